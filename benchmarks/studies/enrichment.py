@@ -27,9 +27,9 @@ import spacy
 from spacy.language import Language
 
 from esr import loaders
-from esr.enrichment import worker_pool
 from esr.enrichment.enricher import BATCH_SIZE, Enricher
 from esr.enrichment.spacy_models import installed_models
+from esr.index import enrichment_run
 from esr.text.document import DEFAULT_PARTS, Document
 
 COMPONENTS = {
@@ -123,12 +123,12 @@ def _count_sentences(documents: Sequence[Document]) -> int:
 def _esr(parts: tuple[str, ...], workers: int) -> Iterator[Peer]:
     context = get_context("spawn")
     setup = Enricher(parts), context.Barrier(workers), context.RawValue("b", False)
-    with ProcessPoolExecutor(workers, context, worker_pool.init_worker, setup) as processes:
-        worker_pool.start_workers(processes, workers)
+    with ProcessPoolExecutor(workers, context, enrichment_run.init_worker, setup) as processes:
+        enrichment_run.start_workers(processes, workers)
 
         def process(documents: Sequence[Document]) -> int:
-            results = worker_pool.results_in_order(
-                processes, worker_pool.split_into_chunks(documents), workers
+            results = enrichment_run.results_in_order(
+                processes, enrichment_run.split_into_chunks(documents), workers
             )
             return sum(len(sentences) for _, result in results for sentences in result)
 
@@ -139,14 +139,17 @@ def _esr(parts: tuple[str, ...], workers: int) -> Iterator[Peer]:
 def _bare(components: Sequence[str], workers: int) -> Iterator[Peer]:
     context = get_context("spawn")
     setup = components, context.Barrier(workers)
-    with worker_pool.worker_environment(), ProcessPoolExecutor(workers, context, _load, setup) as processes:
+    with (
+        enrichment_run.worker_environment(),
+        ProcessPoolExecutor(workers, context, _load, setup) as processes,
+    ):
         list(processes.map(_count, [["Ready?"]] * workers))
 
         def process(documents: Sequence[Document]) -> int:
             # The same chunks as those of esr.
             chunks = [
                 [sentence.text for document in chunk for sentence in document.sentences]
-                for chunk in worker_pool.split_into_chunks(documents)
+                for chunk in enrichment_run.split_into_chunks(documents)
             ]
             return sum(map(len, processes.map(_count, chunks)))
 

@@ -40,7 +40,7 @@ from esr.following.watch import (
 )
 from esr.index.filters import Filters
 from esr.query import literal, parse
-from esr.ranking.passages import single
+from esr.ranking.answers import single
 from esr.ranking.query_report import report_reading
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import open_searcher

@@ -24,12 +24,11 @@ from esr.following.citations import CITATIONS, CitationFormat
 from esr.index.hits import Hit
 from esr.query.interpretation import ReadGroup, Reading
 from esr.ranking import answers
-from esr.ranking.answers import COLUMNS, build_rows, build_spreadsheet_rows, guard_formula
-from esr.ranking.passages import Passage
+from esr.ranking.answers import COLUMNS, Passage, build_rows, build_spreadsheet_rows, guard_formula
 from esr.ranking.prepared_query import Answer
 from esr.ranking.query_report import QueryReport
 from esr.registry import Registry
-from esr.text.places import describe_place
+from esr.text.document import describe_place
 
 _NEIGHBOR, _HIT = "     ", "   > "
 

@@ -19,7 +19,7 @@ from esr.following.novelty import (
     find_passages,
 )
 from esr.index.filters import Filters
-from esr.ranking.passages import MOST_OF_DOCUMENT, single
+from esr.ranking.answers import MOST_OF_DOCUMENT, single
 from esr.ranking.query_report import report_query
 from esr.ranking.ranking import Ranking, lower_furniture
 from esr.ranking.searcher import open_searcher

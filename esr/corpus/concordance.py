@@ -26,8 +26,7 @@ from esr.ranking.answers import require_record
 from esr.ranking.prepared_query import PreparedQuery
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
-from esr.text.analyzer import WORDS_ANALYZER, get_analyzer
-from esr.text.spans import word_span
+from esr.text.analyzer import WORDS_ANALYZER, get_analyzer, word_span
 
 LINES, WIDTH = 100, 50
 """Lines of a concordance by default, and characters on each side of the node."""

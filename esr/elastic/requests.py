@@ -1,25 +1,31 @@
-"""Searches, counts and refreshes that all shards answer; API keys; and the wait for a new index's shards.
+"""Requests whose answers are complete: searches, counts, refreshes and bulk requests; API keys; new shards.
 
 When a node dies, the shards that it was searching for others fail with it: Elasticsearch tries another copy
 only if it has no part of the answer yet. So a request that lost shards is sent again as a whole, as long as a
 retry may help and the deadline allows it.
+
+Of a bulk request, the result of every item is checked, and items that met an overloaded node are sent again.
+The client's own helpers retry at fixed times, and not after a lost connection, so several workers would all
+come back at once.
 """
 
 from __future__ import annotations
 
 import math
 import random
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from elastic_transport import ObjectApiResponse
+from elastic_transport import ConnectionError, ConnectionTimeout, ObjectApiResponse, TlsError
 from elasticsearch import ApiError, NotFoundError
 
 from esr.batches import batched
-from esr.elastic.cluster import Cluster
+from esr.elastic.cluster import Cluster, FastJsonSerializer
+from esr.elastic.login import BUSY, DISK_FULL, with_advice
 from esr.errors import EngineUnreachable, EsrError, UsageError
 from esr.index.limits import time_remaining
 
@@ -341,3 +347,139 @@ def _disk_reason(answer: Any) -> str:
             if decision["decider"] == "disk_threshold" and decision["decision"] == "NO":
                 return str(decision["explanation"])
     return ""
+
+
+# Bulk requests
+
+
+REQUEST_ITEMS = 1000
+REQUEST_BYTES = 8_000_000
+MAX_ATTEMPTS = 9
+"""Attempts for each item, over a minute or more."""
+FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0
+_JSON = FastJsonSerializer()
+_BLOCKED = (401, 403)
+"""Status codes for a login that lacks a privilege, or an index with a write block."""
+Action = dict[str, Any]
+
+
+class _Worker(threading.local):
+    """For each thread, an event that is set once nobody waits for its results."""
+
+    stopped: threading.Event | None = None
+
+
+_worker = _Worker()
+
+
+def end_retries_when(stopped: threading.Event) -> None:
+    """Stop retries of this thread's requests once this event is set."""
+    _worker.stopped = stopped
+
+
+class RejectedItem(NamedTuple):
+    """An entry that Elasticsearch does not accept, however often it is sent."""
+
+    id: str
+    reason: str
+
+
+def send_bulk(cluster: Cluster, actions: Iterable[Action]) -> list[RejectedItem]:
+    """Send actions in requests of bounded size, one after another. Returns the rejected items.
+
+    Raises EngineUnreachable if the server remains overloaded or unreachable, or an index accepts no writes.
+    """
+    rejected: list[RejectedItem] = []
+    with cluster.translate_errors():
+        for items in _requests(map(cluster.dialect.entry, actions)):
+            rejected += _send_request(cluster, items)
+    return rejected
+
+
+def _requests(actions: Iterable[Action]) -> Iterator[list[bytes]]:
+    """The items of each request. An item is one line or two."""
+    from elasticsearch.helpers import expand_action  # which no search needs
+
+    items: list[bytes] = []
+    size = 0
+    for action in actions:
+        lines = [part for part in expand_action(action) if part is not None]
+        item = b"\n".join(map(_JSON.json_dumps, lines))
+        if items and (size + len(item) > REQUEST_BYTES or len(items) >= REQUEST_ITEMS):
+            yield items
+            items, size = [], 0
+        items.append(item)
+        size += len(item)
+    if items:
+        yield items
+
+
+def _send_request(cluster: Cluster, items: Sequence[bytes]) -> list[RejectedItem]:
+    rejected = []
+    client = cluster.client.options(max_retries=0)  # its own retries come at once
+    for attempt in range(1, MAX_ATTEMPTS + 1):
+        try:
+            answer = client.bulk(operations=items)  # type: ignore[arg-type]  # lines as they are
+        except (ApiError, ConnectionError, ConnectionTimeout) as error:
+            if attempt == MAX_ATTEMPTS or not _is_transient(error):
+                raise
+            _back_off(cluster, attempt)
+            continue
+        unsent = []
+        for item, result in zip(items, answer["items"], strict=True):
+            ((verb, outcome),) = result.items()
+            if outcome["status"] in BUSY and attempt < MAX_ATTEMPTS and not _is_disk_full(outcome):
+                unsent.append(item)
+            elif outcome["status"] in (*BUSY, *_BLOCKED):
+                raise _accepts_no_writes(outcome)
+            elif outcome["status"] >= 300 and not (verb == "delete" and outcome["status"] == 404):
+                rejected.append(RejectedItem(outcome["_id"], _rejection_reason(outcome)))
+        if not unsent:
+            break
+        items = unsent
+        _back_off(cluster, attempt)
+    return rejected
+
+
+def _accepts_no_writes(outcome: dict[str, Any]) -> EngineUnreachable:
+    """The error for an index that rejects all entries, whatever they contain."""
+    return EngineUnreachable(f"{outcome['_index']} accepts no writes: {_rejection_reason(outcome)}")
+
+
+def _is_disk_full(outcome: Mapping[str, Any]) -> bool:
+    return DISK_FULL in _find_cause(outcome)
+
+
+def _is_transient(error: Exception) -> bool:
+    """Whether a retry may help. Ids are fixed, so an item that did arrive is simply written again."""
+    if isinstance(error, ApiError):
+        return error.meta.status in BUSY
+    return not isinstance(error, TlsError)
+
+
+def _back_off(cluster: Cluster, attempt: int) -> None:
+    """Wait, longer with each attempt and by a random amount, then switch to another node.
+
+    Raises EngineUnreachable if nobody waits for the result any more.
+    """
+    longest = min(LONGEST_WAIT, FIRST_WAIT * 2 ** (attempt - 1))
+    seconds = random.uniform(longest / 2, longest)
+    if _worker.stopped is None:
+        time.sleep(seconds)
+    elif _worker.stopped.wait(seconds):
+        raise EngineUnreachable("the load was stopped")
+    cluster.switch_node()
+
+
+def _rejection_reason(outcome: Mapping[str, Any]) -> str:
+    """Why Elasticsearch does not accept an item, followed by advice if there is some."""
+    return with_advice(_find_cause(outcome))
+
+
+def _find_cause(outcome: Mapping[str, Any]) -> str:
+    error = outcome.get("error", outcome)
+    if isinstance(error, dict) and "failed to parse field" in str(error.get("reason")):
+        return str(error["reason"])  # the causes do not name the field
+    while isinstance(error, dict) and isinstance(error.get("caused_by"), dict):
+        error = error["caused_by"]
+    return str(error.get("reason", error)) if isinstance(error, dict) else str(error)

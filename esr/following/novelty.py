@@ -23,13 +23,13 @@ from esr.index.hits import Hit
 from esr.models.tfidf_models import rarity
 from esr.query.interpretation import Interpretation
 from esr.query.parser import literal
-from esr.ranking.answers import require_record
-from esr.ranking.passages import (
+from esr.ranking.answers import (
     MOST_OF_DOCUMENT,
     Passage,
     build_passages,
     explain_wordless,
     find_wordless,
+    require_record,
     select_answering,
     single,
 )

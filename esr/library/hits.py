@@ -14,8 +14,8 @@ from esr.index.hits import SentenceRecord
 from esr.processes import cached_property
 from esr.ranking.answers import hit_dict
 from esr.ranking.prepared_query import Answer, PreparedQuery
+from esr.text.analyzer import Span, find_spans
 from esr.text.document import Document
-from esr.text.spans import Span, find_spans
 
 if TYPE_CHECKING:
     import pandas

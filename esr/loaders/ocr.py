@@ -20,7 +20,7 @@ from esr.loaders import markup
 from esr.loaders.format import Format, Malformed, Record, Skipped, Source, register
 from esr.loaders.ids import make_id, make_id_from_path
 from esr.loaders.line_ends import find_words, join_lines
-from esr.text.places import CONFIDENCE, PAGE, PlacedText, join_pieces
+from esr.text.document import CONFIDENCE, PAGE, PlacedText, join_pieces
 from esr.text.sentences import find_language
 from esr.text.written_dates import UnclearDate, read_date
 

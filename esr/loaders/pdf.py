@@ -23,7 +23,7 @@ from esr.loaders.format import Format, Record, Remark, Source, register
 from esr.loaders.ids import make_id_from_path
 from esr.loaders.line_ends import find_words, join_lines
 from esr.patterns import compile_lazily
-from esr.text.places import PAGE, join_pieces
+from esr.text.document import PAGE, join_pieces
 from esr.text.written_dates import to_iso_date
 
 _END = b"%%EOF"

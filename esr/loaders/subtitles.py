@@ -16,7 +16,7 @@ from esr.loaders.encoding import MAX_DOCUMENT_BYTES, read_lines, too_long_error
 from esr.loaders.format import Format, Record, Source, register
 from esr.loaders.ids import make_id_from_path
 from esr.patterns import compile_lazily
-from esr.text.places import SECOND, join_pieces
+from esr.text.document import SECOND, join_pieces
 
 PAUSE = 3.0
 """A pause of so many seconds ends a paragraph."""

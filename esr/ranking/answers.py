@@ -1,16 +1,172 @@
-"""Answers as JSON and as tables, the same from the command line and from the page."""
+"""Answers: the passages that a list shows, and JSON and tables, the same for commands and pages.
+
+A passage has the hits that are next to each other in their document. The first n passages stay in their
+places however many hits there are: a further hit joins a passage, is left out for its document, or begins a
+passage after all others.
+
+A ranking with context also ranks sentences without a word of the query. One that only its document impacts
+says nothing that a reader has asked for.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
+from msgspec import Struct
+
 from esr.index.hits import Hit, SentenceRecord
-from esr.ranking.passages import Passage
-from esr.ranking.prepared_query import Answer
+from esr.ranking.prepared_query import Answer, PreparedQuery
 from esr.ranking.query_report import QueryReport
 from esr.text.analyzer import Analyzer
 from esr.text.document import LIST_FIELDS, text_direction
+
+MOST_OF_DOCUMENT = 2
+"""Most passages of a document in a list of the best sentences."""
+MOST_SENTENCES = 5
+"""Most sentences of a passage. A longer run is better read in its document."""
+
+
+class Passage(Struct):
+    """An item of a list: its best hit, and all its sentences in the order of their document.
+
+    `similar` are the later hits that repeat one of them. `more` counts the hits of the document that are in
+    no passage; the last passage that its document may have holds the number. `reason` says why the best hit
+    is listed without a word of the query, None if it has one.
+    """
+
+    best: Hit
+    sentences: Sequence[Hit]
+    similar: Sequence[Hit] = ()
+    more: int = 0
+    reason: str | None = None
+
+
+def single(hits: Iterable[Sequence[Hit]]) -> list[Passage]:
+    """A passage of one sentence for each group of a hit and those that repeat it."""
+    return [Passage(best, [best], similar) for best, *similar in hits]
+
+
+def build_passages(
+    groups: Iterable[Sequence[Hit]],
+    most: int | None = MOST_OF_DOCUMENT,
+    wordless: Collection[str] = (),
+) -> list[Passage]:
+    """Join groups, each a hit with those that repeat it, to passages. The hits need records.
+
+    `most` is the most passages of a document, None for any number. A hit without a word of the query (its id
+    is in `wordless`) is no sentence of a passage that it stands beside, where readers see it anyhow.
+    """
+    passages: list[Passage] = []
+    at: dict[tuple[str, int], Passage] = {}
+    of_document: Counter[str] = Counter()
+    last: dict[str, Passage] = {}
+    for first, *similar in groups:
+        assert first.record is not None
+        document, position = first.record.document_id, first.record.position
+        beside = [at[place] for n in (-1, 1) if (place := (document, position + n)) in at]
+        open_ones = [each for each in beside if len(each.sentences) < MOST_SENTENCES]
+        if open_ones:
+            passage = min(open_ones, key=passages.index)
+            passage.similar = [*passage.similar, *similar]
+            if first.sentence_id in wordless:
+                continue
+            passage.sentences = sorted([*passage.sentences, first], key=_position)
+        elif beside or (most is not None and of_document[document] >= most):
+            last[document].more += 1
+            continue
+        else:
+            passage = last[document] = Passage(first, [first], similar)
+            of_document[document] += 1
+            passages.append(passage)
+        at[document, position] = passage
+    return passages
+
+
+def _position(hit: Hit) -> int:
+    return hit.record.position if hit.record is not None else 0
+
+
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_TIMES = {1: "once", 2: "twice"}
+_ALL = {1: "the word itself", 2: "both words"}
+
+
+def describe_match(record: SentenceRecord, terms: Collection[str], analyzer: Analyzer) -> str:
+    """Why a sentence is in the list, as in "all four words; twice nearby; in the headline"."""
+    terms = frozenset(terms)
+    own = len(terms.intersection(analyzer.terms(record.text)))
+    beside = sum(map(terms.__contains__, _terms_beside(record, analyzer)))
+    parts = [_count_words(own, len(terms))]
+    parts += [f"{_TIMES.get(beside) or f'{_spell(beside)} times'} nearby"] if beside else []
+    parts += ["in the headline"] if terms.intersection(analyzer.terms(record.title or "")) else []
+    return "; ".join(parts)
+
+
+def _count_words(own: int, total: int) -> str:
+    if own == total:
+        return _ALL.get(total) or f"all {_spell(total)} words"
+    return f"{_spell(own)} of {_spell(total)} words" if own else "none of the words"
+
+
+def _spell(number: int) -> str:
+    return _NUMBERS[number] if number < len(_NUMBERS) else f"{number:,}"
+
+
+def _terms_beside(record: SentenceRecord, analyzer: Analyzer) -> Iterator[str]:
+    for text in (record.previous, record.next):
+        if text:
+            yield from analyzer.terms(text)
+
+
+_WINDOW_SHARE = 0.5
+"""The share of a query's terms that the sentences beside one without any must have, so that it is listed."""
+
+
+def find_wordless(
+    prepared: PreparedQuery, hits: Sequence[Hit], terms: Sequence[Collection[str]]
+) -> frozenset[str]:
+    """The ids of the hits without a word of the query. `terms` are those of the hits."""
+    of_query = {term.term for term in prepared.plan.terms}
+    if not of_query or prepared.interpretation.decides_candidates:
+        return frozenset()
+    return frozenset(
+        hit.sentence_id for hit, own in zip(hits, terms, strict=True) if of_query.isdisjoint(own)
+    )
+
+
+def select_answering(prepared: PreparedQuery, hits: Sequence[Hit], wordless: Collection[str]) -> list[bool]:
+    """Which hits to list: those with a word of the query, or with enough of them beside them.
+
+    With vectors, all stay: a sentence may say it in other words. So do all if no hit has a word.
+    """
+    if _uses_vectors(prepared) or not wordless or len(wordless) == len(hits):
+        return [True] * len(hits)
+    own = set(prepared.plan.candidate_terms)
+    least = max(1.0, _WINDOW_SHARE * len(own))
+
+    def answers(hit: Hit) -> bool:
+        assert hit.record is not None
+        return len(own.intersection(_terms_beside(hit.record, prepared.index.analyzer))) >= least
+
+    return [hit.sentence_id not in wordless or answers(hit) for hit in hits]
+
+
+def explain_wordless(prepared: PreparedQuery, hit: Hit) -> str:
+    """Why a hit without a word of the query is listed."""
+    assert hit.record is not None
+    match = describe_match(hit.record, prepared.plan.candidate_terms, prepared.index.analyzer)
+    return f"close in meaning; {match}" if _uses_vectors(prepared) else match
+
+
+def _uses_vectors(prepared: PreparedQuery) -> bool:
+    reranker = prepared.ranking.reranker()
+    return reranker is not None and reranker.uses_vectors
+
+
+# JSON and tables
+
 
 H = TypeVar("H")
 _RECORD_FIELDS = SentenceRecord._fields

@@ -26,8 +26,8 @@ from esr.text.document import (
     default_sentence_id,
     distinct,
     encode_fields,
+    find_places,
 )
-from esr.text.places import find_places
 from esr.text.sentences import split_numbered_sentences
 
 _TYPE_NAMES: dict[type, str] = {

@@ -17,7 +17,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from esr import resources
-from esr.elastic.write import actions, bulk, delivery, writer
+from esr.elastic import requests
+from esr.elastic.write import actions, delivery, writer
 from esr.errors import EngineUnreachable, EsrError
 from esr.index.factory import open_delivery as delivery_to
 from esr.index.factory import open_generations
@@ -157,8 +158,8 @@ NEWS = list(random_documents(0, 120, seed=7))
 def make_requests_small_and_fast(monkeypatch: pytest.MonkeyPatch) -> None:
     """Many small requests, short waits."""
     monkeypatch.setattr(actions, "CHUNK_SENTENCES", 25)
-    monkeypatch.setattr(bulk, "FIRST_WAIT", 0.05)
-    monkeypatch.setattr(bulk, "LONGEST_WAIT", 0.3)
+    monkeypatch.setattr(requests, "FIRST_WAIT", 0.05)
+    monkeypatch.setattr(requests, "LONGEST_WAIT", 0.3)
 
 
 @contextmanager
@@ -424,7 +425,7 @@ def test_a_full_disk_is_named_at_once_and_nothing_changes(
     def refuse_retry(cluster: object, attempt: int) -> None:
         raise AssertionError("what was written is sent again")
 
-    monkeypatch.setattr(bulk, "_back_off", refuse_retry)
+    monkeypatch.setattr(requests, "_back_off", refuse_retry)
     with pytest.raises(EngineUnreachable, match=r"flood-stage.*; its disk is full: free space.*--resume"):
         load(where, NEWS, if_exists="replace", on_progress=fill_disk)
     before = indices(node.url, "news")

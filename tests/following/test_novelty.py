@@ -53,7 +53,7 @@ from esr.index.contract import Index
 from esr.index.enrichment_run import run_enrichment
 from esr.index.filters import NO_FILTERS, Filters
 from esr.index.hits import Hit
-from esr.ranking.passages import Passage
+from esr.ranking.answers import Passage
 from esr.ranking.ranking import Ranking, lower_furniture
 from esr.ranking.searcher import MAX_TERMS, Searcher, open_searcher
 from esr.text.dates import parse_date_start

@@ -19,7 +19,6 @@ from hypothesis import strategies as st
 from esr.errors import UsageError
 from esr.index.factory import open_writer
 from esr.index.writer import LoadOptions
-from esr.text import spans
 from esr.text.analyzer import (
     WORDS_ANALYZER,
     TermCounter,
@@ -27,8 +26,11 @@ from esr.text.analyzer import (
     all_definitions,
     choose_analyzer,
     find_misfits,
+    find_spans,
     get_analyzer,
     get_definition,
+    words_by_term,
+    words_of_terms,
 )
 from esr.text.document import Located
 from esr.text.token_filters import compile_pattern
@@ -375,12 +377,12 @@ def test_plain_words_are_placed_after_several_separators() -> None:
     ],
 )
 def test_terms_lead_to_words_as_they_are_written(name: str, text: str, words: dict[str, str]) -> None:
-    assert spans.words_by_term(get_analyzer(name), text) == words
+    assert words_by_term(get_analyzer(name), text) == words
 
 
 def test_a_period_belongs_to_an_acronym_and_to_no_other_word() -> None:
-    assert "3.5" in spans.words_by_term(get_analyzer("english-stem"), "It rose 3.5.").values()
-    assert "storm" in spans.words_by_term(get_analyzer("english-stem"), "A storm.").values()
+    assert "3.5" in words_by_term(get_analyzer("english-stem"), "It rose 3.5.").values()
+    assert "storm" in words_by_term(get_analyzer("english-stem"), "A storm.").values()
 
 
 @pytest.mark.parametrize(
@@ -395,14 +397,14 @@ def test_a_period_belongs_to_an_acronym_and_to_no_other_word() -> None:
     ],
 )
 def test_words_of_terms_are_whole_and_distinct(text: str, terms: set[str], words: tuple[str, ...]) -> None:
-    assert spans.words_of_terms(get_analyzer("english-stem"), text, terms) == words
+    assert words_of_terms(get_analyzer("english-stem"), text, terms) == words
 
 
 @given(st.sampled_from(NAMES), TEXTS_WITH_SPANS)
 def test_spans_of_all_terms_cover_each_token_and_do_not_touch(name: str, text: str) -> None:
     analyzer = get_analyzer(name)
     tokens = list(analyzer.tokens(text))
-    found = spans.find_spans(text, tokens, {token.term for token in tokens})
+    found = find_spans(text, tokens, {token.term for token in tokens})
     assert all(one.end < other.start for one, other in pairwise(found))
     for token in tokens:
         assert any(span.start <= token.start and token.end <= span.end for span in found)

@@ -2,32 +2,264 @@
 
 Without `ESR_ACCESS` everybody may search everything. With it, every address needs a grant of the file, except
 those of OPEN. Each request except for health checks, static files and the logo is logged as an audit line.
+
+People log in by a password, or by a provider of OpenID Connect; their sessions are signed cookies. The server
+stores no session. A session holds a name and the time of the login, so it ends when the grant is revoked or
+expires, when the password changes, and after `ESR_SESSION_HOURS`.
 """
 
 from __future__ import annotations
 
+import hmac
 import logging
+import math
+import secrets
+import time
 from collections.abc import Collection, Iterable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from flask import Flask, Response, g, request
+from flask import Flask, Response, g, redirect, request, session, url_for
+from werkzeug.exceptions import TooManyRequests
 from werkzeug.wrappers import Response as AnyResponse
 
 from esr.errors import EsrError, UsageError
+from esr.extras import require
 from esr.index.contract import Index
-from webui.access.grants import ANYBODY, Grant, GrantFile, read_grants
-from webui.access.login import ENDPOINTS, Logins, check_login_settings
+from webui.access.grants import ANYBODY, MOST_PASSWORD, Grant, GrantFile, Passwords, read_grants
 from webui.access.restricted import parse_restriction, restrict
 from webui.pages.rendering import PageRenderer
 from webui.running.problems import wants_json
-from webui.running.rate_limit import parse_rate
-from webui.running.request_errors import Forbidden, Unauthorized
+from webui.running.rate_limit import SlidingWindow, client_key, parse_rate
+from webui.running.request_errors import Forbidden, RequestError, Unauthorized
 from webui.running.served_indexes import Guard, ServedIndexes
 from webui.running.settings import Settings
+
+# Logins
+
+
+ENDPOINTS = frozenset({"login", "login_answer", "logout", "openid", "openid_back"})
+LEAST_SECRET = 32
+"""Least characters of the secret that signs cookies."""
+_WHO, _CSRF, _NEXT = "who", "csrf", "next"
+_NEXT_CHARS, _NAME_CHARS = 2_000, MOST_PASSWORD
+ATTEMPTS, ATTEMPT_SECONDS, PER_NAME = 30, 300, 3
+"""Logins that may be tried from one address, or for one name, within some seconds; for one name from one
+address, a third of them."""
+PROVIDER_SECONDS = 10
+"""Seconds that the provider has for an answer."""
+
+Person = tuple[str, Grant]
+
+
+def check_login_settings(settings: Settings) -> None:
+    """Raise EsrError for settings that no login could work with, also for a package that is missing."""
+    oidc = settings.oidc_issuer, settings.oidc_client, settings.oidc_secret_file
+    if any(oidc) and not all((*oidc, settings.secret_file)):
+        raise UsageError(
+            "a login by OpenID Connect needs ESR_OIDC_ISSUER, ESR_OIDC_CLIENT, ESR_OIDC_SECRET_FILE and "
+            "ESR_SECRET_FILE: set all of them"
+        )
+    if settings.secret_file:
+        read_secret(settings.secret_file, LEAST_SECRET)
+        require("a login with a password", "argon2")
+    if settings.oidc_issuer:
+        if not settings.oidc_issuer.startswith("https://") and not settings.plain_http:
+            raise UsageError("ESR_OIDC_ISSUER must begin with https://")
+        read_secret(settings.oidc_secret_file)
+        require("a login by OpenID Connect", "requests", "authlib")
+
+
+def read_secret(file: str, least: int = 1) -> str:
+    """The secret in a file. Raises EsrError if there is none, or if it is too short."""
+    try:
+        secret = Path(file).read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not a text"
+        raise EsrError(f"cannot read the secret in {file}: {reason.lower()}") from None
+    if len(secret) < least:
+        raise UsageError(
+            f"the secret in {file} is too short: write at least {least} random characters into it, such as "
+            "those of: openssl rand -hex 32"
+        )
+    return secret
+
+
+def safe_next(address: str) -> str:
+    """An address of this server to go to after a login, the first page for any other address."""
+    is_local = address.startswith("/") and not address.startswith("//") and len(address) <= _NEXT_CHARS
+    if is_local and "\\" not in address and address.isprintable():
+        return address
+    return url_for("home")
+
+
+class Logins:
+    """The pages of logins of an application, and the people in its sessions."""
+
+    def __init__(
+        self, app: Flask, grants: GrantFile, settings: Settings, render: PageRenderer, rates: str
+    ) -> None:
+        self._grants = grants
+        self._settings = settings
+        self._render = render
+        self._passwords = Passwords()
+        self._attempts = SlidingWindow(rates, ATTEMPTS, ATTEMPT_SECONDS)
+        self._provider = _provider(app, settings) if settings.oidc_issuer else None
+        app.secret_key = read_secret(settings.secret_file, LEAST_SECRET)
+        is_secure = not settings.plain_http
+        app.config.update(
+            SESSION_COOKIE_NAME="__Host-esr" if is_secure else "esr",
+            SESSION_COOKIE_SECURE=is_secure,
+            SESSION_COOKIE_HTTPONLY=True,
+            SESSION_COOKIE_SAMESITE="Lax",  # with Strict, the way back from a provider would lose it
+            SESSION_REFRESH_EACH_REQUEST=False,
+            PERMANENT_SESSION_LIFETIME=timedelta(hours=settings.session_hours),
+        )
+        app.add_url_rule("/login", "login", self.page)
+        app.add_url_rule("/login", "login_answer", self.log_in, methods=["POST"])
+        app.add_url_rule("/logout", "logout", self.log_out, methods=["POST"])
+        if self._provider is not None:
+            app.add_url_rule("/login/openid", "openid", self.ask_provider)
+            app.add_url_rule("/login/openid/back", "openid_back", self.hear_provider)
+
+    def current(self) -> Person | None:
+        """The person of the session and the grant, None if there is no session or if it has ended."""
+        who = session.get(_WHO)
+        if not who or not 0 <= time.time() - who["at"] <= self._settings.session_hours * 3_600:
+            return None
+        grant = self._grants.read().of_person(who["name"], who["kind"])
+        if grant is None or grant.mark != who["mark"] or not grant.is_valid(datetime.now(UTC)):
+            return None
+        return who["name"], grant
+
+    def redirect(self) -> AnyResponse:
+        """Send somebody to the login, and afterwards back."""
+        return redirect(url_for("login", next=request.script_root + request.full_path.removesuffix("?")))
+
+    # The pages
+
+    def page(self, message: str | None = None, status: int = 200) -> Response:
+        """The login, or for somebody who has logged in, the way out."""
+        if _CSRF not in session:
+            session[_CSRF] = secrets.token_urlsafe()
+        person = self.current()
+        response = self._render(
+            None,
+            "login.html",
+            person=person and person[0],
+            has_passwords=self._grants.read().needs_login,
+            has_provider=self._provider is not None,
+            csrf=session[_CSRF],
+            next=safe_next(request.values.get(_NEXT, "")),
+            message=message,
+        )
+        response.status_code = status
+        return response
+
+    def log_in(self) -> AnyResponse:
+        """Answer the form: a session for the right password, the form again for a wrong one."""
+        self._check_form()
+        name, password = (request.form.get(field, "")[:_NAME_CHARS] for field in ("name", "password"))
+        self._count_attempt(name)
+        grant = self._grants.read().of_person(name, "password")
+        if grant is not None:
+            g.attempt = name  # others may be passwords in the wrong field
+        is_right = self._passwords.is_right(grant, password)
+        if grant is None or not is_right or not grant.is_valid(datetime.now(UTC)):
+            return self.page("The name or the password is wrong.", 401)
+        return self._begin(name, grant, request.form.get(_NEXT, ""))
+
+    def log_out(self) -> AnyResponse:
+        self._check_form()
+        session.clear()
+        return redirect(url_for("login"))
+
+    def _begin(self, name: str, grant: Grant, next: str) -> AnyResponse:
+        session.clear()
+        session.permanent = True
+        session[_WHO] = {"name": name, "kind": grant.kind, "mark": grant.mark, "at": int(time.time())}
+        return redirect(safe_next(next))
+
+    def _check_form(self) -> None:
+        """Raise Forbidden for a form that is not of this session, as other sites may send one."""
+        expected = session.get(_CSRF, "")
+        if not expected or not hmac.compare_digest(expected.encode(), request.form.get(_CSRF, "").encode()):
+            raise Forbidden("the form is too old, or from elsewhere: open the page of the login again", None)
+
+    def _count_attempt(self, name: str) -> None:
+        """Raise TooManyRequests if too many logins were tried from this address or for this name."""
+        client = client_key(request.remote_addr)
+        for key, cost in ((f"{client} {name}", PER_NAME), (client, 1), (name, 1)):
+            standing = self._attempts.hit(f"login {key}", cost)
+            if standing.retry:
+                raise TooManyRequests(retry_after=math.ceil(standing.retry))
+
+    # OpenID Connect
+
+    def ask_provider(self) -> AnyResponse:
+        """Send somebody to the provider. State, nonce and verifier are in the session."""
+        session[_NEXT] = safe_next(request.args.get(_NEXT, ""))
+        sent: AnyResponse = self._with_provider(
+            lambda provider: provider.authorize_redirect(url_for("openid_back", _external=True))
+        )
+        return sent
+
+    def hear_provider(self) -> AnyResponse:
+        """Begin a session for whom the provider names. Raises Unauthorized, Forbidden."""
+        token = self._with_provider(lambda provider: provider.authorize_access_token())
+        claims, claim = token.get("userinfo") or {}, self._settings.oidc_claim
+        name = claims.get(claim)
+        if not isinstance(name, str) or not name:
+            raise Forbidden(f"the provider does not say the {claim} of this person", None)
+        if claim == "email" and claims.get("email_verified") is not True:
+            raise Forbidden("the provider has not verified the address of this person", None)
+        g.attempt = name[:_NAME_CHARS]
+        grant = self._grants.read().of_person(name, "elsewhere")
+        if grant is None or not grant.is_valid(datetime.now(UTC)):
+            raise Forbidden(f"{name[:60]!r} may not search here", None)
+        return self._begin(name, grant, session.get(_NEXT, ""))
+
+    def _with_provider(self, call: Any) -> Any:
+        from authlib.integrations.base_client import OAuthError
+        from joserfc.errors import JoseError
+        from requests import RequestException
+
+        try:
+            return call(self._provider)
+        except (OAuthError, JoseError) as error:
+            raise Unauthorized(f"the login was not completed ({error}): log in again", None) from error
+        except (RequestException, ValueError) as error:
+            raise ProviderSilent("the provider of logins does not answer: try again later", None) from error
+
+
+class ProviderSilent(RequestError):
+    """The provider of OpenID Connect does not answer."""
+
+    status, code, title = 503, "provider_unreachable", "The login does not respond"
+
+
+def _provider(app: Flask, settings: Settings) -> Any:
+    """The client of the provider, which is asked for its addresses and keys when they are first needed."""
+    from authlib.integrations.flask_client import OAuth
+
+    return OAuth(app).register(
+        "openid",
+        server_metadata_url=settings.oidc_issuer.rstrip("/") + "/.well-known/openid-configuration",
+        client_id=settings.oidc_client,
+        client_secret=read_secret(settings.oidc_secret_file),
+        client_kwargs={
+            "scope": "openid profile email",
+            "code_challenge_method": "S256",
+            "default_timeout": PROVIDER_SECONDS,
+        },
+    )
+
+
+# Admission
+
 
 HEALTH = frozenset({"healthz", "readyz"})
 OPEN = HEALTH | ENDPOINTS | {"static", "logo"}

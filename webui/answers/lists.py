@@ -37,12 +37,11 @@ from esr.following.timeline import PEAKS, Timeline, build_timeline
 from esr.index.contract import Index
 from esr.index.filters import FACET_FIELDS, NO_FILTERS, Filters
 from esr.index.hits import Hit, SentenceRecord
-from esr.ranking.answers import PASSAGE_FIELDS, hit_dict, passage_fields, require_record
-from esr.ranking.passages import Passage, single
+from esr.ranking.answers import PASSAGE_FIELDS, Passage, hit_dict, passage_fields, require_record, single
 from esr.ranking.prepared_query import Answer, PreparedQuery
 from esr.ranking.searcher import Searcher
+from esr.text.analyzer import find_spans
 from esr.text.document import META_PREFIX, Document
-from esr.text.spans import find_spans
 from webui.arguments.form import path_to
 from webui.arguments.request import (
     Arguments,

@@ -30,8 +30,7 @@ from esr.models.static_scores import FORMS, PRIORS
 from esr.plans.plan import CANDIDATES, CollectionStatistics
 from esr.query import in_language, literal, parse
 from esr.ranking import boosts
-from esr.ranking.answers import analysis_dict, answer_dict
-from esr.ranking.passages import single
+from esr.ranking.answers import analysis_dict, answer_dict, single
 from esr.ranking.prepared_query import Answer
 from esr.ranking.query_report import complete as complete_query
 from esr.ranking.query_report import report_query

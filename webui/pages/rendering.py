@@ -23,10 +23,8 @@ from esr.index.filters import NO_FILTERS
 from esr.models.static_scores import BUILTIN_FEATURES
 from esr.plans.plan import HasQuote
 from esr.ranking import answers
-from esr.text.analyzer import Analyzer
-from esr.text.document import PARSE, VECTORS, flat_metadata, is_language_tag, text_direction
-from esr.text.places import describe_place
-from esr.text.spans import find_spans
+from esr.text.analyzer import Analyzer, find_spans
+from esr.text.document import PARSE, VECTORS, describe_place, flat_metadata, is_language_tag, text_direction
 from esr.wording import count
 from webui.arguments.form import Links, build_form, clean_arguments, path_to, shorten
 from webui.arguments.rankings import (

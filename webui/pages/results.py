@@ -32,8 +32,7 @@ from esr.index.names import ENTITY_TYPES, entity_key, name_key, parse_name_filte
 from esr.plans.plan import Condition, HasTerm, all_of, any_of
 from esr.query import ParsedQuery
 from esr.query.interpretation import ReadGroup, Reading
-from esr.ranking.answers import require_record
-from esr.ranking.passages import describe_match
+from esr.ranking.answers import describe_match, require_record
 from esr.ranking.prepared_query import Answer, PreparedQuery
 from esr.ranking.query_report import QueryReport, report_query
 from esr.ranking.searcher import Searcher

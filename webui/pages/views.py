@@ -28,9 +28,8 @@ from esr.following.watch import MEDIA_TYPE, Feed, render_feed
 from esr.index.filters import Filters
 from esr.index.hits import SentenceRecord
 from esr.query import literal
-from esr.ranking.answers import COLUMNS, require_record
+from esr.ranking.answers import COLUMNS, describe_match, require_record, single
 from esr.ranking.explain import Addition, Explanation
-from esr.ranking.passages import describe_match, single
 from esr.ranking.ranking import Origin
 from esr.ranking.searcher import Searcher
 from esr.ranking.signals import NAME

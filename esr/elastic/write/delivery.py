@@ -24,10 +24,9 @@ from esr.elastic.impacts import describe_after_delivery
 from esr.elastic.loads import Heartbeat, delete_indices, delete_old_generations, serve, this_process
 from esr.elastic.location import documents_index, new_sentences_index
 from esr.elastic.meta import Load, install_templates
-from esr.elastic.requests import read_entries, wait_for_primaries
+from esr.elastic.requests import Action, read_entries, send_bulk, wait_for_primaries
 from esr.elastic.statistics import read_collection_statistics
 from esr.elastic.write.actions import deletion, send_documents
-from esr.elastic.write.bulk import Action, send_bulk
 from esr.elastic.write.spool import (
     ExistingCollection,
     greatest_loss,

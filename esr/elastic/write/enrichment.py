@@ -21,7 +21,16 @@ from esr.elastic.cluster import LOAD_TIMEOUT, Cluster
 from esr.elastic.dialect import SEPARATOR
 from esr.elastic.documents import WITHOUT_CONTEXT, decode_document, encode_quotes
 from esr.elastic.meta import install_templates, map_field
-from esr.elastic.requests import count, hits_of, read_entries, refresh, search, search_pages
+from esr.elastic.requests import (
+    Action,
+    count,
+    hits_of,
+    read_entries,
+    refresh,
+    search,
+    search_pages,
+    send_bulk,
+)
 from esr.elastic.vectors import encode_vector, index_vectors, map_vectors
 from esr.elastic.vocabulary import (
     FIELD,
@@ -34,7 +43,6 @@ from esr.elastic.vocabulary import (
     encode_names,
 )
 from esr.elastic.write.actions import encode_parse
-from esr.elastic.write.bulk import Action, send_bulk
 from esr.enrichment.recipe import Recipe
 from esr.errors import EsrError, UsageError
 from esr.index.names import IDS_KEY, Aliases, group_entities, read_ids

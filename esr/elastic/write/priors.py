@@ -21,9 +21,8 @@ from esr.elastic import meta
 from esr.elastic.cluster import LOAD_TIMEOUT, Cluster
 from esr.elastic.documents import read_documents, sentence_field
 from esr.elastic.meta import Load
-from esr.elastic.requests import hits_of, refresh, search, total_of
+from esr.elastic.requests import Action, hits_of, refresh, search, send_bulk, total_of
 from esr.elastic.statistics import AliasStatistics
-from esr.elastic.write.bulk import Action, send_bulk
 from esr.elastic.write.spool import write_spool
 from esr.errors import EsrError
 from esr.folder.format.snapshot import IMPORTANCE, Snapshot

@@ -24,7 +24,7 @@ from itsdangerous import URLSafeTimedSerializer
 
 from tests.support.needed import end_test, need
 from tests.webui.access.conftest import MARK, SECRET, Caller, Server, text_of
-from webui.access.login import ATTEMPTS, PER_NAME, safe_next
+from webui.access.guard import ATTEMPTS, PER_NAME, safe_next
 
 pytestmark = pytest.mark.slow
 
@@ -157,7 +157,7 @@ def test_a_session_that_was_changed_forged_or_is_too_old_is_none(
     forged = URLSafeTimedSerializer("x" * 40, salt="cookie-session").dumps({"who": who})
     assert with_cookie(forged) == 401
     now = time.time()
-    monkeypatch.setattr("webui.access.login.time.time", lambda: now + 12 * 3_600 + 1)
+    monkeypatch.setattr("webui.access.guard.time.time", lambda: now + 12 * 3_600 + 1)
     assert with_cookie(good) == 401
 
 

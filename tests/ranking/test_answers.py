@@ -6,8 +6,14 @@ import random
 from collections.abc import Sequence
 
 from esr.index.hits import Hit
-from esr.ranking.answers import passage_dict
-from esr.ranking.passages import MOST_OF_DOCUMENT, MOST_SENTENCES, Passage, build_passages, single
+from esr.ranking.answers import (
+    MOST_OF_DOCUMENT,
+    MOST_SENTENCES,
+    Passage,
+    build_passages,
+    passage_dict,
+    single,
+)
 from tests.support.fake_index import STORM
 
 

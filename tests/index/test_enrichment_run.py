@@ -15,10 +15,10 @@ from typing import cast
 
 import pytest
 
-from esr.enrichment import worker_pool
 from esr.enrichment.enricher import Enricher
-from esr.enrichment.worker_pool import enrich_documents
 from esr.errors import EsrError, UsageError
+from esr.index import enrichment_run
+from esr.index.enrichment_run import enrich_documents
 from esr.processes import defer_interrupt
 from esr.text.document import Document, Sentence, SentenceEnrichment
 from tests.support.fake_enricher import FakeEnricher
@@ -52,7 +52,7 @@ def build(began: Path) -> tuple[Sequence[Document], Enricher]:
 def test_workers_end_in_the_middle_of_a_chunk_when_the_iterator_is_closed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(worker_pool, "CHUNK_DOCUMENTS", 1)
+    monkeypatch.setattr(enrichment_run, "CHUNK_DOCUMENTS", 1)
     documents, enricher = build(tmp_path / "began")
     results = enrich_documents(documents, enricher, 2)
     assert next(iter(results))[0] == documents[0]
@@ -115,9 +115,11 @@ def children() -> set[str]:
 
 @pytest.mark.slow
 def test_documents_come_back_in_order_with_one_worker_as_with_two(
-    enricher: Enricher, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(worker_pool, "CHUNK_SENTENCES", 7)
+    enricher = Enricher()
+    enricher.load()
+    monkeypatch.setattr(enrichment_run, "CHUNK_SENTENCES", 7)
     corpus = documents(30)
     expected = [(document, enricher.enrich(document)) for document in corpus]
     assert list(enrich_documents(iter(corpus), enricher, 1)) == expected
@@ -131,7 +133,7 @@ def test_documents_come_back_in_order_with_one_worker_as_with_two(
 
 @pytest.fixture
 def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker_pool, "CHUNK_DOCUMENTS", 1)
+    monkeypatch.setattr(enrichment_run, "CHUNK_DOCUMENTS", 1)
 
 
 @pytest.mark.slow
@@ -148,7 +150,7 @@ def test_no_more_documents_are_read_than_can_be_worked_on() -> None:
     results = enrich_documents(source(), Fragile(["parse"]), 2)
     for done in range(1, 20):
         next(results)
-        assert read <= done + 2 * worker_pool.CHUNKS_PER_WORKER
+        assert read <= done + 2 * enrichment_run.CHUNKS_PER_WORKER
     results.close()
 
 
@@ -185,8 +187,8 @@ def test_the_death_of_a_worker_is_one_clear_error() -> None:
 PROGRAM = """
 import itertools, signal
 from esr.text.document import Document
-from esr.enrichment.worker_pool import enrich_documents
-from tests.enrichment.test_worker_pool import Fragile
+from esr.index.enrichment_run import enrich_documents
+from tests.index.test_enrichment_run import Fragile
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)  # who starts it in the background ignores it

@@ -14,10 +14,11 @@ from typing import Any
 
 import pytest
 
+from esr.elastic import requests
 from esr.elastic.cluster import Cluster
-from esr.elastic.write import actions, bulk
+from esr.elastic.requests import RejectedItem, send_bulk
+from esr.elastic.write import actions
 from esr.elastic.write.actions import DocumentActions, SentChunk, send_documents
-from esr.elastic.write.bulk import RejectedItem, send_bulk
 from esr.errors import EngineUnreachable
 from esr.text.document import Document
 
@@ -95,7 +96,7 @@ def cluster(server: Server) -> Iterator[Cluster]:
 @pytest.fixture(autouse=True)
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     seconds: list[float] = []
-    monkeypatch.setattr("esr.elastic.write.bulk.time.sleep", seconds.append)
+    monkeypatch.setattr("esr.elastic.requests.time.sleep", seconds.append)
     return seconds
 
 
@@ -135,8 +136,8 @@ def test_an_overload_that_lasts_is_an_error(cluster: Cluster, server: Server, wa
     server.answers = lambda number, id: 503 if id is None else OK
     with pytest.raises(EngineUnreachable, match="overloaded or not ready: full"):
         send_bulk(cluster, items("a"))
-    assert len(server.requests) == bulk.MAX_ATTEMPTS
-    assert max(waits) <= bulk.LONGEST_WAIT
+    assert len(server.requests) == requests.MAX_ATTEMPTS
+    assert max(waits) <= requests.LONGEST_WAIT
 
 
 def test_a_request_that_lost_its_connection_is_sent_again(cluster: Cluster, server: Server) -> None:
@@ -158,7 +159,7 @@ def test_an_index_that_accepts_no_writes_is_an_error_and_rejects_no_item(
     server.answers = lambda number, id: status if id == "b" else OK
     with pytest.raises(EngineUnreachable, match=f"i accepts no writes: says {status}"):
         send_bulk(cluster, items("a", "b"))
-    assert len(server.requests) == (1 if status == 403 else bulk.MAX_ATTEMPTS)
+    assert len(server.requests) == (1 if status == 403 else requests.MAX_ATTEMPTS)
 
 
 def test_what_met_a_full_disk_is_not_sent_again(cluster: Cluster, server: Server) -> None:
@@ -173,7 +174,7 @@ def test_what_met_an_overload_is_not_sent_again_once_the_load_is_stopped(
     cluster: Cluster, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """SIGTERM comes while a worker waits before it sends again."""
-    monkeypatch.setattr(bulk, "FIRST_WAIT", 1000.0)
+    monkeypatch.setattr(requests, "FIRST_WAIT", 1000.0)
     server.answers = lambda number, id: BUSY
 
     def stop(number: int, _: object) -> None:
@@ -194,9 +195,9 @@ def test_what_met_an_overload_is_not_sent_again_once_the_load_is_stopped(
 def test_requests_are_bounded_in_items_and_in_bytes(
     cluster: Cluster, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bulk, "REQUEST_ITEMS", 2)
+    monkeypatch.setattr(requests, "REQUEST_ITEMS", 2)
     send_bulk(cluster, items("a", "b", "c"))
-    monkeypatch.setattr(bulk, "REQUEST_BYTES", 10)
+    monkeypatch.setattr(requests, "REQUEST_BYTES", 10)
     send_bulk(cluster, items("d", "e"))
     assert server.requests == [["a", "b"], ["c"], ["d"], ["e"]]
 
