@@ -141,12 +141,11 @@ class Answer(Struct, frozen=True):
     - `exhaustive` says why all candidates had to be scored, or is None.
     - `unknown_filters` are the values of filters that the index does not have.
     - `without_vector` counts the reranked sentences without a vector, which are ranked by their words; None
-      if
-    the ranking uses no vectors.
+      if the ranking uses no vectors.
     - `without_parse` counts the reranked sentences without a parse, which get nothing from signals of term
-    dependence; None if there are no such signals.
+      dependence; None if there are no such signals.
     - `unread` counts the sentences that a cross-encoder was to read and had no time for, which keep their
-    order below those it has read; None if the ranking has no cross-encoder.
+      order below those it has read; None if the ranking has no cross-encoder.
     """
 
     hits: Sequence[Hit]
@@ -175,7 +174,8 @@ class PreparedQuery(Struct, frozen=True, dict=True):
     """A query planned once for one ranking and one snapshot of an index, to search and explain often.
 
     `counts` has c(t,q) of the query's terms in order, including those its prefixes add; `expansions` has what
-    each boost adds at weight 1; `unseen` are the words of the query that no document contains.
+    each boost adds at weight 1; `unseen` are the words of the query that no document contains; `incomplete`
+    says what the search lacked from which a boost expanded the query, or is None.
     """
 
     index: Index
@@ -187,6 +187,7 @@ class PreparedQuery(Struct, frozen=True, dict=True):
     plan: Plan
     unseen: tuple[str, ...]
     took_ms: float
+    incomplete: str | None = None
 
     def search(
         self, k: int = 10, filters: Filters | Mapping[str, Any] | None = None, *, records: bool = True
@@ -195,6 +196,8 @@ class PreparedQuery(Struct, frozen=True, dict=True):
         k, filters = check_k(k), read_filters(filters)
         started = time.perf_counter() - self.took_ms / 1000.0
         answer, condition = self._search(k, filters, records, started), self.interpretation.condition
+        if self.incomplete:
+            answer = replace(answer, incomplete=answer.incomplete or self.incomplete)
         if condition is None and not filters:
             return answer
         unknown = find_unknown_filters(self.index, _with_fields(filters, condition))

@@ -163,9 +163,9 @@ class Searcher:
         if interpretation.prefixes:
             added_terms = self._prefix_terms(interpretation)
             counts = {**counts, **{term: 1 for term in added_terms if term not in counts}}
-        terms, expansions = [*counts], NO_EXPANSIONS
+        terms, expansions, incomplete = [*counts], NO_EXPANSIONS, None
         if ranking.boosts:
-            expansions = self._expand(interpretation.ranked_text, counts, ranking)
+            expansions, incomplete = self._expand(interpretation.ranked_text, counts, ranking)
             added = (term for expansion in expansions.values() for term in expansion.terms)
             terms = [*dict.fromkeys([*counts, *added])]
         statistics = self.index.statistics(terms)
@@ -182,22 +182,30 @@ class Searcher:
             plan,
             words,
             took_ms=elapsed_ms(started),
+            incomplete=incomplete,
         )
 
     def _expand(
         self, query: str, counts: Mapping[str, int], ranking: Ranking
-    ) -> Mapping[str, boosts.Expansion]:
-        """Expand a query by each boost of a ranking."""
+    ) -> tuple[Mapping[str, boosts.Expansion], str | None]:
+        """Expand a query by each boost of a ranking. Also returns what its first search lacked, or None."""
+        incomplete: str | None = None
 
         def top_hits(n: int) -> Sequence[Hit]:
+            nonlocal incomplete
             plan = ranking.plan(counts, self.index.statistics(list(counts)))
-            return self.index.search(plan, n, NO_FILTERS).hits if plan.terms else ()
+            if not plan.terms:
+                return ()
+            result = self.index.search(plan, n, NO_FILTERS)
+            incomplete = result.incomplete
+            return result.hits
 
         boost_query = boosts.BoostQuery(query, counts, self.index, top_hits)
-        return {
+        expansions = {
             name: (boost := boosts.get(name)).expand(boost.settings(values), boost_query)
             for name, values in ranking.boosts.items()
         }
+        return expansions, incomplete
 
     def check_features(self, features: Iterable[str]) -> None:
         """Raise UsageError for a feature that no sentence of the index has, with the nearest name."""

@@ -281,10 +281,13 @@ def test_an_answer_is_incomplete_if_the_first_ranking_was(
         return result if filters else replace(result, incomplete="a shard failed")
 
     monkeypatch.setattr(FolderSnapshot, "search", lose_a_shard)
-    for feedback, expected in ((0.4, "a shard failed"), (0.0, None)):
-        answer = searcher.search(
-            QUERY, ranking=hybrid(feedback=feedback), filters=Filters(documents=("a", "c"))
-        )
+    boosted = Ranking.from_dict({"boosts": {"feedback": 0.1}})
+    for ranking, expected in (
+        (hybrid(feedback=0.4), "a shard failed"),
+        (boosted, "a shard failed"),
+        (hybrid(feedback=0.0), None),
+    ):
+        answer = searcher.search(QUERY, ranking=ranking, filters=Filters(documents=("a", "c")))
         assert answer.hits and answer.incomplete == expected
 
 
