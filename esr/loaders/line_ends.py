@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Set
 
+from esr.text.sentences import has_blank_between
+
 # A soft hyphen, and the signs that text recognition has for the hyphens of line ends.
 _SURE = "\xad\u00ac\u2e17"
 _HYPHENS = f"-\u2010\u2011{_SURE}"
@@ -47,7 +49,7 @@ def _join(text: str, line: str, words: Set[str]) -> str:
     cut, head = _CUT.search(text[-_LONGEST_WORD:]), _HEAD.match(line)
     if cut is None or head is None:
         is_range = bool(re.search(r"\d[-‐–]$", text[-2:])) and line[0].isdigit()
-        return f"{text}{line}" if is_range else f"{text} {line}"
+        return f"{text} {line}" if not is_range and has_blank_between(text, line) else f"{text}{line}"
     if cut["hyphen"] in _SURE:
         return text[:-1] + line
     if head[0].lower() in _AND:

@@ -58,10 +58,22 @@ def _join_wrapped(lines: list[str]) -> Iterator[str]:
     paragraph = [lines[0]]
     for line in lines[1:]:
         if _ends_paragraph(paragraph[-1], line, width) or _is_item(line, markers):
-            yield " ".join(paragraph)
+            yield "".join(paragraph)
             paragraph = []
+        if paragraph and has_blank_between(paragraph[-1], line):
+            paragraph.append(" ")
         paragraph.append(line)
-    yield " ".join(paragraph)
+    yield "".join(paragraph)
+
+
+_CHINESE_OR_JAPANESE = compile_lazily(
+    r"[\u3000-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]"
+)
+
+
+def has_blank_between(line: str, next_line: str) -> bool:
+    """Whether the end of a line, neither being empty, stands for a blank, as it does not in Chinese."""
+    return not (_CHINESE_OR_JAPANESE.match(next_line) and _CHINESE_OR_JAPANESE.match(line[-1]))
 
 
 def _ends_paragraph(line: str, next_line: str, width: int) -> bool:

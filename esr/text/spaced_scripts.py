@@ -256,10 +256,14 @@ def _ends_before_small_letter(text: str, period: int, word: str, after: Followin
     return between.startswith(" ") and len(word) > 1 and bool(_OPENING_QUOTE.search(between))
 
 
+_BULLETS = " •‣⁃◦▪●■–—*·-"
+
+
 def _number_ends_sentence(
     text: str, start: int, word_start: int, word: str, after: Following, rules: Rules
 ) -> bool:
-    if word_start == start and (len(word) <= LONGEST_ENUMERATOR or not word.isdigit()):
+    is_first = not text[start:word_start].strip(_BULLETS)
+    if is_first and (len(word) <= LONGEST_ENUMERATOR or not word.isdigit()):
         return False
     near = max(start, word_start - _LONGEST_DATE)
     dates = _YEAR_FIRST_DATE.finditer(text, near, word_start + _LONGEST_DATE)
@@ -398,7 +402,7 @@ LONGEST_WORD = 1000
 """A longer run without a blank becomes a sentence of its own."""
 
 # Marks without other uses, which end a sentence even without a blank after them.
-_FULL_STOPS = "。！？｡؟۔।॥։။។៕።"
+_FULL_STOPS = "\u0f0d\u0f0e\u1367\u1368\u166e\u1803\u1c7e\u1c7f\uabeb\U00011141\U00011142。！？｡؟۔।॥։။។៕።"
 _MARKS = f".!?…{_FULL_STOPS}"
 _QUOTES = "\"'”’»›“‘«‹」』）】〕》〉"
 # Closing quotes and brackets, and numbers of notes such as "[12]", belong to the sentence before them.
@@ -408,10 +412,12 @@ _NOTES = r"(?: \[\d{1,3}\])*"
 _APART = r"(?: (?:[»”]|''|(?P<straight>\"))(?= ))?"
 # In Ethiopic, two spaces between words stand for a full stop too.
 _SPACES = "፡፡"
+# The shads of Tibetan, the question mark of Greek, and the full stop of Armenian that is typed as a colon.
+_OF_SCRIPTS = r"\u0f0d(?: ?\u0f0d)*|(?<=[\u0370-\u03ff\u1f00-\u1fff]);|(?<=[\u0561-\u0587]):"
 # These never give back what they matched. Lookaheads ensure it, since Python 3.11.0 to 3.11.4 match
 # possessive groups wrongly.
 _END = (
-    rf"(?<![{_MARKS}])(?:[{_MARKS}]++|{_SPACES})(?=(?P<closing>{_CLOSING}))(?P=closing)"
+    rf"(?<![{_MARKS}])(?:{_OF_SCRIPTS}|[{_MARKS}]++|{_SPACES})(?=(?P<closing>{_CLOSING}))(?P=closing)"
     rf"(?=(?P<notes>{_NOTES}))(?P=notes)(?=(?P<apart>{_APART}))(?P=apart)"
 )
 # Text from web pages lacks some blanks, or has a dash in place of one: 'so."He', "so.'He", "so.- He"
@@ -475,7 +481,7 @@ def _ends_sentence(text: str, start: int, match: re.Match[str], after: Following
         if after.beginning is Beginning.LOWER:
             return rules.lowercase_starts and not match["closing"] and not _is_name(text, start, mark)
         return not (rules.speech and _QUOTE.search(match["closing"]) and _is_attribution(text, after, rules))
-    if text[mark] in ".…":
+    if text[mark] in ".…;:":
         return after.beginning not in (Beginning.LOWER, Beginning.UNCASED)
     return True
 

@@ -80,6 +80,7 @@ def test_a_place_is_told_as_a_page_or_a_time(features, place):
 @pytest.mark.parametrize(
     ("lines", "text"),
     [
+        (["市政府昨天宣", "布关闭港口。"], "市政府昨天宣布关闭港口。"),
         (["The recon-", "struction ends."], "The reconstruction ends."),
         (["The recon\u00ac", "Struction ends."], "The reconStruction ends."),
         (["A well-", "known man, well-known."], "A well-known man, well-known."),

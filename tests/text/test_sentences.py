@@ -292,7 +292,16 @@ def test_german_is_split_by_its_own_rules(marked):
         ("bn", "তিনি এলেন।| তিনি গেলেন।"),
         ("ta", "கே. பாலகிருஷ்ணன் மற்றும் எஸ்.எஸ். தியாகராஜன் வந்தனர். | அவர் சென்றார்."),
         ("ko", "그는 갔다. | 그녀는 왔다! | 왜? | 오늘은 3.1절이다."),
+        ("sk", "Prišli deti, napr. Anna, učitelia atď. | Eva nie."),
+        ("el", "Πού είναι; | Δεν ξέρω. | «Τι ώρα είναι;» ρώτησε. | Είπε: «Γιατί;» | Μετά έφυγε; | Ναι."),
         ("hy", "Նա եկավ։ | Նա գնաց։"),
+        ("hy", "Մութ է: | Ժամը 10:30 է: | 2-րդ փուլում ենք: ասաց նա: | Ոչինչ:"),
+        ("am", "እንደምን አለህ፧| መልካም ቀን።"),
+        ("bo", "བོད་ཡིག། །| དེ་ནི་ཡིན།| གང་།"),
+        ("sat", "ᱱᱚᱣᱟ ᱠᱟᱱᱟ᱾ | ᱩᱱᱤ᱾"),
+        ("mni", "ꯃꯍꯥꯛ ꯂꯥꯛꯈꯤ꯫ | ꯆꯠꯈꯤ꯫"),
+        ("iu", "ᐊᐃ᙮ | ᐋᒡᒐ᙮"),
+        ("en", "• 1. Eat well. | Then sleep. | It is 9. | Go."),
         ("am", "እሱ መጣ። | እሷ ሄደች።"),
         ("am", "እሱ መጣ፡፡ | እሷ ሄደች፡፡ | ማን፡፡"),
         ("ko", "그는 2024. 3. 5. 서울에서 태어났다. | 2024. 12. 31.(화) 그녀는 갔다."),
@@ -564,6 +573,18 @@ def test_wrapped_lines_and_runs_of_blanks_become_single_blanks():
     assert split_sentences("  The teams\n   set \u00a0 out\tat dawn.  \n They came\nlate. ") == [
         "The teams set out at dawn.",
         "They came late.",
+    ]
+
+
+def test_wrapped_lines_of_chinese_and_japanese_have_no_blank_between_them():
+    assert split_sentences(
+        "これは駅の近くにある父の\n家です。とても古い建物で、\nその名前は ABC という\nabc 社です。"
+    ) == [
+        "これは駅の近くにある父の家です。",
+        "とても古い建物で、その名前は ABC という abc 社です。",
+    ]
+    assert split_sentences("그는 어제 서울에서 기차를\n타고 부산으로 갔다.") == [
+        "그는 어제 서울에서 기차를 타고 부산으로 갔다."
     ]
 
 
