@@ -257,9 +257,10 @@ SHORTEST = 20
 END_OF_PHRASE = 30
 """Last characters of a phrase that are examined."""
 
-# Words that continue a sentence: and, or, which, that, by, such as, including, for, so, because; said; units.
+# What continues a sentence: marks of repetition and omission; and, or, which, that, by, such as, including,
+# for, so, because; said; units.
 _THAI_CONTINUATION = compile_lazily(
-    r"[\d\W]|และ|หรือ|ซึ่ง|ที่|โดย|เช่น|รวมถึง|รวมทั้ง|เพื่อ|จึง|ก็|ของ|กับ|ให้|ว่า|เพราะ|จน|ตลอดจน|ได้แก่|อย่าง"
+    r"[\d\Wๆฯ]|และ|หรือ|ซึ่ง|ที่|โดย|เช่น|รวมถึง|รวมทั้ง|เพื่อ|จึง|ก็|ของ|กับ|ให้|ว่า|เพราะ|จน|ตลอดจน|ได้แก่|อย่าง"
     r"|ล้าน|พัน|หมื่น|แสน|บาท|ปอนด์|ดอลลาร์|ยูโร|เปอร์เซ็นต์|กิโลเมตร|เมตร|ปี|คน|กล่าว|บอก|ระบุ|เผย"
     r"|ແລະ|ຫຼື|ທີ່|ຊຶ່ງ|ໂດຍ|ເພື່ອ"
 )

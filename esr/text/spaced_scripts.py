@@ -405,8 +405,9 @@ LONGEST_WORD = 1000
 _FULL_STOPS = "\u0f0d\u0f0e\u1367\u1368\u166e\u1803\u1c7e\u1c7f\uabeb\U00011141\U00011142。！？｡؟۔।॥։။។៕።"
 _MARKS = f".!?…{_FULL_STOPS}"
 _QUOTES = "\"'”’»›“‘«‹」』）】〕》〉"
-# Closing quotes and brackets, and numbers of notes such as "[12]", belong to the sentence before them.
-_CLOSING = rf"(?:[{_QUOTES})\]}}]|&quot;|&#39;|\[\d{{1,3}}\])*"
+# Closing quotes and brackets, numbers of notes such as "[12]", and the space of Ethiopic between words belong
+# to the sentence before them.
+_CLOSING = rf"(?:[{_QUOTES})\]}}፡]|&quot;|&#39;|\[\d{{1,3}}\])*"
 _NOTES = r"(?: \[\d{1,3}\])*"
 # A quote between blanks. Whether a straight quote opens or closes depends on the number of those before it.
 _APART = r"(?: (?:[»”]|''|(?P<straight>\"))(?= ))?"
