@@ -184,7 +184,13 @@ def watch(
     with WatchState(state) as known:
         with open_searcher(where) as searcher:
             try:
-                find_news(searcher, saved, known, tell_all=from_start)
+                begun = find_news(searcher, saved, known, tell_all=from_start)
+                if begun and not from_start:
+                    click.echo(
+                        f"new: {', '.join(begun)}; later runs report what comes after this one "
+                        "(--from-start reports what is there)",
+                        err=True,
+                    )
             except WatchFailed as error:
                 failure = error  # raised after the results of the other searches are written
         told = tell_lines(known, output) if output else tell_stream(known, sys.stdout.buffer)

@@ -366,25 +366,29 @@ class WatchFailed(EsrError):
 
 def find_news(
     searcher: Searcher, searches: Sequence[SavedSearch], state: WatchState, *, tell_all: bool = False
-) -> None:
-    """Store the new sentences of each search, with their scores, oldest first.
+) -> list[str]:
+    """Store the new sentences of each search, with their scores, oldest first. The names of new searches.
 
     The first run of a search only records what it finds as known, unless `tell_all`. Raises WatchFailed for
     the first search that cannot be run, after all others have been.
     """
     snapshot = searcher.snapshot()
     failure: WatchFailed | None = None
+    begun = []
     for search in searches:
         try:
             prepared = snapshot.prepare(search.query, search.ranking)
-            _find_news_of(prepared, search, state, tell_all)
+            if _find_news_of(prepared, search, state, tell_all):
+                begun.append(search.name)
         except EsrError as error:
             failure = failure or WatchFailed(f"[{search.name}]: {error}")
     if failure is not None:
         raise failure
+    return begun
 
 
-def _find_news_of(prepared: PreparedQuery, search: SavedSearch, state: WatchState, tell_all: bool) -> None:
+def _find_news_of(prepared: PreparedQuery, search: SavedSearch, state: WatchState, tell_all: bool) -> bool:
+    """Store what is new. Whether the search itself is new."""
     found = prepared.index.by_date(prepared.all_words, _ALL, search.filters, records=False).hits
     definition = _describe(search)
     is_new = state.definition(search.name) != definition
@@ -399,6 +403,7 @@ def _find_news_of(prepared: PreparedQuery, search: SavedSearch, state: WatchStat
             state.begin(search.name, definition)
         state.add_known(search.name, ids if is_new else unknown)
         state.add_news(search.name, map(hit_dict, hits))
+    return is_new
 
 
 def _read_hits(prepared: PreparedQuery, ids: Sequence[str]) -> list[Hit]:

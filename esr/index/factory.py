@@ -5,6 +5,7 @@ Each imports its engine when called, so that a user of one engine does not load 
 
 from __future__ import annotations
 
+import re
 from contextlib import closing
 from os import PathLike, fspath
 from pathlib import Path
@@ -58,6 +59,8 @@ def is_elasticsearch(where: str) -> bool:
         return True
     if "://" in where:
         raise UsageError(f"{redact(where)!r} is neither a folder nor http(s)://host:port/alias")
+    if re.match(r"[\w.-]+:\d{2,5}/[a-z]", where):
+        raise UsageError(f"{where!r} has no http:// or https://: write http://{where} for Elasticsearch")
     return False
 
 

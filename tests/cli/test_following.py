@@ -159,7 +159,9 @@ def test_a_changed_query_is_a_new_search(esr: Esr, tmp_path: Path, searches: Pat
     load(where, [document("a", "A storm."), document("b", "A flood.")])
     assert tell(esr, searches, where, "--from-start") == [("storms", "a.s0")]
     searches.write_text('[storms]\nquery = "flood"\n')
-    assert tell(esr, searches, where) == []
+    first = esr("watch", searches, "--index", where)
+    assert not first.stdout and first.stderr.startswith("new: storms; later runs report what comes after")
+    assert not esr("watch", searches, "--index", where).stderr
     add(where, "c", text="A flood.")
     assert tell(esr, searches, where) == [("storms", "c.s0")]
 

@@ -73,6 +73,13 @@ def test_another_scheme_is_refused(where: str, open_any: Callable[[str], object]
         open_any(where)
 
 
+@pytest.mark.parametrize("where", ["localhost:9200/news", "es1.example:9200/news"])
+def test_an_address_without_its_scheme_is_no_folder(where: str) -> None:
+    with pytest.raises(UsageError, match=f"write http://{where} for Elasticsearch"):
+        open_index(where)
+    assert not is_elasticsearch("C:/news") and not is_elasticsearch("news:2024/05")
+
+
 def test_the_error_for_a_location_does_not_contain_its_password() -> None:
     with pytest.raises(UsageError) as caught:
         open_generations("ftp://me:secret@host/news")
