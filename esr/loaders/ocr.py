@@ -19,9 +19,8 @@ from esr.errors import InputError
 from esr.loaders import markup
 from esr.loaders.format import Format, Malformed, Record, Skipped, Source, register
 from esr.loaders.ids import make_id, make_id_from_path
-from esr.loaders.line_ends import find_words, join_lines
 from esr.text.document import CONFIDENCE, PAGE, PlacedText, join_pieces
-from esr.text.sentences import find_language
+from esr.text.sentences import find_language, find_uncut_words, join_lines
 from esr.text.written_dates import UnclearDate, read_date
 
 _HREF = "{http://www.w3.org/1999/xlink}href"
@@ -95,7 +94,7 @@ def _to_number(text: str | None) -> float | None:
 
 def _to_text(pages: Mapping[int | None, Iterable[Block]], title: str | None = None) -> PlacedText:
     """The text of blocks on numbered pages, without a first block that repeats the title."""
-    words = find_words(line for blocks in pages.values() for block in blocks for line in block.lines)
+    words = find_uncut_words(line for blocks in pages.values() for block in blocks for line in block.lines)
     pieces = [
         (join_lines(block.lines, words), _places(page, block))
         for page, blocks in pages.items()

@@ -21,9 +21,9 @@ from esr.loaders.fields import read_list
 from esr.loaders.files import open_seekable
 from esr.loaders.format import Format, Record, Remark, Source, register
 from esr.loaders.ids import make_id_from_path
-from esr.loaders.line_ends import find_words, join_lines
 from esr.patterns import compile_lazily
 from esr.text.document import PAGE, join_pieces
+from esr.text.sentences import find_uncut_words, join_lines
 from esr.text.written_dates import to_iso_date
 
 _END = b"%%EOF"
@@ -284,7 +284,7 @@ def _join_pages(
     pages: Sequence[Page], furniture: set[_Key], title: str | None
 ) -> Iterator[tuple[str, dict[str, float]]]:
     """The paragraphs with their pages. One that goes on in the next column or page is one paragraph."""
-    words = find_words(line.text for page in pages for line in page)
+    words = find_uncut_words(line.text for page in pages for line in page)
     pending: list[str] = []
     begin = 1
     for number, page in enumerate(pages, 1):

@@ -1,15 +1,15 @@
 """Splits text into paragraphs and sentences, by the rules of its language or else of its script.
 
-Paragraphs end at blank lines, and at lines that were not merely wrapped. Scripts with blanks between words
-are split by `spaced_scripts`. Chinese and Japanese have their own marks and no blanks, and short quotations
-are not split. Thai and Lao end sentences with a blank, without a mark, but put blanks after phrases, names
-and numbers too.
+Paragraphs end at blank lines, and at lines that were not merely wrapped. Words that the ends of printed lines
+cut in two are joined. Scripts with blanks between words are split by `spaced_scripts`. Chinese and Japanese
+have their own marks and no blanks, and short quotations are not split. Thai and Lao end sentences with a
+blank, without a mark, but put blanks after phrases, names and numbers too.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Set
 from typing import NamedTuple
 
 from esr.patterns import compile_lazily
@@ -349,3 +349,61 @@ def _splitter(language: str) -> ParagraphSplitter:
         return split_thai_paragraph
     rules = load_rules(language)
     return lambda paragraph: split_spaced_paragraph(paragraph, rules)
+
+
+# Lines of print, and the words that their ends cut in two
+
+
+# A soft hyphen, and the signs that text recognition has for the hyphens of line ends.
+_SURE = "\xad\u00ac\u2e17"
+_HYPHENS = f"-\u2010\u2011{_SURE}"
+_CUT = compile_lazily(rf"(?P<head>(?:[\w'’]+[-‐‑])*[^\W\d_]+)(?P<hyphen>[{_HYPHENS}])$")
+_LONGEST_WORD = 100
+_HEAD = compile_lazily(r"[^\W\d_][\w'’]*")
+_WORD = compile_lazily(r"[\w'’]+(?:[-‐‑][\w'’]+)*")
+_AND = frozenset(
+    (
+        *("and", "or", "nor", "und", "oder", "bzw", "sowie", "et", "ou", "y", "e", "o"),
+        *("en", "of", "och", "og", "eller", "i", "ali"),
+    )
+)
+"""Words after an elliptic hyphen: "pre- and post-war"."""
+
+
+def find_uncut_words(lines: Iterable[str]) -> Set[str]:
+    """The words of lines in lower case, with their hyphens, except those that a line end may have cut."""
+    words: set[str] = set()
+    for line in lines:
+        found = _WORD.findall(line.lower())
+        words.update(found[:-1] if _CUT.search(line) else found)
+    return words
+
+
+def join_lines(lines: Iterable[str], words: Set[str] = frozenset()) -> str:
+    """The text of the lines of a paragraph, on one line.
+
+    A hyphen at the end of a line goes if the next line continues its word with a small letter, unless the
+    text has the word with the hyphen only (`words`, from `find_uncut_words`) or another word stands for the
+    rest.
+    """
+    text = ""
+    for line in lines:
+        line = " ".join(line.split())
+        text = _join(text, line, words) if text and line else text or line
+    return text.replace("\xad", "")
+
+
+def _join(text: str, line: str, words: Set[str]) -> str:
+    cut, head = _CUT.search(text[-_LONGEST_WORD:]), _HEAD.match(line)
+    if cut is None or head is None:
+        is_range = bool(re.search(r"\d[-‐–]$", text[-2:])) and line[0].isdigit()
+        return f"{text} {line}" if not is_range and has_blank_between(text, line) else f"{text}{line}"
+    if cut["hyphen"] in _SURE:
+        return text[:-1] + line
+    if head[0].lower() in _AND:
+        return f"{text} {line}"
+    if not line[0].islower() and line[0].lower() != line[0].upper():
+        return f"{text}{line}"
+    before, after = cut["head"].lower(), head[0].lower()
+    is_compound = f"{before}-{after}" in words and f"{before}{after}" not in words
+    return f"{text}{line}" if is_compound else text[:-1] + line

@@ -13,8 +13,8 @@ import pytest
 
 from esr.errors import InputError
 from esr.loaders import ReadOptions, get, ocr, pdf, read_documents
-from esr.loaders.line_ends import find_words, join_lines
 from esr.text.document import PlacedText, describe_place, find_places, join_pieces
+from esr.text.sentences import find_uncut_words, join_lines
 from esr.text.validate import build_document
 from tests.loaders.conftest import texts
 from tests.support.samples import FOLDER, LEAD, sample
@@ -92,7 +92,7 @@ def test_a_place_is_told_as_a_page_or_a_time(features, place):
     ],
 )
 def test_words_that_line_ends_cut_are_joined(lines, text):
-    assert join_lines(lines, find_words(lines)) == text
+    assert join_lines(lines, find_uncut_words(lines)) == text
 
 
 # PDF
