@@ -24,16 +24,9 @@ from esr.cli.options import FILE, as_json, describe_choices, index_or_first
 from esr.cli.output import open_output
 from esr.cli.source_options import impacts, keep, workers
 from esr.errors import UsageError
+from esr.index import factory
 from esr.index.access import ROLES, create_api_key, parse_alias, role_descriptors
 from esr.index.contract import Index
-from esr.index.factory import (
-    back_up_index,
-    open_generations,
-    open_migration,
-    open_priors,
-    restore_index,
-    verify_index,
-)
 from esr.index.generations import KEPT, SERVING, STATES, CopyReport, Drift, Generation, describe_missing
 from esr.index.login_variables import redact
 from esr.index.writer import LoadOptions
@@ -58,7 +51,7 @@ def indices(where: str, as_json: bool) -> None:
       esr indices --index my-index
       esr indices --index http://localhost:9200/news --json
     """
-    with closing(open_generations(where)) as index:
+    with closing(factory.open_generations(where)) as index:
         generations = index.all()
     if as_json:
         click.echo(json.dumps([generation.as_dict() for generation in generations], indent=1))
@@ -80,7 +73,7 @@ def rollback(where: str, to: str | None) -> None:
       esr rollback --index my-index
       esr rollback --index my-index --to 20260301t060000000000
     """
-    with closing(open_generations(where)) as index:
+    with closing(factory.open_generations(where)) as index:
         generation = index.rollback(to)
     click.echo(f"{redact(where)} serves generation {generation.name} again: {_describe(generation)}")
 
@@ -100,7 +93,7 @@ def delete(where: str, names: tuple[str, ...], yes: bool) -> None:
       esr delete 20260301t060000000000 --index my-index
       esr delete --index http://localhost:9200/news --yes
     """
-    with closing(open_generations(where)) as index:
+    with closing(factory.open_generations(where)) as index:
         generations = index.all()
         if names:
             chosen = ", ".join(dict.fromkeys(names))
@@ -183,7 +176,7 @@ def verify(where: str, fast: bool, as_json: bool) -> None:
       esr verify --index my-index
       esr verify --index my-index --fast --json
     """
-    report = verify_index(where, fast=fast)
+    report = factory.verify_index(where, fast=fast)
     if as_json:
         click.echo(json.dumps(to_builtins(report), indent=1))
     else:
@@ -221,7 +214,7 @@ def backup(where: str, target: str, copy: bool, as_json: bool) -> None:
     Example:
       esr backup /backups/my-index --index my-index
     """
-    report = back_up_index(where, target, copy=copy)
+    report = factory.back_up_index(where, target, copy=copy)
     _show_copy(report, f"backed {where} up to {target}", as_json)
 
 
@@ -243,7 +236,7 @@ def restore(target: str, where: str, copy: bool, yes: bool, as_json: bool) -> No
     """
     if not yes and options.is_folder_of_index(where):
         click.confirm(f"Replace the index {where} by {target}?", abort=True, err=True)
-    report = restore_index(target, where, copy=copy)
+    report = factory.restore_index(target, where, copy=copy)
     _show_copy(report, f"restored {where} from {target}", as_json)
 
 
@@ -290,7 +283,7 @@ def migrate(where: str, keep: int, precomputed_mixture: Mixture | None, workers:
             precomputed_mixture=precomputed_mixture,
             merge=True,
         )
-        report = open_migration(where, options).run()
+        report = factory.open_migration(where, options).run()
     if as_json:
         click.echo(json.dumps(to_builtins(report), indent=1))
         return
@@ -318,7 +311,7 @@ def refresh_priors(where: str, as_json: bool) -> None:
       esr refresh-priors --index http://localhost:9200/news
     """
     exit_on_sigterm()
-    with closing(open_priors(where)) as priors, SendProgress(" sentences", "compared") as progress:
+    with closing(factory.open_priors(where)) as priors, SendProgress(" sentences", "compared") as progress:
         report = priors.refresh(progress.update)
     if as_json:
         click.echo(json.dumps(asdict(report), indent=1))
@@ -377,7 +370,7 @@ def status(where: str, shows_drift: bool, as_json: bool) -> None:
 
 
 def _read_drifts(where: str) -> list[Drift]:
-    with closing(open_priors(where)) as priors:
+    with closing(factory.open_priors(where)) as priors:
         return priors.drift()
 
 

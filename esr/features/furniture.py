@@ -20,17 +20,7 @@ import numpy.typing as npt
 
 from esr.features.feature import Feature, FeatureInput, Values, register
 from esr.patterns import compile_lazily
-from esr.text.labels import (
-    CAPITAL_LINK,
-    CAPITAL_LINKS,
-    FIRST_WORD,
-    GLUED_LINK,
-    LEAD,
-    LINK,
-    LINKS,
-    any_of,
-    first_words,
-)
+from esr.text import labels
 
 # Phrases by what they are, as those of links in `labels`.
 _CREDITS = """
@@ -66,14 +56,14 @@ teilen|partager|compartir
 """
 
 
-_FIRST_WORDS = first_words(LINKS, CAPITAL_LINKS, _CREDITS, _CALLS, _RIGHTS)
+_FIRST_WORDS = labels.first_words(labels.LINKS, labels.CAPITAL_LINKS, _CREDITS, _CALLS, _RIGHTS)
 _UNSPACED = compile_lazily("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 
-_LINK_ALONE = compile_lazily(rf"{LEAD}(?:{any_of(LINKS)})[\W_]*", re.IGNORECASE)
-_CREDIT = compile_lazily(rf"{LEAD}(?:{any_of(_CREDITS)})\s*[:：]", re.IGNORECASE)
-_CALL = compile_lazily(rf"{LEAD}(?:{any_of(_CALLS)})", re.IGNORECASE)
-_RIGHT = compile_lazily(rf"{LEAD}(?:©|\(c\) ?\d{{4}}|{any_of(_RIGHTS)})", re.IGNORECASE)
-_BAR = compile_lazily(rf"(?:\b(?:{any_of(_NETWORKS)})[\s|,·•]*){{4,}}", re.IGNORECASE)
+_LINK_ALONE = compile_lazily(rf"{labels.LEAD}(?:{labels.any_of(labels.LINKS)})[\W_]*", re.IGNORECASE)
+_CREDIT = compile_lazily(rf"{labels.LEAD}(?:{labels.any_of(_CREDITS)})\s*[:：]", re.IGNORECASE)
+_CALL = compile_lazily(rf"{labels.LEAD}(?:{labels.any_of(_CALLS)})", re.IGNORECASE)
+_RIGHT = compile_lazily(rf"{labels.LEAD}(?:©|\(c\) ?\d{{4}}|{labels.any_of(_RIGHTS)})", re.IGNORECASE)
+_BAR = compile_lazily(rf"(?:\b(?:{labels.any_of(_NETWORKS)})[\s|,·•]*){{4,}}", re.IGNORECASE)
 _COOKIE = compile_lazily(
     r"\b(?:browser|javascript|websites?|sites?|polic(?:y|ies)|privacy|consent|accept|agree|webseite|datenschutz"
     r"|akzeptieren|nutzung|confidentialité|acceptez|navigation|navegación|aceptar?|política|navigazione|accetta)\b",
@@ -128,7 +118,7 @@ def find_furniture(texts: Sequence[str]) -> list[float]:
 
 def _by_phrase(text: str) -> float:
     """What the phrases of a sentence say, whatever its document."""
-    first = FIRST_WORD.match(text)
+    first = labels.FIRST_WORD.match(text)
     if first is None or (len(text) < _SHORT and not _LETTER.search(text)):
         return CERTAIN if text.strip() else 0.0
     word = first[1]
@@ -136,7 +126,7 @@ def _by_phrase(text: str) -> float:
         value = _by_first_words(text)
         if value:
             return value
-    if ("READ" in text or "LIRE" in text) and GLUED_LINK.search(text):
+    if ("READ" in text or "LIRE" in text) and labels.GLUED_LINK.search(text):
         return PROBABLE
     if ("@" in text or "http" in text or "www." in text) and _is_contact(text):
         return LIKELY
@@ -149,7 +139,7 @@ def _by_first_words(text: str) -> float:
     """What the phrase says that a sentence begins with."""
     if _LINK_ALONE.fullmatch(text):
         return CERTAIN
-    if LINK.match(text) or CAPITAL_LINK.match(text) or _CALL.match(text):
+    if labels.LINK.match(text) or labels.CAPITAL_LINK.match(text) or _CALL.match(text):
         return LIKELY
     if _CREDIT.match(text):
         return LIKELY if _count_words(text) <= _CREDIT_WORDS else 0.0

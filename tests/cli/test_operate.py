@@ -220,7 +220,7 @@ def test_a_migration_does_not_print_a_password(esr: Esr, monkeypatch: pytest.Mon
         def run(self) -> LoadReport:
             return LoadReport(documents=1, sentences=2)
 
-    monkeypatch.setattr("esr.cli.operate.open_migration", lambda where, options: Migration())
+    monkeypatch.setattr("esr.index.factory.open_migration", lambda where, options: Migration())
     message = esr("migrate", "http://me:secret@h:9200/news").stdout
     assert message == "migrated 1 documents with 2 sentences of http://…@h:9200/news in 0.0 s\n"
 
@@ -275,7 +275,7 @@ def test_a_refresh_reports_its_counts(esr: Esr, index: Path, monkeypatch: pytest
 
 def test_a_refresh_does_not_print_a_password(esr: Esr, index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(EmbeddedPriors, "refresh", lambda self, step: RefreshReport(1000, 20, 1.5))
-    monkeypatch.setattr("esr.cli.operate.open_priors", lambda where: EmbeddedPriors(str(index)))
+    monkeypatch.setattr("esr.index.factory.open_priors", lambda where: EmbeddedPriors(str(index)))
     message = esr("refresh-priors", "http://me:secret@h:9200/news").stdout
     assert message.startswith("http://…@h:9200/news: 20 of")
 

@@ -5,6 +5,7 @@ Each function reads the arguments of the operation that it is named after, and r
 
 from __future__ import annotations
 
+from esr.corpus import names_and_quotes
 from esr.corpus.collocations import (
     Collocations,
     ContrastedCollocations,
@@ -13,16 +14,6 @@ from esr.corpus.collocations import (
     find_collocations,
 )
 from esr.corpus.frequencies import Frequencies, KeyWords, count_frequencies, find_key_words
-from esr.corpus.names_and_quotes import (
-    ListedName,
-    NamePage,
-    Quotations,
-    Selection,
-    find_quotations,
-    list_names,
-    read_name,
-    select,
-)
 from esr.query import ParsedQuery, parse
 from esr.ranking.searcher import Searcher
 from webui.answers.lists import SERVED_SENTENCES
@@ -119,35 +110,37 @@ def _read_reach(arguments: Arguments) -> Reach:
 
 def read_names(
     searcher: Searcher, arguments: Arguments, settings: Settings
-) -> tuple[Selection, list[ListedName]]:
+) -> tuple[names_and_quotes.Selection, list[names_and_quotes.ListedName]]:
     """The most frequent names of the sentences of a request, and the selection of these sentences."""
     value, search = arguments.value, parse_search(arguments)
     query = search.parsed if search.query.strip() else ""
     if query:
         check_query(searcher, search.parsed, settings)
     with blame_argument("q"):
-        selection = select(searcher, query, search.filters)
+        selection = names_and_quotes.select(searcher, query, search.filters)
     prefix = arguments.first("prefix")
-    return selection, list_names(selection, type=value("type"), prefix=prefix, k=value("k"))
+    return selection, names_and_quotes.list_names(selection, type=value("type"), prefix=prefix, k=value("k"))
 
 
-def read_name_page(searcher: Searcher, arguments: Arguments) -> NamePage:
+def read_name_page(searcher: Searcher, arguments: Arguments) -> names_and_quotes.NamePage:
     """What the index has about a name."""
     value = arguments.value
     with blame_argument("name"):
-        return read_name(
+        return names_and_quotes.read_name(
             searcher, arguments.first("name"), companions=value("companions"), sentences=value("k")
         )
 
 
-def read_quotations(searcher: Searcher, arguments: Arguments, settings: Settings, k: int) -> Quotations:
+def read_quotations(
+    searcher: Searcher, arguments: Arguments, settings: Settings, k: int
+) -> names_and_quotes.Quotations:
     """The first k quotations of a speaker or about the query."""
     search = parse_search(arguments)
     about = search.parsed if search.query.strip() else None
     if about is not None:
         check_query(searcher, about, settings)
     with blame_argument(None):
-        return find_quotations(
+        return names_and_quotes.find_quotations(
             searcher,
             arguments.first("speaker") or None,
             about,

@@ -38,7 +38,7 @@ from esr.ranking.ranking import Ranking
 from esr.ranking.requests import raw_request
 from esr.ranking.searcher import Searcher
 from esr.text.document import text_direction
-from webui.answers import downloads
+from webui.answers import downloads, lists
 from webui.answers.corpus import (
     read_collocations,
     read_contrast,
@@ -51,15 +51,6 @@ from webui.answers.corpus import (
 )
 from webui.answers.downloads import INCOMPLETE_HEADER, SKIPPED_HEADER
 from webui.answers.explanations import compare_rankings, explain_sentence, score_document
-from webui.answers.lists import (
-    HitWriter,
-    count_values,
-    find_similar,
-    list_occurrences,
-    make_timeline,
-    prepare_search,
-    rank_and_arrange,
-)
 from webui.api.operation import (
     RANKING,
     Call,
@@ -184,12 +175,12 @@ def _search(call: Call, search: SearchRequest, arguments: Arguments) -> dict[str
     snapshot = call.searcher.snapshot()
     state = index_state(snapshot)
     check_state(page, state)
-    prepared = prepare_search(snapshot, search, call.settings)
+    prepared = lists.prepare_search(snapshot, search, call.settings)
     report = start_beside(snapshot.index, lambda: report_query(prepared, search.filters))
-    answer, entries, has_more = rank_and_arrange(prepared, search, end, call.settings)
+    answer, entries, has_more = lists.rank_and_arrange(prepared, search, end, call.settings)
     # A page is short where little is new, or the budget is small. The next one begins after its last entry.
     listed = [entry.passages for entry in entries[page.offset : end]]
-    writer = HitWriter(prepared.index, shape, prepared.counts, call.arguments.first("index"))
+    writer = lists.HitWriter(prepared.index, shape, prepared.counts, call.arguments.first("index"))
     written = writer.write_entries(listed)
     end = page.offset + len(written)
     has_more = has_more or len(written) < len(listed)
@@ -204,8 +195,8 @@ def _search(call: Call, search: SearchRequest, arguments: Arguments) -> dict[str
 
 def similar(call: Call) -> dict[str, Any]:
     request, shape = parse_similar(call.arguments), parse_shape(call.arguments)
-    found = find_similar(call.searcher, request)
-    writer = HitWriter(found.index, shape, found.terms, call.arguments.first("index"))
+    found = lists.find_similar(call.searcher, request)
+    writer = lists.HitWriter(found.index, shape, found.terms, call.arguments.first("index"))
     passages = single([hit] for hit in found.answer.hits)
     written = writer.write_entries([[passage] for passage in passages], is_list=False)
     answer = answer_dict(replace(found.answer, hits=[]))
@@ -214,7 +205,7 @@ def similar(call: Call) -> dict[str, Any]:
 
 def timeline(call: Call) -> dict[str, Any]:
     request = parse_timeline(call.arguments)
-    return make_timeline(call.searcher, request, call.settings, request.peaks).as_dict()
+    return lists.make_timeline(call.searcher, request, call.settings, request.peaks).as_dict()
 
 
 def facets(call: Call) -> dict[str, Any]:
@@ -225,7 +216,7 @@ def facets(call: Call) -> dict[str, Any]:
     check_query(snapshot, search.parsed, call.settings)
     with blame_argument(None):
         prepared = search.prepare(snapshot)
-        counted = count_values(prepared, search.filters, size, fields)
+        counted = lists.count_values(prepared, search.filters, size, fields)
     return {
         "facets": [
             {
@@ -240,7 +231,7 @@ def facets(call: Call) -> dict[str, Any]:
 
 def concordance(call: Call) -> dict[str, Any]:
     search = parse_search(call.arguments)
-    return list_occurrences(call.searcher, search, call.arguments, call.settings).as_dict()
+    return lists.list_occurrences(call.searcher, search, call.arguments, call.settings).as_dict()
 
 
 def collocations(call: Call) -> dict[str, Any]:

@@ -26,16 +26,8 @@ from esr.ranking import answers
 from esr.text.analyzer import Analyzer, find_spans
 from esr.text.document import PARSE, VECTORS, describe_place, flat_metadata, is_language_tag, text_direction
 from esr.wording import count
+from webui.arguments import rankings
 from webui.arguments.form import Links, build_form, clean_arguments, path_to, shorten
-from webui.arguments.rankings import (
-    CACHED_RANKINGS,
-    RankingControls,
-    available_presets,
-    feature_label,
-    first_phrase,
-    plain_number,
-    ranking_controls,
-)
 from webui.arguments.request import split_pairs
 from webui.arguments.table import VERSUS
 from webui.running.served_indexes import ServedIndexes, Visit
@@ -77,9 +69,9 @@ class PageRenderer:
         html = render_template(
             template,
             form=build_form(arguments, self.settings, features, stored),
-            versus=ranking_controls(arguments, features, VERSUS, stored) if is_comparison else None,
+            versus=rankings.ranking_controls(arguments, features, VERSUS, stored) if is_comparison else None,
             links=Links(arguments if is_comparison else without_versus),
-            presets=available_presets([*BUILTIN_FEATURES, *features, *stored]),
+            presets=rankings.available_presets([*BUILTIN_FEATURES, *features, *stored]),
             views=self._find_views(visit) if visit else (),
             settings=self.settings,
             index_names=self.indexes.visible_names,
@@ -143,8 +135,8 @@ def _stored_parts(visit: Visit) -> Sequence[str]:
     return [part for part, has_part in has_parts.items() if has_part]
 
 
-@lru_cache(CACHED_RANKINGS)
-def render_controls(controls: RankingControls, title: str) -> Markup:
+@lru_cache(rankings.CACHED_RANKINGS)
+def render_controls(controls: rankings.RankingControls, title: str) -> Markup:
     """The controls of a ranking as HTML. They are half of a page's markup, and the same for most searches."""
     template: Any = current_app.jinja_env.get_template("ranking.html")
     return Markup(template.module.ranking(controls, title))
@@ -170,12 +162,12 @@ def install_filters(app: Flask) -> None:
         lang_attribute=lang_attribute,
         duration=duration,
         score=score,
-        plain_number=plain_number,
+        plain_number=rankings.plain_number,
         without_remarks=without_remarks,
         short_number=short_number,
         nonzero_features=nonzero_features,
-        feature_label=feature_label,
-        first_phrase=first_phrase,
+        feature_label=rankings.feature_label,
+        first_phrase=rankings.first_phrase,
         signed=signed,
         finite=math.isfinite,
         metadata_rows=metadata_rows,

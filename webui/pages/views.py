@@ -35,17 +35,8 @@ from esr.ranking.searcher import Searcher
 from esr.ranking.signals import NAME
 from esr.text.document import Document
 from esr.text.sentences import name_language
-from webui.answers import downloads
+from webui.answers import downloads, explanations
 from webui.answers.downloads import citations_file, export_file
-from webui.answers.explanations import (
-    SHADES,
-    Comparison,
-    ExplainedSentence,
-    ScoredDocument,
-    compare_rankings,
-    explain_sentence,
-    score_document,
-)
 from webui.answers.lists import HitWriter, Listing, find_similar, list_hits, rank_sentences, sentence_link
 from webui.arguments.form import Links
 from webui.arguments.rankings import BY_MEANING, parse_ranking, ranking_label
@@ -163,7 +154,7 @@ def _pieces(row: Iterable[Addition], zero: float, scale: float) -> Iterable[Piec
             yield Piece(_bar_kind(origin), adds, left, width)
 
 
-def tree_picture(explained: ExplainedSentence) -> Markup | None:
+def tree_picture(explained: explanations.ExplainedSentence) -> Markup | None:
     """The tree with the paths between the words that scored, or between all query words if none did.
 
     None if there is no tree to draw.
@@ -237,9 +228,9 @@ def _add_results(app: Flask, indexes: ServedIndexes, settings: Settings, render:
 def _add_document(app: Flask, indexes: ServedIndexes, settings: Settings, render: PageRenderer) -> None:
     get = partial(indexes.route, app)
 
-    def read(visit: Visit) -> tuple[SearchRequest, ScoredDocument]:
+    def read(visit: Visit) -> tuple[SearchRequest, explanations.ScoredDocument]:
         search, document_id = read_search_and_id(settings, "document")
-        return search, score_document(visit.searcher, document_id, search, settings)
+        return search, explanations.score_document(visit.searcher, document_id, search, settings)
 
     @get("/document")
     def document(visit: Visit) -> Response:
@@ -255,7 +246,7 @@ def _add_document(app: Flask, indexes: ServedIndexes, settings: Settings, render
             scored=scored,
             heading=scored.document.title or shorten_heading(first),
             highlight=highlight,
-            shades=SHADES,
+            shades=explanations.SHADES,
             names=list_article_names(snapshot, scored.document),
             similar=similar,
             headings=find_headings(snapshot.index, similar),
@@ -272,7 +263,7 @@ def _add_explanation(app: Flask, indexes: ServedIndexes, settings: Settings, ren
     @get("/explain")
     def explain(visit: Visit) -> Response:
         search, sentence_id = read_search_and_id(settings, "explain")
-        explained = explain_sentence(visit.searcher, search, sentence_id, settings)
+        explained = explanations.explain_sentence(visit.searcher, search, sentence_id, settings)
         analyzer, terms = search.own_terms(visit.searcher)
         return render(
             visit,
@@ -290,10 +281,10 @@ def _add_explanation(app: Flask, indexes: ServedIndexes, settings: Settings, ren
 def _add_comparison(app: Flask, indexes: ServedIndexes, settings: Settings, render: PageRenderer) -> None:
     get = partial(indexes.route, app)
 
-    def read(visit: Visit) -> tuple[SearchRequest, Comparison]:
+    def read(visit: Visit) -> tuple[SearchRequest, explanations.Comparison]:
         arguments = decode_arguments(request.query_string, settings, "page", "compare")
         search, versus = parse_search(arguments), parse_ranking(arguments, VERSUS)
-        return search, compare_rankings(visit.searcher, search, versus, settings)
+        return search, explanations.compare_rankings(visit.searcher, search, versus, settings)
 
     @get("/compare")
     def compare(visit: Visit) -> Redirect:

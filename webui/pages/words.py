@@ -28,16 +28,7 @@ from esr.ranking.answers import require_record
 from esr.ranking.searcher import Searcher
 from esr.text.dates import parse_date_start
 from esr.wording import count
-from webui.answers.corpus import (
-    read_collocations,
-    read_contrast,
-    read_frequencies,
-    read_key_words,
-    read_name_page,
-    read_names,
-    read_part,
-    read_quotations,
-)
+from webui.answers import corpus
 from webui.answers.downloads import table_csv
 from webui.answers.lists import list_occurrences
 from webui.arguments.form import Links, split_links
@@ -79,7 +70,7 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
 
     def near(visit: Visit) -> tuple[Arguments, Collocations]:
         arguments = decode_arguments(request.query_string, settings, "collocations", "page")
-        return arguments, read_collocations(visit.searcher, arguments, settings)
+        return arguments, corpus.read_collocations(visit.searcher, arguments, settings)
 
     @get("/collocations")
     def collocations(visit: Visit) -> Response:
@@ -95,8 +86,8 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
         arguments = decode_arguments(request.query_string, settings, "keyness")
         search = parse_search(arguments)
         check_query(visit.searcher, search.parsed, settings)
-        against = read_part(visit.searcher, arguments, settings, "against")
-        return arguments, read_key_words(visit.searcher, arguments, search.parsed, against)
+        against = corpus.read_part(visit.searcher, arguments, settings, "against")
+        return arguments, corpus.read_key_words(visit.searcher, arguments, search.parsed, against)
 
     @get("/keyness")
     def keyness(visit: Visit) -> Response:
@@ -109,7 +100,7 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
 
     def counted(visit: Visit) -> tuple[Arguments, Frequencies]:
         arguments = decode_arguments(request.query_string, settings, "frequencies", "page")
-        return arguments, read_frequencies(visit.searcher, arguments, settings)
+        return arguments, corpus.read_frequencies(visit.searcher, arguments, settings)
 
     @get("/frequencies")
     def frequencies(visit: Visit) -> Response:
@@ -169,7 +160,7 @@ def compare_parts(searcher: Searcher, arguments: Arguments, settings: Settings) 
 
     Their words are those near the words of the query, or without a query all words. Raises RequestError.
     """
-    part, against = (read_part(searcher, arguments, settings, name) for name in ("part", "against"))
+    part, against = (corpus.read_part(searcher, arguments, settings, name) for name in ("part", "against"))
     if part is None:
         return []
     search = parse_search(arguments)
@@ -191,7 +182,7 @@ def _compare_near(
     part: ParsedQuery,
     against: ParsedQuery | None,
 ) -> tuple[list[SideWord], list[str]]:
-    found = read_contrast(searcher, arguments, settings, part, against)
+    found = corpus.read_contrast(searcher, arguments, settings, part, against)
     words = [
         SideWord(each.word, each.near, *each.per_million, each.log_likelihood) for each in found.collocations
     ]
@@ -206,7 +197,7 @@ def _compare_all(
     part: ParsedQuery,
     against: ParsedQuery | None,
 ) -> tuple[list[SideWord], list[str]]:
-    found = read_key_words(searcher, arguments, part, against)
+    found = corpus.read_key_words(searcher, arguments, part, against)
     words = [SideWord(each.word, each.own, *each.per_million, each.log_likelihood) for each in found.words]
     return words, [count(size, "word") for size in found.sizes]
 
@@ -296,7 +287,7 @@ def _add_names(app: Flask, indexes: ServedIndexes, settings: Settings, render: P
     def names(visit: Visit) -> Response:
         arguments = decode_arguments(request.query_string, settings, "names", "page")
         own, others = split_links(request.query_string, settings, "names")
-        _, listed = read_names(visit.searcher, arguments.with_defaults(k=COUNTED), settings)
+        _, listed = corpus.read_names(visit.searcher, arguments.with_defaults(k=COUNTED), settings)
         return render(
             visit,
             "names.html",
@@ -312,7 +303,9 @@ def _add_names(app: Flask, indexes: ServedIndexes, settings: Settings, render: P
     def name(visit: Visit) -> Response:
         arguments = decode_arguments(request.query_string, settings, "name", "page")
         own, _ = split_links(request.query_string, settings, "name")
-        page = read_name_page(visit.searcher, arguments.with_defaults(k=SENTENCES, companions=COMPANIONS))
+        page = corpus.read_name_page(
+            visit.searcher, arguments.with_defaults(k=SENTENCES, companions=COMPANIONS)
+        )
         index = visit.searcher.index
         dates, analyzer = draw_months(page.months), index.analyzer.for_language(None)
         clause = query_clause(page.type, page.name) or page.name
@@ -335,7 +328,7 @@ def _add_names(app: Flask, indexes: ServedIndexes, settings: Settings, render: P
         arguments = decode_arguments(request.query_string, settings, "quotes", "page")
         own, others = split_links(request.query_string, settings, "quotes", "sort")
         k, speaker = arguments.value("k"), arguments.first("speaker")
-        found = read_quotations(visit.searcher, arguments, settings, max(k, SPEAKERS_OF))
+        found = corpus.read_quotations(visit.searcher, arguments, settings, max(k, SPEAKERS_OF))
         shown = found.quotations[:k]
         return render(
             visit,

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from esr.elastic.dialect import NAMED_SCORES
 from esr.elastic.documents import decode_sentence
 from esr.elastic.requests import hits_of, total_of
+from esr.elastic.search import plan_query
 from esr.elastic.search.filters import (
     DocumentPart,
     Query,
@@ -28,16 +29,6 @@ from esr.elastic.search.filters import (
     has_document_level_candidates,
     part_clause,
     scored_candidate_query,
-)
-from esr.elastic.search.plan_query import (
-    SORT,
-    BoundQuery,
-    NearQueries,
-    bound_query,
-    near_queries,
-    score_query,
-    sentence_bounds,
-    with_named_scores,
 )
 from esr.elastic.search.sentence_search import PAGE, Search, decode_hit, hit_fields
 from esr.index.filters import NO_FILTERS
@@ -103,8 +94,8 @@ class BoundQueries(NamedTuple):
     query is faster.
     """
 
-    all: BoundQuery
-    near: NearQueries | None
+    all: plan_query.BoundQuery
+    near: plan_query.NearQueries | None
 
 
 def list_documents(search: Search, queries: BoundQueries, size: int) -> DocumentPage:
@@ -121,7 +112,7 @@ def next_page_request(
     After a first page, it may repeat documents of that page whose bounds equal those of its last ones.
     """
     request = _document_request(search, queries.all.query, queries.near, size)
-    request |= {"sort": SORT, "search_after": page.after, "track_total_hits": True}
+    request |= {"sort": plan_query.SORT, "search_after": page.after, "track_total_hits": True}
     if (min_score := least_bound - queries.all.shift) > 0:
         request["min_score"] = min_score
     return request
@@ -132,7 +123,9 @@ def read_next_page(answer: Any, queries: BoundQueries, size: int) -> tuple[Docum
     return _page(answer, queries, size), total_of(answer)
 
 
-def _document_request(search: Search, query: Query, near: NearQueries | None, size: int) -> dict[str, Any]:
+def _document_request(
+    search: Search, query: Query, near: plan_query.NearQueries | None, size: int
+) -> dict[str, Any]:
     """The request for documents by bound. It has no sort, which takes a third longer for a first page."""
     request = {
         "index": search.cluster.documents_alias,
@@ -145,7 +138,7 @@ def _document_request(search: Search, query: Query, near: NearQueries | None, si
     }
     if near is not None:
         others = {_FAR: near.far.query} | ({} if near.impact is None else {_IMPACT: near.impact})
-        request["query"] = with_named_scores(query, others)
+        request["query"] = plan_query.with_named_scores(query, others)
         request[NAMED_SCORES] = True
     return request
 
@@ -199,13 +192,13 @@ LEAST_GROWTH, GREATEST_GROWTH = 1.25, 8.0
 _SCORE, _ORDINAL = "score", "ordinal"
 
 
-def search_bounded(search: Search, k: int, bounds: BoundQuery) -> SearchResult | None:
+def search_bounded(search: Search, k: int, bounds: plan_query.BoundQuery) -> SearchResult | None:
     """The best k sentences by the bounds of sentences; None if too many bounds reach the k-th score.
 
     One request lists the sentences with the highest bounds and scores them. If the last bound reaches the
     k-th score, more are listed: Elasticsearch skips what cannot be among so many.
     """
-    query, shift = score_query(search.plan, search.collection, NO_FILTERS, is_own=True)
+    query, shift = plan_query.score_query(search.plan, search.collection, NO_FILTERS, is_own=True)
     request = _sentence_request(search, bounds.query, query)
     size, total = _first_size(search, k), None
     while True:
@@ -257,7 +250,7 @@ def _sentence_request(search: Search, bounds: Query, score: Query) -> dict[str, 
     # Without a sort, which takes Elasticsearch a fifth longer.
     return {
         "index": search.cluster.alias,
-        "query": with_named_scores(bounds, {_SCORE: score}),
+        "query": plan_query.with_named_scores(bounds, {_SCORE: score}),
         "track_total_hits": False,
         **fields,
         "docvalue_fields": [*fields["docvalue_fields"], {"field": _ORDINAL}],
@@ -409,7 +402,7 @@ def _search_sentences(search: Search, k: int) -> SearchResult | None:
     """The result by the bounds of sentences; None if the plan has none, or they rule out too few."""
     if search.slack is None:
         return None
-    bounds = sentence_bounds(search.plan, search.filters, search.slack)
+    bounds = plan_query.sentence_bounds(search.plan, search.filters, search.slack)
     return None if bounds is None else search_bounded(search, k, bounds)
 
 
@@ -449,10 +442,14 @@ def _search_documents(search: Search, k: int, documents: int) -> SearchResult | 
 
 
 def _bound_queries(search: Search) -> BoundQueries | Unprunable:
-    query = bound_query(search.plan, search.collection, search.filters)
+    query = plan_query.bound_query(search.plan, search.collection, search.filters)
     if isinstance(query, Unprunable):
         return query
-    near = None if search.plan.candidates == "matching" else near_queries(search.plan, search.collection)
+    near = (
+        None
+        if search.plan.candidates == "matching"
+        else plan_query.near_queries(search.plan, search.collection)
+    )
     return BoundQueries(query, near)
 
 

@@ -19,23 +19,7 @@ from esr.folder.search.memory import SearchMemory
 from esr.folder.search.vocabulary import PositionCache, Positions, find_phrase, find_prefix, mask_prefix
 from esr.index.filters import Filters
 from esr.index.names import name_key
-from esr.plans.plan import (
-    AllOf,
-    AnyOf,
-    Condition,
-    DateRange,
-    HasAttribute,
-    HasEntity,
-    HasLanguage,
-    HasPrefix,
-    HasQuote,
-    HasSource,
-    HasTerm,
-    HasWords,
-    Not,
-    SaidBy,
-    TextField,
-)
+from esr.plans import plan
 
 
 def mask_documents(segment: Segment, filters: Filters) -> Mask | None:
@@ -74,7 +58,7 @@ def mask_sources(segment: Segment, forms: Sequence[str]) -> Mask:
     return np.isin(segment.column("source"), numbers)
 
 
-def mask_attribute(segment: Segment, wanted: HasAttribute) -> Mask:
+def mask_attribute(segment: Segment, wanted: plan.HasAttribute) -> Mask:
     """Mask of the documents with one of these values of an attribute, as written (`resolve_attribute`)."""
     mask = np.zeros(segment.document_count, bool)
     mask[segment.attributes.documents(wanted.names, wanted.values)] = True
@@ -86,41 +70,43 @@ def mask_entities(segment: Segment, names: Sequence[str]) -> Mask:
     return segment.enrichment.name_mask(map(name_key, names))
 
 
-def mask_condition(condition: Condition, segment: Segment, positions: PositionCache) -> Mask:
+def mask_condition(condition: plan.Condition, segment: Segment, positions: PositionCache) -> Mask:
     """Mask of the sentences that satisfy the condition, of shape (sentences,)."""
     match condition:
-        case AllOf(parts):
+        case plan.AllOf(parts):
             return reduce(np.logical_and, (mask_condition(part, segment, positions) for part in parts))
-        case AnyOf(parts):
+        case plan.AnyOf(parts):
             return reduce(np.logical_or, (mask_condition(part, segment, positions) for part in parts))
-        case Not(part):
+        case plan.Not(part):
             return ~mask_condition(part, segment, positions)
-        case HasTerm(term):
+        case plan.HasTerm(term):
             numbers = segment.sentence_postings(segment.terms.find(term)).numbers
             return _mark(segment.sentence_count, numbers)
-        case HasWords(words, field):
+        case plan.HasWords(words, field):
             return _mask_positions(segment, find_phrase(segment.words, words, positions), field, positions)
-        case HasPrefix(prefix, "sentence"):
+        case plan.HasPrefix(prefix, "sentence"):
             return mask_prefix(segment.words, prefix, segment.sentence_count, positions)
-        case HasPrefix(prefix, field):
+        case plan.HasPrefix(prefix, field):
             return _mask_positions(segment, find_prefix(segment.words, prefix, positions), field, positions)
-        case HasEntity(keys):
+        case plan.HasEntity(keys):
             return mask_entities(segment, keys)
-        case HasQuote():
+        case plan.HasQuote():
             return segment.enrichment.quote_mask()
-        case SaidBy(keys):
+        case plan.SaidBy(keys):
             return segment.enrichment.quote_mask(map(name_key, keys))
-        case HasSource(forms):
+        case plan.HasSource(forms):
             return _mask_sentences_of(segment, mask_sources(segment, forms))
-        case HasAttribute():
+        case plan.HasAttribute():
             return _mask_sentences_of(segment, mask_attribute(segment, condition))
-        case HasLanguage(language):
+        case plan.HasLanguage(language):
             return _mask_sentences_of(segment, _mask_language(segment, language))
-        case DateRange(start, end):
+        case plan.DateRange(start, end):
             return _mask_sentences_of(segment, mask_dates(segment, start, end))
 
 
-def _mask_positions(segment: Segment, found: Positions, field: TextField, positions: PositionCache) -> Mask:
+def _mask_positions(
+    segment: Segment, found: Positions, field: plan.TextField, positions: PositionCache
+) -> Mask:
     """Mask of the sentences, or of the sentences under titles, that contain these positions."""
     in_texts = positions.of(segment.words)
     if field == "sentence":
@@ -158,11 +144,11 @@ class ConditionCache:
         self._token = object()
         """Separates the masks of these segments in the shared memory, without keeping the segments alive."""
 
-    def masks(self, condition: Condition) -> list[Mask]:
+    def masks(self, condition: plan.Condition) -> list[Mask]:
         """Masks of the sentences that satisfy the condition, by segment."""
         return self._memory.get((self._token, condition), partial(self._make, condition), _size)
 
-    def _make(self, condition: Condition) -> list[Mask]:
+    def _make(self, condition: plan.Condition) -> list[Mask]:
         return list(map(partial(mask_condition, condition, positions=self._positions), self._segments))
 
 

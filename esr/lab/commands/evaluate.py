@@ -22,25 +22,8 @@ from esr.errors import EsrError, UsageError
 from esr.extras import require
 from esr.index.contract import Index
 from esr.index.login_variables import redact
+from esr.lab import measures
 from esr.lab.comparison import ComparisonPlan, build_cells, compute_cells, read_results
-from esr.lab.measures import (
-    DEFAULT,
-    RESAMPLES,
-    SEED,
-    Agreement,
-    Pool,
-    Qrels,
-    compare_systems,
-    condense,
-    correct_p_values,
-    make_pool,
-    measure_agreement,
-    parse,
-    read_qrels,
-    split_names,
-    unknown_sentences,
-    without_relevant,
-)
 from esr.lab.results import align_columns, evaluate_runs, to_csv, to_json, to_table
 from esr.ranking.searcher import open_searcher
 from esr.topics import TITLE, Run, display_names, read_run, read_topics, remove_duplicates, split_fields
@@ -50,7 +33,7 @@ measures_option = click.option(
     "--measures",
     "measure_texts",
     multiple=True,
-    default=[" ".join(DEFAULT)],
+    default=[" ".join(measures.DEFAULT)],
     show_default=True,
     help='Measures, as ir_measures names them: "AP P@10". May be repeated.',
 )
@@ -58,11 +41,11 @@ measures_option = click.option(
 
 def parse_measures(texts: Iterable[str]) -> list[str]:
     """The names of the measures. Raises UsageError if one does not exist, before any long file is read."""
-    names = split_names(" ".join(texts))
+    names = measures.split_names(" ".join(texts))
     if not names:
         raise UsageError("no measure given: name one with -m, like -m AP")
     for name in names:
-        parse(name)
+        measures.parse(name)
     return names
 
 
@@ -97,14 +80,14 @@ _FILE = click.Path(dir_okay=False)
 @click.option(
     "--resamples",
     type=click.IntRange(100, 10_000_000),
-    default=RESAMPLES,
+    default=measures.RESAMPLES,
     show_default=True,
     help="Number of random permutations of the randomisation test.",
 )
 @click.option(
     "--seed",
     type=click.IntRange(0),
-    default=SEED,
+    default=measures.SEED,
     show_default=True,
     help="Seed of its random numbers.",
 )
@@ -138,7 +121,7 @@ def evaluate(
     require("esr evaluate", "ir_measures", "scipy")
     names = parse_measures(measure_texts)
     kinds = topics.read_topic_kinds(by) if by else None
-    judgements = read_qrels(qrels_file)
+    judgements = measures.read_qrels(qrels_file)
     paths = remove_duplicates([*([baseline] if baseline else []), *run_files])
     loaded_runs = {path: read_run(path) for path in paths}
     labels = display_names(loaded_runs)
@@ -151,7 +134,7 @@ def evaluate(
     results = evaluate_runs(
         names,
         judgements,
-        {name: condense(run, judgements) for name, run in scores.items()} if condensed else scores,
+        {name: measures.condense(run, judgements) for name, run in scores.items()} if condensed else scores,
         baseline=labels[baseline] if baseline else None,
         kinds=kinds,
         resamples=resamples,
@@ -165,17 +148,17 @@ def evaluate(
         click.echo(to_table(results, per_topic=per_topic))
 
 
-def _warn_of_judgements(path: str, judgements: Qrels, where: str | None) -> None:
-    without = without_relevant(judgements)
+def _warn_of_judgements(path: str, judgements: measures.Qrels, where: str | None) -> None:
+    without = measures.without_relevant(judgements)
     _warn(f"{path} has no relevant sentence for", without, len(judgements), ", which score 0")
     if where is not None:
         with open_searcher(where) as searcher:
-            unknown = unknown_sentences(judgements, searcher.index)
+            unknown = measures.unknown_sentences(judgements, searcher.index)
         total = len({sentence for grades in judgements.values() for sentence in grades})
         _warn(f"{redact(where)} lacks", unknown, total, unit="judged sentences")
 
 
-def _warn_of_topics(path: str, run: Run, judgements: Qrels) -> None:
+def _warn_of_topics(path: str, run: Run, judgements: measures.Qrels) -> None:
     missing = [topic for topic in judgements if topic not in run.scores]
     _warn(f"{path} lacks", missing, len(judgements), ", which score 0")
     unjudged = [topic for topic in run.scores if topic not in judgements]
@@ -273,12 +256,12 @@ def _find_marks(plan: ComparisonPlan, results: Results, measure: str) -> dict[tu
     for collection, source in product(plan.collections, plan.parameters):
         baseline = results[collection, plan.baseline, source]["values"][measure]
         tests = [
-            compare_systems(
+            measures.compare_systems(
                 results[collection, name, source]["values"][measure], baseline, resamples=_RESAMPLES
             )
             for name in rankings
         ]
-        for name, test in zip(rankings, correct_p_values(tests), strict=True):
+        for name, test in zip(rankings, measures.correct_p_values(tests), strict=True):
             marks[collection, name, source] = test.mark
     return marks
 
@@ -325,11 +308,13 @@ def pool(
     split_fields(field)
     inputs = [name for name in (*run_files, topics_file, qrels_file) if name]
     queries = {topic.id: topic.query(field) for topic in read_topics(topics_file)} if topics_file else {}
-    judged = read_qrels(qrels_file) if qrels_file else {}
+    judged = measures.read_qrels(qrels_file) if qrels_file else {}
     loaded = [read_run(path).scores for path in remove_duplicates(run_files)]
-    pooled = make_pool(loaded, depth, judged)
+    pooled = measures.make_pool(loaded, depth, judged)
     with open_searcher(where) as searcher, open_output(output, *inputs) as file:
-        lacking = unknown_sentences({t: dict.fromkeys(ids, 0) for t, ids in pooled.items()}, searcher.index)
+        lacking = measures.unknown_sentences(
+            {t: dict.fromkeys(ids, 0) for t, ids in pooled.items()}, searcher.index
+        )
         if lacking:
             examples = ", ".join(lacking[:_MAX_EXAMPLES])
             problem = f"{redact(where)} lacks {len(lacking):,} of the sentences, such as {examples}"
@@ -340,7 +325,7 @@ def pool(
         click.echo(f"wrote {total:,} sentences of {len(pooled):,} topics to {output}")
 
 
-def _write_lines(pooled: Pool, queries: Mapping[str, str], index: Index) -> Iterator[str]:
+def _write_lines(pooled: measures.Pool, queries: Mapping[str, str], index: Index) -> Iterator[str]:
     for topic, ids in pooled.items():
         for record in index.sentences(ids):
             line = {"topic": topic, "query": queries.get(topic), "sentence_id": record.sentence_id}
@@ -364,8 +349,8 @@ def agreement(first: str, second: str, as_json: bool) -> None:
     Example:
       esr agreement ann.qrels bob.qrels
     """
-    judges = read_qrels(first), read_qrels(second)
-    found = measure_agreement(*judges)
+    judges = measures.read_qrels(first), measures.read_qrels(second)
+    found = measures.measure_agreement(*judges)
     if as_json:
         click.echo(json.dumps(_to_json(found), indent=1))
         return
@@ -381,7 +366,7 @@ def agreement(first: str, second: str, as_json: bool) -> None:
     click.echo(align_columns([head, *rows], left=1))
 
 
-def _to_json(found: Agreement) -> dict[str, object]:
+def _to_json(found: measures.Agreement) -> dict[str, object]:
     numbers = {"kappa": found.kappa, "weighted": found.weighted}
     return {
         "sentences": found.sentences,
