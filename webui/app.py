@@ -103,7 +103,8 @@ def create_app(
     app.config["MAX_CONTENT_LENGTH"] = settings.body_bytes
     app.config["SEND_FILE_MAX_AGE_DEFAULT"] = STATIC_SECONDS
     install_filters(app)
-    app.jinja_env.globals["static"] = _static_address
+    # Addresses change with the content, so that browsers use no stale copy.
+    app.jinja_env.globals["static"] = lambda name: _static_path(name, request.script_root)
     render = PageRenderer(settings, indexes)
 
     homes: dict[Hashable, Home] = {}
@@ -178,11 +179,6 @@ def _collection(visit: Visit, app: Flask) -> CollectionStatistics | None:
     except EsrError as error:
         app.logger.error("no statistics: %s", error)
         return None
-
-
-def _static_address(name: str) -> str:
-    """The address of a static file. It changes with the content, so that browsers use no stale copy."""
-    return _static_path(name, request.script_root)
 
 
 @lru_cache(1024)

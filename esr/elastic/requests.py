@@ -428,7 +428,7 @@ def _send_request(cluster: Cluster, items: Sequence[bytes]) -> list[RejectedItem
         unsent = []
         for item, result in zip(items, answer["items"], strict=True):
             ((verb, outcome),) = result.items()
-            if outcome["status"] in BUSY and attempt < MAX_ATTEMPTS and not _is_disk_full(outcome):
+            if outcome["status"] in BUSY and attempt < MAX_ATTEMPTS and DISK_FULL not in _find_cause(outcome):
                 unsent.append(item)
             elif outcome["status"] in (*BUSY, *_BLOCKED):
                 raise _accepts_no_writes(outcome)
@@ -444,10 +444,6 @@ def _send_request(cluster: Cluster, items: Sequence[bytes]) -> list[RejectedItem
 def _accepts_no_writes(outcome: dict[str, Any]) -> EngineUnreachable:
     """The error for an index that rejects all entries, whatever they contain."""
     return EngineUnreachable(f"{outcome['_index']} accepts no writes: {_rejection_reason(outcome)}")
-
-
-def _is_disk_full(outcome: Mapping[str, Any]) -> bool:
-    return DISK_FULL in _find_cause(outcome)
 
 
 def _is_transient(error: Exception) -> bool:

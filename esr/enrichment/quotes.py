@@ -239,7 +239,7 @@ class _Finder:
         low = self._spans[n - 1][-1][1] if n else 0
         high = self._spans[n + 1][0][0] if n + 1 < len(self._spans) else len(self._text)
         quoted, between = self._text[start:end], self._text[low:start]
-        words = _count_words(quoted)
+        words = max(len(re.findall(r"\w+(?:[’'-]\w+)*", quoted)), len(_UNSPACED.findall(quoted)) // 2)
         source = self._source(start, end, low, high)
         if source is not None and not self._is_mostly_quoted(source, n, end):
             source = None
@@ -256,7 +256,7 @@ class _Finder:
         if not re.search(r"\w", clause) and self._is_sentence(quoted, end):
             if previous is None:
                 return Quotation(pieces, None, False)
-            follows = self._in_paragraph_of(previous, start)
+            follows = "\n" not in self._text[previous.pieces[-1][1] : start]
             goes_on = follows or self._continues(previous, start)
             return Quotation(pieces, previous.source if goes_on else None, follows)
         if previous is not None and self._in_sentence_of(previous, start):
@@ -269,9 +269,6 @@ class _Finder:
 
     def _is_sentence(self, quoted: str, end: int) -> bool:
         return bool(_SENTENCE_END.search(quoted)) or self._text[end : end + 1] in (".", ",")
-
-    def _in_paragraph_of(self, previous: Quotation, start: int) -> bool:
-        return "\n" not in self._text[previous.pieces[-1][1] : start]
 
     def _in_sentence_of(self, previous: Quotation | None, start: int) -> bool:
         if previous is None:
@@ -378,10 +375,6 @@ def _source_of(
 ) -> Source:
     speaker, at = (found.text, offset + found.start) if found else (None, cue_at)
     return Source(speaker, at, cue or "", cue_at, is_near, content)
-
-
-def _count_words(text: str) -> int:
-    return max(len(re.findall(r"\w+(?:[’'-]\w+)*", text)), len(_UNSPACED.findall(text)) // 2)
 
 
 def _is_title(quoted: str) -> bool:

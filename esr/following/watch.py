@@ -390,7 +390,8 @@ def find_news(
 def _find_news_of(prepared: PreparedQuery, search: SavedSearch, state: WatchState, tell_all: bool) -> bool:
     """Store what is new. Whether the search itself is new."""
     found = prepared.index.by_date(prepared.all_words, _ALL, search.filters, records=False).hits
-    definition = _describe(search)
+    # If it changes, the search starts anew. The ranking is not part of it.
+    definition = json.dumps([str(search.query), search.query.text, repr(search.filters)])
     is_new = state.definition(search.name) != definition
     ids = [hit.sentence_id for hit in found]
     if is_new and not tell_all:
@@ -411,11 +412,6 @@ def _read_hits(prepared: PreparedQuery, ids: Sequence[str]) -> list[Hit]:
         return []
     records, scores = prepared.index.sentences(ids), known_scores(prepared, ids)
     return [Hit(record.sentence_id, score, record) for record, score in zip(records, scores, strict=True)]
-
-
-def _describe(search: SavedSearch) -> str:
-    """The definition of a search: if it changes, the search starts anew. The ranking is not part of it."""
-    return json.dumps([str(search.query), search.query.text, repr(search.filters)])
 
 
 def tell_lines(state: WatchState, path: Path) -> int:

@@ -226,18 +226,10 @@ def _average_precision(ranks: Ranks, judged: int) -> float:
     return total / judged if judged else 0.0
 
 
-def _reciprocal_rank(ranks: Ranks, judged: int) -> float:
-    return 1.0 / int(ranks[0]) if len(ranks) else 0.0
-
-
-def _r_precision(ranks: Ranks, judged: int) -> float:
-    return int((ranks <= judged).sum()) / judged if judged else 0.0
-
-
 _WITHOUT_CUTOFF: dict[str, Measure] = {
     "AP": _average_precision,
-    "RR": _reciprocal_rank,
-    "RPrec": _r_precision,
+    "RR": lambda ranks, judged: 1.0 / int(ranks[0]) if len(ranks) else 0.0,
+    "RPrec": lambda ranks, judged: int((ranks <= judged).sum()) / judged if judged else 0.0,
 }
 
 

@@ -130,7 +130,7 @@ def read_search_options(options: Mapping[str, Any]) -> SearchSettings:
     if require not in (None, "all"):
         raise UsageError(f"require is 'all' or None, not {require!r}")
     if given:
-        known = _parameter_names()
+        known = frozenset(p.name for model in models.MODELS.values() for p in model.parameters)
         params = {name.removesuffix("_"): value for name, value in given.items()}
         for name in params:
             if name not in known:
@@ -143,10 +143,6 @@ def read_search_options(options: Mapping[str, Any]) -> SearchSettings:
         literal,
         language,
     )
-
-
-def _parameter_names() -> frozenset[str]:
-    return frozenset(p.name for model in models.MODELS.values() for p in model.parameters)
 
 
 class ReadOptions(TypedDict, total=False):

@@ -68,11 +68,7 @@ def decode(text: str) -> str:
 
 
 def _remove_tags(text: str) -> str:
-    return _TAG.sub(_to_break, text) if "<" in text else text
-
-
-def _to_break(tag: re.Match[str]) -> str:
-    return "\n\n" if tag["block"] else ""
+    return _TAG.sub(lambda tag: "\n\n" if tag["block"] else "", text) if "<" in text else text
 
 
 def _decode_entity(entity: re.Match[str]) -> str:
@@ -93,13 +89,9 @@ def collect_metadata(given: Mapping[str, Any], used: Set[str]) -> dict[str, Any]
             continue
         if isinstance(value, dict):
             value = {inner: value[inner] for inner in value if f"{name}.{inner}" not in used}
-        if not _is_blank(value):
+        if not (value is None or value in ([], {}) or (isinstance(value, str) and not value.strip())):
             rest[name] = value
     return {**rest, **own} if isinstance(own, dict) else rest
-
-
-def _is_blank(value: Any) -> bool:
-    return value is None or value in ([], {}) or (isinstance(value, str) and not value.strip())
 
 
 _TEXTS = ("title", "source", "section", "text")
@@ -292,11 +284,7 @@ EMBARGO_REASON = "under embargo"
 def is_embargoed(until: str) -> bool:
     """Whether an embargo until this date is still active, as it always is if the date is unreadable."""
     date = to_iso_date(until)
-    return date is None or parse_date_start(date) > _now().timestamp() * 1000
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)
+    return date is None or parse_date_start(date) > datetime.now(UTC).timestamp() * 1000
 
 
 _ARTICLES = ("post", "page")

@@ -42,7 +42,7 @@ def read_list(field: str, value: Any) -> list[str] | None:
         value = [value]
     if not isinstance(value, list):
         return None
-    texts = [_list_to_text(element) for element in value]
+    texts = [_text_of(element, _NAMES) for element in value]
     if any(text is None for text in texts):
         return None
     return [text for text in texts if text]
@@ -50,7 +50,7 @@ def read_list(field: str, value: Any) -> list[str] | None:
 
 def read_paragraphs(value: Any) -> str | None:
     """A list of paragraphs, as strings or objects, as one text; None for any other value."""
-    paragraphs = list(map(_to_paragraph, value)) if isinstance(value, list) else []
+    paragraphs = [_text_of(element, _PARAGRAPHS) for element in value] if isinstance(value, list) else []
     return None if not paragraphs or None in paragraphs else "\n\n".join(filter(None, paragraphs))
 
 
@@ -60,15 +60,10 @@ def is_lossless(value: Any) -> bool:
     return not any(isinstance(element, dict) and len(element) > 1 for element in elements)
 
 
-def _list_to_text(element: Any) -> str | None:
+def _text_of(element: Any, names: Iterable[str]) -> str | None:
+    """A string, or that of an object under the first of these names; None for any other element."""
     if isinstance(element, dict):
-        element = next((element[name] for name in _NAMES if isinstance(element.get(name), str)), None)
-    return element.strip() if isinstance(element, str) else None
-
-
-def _to_paragraph(element: Any) -> str | None:
-    if isinstance(element, dict):
-        element = next((element[name] for name in _PARAGRAPHS if isinstance(element.get(name), str)), None)
+        element = next((element[name] for name in names if isinstance(element.get(name), str)), None)
     return element.strip() if isinstance(element, str) else None
 
 

@@ -67,7 +67,7 @@ def _read_message(source: Source, where: str, raw: bytes, id: str | None = None)
 
     try:
         message = message_from_bytes(raw)
-        if _has_attachments(message):
+        if any(part.get_filename() for part in message.walk() if not part.is_multipart()):
             yield Remark(where, "have attachments, which were not read")
         yield _build_record(source, where, message, id)
     # The parser is lenient, but fails on unusual headers and deeply nested parts.
@@ -152,10 +152,6 @@ def _parse_date(message: Message) -> str | None:
         return (date if date.tzinfo else date.replace(tzinfo=UTC)).astimezone(UTC).isoformat()
     except (TypeError, ValueError, IndexError, OverflowError):
         return None
-
-
-def _has_attachments(message: Message) -> bool:
-    return any(part.get_filename() for part in message.walk() if not part.is_multipart())
 
 
 def _extract_text(message: Message) -> str:

@@ -175,8 +175,5 @@ def _split_paragraphs(text: str) -> str:
 
 def _decode_entity(node: Any) -> str:
     """`&eacute;` as its letter; "" for comments and for entities that the file itself defines."""
-    return html.unescape(node.text) if _is_html_entity(node.text or "") else ""
-
-
-def _is_html_entity(text: str) -> bool:
-    return bool(_ENTITY.fullmatch(text)) and text[1:] in html.entities.html5
+    text = node.text or ""
+    return html.unescape(text) if _ENTITY.fullmatch(text) and text[1:] in html.entities.html5 else ""

@@ -629,9 +629,5 @@ def to_plain(value: Any) -> Any:
         return str(value)
     if is_dataclass(value) or isinstance(value, msgspec.Struct):
         return to_plain(_to_mapping(value))
-    return value if isinstance(value, int) else None if _is_missing(value) else str(value)
-
-
-def _is_missing(value: Any) -> bool:
-    """Whether this is NA of pandas, which compares to nothing."""
-    return type(value).__name__ == "NAType"
+    # NA of pandas compares to nothing.
+    return value if isinstance(value, int) else None if type(value).__name__ == "NAType" else str(value)

@@ -124,7 +124,7 @@ def find_alternatives(prepared: PreparedQuery, word: str, sentences: int) -> tup
     index = prepared.index
     least = _least_sentences(word, sentences)
     # A word has at least as many occurrences as sentences.
-    similar = index.similar_words(word, _most_edits(word, sentences), least)
+    similar = index.similar_words(word, 2 if not sentences and len(word) > _SHORT else 1, least)
     own_terms = terms_of_word(word, index.analyzer)
     similar = {o: n for o, n in similar.items() if _may_be_meant(word, o, own_terms, index.analyzer)}
     if not similar:
@@ -166,11 +166,6 @@ def _locate_words(text: str) -> Sequence[TermToken]:
 @lru_cache(_REMEMBERED)
 def _recall_words(text: str) -> Sequence[TermToken]:
     return tuple(get_analyzer(WORDS_ANALYZER).tokens(text))
-
-
-def _most_edits(word: str, sentences: int) -> int:
-    """The most edits allowed for a word with so many sentences."""
-    return 2 if not sentences and len(word) > _SHORT else 1
 
 
 def _least_sentences(word: str, sentences: int) -> int:

@@ -120,13 +120,11 @@ def document_csv(scored: ScoredDocument) -> Response:
     return _csv(("position", "score", "sentence_id", "text"), rows, "document.csv")
 
 
-def citations_file(
-    citation: CitationFormat, records: Sequence[SentenceRecord], incomplete: str | None = None
-) -> Response:
+def citations_file(citation: CitationFormat, records: Sequence[SentenceRecord]) -> Response:
     """The citations of these sentences."""
     name = "sentences" if len(records) != 1 else "sentence"
     extension = "json" if citation.media_type.endswith("json") else citation.suffix
-    return _file(citation.render(records), citation.media_type, f"{name}.{extension}", incomplete)
+    return _file(citation.render(records), citation.media_type, f"{name}.{extension}")
 
 
 def timeline_csv(rows: Sequence[Mapping[str, str]]) -> Response:

@@ -265,7 +265,7 @@ class _Counter:
             return statistics.find(terms[0]).statistics.sf
         # Each page of an answer repeats the count.
         make = partial(self._count_postings, terms, needs_all, _NO_BITS)
-        return self._cache.memory.get(("count", needs_all, frozenset(terms)), make, _no_size)
+        return self._cache.memory.get(("count", needs_all, frozenset(terms)), make, lambda count: 0)
 
     def _count_postings(self, terms: Sequence[str], needs_all: bool, allowed: Bits) -> int:
         """Count the allowed sentences with the terms."""
@@ -297,11 +297,6 @@ class _Counter:
             bits = self._bits[conditions] = np.zeros(words, np.uint64)
             bits.view(np.uint8)[: -(-len(mask) // 8)] = np.packbits(mask, bitorder="little")
         return bits
-
-
-def _no_size(count: int) -> int:
-    """The size of a number, which is negligible."""
-    return 0
 
 
 # Words and terms

@@ -191,9 +191,9 @@ def shorten(name: str) -> str:
     return name if len(name) <= _MAX_NAME else f"…{name[1 - _MAX_NAME :]}"
 
 
-def create_figure(height: float, width: float = WIDTH) -> Figure:
+def create_figure(height: float) -> Figure:
     """An empty figure of this size in inches."""
-    return Figure(figsize=(width, height), layout="constrained")
+    return Figure(figsize=(WIDTH, height), layout="constrained")
 
 
 def spread_labels(targets: Sequence[float], gap: float, low: float, high: float) -> list[float]:

@@ -23,7 +23,7 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from esr.errors import InputError
-from esr.text.document import Document, ParseWord, Sentence
+from esr.text.document import Document, ParseWord
 from esr.topics import Topic
 
 OPINIONS = ("subj", "pos", "neg", "opt")
@@ -97,15 +97,11 @@ def write_texts(documents: Iterable[Document], titles: Mapping[str, str], folder
     Returns the number of files.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    texts = {document.id: [_one_line(s) for s in document.sentences] for document in documents}
+    texts = {document.id: [" ".join(s.text.split()) for s in document.sentences] for document in documents}
     texts |= {topic: [title] for topic, title in titles.items()}
     for id, lines in texts.items():
         (folder / id).write_text("".join(f"{line}\n" for line in lines), "utf-8")
     return len(texts)
-
-
-def _one_line(sentence: Sentence) -> str:
-    return " ".join(sentence.text.split())
 
 
 def _one_each(path: Path, values: list[T], number: int) -> list[T]:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -479,68 +479,52 @@ def from_to(low: float, high: float = math.inf) -> Selection:
     return lambda values: np.greater_equal(values, low) & np.less_equal(values, high)
 
 
-def curve_mean(year: str, feature: str, name: str, where: Selection, base: str = "tfisf") -> Value:
+def _of_curves(year: str, feature: str, compute: Callable[[Estimates], Any], base: str = "tfisf") -> Value:
+    """A number of the estimates for a feature; None if there are none, or if `compute` says so."""
+
+    def value(results: ExperimentResults) -> float | None:
+        estimates = results.curves.get((year, base, feature))
+        number = None if estimates is None else compute(estimates)
+        return None if number is None else float(number)
+
+    return value
+
+
+def curve_mean(year: str, feature: str, name: str, where: Selection) -> Value:
     """The mean of a curve, such as `floe`, over the sentences with these values; None without any."""
 
-    def value(results: ExperimentResults) -> float | None:
-        estimates = results.curves.get((year, base, feature))
-        if estimates is None:
-            return None
+    def mean(estimates: Estimates) -> Any:
         weights = np.where(where(estimates.values), estimates.everywhere, 0.0)
-        if not weights.sum():
-            return None
-        return float(np.average(getattr(estimates, name), weights=weights))
+        return np.average(getattr(estimates, name), weights=weights) if weights.sum() else None
 
-    return value
+    return _of_curves(year, feature, mean)
 
 
-def probability(year: str, feature: str, name: str, where: Selection, base: str = "tfisf") -> Value:
+def probability(year: str, feature: str, name: str, where: Selection) -> Value:
     """The probability of these values in all, the relevant or the top sentences."""
-
-    def value(results: ExperimentResults) -> float | None:
-        estimates = results.curves.get((year, base, feature))
-        if estimates is None:
-            return None
-        return float(np.sum(getattr(estimates, name)[where(estimates.values)]))
-
-    return value
+    return _of_curves(year, feature, lambda it: np.sum(getattr(it, name)[where(it.values)]))
 
 
 def feature_mean(year: str, feature: str, name: str) -> Value:
     """The mean of a feature in all, the relevant or the top sentences."""
-
-    def value(results: ExperimentResults) -> float | None:
-        estimates = results.curves.get((year, "tfisf", feature))
-        if estimates is None:
-            return None
-        return float(np.average(estimates.values, weights=getattr(estimates, name)))
-
-    return value
+    return _of_curves(year, feature, lambda it: np.average(it.values, weights=getattr(it, name)))
 
 
 def curve_size(year: str, feature: str, name: str, base: str = "tfisf") -> Value:
     """The mean distance of a curve from 0 over all sentences."""
-
-    def value(results: ExperimentResults) -> float | None:
-        estimates = results.curves.get((year, base, feature))
-        if estimates is None:
-            return None
-        return float(np.average(abs(getattr(estimates, name)), weights=estimates.everywhere))
-
-    return value
+    return _of_curves(
+        year, feature, lambda it: np.average(abs(getattr(it, name)), weights=it.everywhere), base
+    )
 
 
 def sign_changes(year: str, feature: str, name: str) -> Value:
     """How often a curve changes its sign from one value to the next."""
 
-    def value(results: ExperimentResults) -> float | None:
-        estimates = results.curves.get((year, "tfisf", feature))
-        if estimates is None:
-            return None
+    def changes(estimates: Estimates) -> Any:
         signs = np.sign(getattr(estimates, name))
-        return float(np.count_nonzero(np.diff(signs[signs != 0])))
+        return np.count_nonzero(np.diff(signs[signs != 0]))
 
-    return value
+    return _of_curves(year, feature, changes)
 
 
 def has_curves(features: Iterable[str], years: Iterable[str], base: str = "tfisf") -> Check:
