@@ -346,11 +346,12 @@ def read_groups(parsed: ParsedQuery, analyzer: Analyzer, require_all: bool = Fal
     is_shouted = are_shouted(ranked_texts(parsed), analyzer)
     for group in parsed.groups:
         text = normalize("NFC", group.alternatives[0].text)
-        if not is_searchable(group):
+        # Signs such as emoji are terms, but a phrase or title needs words.
+        if group.role == "wanted" and terms_of_word(text.lower() if is_shouted else text, analyzer):
+            yield ReadGroup(group, "required" if require_all else "wanted")
+        elif not is_searchable(group):
             yield ReadGroup(group, "ignored", "there is no letter or digit in it")
         elif group.role != "wanted":
             yield ReadGroup(group, group.role)
-        elif terms_of_word(text.lower() if is_shouted else text, analyzer):
-            yield ReadGroup(group, "required" if require_all else "wanted")
         else:
             yield ReadGroup(group, "ignored", "it is a stop word")

@@ -139,11 +139,28 @@ _NAMES = {
 _CODES = {name: code for code, names in _NAMES.items() for name in (code, *names.split())}
 _REGION = compile_lazily(r"[-_;,/ (]")
 
+_OTHERS = """
+af=Afrikaans am=Amharic as=Assamese az=Azerbaijani be=Belarusian bn=Bengali br=Breton bs=Bosnian
+ceb=Cebuano cy=Welsh dz=Dzongkha eo=Esperanto et=Estonian eu=Basque fil=Filipino fo=Faroese
+fy=Frisian ga=Irish gd=Gaelic gl=Galician gu=Gujarati ha=Hausa he=Hebrew hr=Croatian ht=Haitian
+hy=Armenian id=Indonesian ig=Igbo is=Icelandic jv=Javanese ka=Georgian kk=Kazakh km=Khmer kn=Kannada
+ku=Kurdish ky=Kyrgyz la=Latin lb=Luxembourgish lo=Lao lt=Lithuanian lv=Latvian mg=Malagasy mi=Maori
+mk=Macedonian ml=Malayalam mn=Mongolian mr=Marathi ms=Malay mt=Maltese my=Burmese nb=Norwegian
+ne=Nepali nn=Norwegian ny=Chichewa oc=Occitan om=Oromo or=Odia pa=Punjabi ps=Pashto qu=Quechua
+rm=Romansh rw=Kinyarwanda sd=Sindhi se=Sami si=Sinhala sk=Slovak sl=Slovene sn=Shona so=Somali
+sq=Albanian st=Sotho su=Sundanese sw=Swahili ta=Tamil te=Telugu tg=Tajik ti=Tigrinya tk=Turkmen
+tl=Tagalog tn=Tswana tt=Tatar ug=Uyghur uz=Uzbek vi=Vietnamese vo=Volapük wa=Walloon xh=Xhosa
+yi=Yiddish yo=Yoruba zu=Zulu
+"""
+_OTHER_NAMES = dict(pair.split("=") for pair in _OTHERS.split())
+"""Languages without rules of their own."""
+
 
 def name_language(tag: str) -> str:
     """A language for readers: "German" for "de", "German (AT)" for "de-at". Other tags are unchanged."""
     code, *rest = tag.split("-")
-    name = next((name.capitalize() for name in _NAMES.get(code.lower(), "").split() if len(name) > 3), None)
+    names = (name.capitalize() for name in _NAMES.get(code.lower(), "").split() if len(name) > 3)
+    name = next(names, _OTHER_NAMES.get(code.lower()))
     return tag if name is None else name + (f" ({'-'.join(rest).upper()})" if rest else "")
 
 

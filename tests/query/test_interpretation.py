@@ -134,6 +134,11 @@ def test_groups_are_told_with_how_they_are_read() -> None:
     ]
 
 
+def test_an_emoji_is_searched_for() -> None:
+    readings = [each.reading for each in read_groups(parse("🎉 storm … the"), ANALYZER)]
+    assert readings == ["wanted", "wanted", "ignored", "ignored"]
+
+
 def test_required_words_are_told_as_such() -> None:
     readings = [each.reading for each in read_groups(parse("the storm"), ANALYZER, require_all=True)]
     assert readings == ["ignored", "required"]

@@ -20,6 +20,7 @@ from esr.text.sentences import (
     _rules_language,
     find_language,
     find_script_language,
+    name_language,
     split_sentences,
 )
 from esr.text.spaced_scripts import Rules, load_rules
@@ -475,6 +476,14 @@ ABBREVIATIONS = ("titles", "before_number", "inside", "either", "final", "units"
 
 def test_every_language_with_blanks_has_a_table_and_every_table_a_language():
     assert set(TABLES) == set(_NAMES) - UNSPACED_LANGUAGES - THAI_LANGUAGES
+
+
+@pytest.mark.parametrize(
+    ("tag", "name"),
+    [("de", "German"), ("de-at", "German (AT)"), ("he", "Hebrew"), ("sk", "Slovak"), ("x", "x")],
+)
+def test_readers_see_the_name_of_a_language(tag, name):
+    assert name_language(tag) == name
 
 
 def test_no_name_means_two_languages():
