@@ -50,8 +50,7 @@ from esr.loaders.delivered_files import DeliveredFiles, open_delivered_files
 from esr.loaders.fetching import BucketOptions, Buckets, Fetcher, FetchReport, Mailboxes, MailOptions
 from esr.loaders.files import FileFilter, display_name
 from esr.loaders.pipeline import Callbacks, DocumentPipeline, Source, describe_unknown_files
-from esr.loaders.web import WebOptions
-from esr.loaders.web_feeds import FeedOptions, WebFeeds
+from esr.loaders.web import FeedOptions, WebFeeds, WebOptions
 from esr.processes import exit_on_sigterm, scratch_folder
 from esr.text.document import Located
 

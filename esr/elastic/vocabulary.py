@@ -24,15 +24,18 @@ from esr.index.names import (
     ENTITY_TYPES,
     KEY_VERSION,
     NO_ALIASES,
+    RESOLUTION_VERSION,
     Aliases,
     EntitiesByType,
     Name,
+    Resolved,
+    keys_of_forms,
     majority_form,
     majority_type,
     name_key,
     other_types,
+    short_key,
 )
-from esr.index.resolution import RESOLUTION_VERSION, Resolved, keys_of_forms, short_key
 from esr.text.document import ATTRIBUTES, META, META_PREFIX, METADATA
 
 KEYS_FIELD = "metadata_keys"

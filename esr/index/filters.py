@@ -25,8 +25,8 @@ from esr.index.names import (
     entity_key,
     name_key,
     parse_name_filter,
+    short_key,
 )
-from esr.index.resolution import short_key
 from esr.plans.plan import (
     AllOf,
     AnyOf,

@@ -2,7 +2,7 @@
 
 What is known of a source is in a hidden file of its folder that is written after the others: if the program
 is killed between the two, they are fetched again.
-`esr.loaders.web_feeds` fetches feeds and sitemaps likewise.
+`esr.loaders.web` fetches feeds and sitemaps likewise.
 """
 
 from __future__ import annotations

@@ -15,8 +15,16 @@ from esr.errors import InputError
 from esr.index.contract import Index
 from esr.index.factory import is_elasticsearch
 from esr.index.filters import Filters, NameUnit, resolve_name, resolve_source
-from esr.index.names import MAX_KEY_CHARS, Aliases, Name, name_key, read_aliases
-from esr.index.resolution import ShortForm, join_short_forms, resolve_names
+from esr.index.names import (
+    MAX_KEY_CHARS,
+    Aliases,
+    Name,
+    ShortForm,
+    join_short_forms,
+    name_key,
+    read_aliases,
+    resolve_names,
+)
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.document import Entity, SentenceEnrichment, value_key

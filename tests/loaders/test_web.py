@@ -21,10 +21,9 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509.oid import NameOID
 
 from esr.errors import EsrError
-from esr.loaders import web_feeds
+from esr.loaders import web as web_loader
 from esr.loaders.fetching import FetchReport
-from esr.loaders.web import NotFetched, Web, WebOptions, is_public
-from esr.loaders.web_feeds import FeedOptions, WebFeeds
+from esr.loaders.web import FeedOptions, NotFetched, Web, WebFeeds, WebOptions, is_public
 from tests.support.web_site import (
     Site,
     answer,
@@ -394,8 +393,8 @@ def test_a_run_that_is_stopped_keeps_what_it_has_fetched(site: Site, reader: Rea
         raise Stop
 
     with pytest.MonkeyPatch.context() as patch:
-        builds = [web_feeds._build_line, stop]
-        patch.setattr(web_feeds, "_build_line", lambda *args: builds.pop(0)(*args))
+        builds = [web_loader._build_line, stop]
+        patch.setattr(web_loader, "_build_line", lambda *args: builds.pop(0)(*args))
         with pytest.raises(Stop):
             reader.fetch()
     assert len(reader.articles()) == 1

@@ -45,8 +45,17 @@ from esr.elastic.vocabulary import (
 from esr.elastic.write.actions import encode_parse
 from esr.enrichment.recipe import Recipe
 from esr.errors import EsrError, UsageError
-from esr.index.names import IDS_KEY, Aliases, group_entities, read_ids
-from esr.index.resolution import Resolved, ShortForm, add_ids, join_short_forms, resolve_names
+from esr.index.names import (
+    IDS_KEY,
+    Aliases,
+    Resolved,
+    ShortForm,
+    add_ids,
+    group_entities,
+    join_short_forms,
+    read_ids,
+    resolve_names,
+)
 from esr.text.analyzer import Analyzer, get_analyzer
 from esr.text.document import QUOTES, VECTORS, Document, SentenceEnrichment
 

@@ -23,13 +23,17 @@ from esr.hashing import hash64
 from esr.index.names import (
     ENTITY_TYPES,
     KEY_VERSION,
+    NOTHING_RESOLVED,
+    RESOLUTION_VERSION,
     EntitiesByType,
+    Resolved,
+    ResolvedName,
     entity_key,
     group_entities,
     name_key,
     parse_entity_key,
+    short_key,
 )
-from esr.index.resolution import NOTHING_RESOLVED, RESOLUTION_VERSION, Resolved, ResolvedName, short_key
 from esr.plans.evaluate import Array
 from esr.processes import cached_property
 from esr.text.document import QUOTES, VECTORS, QuantizedVector, Quote

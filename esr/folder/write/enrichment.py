@@ -38,13 +38,16 @@ from esr.folder.format.manifest import (
 )
 from esr.folder.format.segment import LANGUAGE, Segment
 from esr.folder.format.snapshot import Snapshot
-from esr.index.names import IDS_KEY, Aliases, group_entities, read_ids
-from esr.index.resolution import (
+from esr.index.names import (
+    IDS_KEY,
     RESOLUTION_VERSION,
+    Aliases,
     Resolved,
     ShortForm,
     add_ids,
+    group_entities,
     join_short_forms,
+    read_ids,
     resolve_names,
 )
 from esr.text.analyzer import Analyzer, get_analyzer
