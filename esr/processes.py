@@ -1,15 +1,19 @@
-"""Processes: interrupts, SIGTERM, their end, forks, scratch folders, and environment variables."""
+"""Processes: interrupts, SIGTERM, their end, forks, threads, scratch folders, and environment variables."""
 
 from __future__ import annotations
 
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from contextvars import copy_context
 from pathlib import Path
+from threading import Thread
 from typing import Any, Generic, Self, TypeVar, overload
 
+T = TypeVar("T")
+R = TypeVar("R")
 T_co = TypeVar("T_co", covariant=True)
 _PARENT_CHECK_SECONDS = 2.0
 _SCRATCH_LOCK = ".esr-scratch"
@@ -51,6 +55,45 @@ def exit_without_parent(*_: object) -> None:
     parent = multiprocessing.parent_process()
     if parent is not None and os.getppid() != parent.pid:
         os._exit(1)
+
+
+def run_together(*tasks: Callable[[], object]) -> None:
+    """Run tasks at once, each in a thread, with the context variables of this one.
+
+    When all have ended, the error of the first one that failed is raised.
+    """
+    errors: list[BaseException | None] = [None] * len(tasks)
+
+    def run(number: int) -> None:
+        try:
+            tasks[number]()
+        except BaseException as error:
+            errors[number] = error
+
+    threads = [Thread(target=copy_context().run, args=(run, number)) for number in range(1, len(tasks))]
+    for thread in threads:
+        thread.start()
+    try:
+        run(0)
+    finally:
+        for thread in threads:
+            thread.join()
+    for error in errors:
+        if error is not None:
+            raise error
+
+
+def map_together(function: Callable[[T], R], items: Iterable[T], threads: int = 2) -> list[R]:
+    """What a function returns for each item, in their order. It is called in so many threads at once."""
+    results: dict[int, R] = {}
+    remaining = enumerate([*items])
+
+    def work() -> None:
+        for number, item in remaining:
+            results[number] = function(item)
+
+    run_together(*[work] * threads)
+    return [results[number] for number in range(len(results))]
 
 
 @contextmanager

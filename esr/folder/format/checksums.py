@@ -82,7 +82,7 @@ def _examine(folder: Path, path: str, check: FileCheck, *, read: bool) -> Damage
     """Compare a file with its check. Its content is compared with `read`, or if it is small, or if the file
     was written to or copied since.
     """
-    name = os.path.join(folder, path)
+    name = f"{folder}/{path}"
     try:
         status = os.stat(name)
         if status.st_size != check.size:

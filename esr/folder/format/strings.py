@@ -90,8 +90,8 @@ class BlobTable:
 
     def __init__(self, folder: Path, name: str) -> None:
         """Map the files. Raises ValueError or FileNotFoundError if they are incomplete."""
-        self._bytes = map_bytes(folder / f"{name}.bytes")
-        self._ends = map_array(folder / f"{name}.ends.npy")
+        self._bytes = map_bytes(f"{folder}/{name}.bytes")
+        self._ends = map_array(f"{folder}/{name}.ends.npy")
         if len(self._ends) == 0 or len(self._bytes) != self._ends[-1]:
             raise ValueError(f"{folder / name}.bytes is truncated")
         # Reading a single number from a memoryview takes a third of the time of an array.
@@ -139,9 +139,9 @@ class StringTable:
     def __init__(self, folder: Path, name: str) -> None:
         """Map the files. Raises ValueError or FileNotFoundError if they are incomplete."""
         self._blobs = BlobTable(folder, name)
-        self.hashes: Hashes = map_array(folder / f"{name}.hashes.npy")
+        self.hashes: Hashes = map_array(f"{folder}/{name}.hashes.npy")
         self._hash_view = memoryview(self.hashes)  # type: ignore[arg-type]
-        self.numbers = map_array(folder / f"{name}.numbers.npy")
+        self.numbers = map_array(f"{folder}/{name}.numbers.npy")
         self._number_view = memoryview(self.numbers)  # type: ignore[arg-type]
 
     def __len__(self) -> int:
