@@ -26,7 +26,7 @@ from esr.folder.format.files import (
     save_bytes,
 )
 from esr.folder.format.strings import Content, find_string, prefix_range, select_content
-from esr.processes import cached_property
+from esr.processes import cached_property, map_together
 
 _CODE_CHUNK = 1 << 17  # numbers whose bits are spread at once: a multiple of 8, to end at a byte border
 _PAIR_BITS = 56  # of 64, so that they can be shifted to any bit of a byte
@@ -354,13 +354,13 @@ class WordTable:
 
     def __init__(self, folder: Path, sentence_count: int) -> None:
         """Map the files. Raises ValueError or FileNotFoundError if they are incomplete."""
-        self._bytes = map_bytes(folder / f"{_NAME}.bytes")
-        self._lengths = map_array(folder / f"{_NAME}.lengths.npy")
-        self.counts = map_array(folder / f"{_NAME}.counts.npy")
+        self._bytes = map_bytes(f"{folder}/{_NAME}.bytes")
+        self._lengths = map_array(f"{folder}/{_NAME}.lengths.npy")
+        self.counts = map_array(f"{folder}/{_NAME}.counts.npy")
         """The number of occurrences of each word."""
-        self._positions = map_bytes(folder / f"{_NAME}.places.bytes")
-        self._group_ends = map_array(folder / f"{_NAME}.groups.npy")
-        self.text_lengths = map_array(folder / f"{_NAME}.texts.npy")
+        self._positions = map_bytes(f"{folder}/{_NAME}.places.bytes")
+        self._group_ends = map_array(f"{folder}/{_NAME}.groups.npy")
+        self.text_lengths = map_array(f"{folder}/{_NAME}.texts.npy")
         """The number of words of each text: of the sentences, then of the titles."""
         self._sentence_count = sentence_count
         sizes = int(self._lengths.sum(dtype=np.int64)), int(self._group_ends[-1])
@@ -467,14 +467,18 @@ def save_sorted_words(
     group_of = choose_low_bits(counts, limit)
     order = np.argsort(group_of, kind="stable")
     # Sorted by group, then by word: each group is a slice.
-    group_counts, start, encoded = counts[order], 0, []
-    borders = np.searchsorted(group_of[order], np.arange(int(group_of.max(initial=0)) + 2))
-    for group, (first, last) in enumerate(zip(borders[:-1].tolist(), borders[1:].tolist(), strict=True)):
-        lengths = group_counts[first:last]
-        stop = start + int(lengths.sum())
-        part = encode(Group(group, limit), positions[start:stop], lengths) if first < last else b""
-        encoded.append(part)
-        start = stop
+    group_counts = counts[order]
+    starts = np.concatenate([[0], np.cumsum(group_counts, dtype=np.int64)])
+    borders = np.searchsorted(group_of[order], np.arange(int(group_of.max(initial=0)) + 2)).tolist()
+
+    def encode_group(group: int) -> bytes:
+        first, last = borders[group : group + 2]
+        if first == last:
+            return b""
+        of_group = positions[int(starts[first]) : int(starts[last])]
+        return encode(Group(group, limit), of_group, group_counts[first:last])
+
+    encoded = map_together(encode_group, range(len(borders) - 1))
     save_bytes(folder / f"{_NAME}.bytes", words.pieces)
     save_array(folder / f"{_NAME}.lengths.npy", narrow(words.lengths))
     save_array(folder / f"{_NAME}.counts.npy", narrow(counts))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from itertools import chain, compress
+from itertools import chain, compress, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,6 +27,7 @@ from esr.folder.format.files import (
 from esr.folder.format.segment import LANGUAGE, LANGUAGES, PARAGRAPH, Segment, pack
 from esr.folder.format.strings import BlobTable, Content, StringTable, save_attributes
 from esr.folder.format.words import (
+    EncodedLists,
     WordTable,
     decode,
     rank_words,
@@ -34,7 +35,9 @@ from esr.folder.format.words import (
     split_lists,
     text_starts,
 )
+from esr.folder.write.removal import reduce_postings
 from esr.folder.write.segment_writer import new_segment
+from esr.processes import map_together, run_together
 
 
 class _Rows(NamedTuple):
@@ -79,12 +82,16 @@ def merge_segments(folder: Path, sources: Sequence[tuple[Segment, Mask]]) -> Seg
     if not documents:
         return None
     with new_segment(folder) as (path, checks):
-        for name, column in {**_row_columns(parts), **_save_terms(path, parts)}.items():
-            save_array(path / f"{name}.npy", column)
-        _save_words(path, parts)
-        _save_attributes(path, parts)
-        _save_documents(path, parts)
-    damaged = [name for name, check in checks.items() if check_file(path / name)[:2] != check[:2]]
+
+        def save_others() -> None:
+            for name, column in {**_row_columns(parts), **_save_terms(path, parts)}.items():
+                save_array(path / f"{name}.npy", column)
+            _save_attributes(path, parts)
+            _save_documents(path, parts)
+
+        run_together(save_others, lambda: _save_words(path, parts))
+    found = map_together(lambda name: check_file(path / name), checks)
+    damaged = [name for name, check in zip(checks, found, strict=True) if check[:2] != checks[name][:2]]
     segment = Segment(path)
     if damaged or (segment.document_count, segment.sentence_count) != (documents, sentences):
         raise EsrError(
@@ -169,6 +176,10 @@ _REMOVED = np.iinfo(np.int32).min
 """Number of a row that does not remain, and shift of the positions of such a text: they become negative."""
 
 
+_MANY_KEPT = 256
+"""If at most one of so many values is removed, runs of the others are copied."""
+
+
 class _Lists(NamedTuple):
     """Lists of values: the number of each list, its length, and all values, in columns of the same length.
 
@@ -202,7 +213,12 @@ class _Lists(NamedTuple):
         removed = np.flatnonzero(~mask)
         list_of = np.searchsorted(np.cumsum(self.lengths), removed, "right")
         lengths = self.lengths - np.bincount(list_of, minlength=len(self.lengths))
-        return _Lists(self.numbers, lengths, tuple(column[mask] for column in self.values))
+        if _MANY_KEPT * len(removed) > len(mask):
+            return _Lists(self.numbers, lengths, tuple(column[mask] for column in self.values))
+        ends = [-1, *removed.tolist(), len(mask)]  # a mask would take several times as long
+        pieces = [slice(before + 1, end) for before, end in pairwise(ends)]
+        values = tuple(np.concatenate([column[piece] for piece in pieces]) for column in self.values)
+        return _Lists(self.numbers, lengths, values)
 
     def renumber(self, new: Numbers) -> _Lists:
         """The lists that are not empty, under their new numbers."""
@@ -220,13 +236,30 @@ def _merge(lists: Sequence[_Lists], count: int) -> tuple[Numbers, list[Column]]:
     order = np.argsort(numbers, kind="stable")
     is_first = np.diff(order, prepend=-2) != 1
     ends = np.concatenate([[0], np.cumsum(lengths)])
-    begins = ends[order[is_first]].tolist()
-    stops = ends[order[np.roll(is_first, -1)] + 1].tolist()
-    merged = [np.concatenate(columns) for columns in zip(*(each.values for each in lists), strict=True)]
-    if len(begins) > 1:
-        pieces = [slice(*ends) for ends in zip(begins, stops, strict=True)]
-        merged = [np.concatenate([values[piece] for piece in pieces]) for values in merged]
+    pieces = _locate(
+        ends[order[is_first]], ends[order[np.roll(is_first, -1)] + 1], [len(each.values[0]) for each in lists]
+    )
+    merged = [
+        np.concatenate([columns[n][piece] for n, piece in pieces])
+        for columns in zip(*(each.values for each in lists), strict=True)
+    ]
     return np.cumsum(starts), merged
+
+
+def _locate(begins: Numbers, stops: Numbers, sizes: Sequence[int]) -> list[tuple[int, slice]]:
+    """Where the pieces from `begins` to `stops` of an array are, if it is in parts of these sizes."""
+    borders = np.concatenate([[0], np.cumsum(sizes)])
+    firsts = np.searchsorted(borders, begins, "right") - 1
+    lasts = np.searchsorted(borders, stops, "left")
+    starts = borders.tolist()
+    pieces = [
+        (part, slice(max(begin - starts[part], 0), stop - starts[part]))
+        for begin, stop, first, last in zip(
+            *(column.tolist() for column in (begins, stops, firsts, lasts)), strict=True
+        )
+        for part in range(first, last)
+    ]
+    return pieces or [(0, slice(0))]
 
 
 class _United(NamedTuple):
@@ -271,6 +304,10 @@ def _find_used(lists: Sequence[_Lists], count: int) -> Mask:
 
 def _save_terms(path: Path, parts: Sequence[_Part]) -> dict[str, Column]:
     """Write the table of the terms that still occur. Returns the columns of their postings."""
+    if len(parts) == 1 and (reduced := reduce_postings(parts[0].segment, parts[0].documents.remain)):
+        table, used = parts[0].segment.terms, reduced.used
+        StringTable.save_content(path, "terms", table.select(used), table.hashes[used])
+        return reduced.columns
     in_sentences, in_documents, tables = [], [], []
     for segment, documents, sentences in parts:
         table, count = segment.terms, len(segment.terms)
@@ -314,7 +351,7 @@ def _save_words(path: Path, parts: Sequence[_Part]) -> None:
     for part, mask in zip(parts, remain, strict=True):
         words = part.segment.words
         texts = np.concatenate([part.sentences.new, sentence_count + part.documents.new])
-        lists = list(_read_positions(words, mask, starts[texts]))
+        lists = _read_positions(words, mask, starts[texts])
         used = _find_used(lists, len(words))
         found.append(lists)
         tables.append(([0] * np.count_nonzero(used), words.select(used), used))
@@ -335,21 +372,24 @@ def _save_words(path: Path, parts: Sequence[_Part]) -> None:
     save_sorted_words(path, strings, counts, positions, text_lengths)
 
 
-def _read_positions(words: WordTable, remain: Mask, starts: Column) -> Iterator[_Lists]:
-    """Yield the positions of all words in the texts that remain, as they are when texts begin at `starts`."""
+def _read_positions(words: WordTable, remain: Mask, starts: Column) -> list[_Lists]:
+    """The positions of all words in the texts that remain, as they are when texts begin at `starts`."""
     old_starts = text_starts(words.text_lengths)[:-1]
     shifts = np.where(remain, starts - old_starts, _REMOVED)
     is_border = np.ones(len(shifts), bool)  # most neighbours are shifted by the same
     np.not_equal(shifts[1:], shifts[:-1], out=is_border[1:])
     borders, shifts = old_starts[is_border], shifts[is_border].astype(np.int32)
     of_words = words.read_positions()
-    yield _Lists(np.zeros(0, np.int64), np.zeros(0, np.int64), (np.zeros(0, np.int32),))  # of no words
-    for group in of_words.encoded_positions(range(len(words))):
-        for encoded in group.split():
-            positions = decode(encoded)
-            positions += _look_up(positions, borders, shifts)
-            lists = _Lists(of_words.words_of(encoded), encoded.lengths, (positions,))
-            yield lists.select(positions >= 0)
+
+    def read(encoded: EncodedLists) -> _Lists:
+        positions = decode(encoded)
+        positions += _look_up(positions, borders, shifts)
+        lists = _Lists(of_words.words_of(encoded), encoded.lengths, (positions,))
+        return lists.select(positions >= 0)
+
+    groups = of_words.encoded_positions(range(len(words)))
+    of_no_words = _Lists(np.zeros(0, np.int64), np.zeros(0, np.int64), (np.zeros(0, np.int32),))
+    return [of_no_words, *map_together(read, chain.from_iterable(group.split() for group in groups))]
 
 
 _MANY_BORDERS = 16

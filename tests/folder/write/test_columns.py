@@ -22,7 +22,7 @@ from esr.folder.format.files import check_file, decode_sealed
 from esr.folder.format.segment import COUNT_BITS, POSTINGS, Segment, unpack
 from esr.folder.format.strings import BlobTable
 from esr.folder.write import columns as write_columns
-from esr.folder.write import merging, segment_writer
+from esr.folder.write import merging, removal, segment_writer
 from esr.folder.write.batches import prepare
 from esr.folder.write.columns import TokenizedTexts, build_columns
 from esr.folder.write.delivery import EmbeddedDelivery
@@ -293,11 +293,49 @@ def test_the_columns_of_segments_give_the_segment_of_the_documents_that_remain(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(words, "_CODE_CHUNK", chunk)
         patch.setattr(merging, "_MANY_BORDERS", many)
+        patch.setattr(merging, "_MANY_KEPT", many)
+        patch.setattr(removal, "_CHUNK", chunk)
+        patch.setattr(removal, "_MAX_RUNS", many - 1)
         check_same_files(parts, Description(analyzer, title))
 
 
 def test_a_document_remains_of_a_segment_without_words() -> None:
     check_same_files([[(document("a", "?"), True), (document("b", "?"), False)]], Description("plain", True))
+
+
+@pytest.mark.parametrize("removed", [(0, 3), (2, 290), (150, 299), (298, 300)])
+def test_documents_without_terms_are_removed_by_numbers_that_no_posting_has(removed: tuple[int, int]) -> None:
+    """Postings have the numbers of the first documents alone, in one byte each."""
+    documents = [document(f"d{n}", "storm river" if n < 200 else "?") for n in range(300)]
+    parts = [[(each, not removed[0] <= n < removed[1]) for n, each in enumerate(documents)]]
+    check_same_files(parts, Description("plain", True))
+
+
+@pytest.mark.parametrize("removed", [0, 1, 2])
+def test_the_greatest_count_of_a_term_is_removed_or_remains(removed: int) -> None:
+    texts = ["storm " * 9, "storm storm river", "storm"]
+    parts = [[(document(f"d{n}", text), n != removed) for n, text in enumerate(texts)]]
+    check_same_files(parts, Description("plain", True))
+
+
+@pytest.mark.parametrize(("most", "is_reduced"), [(2, True), (1, False)])
+def test_few_runs_of_documents_are_removed_without_unpacking_postings(
+    monkeypatch: pytest.MonkeyPatch, most: int, is_reduced: bool
+) -> None:
+    reduced: list[bool] = []
+    reduce = merging.reduce_postings
+
+    def note(*given: Any) -> Any:
+        found = reduce(*given)
+        reduced.append(found is not None)
+        return found
+
+    monkeypatch.setattr(merging, "reduce_postings", note)
+    monkeypatch.setattr(removal, "_MAX_RUNS", most)
+    texts = ["storm " * 4, *["storm storm river"] * 8]
+    parts = [[(document(f"d{n}", text), n not in (1, 4, 5)) for n, text in enumerate(texts)]]
+    check_same_files(parts, Description("plain", True))
+    assert reduced == [is_reduced]
 
 
 @pytest.mark.slow
