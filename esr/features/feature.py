@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from msgspec import Struct
+
 from esr.errors import unknown
 from esr.features.lexicon import Lexicon
 from esr.processes import cached_property
@@ -53,8 +55,7 @@ class FeatureInput:
         return [sentence if sentence and sentence.is_tagged else None for sentence in self.annotations]
 
 
-@dataclass(frozen=True)
-class Feature:
+class Feature(Struct, frozen=True):
     """A number of a sentence that depends on no query.
 
     `compute` returns it for each sentence of a document. It is None for numbers that the engines store with

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, BinaryIO, NamedTuple
+
+from msgspec import Struct
 
 from esr.registry import Registry
 
@@ -107,8 +108,7 @@ class UnknownFiles(NamedTuple):
 ReadResult = Record | Malformed | Skipped
 
 
-@dataclass(frozen=True)
-class Format:
+class Format(Struct, frozen=True):
     """A source format: its name, how it is recognised, and how it is read.
 
     `suffixes` are file name extensions, without `.gz`. `sniff` gets the first bytes of a file, without

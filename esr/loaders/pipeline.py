@@ -12,11 +12,12 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import IO, Any, NamedTuple
+
+from msgspec.structs import replace
 
 from esr.errors import EsrError, InputError, UsageError, to_one_line
 from esr.loaders.adapter import LanguageDetector, describe_uncertain

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, is_dataclass
 from dataclasses import fields as fields_of
+from dataclasses import is_dataclass
 from datetime import date
 from decimal import Decimal
 from io import BytesIO
@@ -139,8 +139,7 @@ _MAX_ENDINGS = 100
 """How many endings of unknown files in one archive are told apart; further ones count as the last of them."""
 
 
-@dataclass(frozen=True)
-class ReadOptions:
+class ReadOptions(msgspec.Struct, frozen=True):
     """How sources are read. By default, their columns keep their names, and the first error ends the reading.
 
     `mapping` names the columns of fields, `table` the layout of tables, `limits` those of decompression, and
@@ -154,7 +153,7 @@ class ReadOptions:
     `is_strict` makes them malformed. `build` makes a document from the fields of a record.
     """
 
-    mapping: Mapping[str, str] = field(default_factory=dict)
+    mapping: Mapping[str, str] = msgspec.field(default_factory=dict)
     limits: Limits = DEFAULT_LIMITS
     on_malformed: Callable[[Malformed], None] | None = None
     on_skipped: Callable[[Skipped], None] | None = None
@@ -168,7 +167,7 @@ class ReadOptions:
     encoding: str | None = None
     make_id: str | None = None
     files: FileFilter = EVERYTHING
-    constants: Mapping[str, Any] = field(default_factory=dict)
+    constants: Mapping[str, Any] = msgspec.field(default_factory=dict)
 
 
 class SourceReader:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from enum import Enum
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from msgspec import Struct
 
 from esr.patterns import compile_lazily
 from esr.text.labels import find_links
@@ -70,8 +71,7 @@ def _sign(text: str, end: int) -> Beginning:
 _NONE: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
+class Rules(Struct, frozen=True):
     """The tables of one language. Abbreviations are written without their last full stop.
 
         titles            precede names; a sentence never ends with one: "Lt."

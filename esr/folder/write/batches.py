@@ -22,11 +22,11 @@ from array import array
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, field
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct, field
 
 from esr.folder.format.document_codec import compress, decode_texts, encode_document, encode_paragraphs
 from esr.index.writer import Description
@@ -375,8 +375,7 @@ WORKER_AFTER_BYTES = 2**22  # a third of a second's work; starting a process tak
 MAX_IN_FLIGHT = 4  # batches
 
 
-@dataclass(slots=True)
-class _PendingBatch:
+class _PendingBatch(Struct):
     """Documents that have been read, and their batch once it is built."""
 
     documents: list[tuple[Located, list[int], bytes, bool]] = field(default_factory=list)

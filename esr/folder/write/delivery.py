@@ -8,10 +8,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+from msgspec import Struct, field
 
 from esr.errors import EsrError, IndexMissing
 from esr.folder.format import manifest
@@ -38,8 +38,7 @@ from esr.index.writer import DeliveryReport, Description, FindIds, no_ids, sente
 from esr.text.document import Located
 
 
-@dataclass(frozen=True, slots=True)
-class Changes:
+class Changes(Struct, frozen=True):
     """The changes of a delivery: new segments with their layers, and deleted documents.
 
     `deleted` holds the numbers of documents by the name of their segment.
@@ -50,8 +49,7 @@ class Changes:
     deleted: Mapping[str, set[int]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class _Target:
+class _Target(Struct, frozen=True):
     """The destination of a rewritten segment's documents: from `start` on in `segment`."""
 
     segment: str
