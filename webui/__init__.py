@@ -1,1 +1,35 @@
-"""The search pages and the API: a Flask application over a `Searcher`, and the server that runs it."""
+"""The search pages and the API: a Flask application over a `Searcher`, and the server that runs it.
+
+Nothing is imported before it is served: the application imports the metrics library, which looks for the
+folder that workers share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from flask import Flask
+
+    from webui.running.served_indexes import ServedIndexes
+    from webui.running.settings import Settings
+
+
+def serve(where: str, host: str, port: int) -> None:
+    """Serve the pages and the API of one index or several until the process is told to stop."""
+    from webui.running import server
+
+    server.serve(where, host, port, _create_app, _check_access)
+
+
+def _check_access(settings: Settings, names: Collection[str]) -> None:
+    from webui.access import guard
+
+    guard.check(settings, names)
+
+
+def _create_app(indexes: ServedIndexes, settings: Settings, rates: str) -> Flask:
+    from webui.app import create_app
+
+    return create_app(indexes, settings, rates)

@@ -502,6 +502,6 @@ def serve(where: str, host: str, port: int) -> None:
       esr serve --index my-index --port 8080
       esr serve --index "news=my-index old=http://localhost:9200/old"
     """
-    from webui.serve import serve as serve_page
+    from webui import serve as serve_page
 
     serve_page(where, host, port)

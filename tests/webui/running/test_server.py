@@ -39,11 +39,11 @@ from esr.index.writer import LoadOptions
 from esr.loaders import read_documents
 from tests.support.needed import need
 from tests.support.processes import wait_until
+from webui import serve
 from webui.running import traces
 from webui.running.server import MAX_JOINED, JoinedWrites, KeepaliveWorker, TimedReads, listen, url
-from webui.serve import serve
 
-SERVE = "import sys; from webui.serve import serve; serve(sys.argv[1], '127.0.0.1', 0)"
+SERVE = "import sys; from webui import serve; serve(sys.argv[1], '127.0.0.1', 0)"
 ROOT = Path(__file__).parents[3]
 ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
 DOCUMENT = {"id": "a", "title": "Wind", "text": "It blew. The storms damaged forty houses. Nobody was hurt."}
