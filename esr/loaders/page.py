@@ -45,6 +45,9 @@ class NoArticle(ValueError):
     """A page contains no article, or none that can be extracted."""
 
 
+_NO_TEXT = "the page contains no text of an article: leave it out"
+
+
 def _read_file(source: Source) -> Iterator[ReadResult]:
     """The record of the page, or the problem with it. An export of a press database has several."""
     from esr.loaders import press_databases  # whose formats are recognised after all others
@@ -74,6 +77,8 @@ def extract_article(data: bytes, url: str | None = None) -> dict[str, Any]:
     _silence_libraries()
     try:
         tree = _parse(data)
+        if tree is None:
+            raise NoArticle(_NO_TEXT)
         stated = _choose_object(tree)
         _remove_links(tree)
         article = trafilatura.bare_extraction(
@@ -83,12 +88,14 @@ def extract_article(data: bytes, url: str | None = None) -> dict[str, Any]:
             with_metadata=True,
             date_extraction_params={"extensive_search": False, "original_date": True},
         )
+    except NoArticle:
+        raise
     # trafilatura uses many parsers, which raise various exceptions.
     except Exception as error:
         raise NoArticle(f"the page cannot be read ({to_one_line(error) or type(error).__name__})") from None
     text = "" if article is None else _extract_text(article.body)
     if not text:
-        raise NoArticle("the page contains no text of an article: leave it out")
+        raise NoArticle(_NO_TEXT)
     sections = list(article.categories or [])
     tags = [tag for text in article.tags or [] for tag in read_list("keywords", text) or []]
     published = stated.get("datePublished")

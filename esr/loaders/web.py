@@ -165,7 +165,7 @@ class Web:
             if not 400 <= error.status < 500 or error.status in _TEMPORARY:
                 return error
             body = b""
-        rules = Protego.parse(body.decode("utf-8", "replace"))
+        rules = Protego.parse(body.decode("utf-8-sig", "replace"))  # a byte order mark would hide a rule
         wanted = rules.crawl_delay(self._options.agent) or 0
         self._delays[site] = max(self._options.delay, min(wanted, _MAX_PAUSE_SECONDS))
         return rules
@@ -474,11 +474,17 @@ class _Fetch:
         if b"<urlset" in body[:4096] or b"<sitemapindex" in body[:4096]:
             _read_sitemap(answer.url, body, listing)
         else:
-            results = [*feed.read(Source(url, url, io.BytesIO(body)))]
+            is_feed = feed.FORMAT.sniff(body[:4096].lstrip())
+            try:
+                results = [*feed.read(Source(url, url, io.BytesIO(body)))]
+            except InputError:
+                if is_feed:
+                    raise
+                results = []
             for record in results:
                 if isinstance(record, Record) and record.fields["url"]:
                     _add(listing, answer.url, record.fields["url"], record.fields)
-            if not results and not feed.FORMAT.sniff(body[:4096].lstrip()):
+            if not results and not is_feed:
                 raise InputError(url, "is neither a feed nor a sitemap")
             if results and not listing.entries:
                 raise InputError(url, "its entries have no address of an article")

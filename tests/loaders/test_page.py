@@ -33,6 +33,8 @@ def test_the_page_declares_its_encoding(load):
 def test_a_page_without_text_is_malformed(load_error):
     page = "<html><head><title>A picture</title></head><body><img src='a.jpg'></body></html>"
     assert "no text of an article" in load_error(page, "html")
+    for data in ("<!-- nothing -->", "<p>", "no markup"):
+        assert load_error(data, "html").endswith(": the page contains no text of an article: leave it out")
 
 
 def test_a_page_is_recognised_by_its_contents_if_it_was_named_or_is_said_to_be_text(load, tmp_path):

@@ -213,6 +213,8 @@ def test_what_robots_forbid_is_not_asked_for(site: Site, path: str, rules: str) 
     assert web().get(f"{site.url}/open", 9).body == b"b"
     site.pages["/robots.txt"] = answer(f"User-agent: *\n{rules}\n\nUser-agent: esr\nDisallow:\n")
     assert web().get(site.url + path, 9).body == b"a"
+    site.pages["/robots.txt"] = answer(f"\ufeffUser-agent: *\n{rules}\n")
+    assert refusal(site.url + path) == f"{site.url}/robots.txt forbids it"
 
 
 def test_without_an_answer_about_robots_nothing_is_asked_for(site: Site) -> None:
@@ -352,16 +354,21 @@ def test_what_is_gone_or_no_page_is_told_and_stops_nothing(site: Site, reader: R
 
 
 def test_a_failing_feed_does_not_stop_the_others(site: Site, reader: Reader) -> None:
-    reader.urls = [f"{site.url}/{name}" for name in ("none", "page", "empty", "broken", "moved", "feed")]
+    reader.urls = [
+        f"{site.url}/{name}" for name in ("none", "page", "json", "empty", "broken", "moved", "feed")
+    ]
     site.put_feed("a")
-    site.pages |= {"/page": answer(article("No feed.")), "/empty": answer()}
+    site.pages |= {"/page": answer(article("No feed.")), "/json": answer('{"items": []}'), "/empty": answer()}
     site.pages["/broken"] = answer(rss("b").replace("</channel></rss>", ""))
     site.pages["/moved"] = answer(status=301, location="/none")
     report = reader.fetch()
-    assert (report.places, report.new) == (6, 1)
-    none, page, empty, broken, moved = (failed.removeprefix(f"{site.url}/") for failed in report.failed)
+    assert (report.places, report.new) == (7, 1)
+    none, page, other, empty, broken, moved = (
+        failed.removeprefix(f"{site.url}/") for failed in report.failed
+    )
     assert none == "none: 404 Not Found"
     assert page == "page: is neither a feed nor a sitemap"
+    assert other == "json: is neither a feed nor a sitemap"
     assert moved == f"moved leads to {site.url}/none: 404 Not Found"
     assert empty.startswith("empty: ") and broken.startswith("broken") and "broken feed" in broken
 
