@@ -11,9 +11,10 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from itertools import pairwise
+from itertools import groupby, pairwise
 from math import ceil
 from typing import Any, NamedTuple
+from unicodedata import combining
 
 from esr.errors import InputError, to_one_line
 from esr.loaders.encoding import MAX_DOCUMENT_BYTES
@@ -134,6 +135,7 @@ def _read_lines(text: Any, count: int, turn: _Turn = _stay) -> Iterator[Line]:
     box = raw.FS_RECTF()  # filled for each letter; with the height of the font
     pointer = ctypes.byref(box)
     letters: list[str] = []
+    spans: list[tuple[float, float]] = []
     edges = [0.0, 0.0, 0.0, 0.0]
     for n in range(count + 1):
         letter = chr(raw.FPDFText_GetUnicode(text.raw, n) or 32) if n < count else "\n"
@@ -144,16 +146,68 @@ def _read_lines(text: Any, count: int, turn: _Turn = _stay) -> Iterator[Line]:
             height = edges[3] - edges[1]
             middle = (here[1] + here[3]) / 2
             is_far = here[0] - edges[2] > 1.2 * height or here[0] < edges[0] - height
+            if is_far and (_FROM_RIGHT.match(letter) or any(map(_FROM_RIGHT.match, letters))):
+                # A word that is read from the right may be kept from its left end.
+                is_far = max(here[0] - edges[2], edges[0] - here[2]) > _LONGEST_WORD * height
             is_end = is_far or not edges[1] < middle < edges[3]
         if is_end and letters:
-            if line := " ".join("".join(letters).split()):
+            if line := _to_line(letters, spans):
                 yield Line(line, *edges)
-            letters = []
+            letters, spans = [], []
         if is_blank:
             letters += letter if letters else ""
+            spans += [(0.0, 0.0)] if letters else []
             continue
         edges = [*map(min, edges[:2], here[:2]), *map(max, edges[2:], here[2:])] if letters else [*here]
         letters.append("-" if letter == _LINE_END_HYPHEN else letter)
+        spans.append((here[0], here[2]))
+
+
+_LONGEST_WORD = 8
+"""The width of a long word as a multiple of the height of its letters."""
+# The digits of Arabic are read from the left.
+_FROM_RIGHT = compile_lazily(r"[\u0590-\u065f\u066d-\u06ef\u06fa-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")
+_MAX_MOVED = 200
+"""No word has more letters."""
+
+
+def _to_line(letters: list[str], spans: list[tuple[float, float]]) -> str:
+    text = "".join(letters)
+    return " ".join(("".join(_read_from_right(letters, spans)) if _FROM_RIGHT.search(text) else text).split())
+
+
+def _read_from_right(letters: list[str], spans: list[tuple[float, float]]) -> list[str]:
+    """The letters of a line, those that are read from the right in the order of their places.
+
+    Files that keep Arabic and Hebrew as they are printed have their words reversed. Words with digits or
+    Latin letters stay as they are. `spans` are the left and right edges of the letters.
+    """
+    is_other = [letter.isalnum() and not _FROM_RIGHT.match(letter) for letter in letters]
+    blanks = [n for n, letter in enumerate(letters) if letter.isspace()]
+    edges = pairwise([-1, *blanks, len(letters)])
+    words = [range(start + 1, end) for start, end in edges if end > start + 1]
+    if 2 * sum(is_other) > len(letters) - len(blanks):
+        return letters
+    words.sort(key=lambda word: -max(spans[n][1] for n in word))
+    read: list[str] = []
+    for are_others, run in groupby(words, key=lambda word: any(is_other[n] for n in word)):
+        for word in reversed([*run]) if are_others else run:
+            places: Sequence[int] = word
+            if not are_others and len(word) <= _MAX_MOVED:
+                places = sorted(word, key=lambda n: _place_from_right(n, word, letters, spans))
+            read += [letters[n] for n in places] + [" "]
+    return read
+
+
+def _place_from_right(
+    n: int, places: Sequence[int], letters: list[str], spans: list[tuple[float, float]]
+) -> tuple[float, bool]:
+    """A sort key: the middle of a letter from the right, for a sign above it or below that of its letter."""
+    middle = sum(spans[n]) / 2
+    if not combining(letters[n]):
+        return -middle, False
+    bases = [sum(spans[place]) / 2 for place in places if not combining(letters[place])]
+    return -min(bases, key=lambda base: abs(base - middle), default=middle), True
 
 
 # Headers and footers

@@ -173,6 +173,37 @@ def test_pages_that_are_turned_are_read_as_they_are_shown(load, angle, matrix):
     assert texts(load(data.encode(), "pdf")[0]) == ["The ferry sails again today."]
 
 
+def written_from_left(line):
+    """A PDF with a line that is kept as it is printed; its font says that the letter a is Alef, and so on."""
+    letters = "".join(f"<{0x61 + n:02x}><{0x5D0 + n:04x}>" for n in range(26))
+    table = (
+        f"begincmap 1 begincodespacerange<00><ff>endcodespacerange 26 beginbfchar{letters}endbfchar endcmap"
+    )
+    content = f"BT /F 12 Tf 72 700 Td ({line}) Tj ET"
+    parts = (
+        "<</Type/Catalog/Pages 2 0 R>>",
+        "<</Type/Pages/Kids[3 0 R]/Count 1>>",
+        "<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents 4 0 R/Resources<</Font<</F 5 0 R>> >> >>",
+        f"<</Length {len(content)}>>stream\n{content}\nendstream",
+        "<</Type/Font/Subtype/Type1/BaseFont/Courier/ToUnicode 6 0 R>>",
+        f"<</Length {len(table)}>>stream\n{table}\nendstream",
+    )
+    objects = "".join(f"{n} 0 obj\n{part}\nendobj\n" for n, part in enumerate(parts, 1))
+    return f"%PDF-1.4\n{objects}trailer << /Root 1 0 R >>\n%%EOF\n".encode()
+
+
+def test_words_that_are_kept_as_they_are_printed_are_read_from_the_right(load):
+    words = ["\u05d0\u05d1\u05d2\u05d3", "\u05d4\u05d5\u05d6", "52", "\u05d7\u05d8\u05d9\u05da\u05db"]
+    (document,) = load(written_from_left("lkjih 52 gfe dcba"), "pdf")
+    assert texts(document) == [" ".join(words)]
+
+
+def test_digits_of_arabic_are_read_from_the_left():
+    letters = list("\u0661\u0662 \u0628\u0627")  # as printed: a number, and a word from its left end
+    spans = [(0.0, 5.0), (5.0, 10.0), (0.0, 0.0), (12.0, 17.0), (17.0, 22.0)]
+    assert pdf._to_line(letters, spans) == "\u0627\u0628 \u0661\u0662"
+
+
 def test_headlines_across_columns_stay_above_those_below_them():
     def column(left, top, name):
         return [
