@@ -278,7 +278,8 @@ class NameReader:
         unread = [key for key in keys if key not in counts and key not in types]
         for batch in batched(unread, _KEYS_PER_REQUEST):
             members = {key: aliases.members(key) for key in batch}
-            of_types = _count_types(self._cluster, members, aliases.joined)
+            of_keys, _ = _count_keys(self._cluster, members, ENTITY_TYPES, {})
+            of_types = _sum_types(of_keys, members, aliases.joined)
             types.update(
                 {key: majority_type(of_types[key]) if any(of_types[key].values()) else None for key in batch}
             )
@@ -415,12 +416,6 @@ def _count_names(
             _NameCount(majority_type(of_types), other_types(of_types, total), total) if total else None
         )
     return names
-
-
-def _count_types(cluster: Cluster, members: _Members, joined: Collection[str]) -> dict[str, dict[str, int]]:
-    """The number of sentences with each type, by group key."""
-    counts, _ = _count_keys(cluster, members, ENTITY_TYPES, {})
-    return _sum_types(counts, members, joined)
 
 
 def _count_keys(

@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import structs
 
-from esr.errors import UsageError
 from esr.index.hits import Hit, SentenceRecord
 from esr.plans.evaluate import Array
 from esr.ranking import answers
@@ -22,7 +21,7 @@ from esr.text.analyzer import words_by_term
 from esr.text.document import Document, text_direction
 from webui.answers.lists import rank_sentences
 from webui.arguments.request import SearchRequest, check_query
-from webui.running.request_errors import UnknownId, blame_argument
+from webui.running.request_errors import blame_argument, look_up
 from webui.running.settings import Settings
 
 SHADES = 6
@@ -81,10 +80,8 @@ def score_document(
     snapshot = searcher.snapshot()
     if search.query:
         check_query(snapshot, search.parsed, settings)
-    try:
+    with look_up("document", document_id):
         document = snapshot.index.document(document_id)
-    except UsageError as error:
-        raise UnknownId(f"there is no document {document_id!r}", "id") from error
     ids = [sentence.id for sentence in document.sentences]
     values, is_hit = np.full(len(ids), np.nan), np.zeros(len(ids), bool)
     if search.query and ids:
@@ -151,10 +148,8 @@ def explain_sentence(
     """
     snapshot = searcher.snapshot()
     check_query(snapshot, search.parsed, settings)
-    try:
+    with look_up("sentence", sentence_id):
         (record,) = snapshot.index.sentences([sentence_id])
-    except UsageError as error:
-        raise UnknownId(f"there is no sentence {sentence_id!r}", "id") from error
     with blame_argument(None):
         prepared = search.prepare(snapshot)
         explanation = explain(prepared, sentence_id, search.filters)

@@ -21,7 +21,6 @@ from msgspec.structs import replace
 
 from esr.batches import batched
 from esr.corpus.concordance import Concordance, build_concordance
-from esr.errors import UsageError
 from esr.following.citations import text_digest
 from esr.following.novelty import (
     NovelAnswer,
@@ -53,7 +52,7 @@ from webui.arguments.request import (
     check_query,
 )
 from webui.running.metrics import record_search
-from webui.running.request_errors import UnknownId, blame_argument
+from webui.running.request_errors import blame_argument, look_up
 from webui.running.settings import Settings
 
 # Passages and documents
@@ -266,10 +265,8 @@ def find_similar(searcher: Searcher, request: SimilarRequest) -> SimilarSentence
     """Sentences similar to one. Raises RequestError for a bad argument, UnknownId for an unknown sentence."""
     search, sentence_id = request.search, request.sentence_id
     snapshot = searcher.snapshot()
-    try:
+    with look_up("sentence", sentence_id):
         (record,) = snapshot.index.sentences([sentence_id])
-    except UsageError as error:
-        raise UnknownId(f"there is no sentence {sentence_id!r}", "id") from error
     with blame_argument(None):
         prepared, document_id = prepare_similar(snapshot, sentence_id, search.ranking)
         left_out = None if request.own else document_id

@@ -20,7 +20,7 @@ from werkzeug.wrappers import Response as Redirect
 from esr.batches import batched
 from esr.corpus.names_and_quotes import ListedName, Selection, list_names
 from esr.dependency.explanation import svg_tree
-from esr.errors import EsrError, UsageError
+from esr.errors import EsrError
 from esr.following.citations import CITATIONS, CitationFormat, feed_urn, text_digest
 from esr.following.exports import EXPORTS, FIELDS, RANK, ExportFormat, Row
 from esr.following.novelty import find_newest
@@ -60,7 +60,7 @@ from webui.pages.results import (
     shorten_heading,
 )
 from webui.pages.timeline import draw_chart
-from webui.running.request_errors import RequestError, UnknownId, blame_argument
+from webui.running.request_errors import RequestError, blame_argument, look_up
 from webui.running.served_indexes import ServedIndexes, Visit
 from webui.running.settings import Settings
 
@@ -338,10 +338,8 @@ def _add_citation(app: Flask, indexes: ServedIndexes, settings: Settings, citati
 
 def _read_sentence(visit: Visit, settings: Settings) -> Sequence[SentenceRecord]:
     arguments = decode_arguments(request.query_string, settings, "explain", "page")
-    try:
+    with look_up("sentence", arguments["id"][0]):
         return visit.searcher.index.sentences(arguments["id"])
-    except UsageError as error:
-        raise UnknownId(f"there is no sentence {arguments['id'][0]!r}", "id") from error
 
 
 def _add_sentence(app: Flask, indexes: ServedIndexes, settings: Settings) -> None:
@@ -352,10 +350,8 @@ def _add_sentence(app: Flask, indexes: ServedIndexes, settings: Settings) -> Non
         """Redirect to the sentence in its document, or to the document if it no longer has the sentence."""
         arguments = decode_arguments(request.query_string, settings, "sentence")
         document_id, digest = arguments.first("id"), arguments.first("says")
-        try:
+        with look_up("document", document_id):
             document = visit.searcher.index.document(document_id)
-        except UsageError as error:
-            raise UnknownId(f"there is no document {document_id!r}", "id") from error
         places = [n for n, each in enumerate(document.sentences) if text_digest(each.text) == digest]
         pairs = {"id": document_id, "index": arguments.first("index"), "lost": None if places else "yes"}
         address = Links([(name, value) for name, value in pairs.items() if value]).to("document")

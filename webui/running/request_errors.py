@@ -44,6 +44,15 @@ class IndexChanged(RequestError):
 
 
 @contextmanager
+def look_up(kind: str, id: str) -> Iterator[None]:
+    """Turn a UsageError into an UnknownId. `kind` is what is asked for: a sentence or a document."""
+    try:
+        yield
+    except UsageError as error:
+        raise UnknownId(f"there is no {kind} {id!r}", "id") from error
+
+
+@contextmanager
 def blame_argument(field: str | None) -> Iterator[None]:
     """Turn a UsageError into a RequestError of this argument, with options named as arguments."""
     try:
