@@ -9,6 +9,7 @@ lengths share a `Group`. Words are sorted by their UTF-8, so words with a common
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -64,8 +65,8 @@ def choose_low_bits(lengths: Column, limit: int) -> Column:
     return rounded
 
 
-def encode(group: Group, numbers: Column, lengths: Column) -> bytes:
-    """Encode the lists of these lengths, concatenated in `numbers`."""
+def encode(group: Group, numbers: Column, lengths: Column) -> list[bytes | memoryview]:
+    """Encode the lists of these lengths, concatenated in `numbers`. Returns the bytes in pieces."""
     starts, steps = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]), group.steps
     code = np.zeros(-(-(len(numbers) + len(lengths) * steps) >> 3), np.uint8)
     for first, last in split_lists(starts):
@@ -78,7 +79,7 @@ def encode(group: Group, numbers: Column, lengths: Column) -> bytes:
         bits[places] = 1
         packed = np.packbits(bits, bitorder="little")
         code[start >> 3 :][: len(packed)] |= packed
-    return _pack_low(numbers, group.low_bits) + code.tobytes()
+    return [*_pack_low(numbers, group.low_bits), code.data]
 
 
 def split_lists(starts: Numbers) -> Iterator[tuple[int, int]]:
@@ -140,10 +141,12 @@ def low_code_size(count: int, low_bits: int) -> int:
     return -(-count * low_bits >> 3) + _WINDOW
 
 
-def _pack_low(numbers: Column, low_bits: int) -> bytes:
-    chunks = range(0, len(numbers), _CODE_CHUNK) if low_bits else ()
-    code = b"".join(_pack_chunk(numbers[n : n + _CODE_CHUNK], low_bits) for n in chunks)
-    return code[: low_code_size(len(numbers), low_bits) - _WINDOW] + bytes(_WINDOW)
+def _pack_low(numbers: Column, low_bits: int) -> Iterator[bytes]:
+    size = low_code_size(len(numbers), low_bits) - _WINDOW
+    for first in range(0, len(numbers), _CODE_CHUNK) if low_bits else ():
+        packed = _pack_chunk(numbers[first : first + _CODE_CHUNK], low_bits)
+        yield packed[: size - (first * low_bits >> 3)]
+    yield bytes(_WINDOW)
 
 
 def _pack_chunk(numbers: Column, low_bits: int) -> bytes:
@@ -471,10 +474,10 @@ def save_sorted_words(
     starts = np.concatenate([[0], np.cumsum(group_counts, dtype=np.int64)])
     borders = np.searchsorted(group_of[order], np.arange(int(group_of.max(initial=0)) + 2)).tolist()
 
-    def encode_group(group: int) -> bytes:
+    def encode_group(group: int) -> list[bytes | memoryview]:
         first, last = borders[group : group + 2]
         if first == last:
-            return b""
+            return []
         of_group = positions[int(starts[first]) : int(starts[last])]
         return encode(Group(group, limit), of_group, group_counts[first:last])
 
@@ -482,7 +485,7 @@ def save_sorted_words(
     save_bytes(folder / f"{_NAME}.bytes", words.pieces)
     save_array(folder / f"{_NAME}.lengths.npy", narrow(words.lengths))
     save_array(folder / f"{_NAME}.counts.npy", narrow(counts))
-    save_bytes(folder / f"{_NAME}.places.bytes", encoded)
-    ends = np.cumsum([0, *(len(part) for part in encoded)], dtype=np.int64)
+    save_bytes(folder / f"{_NAME}.places.bytes", chain.from_iterable(encoded))
+    ends = np.cumsum([0, *(sum(map(len, pieces)) for pieces in encoded)], dtype=np.int64)
     save_array(folder / f"{_NAME}.groups.npy", ends)
     save_array(folder / f"{_NAME}.texts.npy", narrow(text_lengths))
