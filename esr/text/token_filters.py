@@ -68,7 +68,7 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
     """Compile a pattern. Raises ValueError for a construct that Java and Python may read differently."""
     if _AMBIGUOUS.search(pattern):
         raise ValueError(f"the pattern {pattern!r} has a construct that Java and Python may read differently")
-    return re.compile(pattern)
+    return compile_lazily(pattern)
 
 
 class CharacterTable(dict[int, str]):
