@@ -101,7 +101,7 @@ def extract_article(data: bytes, url: str | None = None) -> dict[str, Any]:
     published = stated.get("datePublished")
     date = to_iso_date(published) if isinstance(published, str) else None
     date = date or to_iso_date(article.date or "")
-    authors = list(_read_authors(stated)) or _without_others(data, read_list("authors", article.author or ""))
+    authors = list(_read_authors(stated)) or _without_dates(data, article.author or "")
     title = _clean(stated.get("headline")) or article.title
     return {
         "title": title,
@@ -181,6 +181,21 @@ _OTHERS = compile_lazily(
 _HAS_OTHERS = compile_lazily(
     rb"<aside\b|related|recommend|more-from|read-more|most-read|most-popular|teaser", re.I
 )
+
+
+_DAY = compile_lazily(
+    r"(?P<name>\w+)(?P<day>[;,|·•\s]+(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day[;,\s]+)?(?P<month>[^\W\d_]{3,10}))$"
+)
+
+
+def _without_dates(data: bytes, byline: str) -> list[str]:
+    """The authors in a byline, of which trafilatura leaves out the digits only: "Jane Doe March 11, 2015"."""
+    found = _DAY.search(byline)
+    if found and to_iso_date(f"{found['month']} 1, 2024"):
+        words = map(re.escape, re.findall(r"\w+", found[0]))
+        if re.search(r"\W+".join((*words, r"\d")), " ".join(_own_texts(_parse(data)))):
+            byline = byline[: found.start("day")]
+    return _without_others(data, read_list("authors", byline))
 
 
 def _without_others(data: bytes, authors: list[str] | None) -> list[str]:

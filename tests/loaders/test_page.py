@@ -47,6 +47,22 @@ def test_a_page_is_recognised_by_its_contents_if_it_was_named_or_is_said_to_be_t
     assert len(list(read_documents([str(tmp_path)], "html"))) == 2
 
 
+@pytest.mark.parametrize(
+    ("byline", "author"),
+    [
+        ("Jane Doe March 11, 2015", "Jane Doe"),
+        ("Jane Doe Monday, March 11, 2015", "Jane Doe"),
+        ("Theresa May", "Theresa May"),
+        ("Theresa May May 11, 2015", "Theresa May"),
+    ],
+)
+def test_a_day_behind_the_author_is_no_part_of_the_name(load, byline, author):
+    line = f'<p class="author">By {byline}</p>'
+    text = "<p>The ferry sails again after two long weeks in the harbour, said the company on May 3.</p>" * 3
+    (page,) = load(f"<html><body><article><h1>Ferry</h1>{line}{text}</article></body></html>", "html")
+    assert page.authors == (author,)
+
+
 def test_a_page_that_is_too_long_is_malformed(load_error, monkeypatch):
     monkeypatch.setattr("esr.loaders.page.MAX_PAGE_BYTES", 1000)
     assert "the page is longer than" in load_error(PAGE, "html")
