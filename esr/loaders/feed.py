@@ -14,7 +14,7 @@ from esr.loaders import page
 from esr.loaders.adapter import check_wordpress_export
 from esr.loaders.fields import read_list
 from esr.loaders.format import Format, Malformed, ReadResult, Record, Source, register
-from esr.loaders.ids import make_id
+from esr.loaders.ids import make_id, make_requested_id
 from esr.patterns import compile_lazily
 
 # The whole feed is read into memory, because its language and title may be at its end.
@@ -48,7 +48,7 @@ def read(source: Source) -> Iterator[ReadResult]:
             yield skipped
             continue
         try:
-            yield _build_record(where, entry, parsed.feed)
+            yield _build_record(source, where, entry, parsed.feed)
         except page.NoArticle as error:
             yield Malformed(where, str(error))
 
@@ -61,16 +61,13 @@ def _is_harmless(problem: Any, data: bytes) -> bool:
     return bool(undeclared) or isinstance(problem, ThingsNobodyCaresAboutButMe)
 
 
-def _build_record(where: str, entry: Any, feed: Any) -> Record | Malformed:
+def _build_record(source: Source, where: str, entry: Any, feed: Any) -> Record:
     id = make_id(entry.get("id") or entry.get("link") or "")
-    if not id:
-        return Malformed(where, "this entry has no guid, id or link: every entry needs one")
     contents = [content.get("value") or "" for content in entry.get("content", [])]
     language = next((c.get("language") for c in entry.get("content", []) if c.get("language")), None)
     text = max(contents, key=len, default="") or entry.get("summary") or ""
     origin = entry.get("source") or {}
     fields = {
-        "id": id,
         "title": page.html_to_text(entry.get("title") or ""),
         "date": _find_date(entry),
         "source": origin.get("title") or feed.get("title"),
@@ -80,7 +77,7 @@ def _build_record(where: str, entry: Any, feed: Any) -> Record | Malformed:
         "keywords": [term for tag in entry.get("tags", []) if (term := tag.get("label") or tag.get("term"))],
         "text": _APPEARED.sub("", page.html_to_text(text)),
     }
-    return Record(where, fields)
+    return Record(where, {"id": id or make_requested_id("content", fields, source, 0), **fields})
 
 
 # The last paragraph of entries of WordPress: "The post TITLE appeared first on SITE."

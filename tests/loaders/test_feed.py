@@ -45,12 +45,10 @@ def test_newsml_with_a_channel_is_not_taken_for_a_feed(load):
     assert b"<channel>" in sample("newsml") and len(load(sample("newsml"))) == 3
 
 
-def test_an_entry_without_an_id_is_malformed_and_those_after_it_are_read(load):
-    bad = []
+def test_an_entry_without_an_id_gets_one_made_of_its_content(load):
     documents = load(RSS.replace(b'<guid isPermaLink="false">example 1</guid>', b"")
-                   .replace(b"<link>http://news.example/1</link>", b""), "feed", bad)  # fmt: skip
-    assert [d.id for d in documents] == ["http://news.example/2"]
-    assert [b.where for b in bad] == ["standard input:entry 1"] and "no guid, id or link" in bad[0].problem
+                   .replace(b"<link>http://news.example/1</link>", b""), "feed")  # fmt: skip
+    assert len(documents[0].id) == 32 and documents[1].id == "http://news.example/2"
 
 
 def test_a_feed_that_is_truncated_is_rejected_as_a_whole(load_error):
