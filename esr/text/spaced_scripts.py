@@ -403,7 +403,13 @@ LONGEST_WORD = 1000
 
 # Marks without other uses, which end a sentence even without a blank after them.
 _FULL_STOPS = "\u0f0d\u0f0e\u1367\u1368\u166e\u1803\u1c7e\u1c7f\uabeb\U00011141\U00011142。！？｡؟۔।॥։။។៕።"
-_MARKS = f".!?…{_FULL_STOPS}"
+_COMMON = ".!?…"
+_MARKS = f"{_COMMON}{_FULL_STOPS}"
+# Behind the question mark of Greek, but not behind one letter, as in formulas; and behind the full stop of
+# Armenian that is typed as a colon.
+_TYPED = r"(?<=[\u0370-\u03ff\u1f00-\u1fff]{2};)|(?<=[\u0561-\u0587]:)"
+# In Ethiopic, two spaces between words stand for a full stop too. In Tibetan, shads have blanks between them.
+_OF_SCRIPTS = rf"\u0f0d(?: ?\u0f0d)*|[;:](?:{_TYPED})|[{_MARKS}]++|፡፡"
 _QUOTES = "\"'”’»›“‘«‹」』）】〕》〉"
 # Closing quotes and brackets, numbers of notes such as "[12]", and the space of Ethiopic between words belong
 # to the sentence before them.
@@ -411,21 +417,18 @@ _CLOSING = rf"(?:[{_QUOTES})\]}}፡]|&quot;|&#39;|\[\d{{1,3}}\])*"
 _NOTES = r"(?: \[\d{1,3}\])*"
 # A quote between blanks. Whether a straight quote opens or closes depends on the number of those before it.
 _APART = r"(?: (?:[»”]|''|(?P<straight>\"))(?= ))?"
-# In Ethiopic, two spaces between words stand for a full stop too.
-_SPACES = "፡፡"
-# The shads of Tibetan, the question mark of Greek, and the full stop of Armenian that is typed as a colon.
-_OF_SCRIPTS = r"\u0f0d(?: ?\u0f0d)*|(?<=[\u0370-\u03ff\u1f00-\u1fff]);|(?<=[\u0561-\u0587]):"
 # These never give back what they matched. Lookaheads ensure it, since Python 3.11.0 to 3.11.4 match
 # possessive groups wrongly.
-_END = (
-    rf"(?<![{_MARKS}])(?:{_OF_SCRIPTS}|[{_MARKS}]++|{_SPACES})(?=(?P<closing>{_CLOSING}))(?P=closing)"
-    rf"(?=(?P<notes>{_NOTES}))(?P=notes)(?=(?P<apart>{_APART}))(?P=apart)"
+_AFTER = (
+    rf"(?=(?P<closing>{_CLOSING}))(?P=closing)(?=(?P<notes>{_NOTES}))(?P=notes)"
+    rf"(?=(?P<apart>{_APART}))(?P=apart)"
 )
 # Text from web pages lacks some blanks, or has a dash in place of one: 'so."He', "so.'He", "so.- He"
 _BLANK = r"(?P<blank> |(?<=[.!?][\"”'’])(?=[A-Z]|- )|(?<=[.!?])(?=--? [\"'“‘]?[A-Z]))"
-_BEFORE_BLANK = compile_lazily(f"{_END}{_BLANK}")
-_ANYWHERE = compile_lazily(f"{_END}{_BLANK}?")
-_HAS_FULL_STOP = compile_lazily(f"[{_FULL_STOPS}]|{_SPACES}")
+# A pattern that begins with a set is searched for several times as fast as others.
+_BEFORE_BLANK = compile_lazily(rf"[{_COMMON}](?<![{_COMMON}]{{2}})[{_COMMON}]*+{_AFTER}{_BLANK}")
+_ANYWHERE = compile_lazily(rf"(?<![{_MARKS}])(?:{_OF_SCRIPTS}){_AFTER}{_BLANK}?")
+_HAS_FULL_STOP = compile_lazily(rf"[{_FULL_STOPS}፡;:](?:(?<=[{_FULL_STOPS}])|(?<=፡)፡|{_TYPED})")
 _QUOTE = compile_lazily(f"[{_QUOTES}]")
 
 
