@@ -16,7 +16,7 @@ from typing import Any
 from esr.errors import InputError, to_one_line
 from esr.loaders import markup
 from esr.loaders.fields import read_list
-from esr.loaders.format import Format, Malformed, ReadResult, Record, Source, register
+from esr.loaders.format import Format, Malformed, ReadResult, Record, Skipped, Source, register
 from esr.loaders.ids import make_id, make_id_from_path
 from esr.patterns import compile_lazily
 from esr.text.labels import CAPITAL_LINK, LINK
@@ -368,7 +368,7 @@ register(
 _PAGE_TYPES = ("text/html", "application/xhtml+xml")
 
 
-def _read_archive(source: Source) -> Iterator[Record | Malformed]:
+def _read_archive(source: Source) -> Iterator[Record | Malformed | Skipped]:
     """A record per page that was answered with status 200 and contains an article.
 
     Everything else is skipped: requests, redirects, pictures, pages of links. The id is that of the WARC
@@ -383,7 +383,7 @@ def _read_archive(source: Source) -> Iterator[Record | Malformed]:
     logging.getLogger("warcio").setLevel(logging.CRITICAL + 1)
     records = iter(ArchiveIterator(_ForwardStream(source)))
     number = 0
-    pending = None  # the next record shows whether this one is complete
+    pending: Record | Malformed | Skipped | None = None  # the next record shows whether this one is complete
     while True:
         number += 1
         where = f"{source.name}:record {number}"
@@ -404,7 +404,10 @@ def _read_archive(source: Source) -> Iterator[Record | Malformed]:
             yield pending
         if record is None:
             return
-        pending = None if content is None else _build_archived(where, record, content)
+        if content is None and record.rec_type == "conversion":
+            pending = Skipped(where, "a text without its page (WET; the WARC file has it)")
+        else:
+            pending = None if content is None else _build_archived(where, record, content)
 
 
 def _read_archived_page(record: Any) -> bytes | str | None:

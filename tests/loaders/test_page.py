@@ -175,6 +175,13 @@ def records() -> list[bytes]:
     return [b"WARC/1.0\r\n" + record for record in WARC.split(b"WARC/1.0\r\n")[1:]]
 
 
+def test_texts_without_their_pages_are_told_as_such(load_error):
+    head = b"WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Record-ID: <urn:x>\r\nContent-Type: text/plain\r\n"
+    assert "a text without its page (WET;" in load_error(
+        head + b"Content-Length: 5\r\n\r\nHail.\r\n\r\n", "warc"
+    )
+
+
 def test_answered_pages_are_read_and_other_records_skipped(load):
     first, second = load(WARC, "warc")
     assert [first.id, second.id] == IDS
