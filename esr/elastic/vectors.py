@@ -39,7 +39,7 @@ _VECTOR: Mapping[str, Any] = {
 }
 GRAPH: Mapping[str, Any] = {"type": "hnsw", "m": 32, "ef_construction": 200}
 MANY = 1_000_000
-"""Of so many vectors in a shard, a graph finds 98 % of the nearest 100; of more, fewer."""
+"""Of so many vectors in a shard, a graph finds 99 % of the nearest 100; of more, fewer."""
 
 
 def vector_field(dimensions: int) -> str:
