@@ -25,7 +25,7 @@ from isal.isal_zlib import crc32
 
 from esr.batches import batched
 from esr.errors import EsrError, IndexUnusable
-from esr.processes import map_together
+from esr.processes import run_together
 
 Column = npt.NDArray[Any]
 Hashes = npt.NDArray[np.uint64]
@@ -77,10 +77,11 @@ _READ = 1 << 17
 
 
 class _Record(NamedTuple):
-    """The checks of files by name, and descriptors by which they are synced."""
+    """The checks of files by name, their descriptors, and those by which they are still to be synced."""
 
     checks: dict[str, FileCheck]
     descriptors: list[int]
+    unsynced: list[int]
 
 
 _record: ContextVar[_Record | None] = ContextVar("record", default=None)
@@ -93,11 +94,11 @@ def record_files() -> Iterator[dict[str, FileCheck]]:
     The files are synced together as the block ends: most of the time of a sync is for the disk's journal,
     which then takes many of them at once.
     """
-    record = _Record({}, [])
+    record = _Record({}, [], [])
     token = _record.set(record)
     try:
         yield record.checks
-        map_together(os.fsync, record.descriptors, _SYNCS)
+        sync_recorded()
     finally:
         _record.reset(token)
         for descriptor in record.descriptors:
@@ -106,6 +107,19 @@ def record_files() -> Iterator[dict[str, FileCheck]]:
 
 _SYNCS = 8
 """How many files are synced at once."""
+
+
+def sync_recorded() -> None:
+    """Sync the files that the block of `record_files` has written so far, while others may be written."""
+    record = _record.get()
+    assert record
+
+    def sync() -> None:
+        while record.unsynced:
+            with suppress(IndexError):  # another thread has taken the last one
+                os.fsync(record.unsynced.pop())
+
+    run_together(*[sync] * _SYNCS)
 
 
 class _NewFile:
@@ -134,7 +148,9 @@ def _create(path: Path) -> Iterator[_NewFile]:
         else:
             status = os.fstat(file.fileno())
             record.checks[path.name] = FileCheck(status.st_size, new.checksum, status.st_mtime_ns)
-            record.descriptors.append(os.dup(file.fileno()))
+            descriptor = os.dup(file.fileno())
+            record.descriptors.append(descriptor)
+            record.unsynced.append(descriptor)
 
 
 _CHUNKS = 4096

@@ -23,6 +23,7 @@ from esr.folder.format.files import (
     order_of_first,
     save_array,
     save_bytes,
+    sync_recorded,
 )
 from esr.folder.format.segment import LANGUAGE, LANGUAGES, PARAGRAPH, Segment, pack
 from esr.folder.format.strings import BlobTable, Content, StringTable, save_attributes
@@ -88,6 +89,7 @@ def merge_segments(folder: Path, sources: Sequence[tuple[Segment, Mask]]) -> Seg
                 save_array(path / f"{name}.npy", column)
             _save_attributes(path, parts)
             _save_documents(path, parts)
+            sync_recorded()  # while words are encoded
 
         run_together(save_others, lambda: _save_words(path, parts))
     found = map_together(lambda name: check_file(path / name), checks)
