@@ -60,7 +60,7 @@ def exit_without_parent(*_: object) -> None:
 def run_together(*tasks: Callable[[], object]) -> None:
     """Run tasks at once, each in a thread, with the context variables of this one.
 
-    When all have ended, the error of the first one that failed is raised.
+    When all have ended, the error of the first one that failed is raised, or an interrupt.
     """
     errors: list[BaseException | None] = [None] * len(tasks)
 
@@ -71,11 +71,10 @@ def run_together(*tasks: Callable[[], object]) -> None:
             errors[number] = error
 
     threads = [Thread(target=copy_context().run, args=(run, number)) for number in range(1, len(tasks))]
-    for thread in threads:
-        thread.start()
-    try:
+    with defer_interrupt():  # it would leave threads behind that write into folders that are removed
+        for thread in threads:
+            thread.start()
         run(0)
-    finally:
         for thread in threads:
             thread.join()
     for error in errors:

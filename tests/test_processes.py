@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
+import time
 from contextvars import ContextVar
 
 import pytest
@@ -37,6 +40,20 @@ def test_the_error_of_a_task_is_raised_when_all_have_ended(failing: int) -> None
     with pytest.raises(ValueError, match=str(failing)):
         run_together(*(lambda number=number: task(number) for number in range(3)))  # type: ignore[misc]
     assert sorted([*ended, failing]) == [0, 1, 2]
+
+
+def test_an_interrupt_is_raised_when_all_tasks_have_ended() -> None:
+    ended: list[int] = []
+
+    def interrupt_twice() -> None:
+        for _ in range(2):
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.1)
+        ended.append(1)
+
+    with pytest.raises(KeyboardInterrupt):
+        run_together(lambda: None, interrupt_twice)
+    assert ended == [1]
 
 
 @pytest.mark.parametrize("threads", [1, 2, 9])
