@@ -80,16 +80,17 @@ def _build_record(source: Source, where: str, entry: Any, feed: Any) -> Record:
     return Record(where, {"id": id or make_requested_id("content", fields, source, 0), **fields})
 
 
-# The last paragraph of entries of WordPress: "The post TITLE appeared first on SITE."
+# The last paragraph of entries of WordPress: "The post TITLE appeared first on SITE." Few titles
+# begin with a small letter: "The post box that first appeared on this corner".
 _APPEARED = compile_lazily(
     r"""(?:^|\n\n)(?:
-        The\ post\ [^\n]{1,400}\ (?:appeared\ first|first\ appeared)\ on
-      | Der\ Beitrag\ [^\n]{1,400}\ erschien\ zuerst\ auf
-      | L[’']article\ [^\n]{1,400}\ est\ apparu\ en\ premier\ sur
-      | La\ entrada\ [^\n]{1,400}\ (?:se\ publicó|aparece)\ primero\ en
-      | (?:L[’']articolo|Il\ post)\ [^\n]{1,400}\ proviene\ da
-      | O\ post\ [^\n]{1,400}\ apareceu\ primeiro\ em
-      | Het\ bericht\ [^\n]{1,400}\ verscheen\ eerst\ op
+        The\ post\ (?![a-z])[^\n]{1,400}\ (?:appeared\ first|first\ appeared)\ on
+      | Der\ Beitrag\ (?![a-z])[^\n]{1,400}\ erschien\ zuerst\ auf
+      | L[’']article\ (?![a-z])[^\n]{1,400}\ est\ apparu\ en\ premier\ sur
+      | La\ entrada\ (?![a-z])[^\n]{1,400}\ (?:se\ publicó|aparece)\ primero\ en
+      | (?:L[’']articolo|Il\ post)\ (?![a-z])[^\n]{1,400}\ proviene\ da
+      | O\ post\ (?![a-z])[^\n]{1,400}\ apareceu\ primeiro\ em
+      | Het\ bericht\ (?![a-z])[^\n]{1,400}\ verscheen\ eerst\ op
     )\ [^\n]{1,200}$""",
     re.X,
 )

@@ -206,13 +206,16 @@ def _parse_lexis_classic(lines: Lines) -> dict[str, Any] | None:
     }
 
 
+_RESERVED = compile_lazily(r"\s*All Rights Reserved\b[.\s]*", re.I)
+
+
 def _find_source_below_rights(lines: Lines) -> str:
     """The source in the paragraph of the copyright: what follows "All Rights Reserved", or its last line."""
     stripped = [line.strip() for line in lines]
     begin = next((n for n, line in enumerate(stripped) if line.startswith("Copyright ")), len(stripped))
     end = stripped.index("", begin) if "" in stripped[begin:] else len(stripped)
-    _, reserved, source = _fold(stripped[begin:end]).partition("All Rights Reserved")
-    return source.strip() if reserved else _fold(stripped[begin + 1 : end][-1:])
+    _, *after = _RESERVED.split(_fold(stripped[begin:end]), maxsplit=1)
+    return after[0] if after else _fold(stripped[begin + 1 : end][-1:])
 
 
 def _find_loaded(fields: dict[str, list[str]]) -> str | None:
@@ -499,7 +502,7 @@ def read_page(source: Source, data: bytes, parse: Callable[[bytes], Any]) -> Ite
     tree = parse(data)
     for paragraph in tree.iter("p"):
         text = paragraph.text_content().strip()
-        if text.startswith("Copyright ") and "Reserved" not in text:
+        if text.startswith("Copyright ") and not _RESERVED.search(text):
             for line_end in paragraph.iter("br"):
                 line_end.tag = "hr"  # the source is below the copyright, without a paragraph of its own
     lines = list(_mark_articles(tree)) or list(_separate(markup.to_text(tree).split("\n\n")))

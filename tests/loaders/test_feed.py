@@ -86,6 +86,12 @@ def test_the_line_that_wordpress_adds_to_each_entry_is_left_out(load, last):
     assert texts(first)[-2:] == ["The post that he wrote appeared first on Monday.", "He said so."]
 
 
+def test_a_last_paragraph_like_the_line_of_wordpress_remains(load):
+    last = "The post box that first appeared on this corner in 1852 was painted."
+    old = b"<p>Two hundred people were aboard.</p>"
+    assert texts(load(RSS.replace(old, f"<p>{last}</p>".encode()), "feed")[0])[-1] == last
+
+
 def test_a_feed_that_is_too_long_is_rejected(load_error, monkeypatch):
     monkeypatch.setattr(feed, "MAX_FEED_BYTES", 500)
     assert "the feed is longer than" in load_error(RSS, "feed")

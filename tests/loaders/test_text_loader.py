@@ -505,6 +505,7 @@ It is open.
  4 of 4 DOCUMENTS
 
  Copyright 2015 Press Media
+ All rights reserved.
 
  May 24, 2015 Sunday
 
