@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import copy_context
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 from typing import Any, Generic, Self, TypeVar, overload
 
 T = TypeVar("T")
@@ -63,20 +63,27 @@ def run_together(*tasks: Callable[[], object]) -> None:
     When all have ended, the error of the first one that failed is raised, or an interrupt.
     """
     errors: list[BaseException | None] = [None] * len(tasks)
+    ended = [Event() for _ in tasks]
 
     def run(number: int) -> None:
         try:
             tasks[number]()
         except BaseException as error:
             errors[number] = error
+        finally:
+            ended[number].set()
 
     threads = [Thread(target=copy_context().run, args=(run, number)) for number in range(1, len(tasks))]
     with defer_interrupt():  # it would leave threads behind that write into folders that are removed
         for thread in threads:
             thread.start()
         run(0)
-        for thread in threads:
-            thread.join()
+        for each in ended:
+            while not each.is_set():
+                try:
+                    each.wait()
+                except BaseException as interrupt:  # received by another thread
+                    errors[0] = errors[0] or interrupt
     for error in errors:
         if error is not None:
             raise error
