@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+_SINGULAR = {"are": "is", "had": "had", "have": "has", "match": "matches", "were": "was"}
 
-def count(number: int, noun: str) -> str:
-    """A number with its noun: 1 sentence, 2,310 sentences."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+def count(number: int, noun: str, verb: str = "") -> str:
+    """A number with its noun, and perhaps a verb in the plural: 1 sentence has, 2,310 sentences have."""
+    if number != 1:
+        return f"{number:,} {noun}s {verb}".rstrip()
+    return f"1 {noun} {_SINGULAR.get(verb, verb and verb + 's')}".rstrip()
 
 
 def format_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

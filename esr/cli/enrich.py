@@ -22,6 +22,7 @@ from esr.index.names import Aliases, read_aliases
 from esr.processes import exit_on_sigterm
 from esr.ranking.searcher import open_searcher
 from esr.text.document import DEFAULT_PARTS, PARTS
+from esr.wording import count
 
 
 @click.command()
@@ -172,13 +173,13 @@ def enrich_index(
     if quiet:
         return
     click.echo(
-        f"enriched {report.documents:,} documents with {report.sentences:,} sentences "
+        f"enriched {count(report.documents, 'document')} with {count(report.sentences, 'sentence')} "
         f"in {redact(where)} in {report.seconds:.1f} s"
     )
     if report.already:
-        click.echo(f"{report.already:,} documents were already enriched")
+        click.echo(f"{count(report.already, 'document', 'were')} already enriched")
     if report.regrouped:
-        click.echo(f"the names in {report.regrouped:,} sentences were grouped")
+        click.echo(f"the names in {count(report.regrouped, 'sentence')} were grouped")
     if aliases is not None:
         click.echo(f"the table of aliases is stored, names in it: {len(aliases.forms):,}")
     for note in report.notes:

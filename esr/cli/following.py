@@ -44,6 +44,7 @@ from esr.ranking.answers import single
 from esr.ranking.query_report import report_reading
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import open_searcher
+from esr.wording import count
 
 _BAR = 40
 """Length of the longest bar, in characters."""
@@ -124,7 +125,7 @@ def _to_text(made: Timeline, series: Series, rate: bool) -> Iterator[str]:
             yield f"{period:<10} {f'{value:.1f}' if rate else f'{value:,.0f}':>9}  {bar}".rstrip()
     unit = " per million" if rate else ""
     undated = f", {series.undated:,} without a date" if series.undated else ""
-    yield f"{series.total:,} sentences with all words{undated}{'; bars' + unit if rate else ''}\n"
+    yield f"{count(series.total, 'sentence')} with all words{undated}{'; bars' + unit if rate else ''}\n"
     for peak in series.peaks:
         record = peak.hit.record
         assert record is not None

@@ -87,7 +87,7 @@ def dry_run(pipeline: DocumentPipeline, analyzer: str | None, as_json: bool) -> 
     else:
         lines = [f"{problem.where}: {problem.problem}" for problem in problems[:MAX_PROBLEMS]]
         counts = pipeline.summary.counts
-        total = f"{counts['documents']:,} documents with {counts['sentences']:,} sentences"
+        total = f"{count(counts['documents'], 'document')} with {count(counts['sentences'], 'sentence')}"
         click.echo("\n".join([*preview.as_lines(), total, *pipeline.summary.lines(), *notes, *lines]))
     if problem_count:
         raise EsrError(f"{count(problem_count, 'document')} cannot be loaded; nothing was written")
@@ -114,7 +114,7 @@ class _Preview:
             texts = (document.date, document.source, document.section, document.language, document.url)
             lines += [
                 f"{where}\n  {document.id}: {document.title or '(no title)'}",
-                "  " + " · ".join(filter(None, (*texts, *lists, f"{len(document.sentences)} sentences"))),
+                "  " + " · ".join(filter(None, (*texts, *lists, count(len(document.sentences), "sentence")))),
                 *(f"  | {sentence.text[:200]}" for sentence in document.sentences[:2]),
             ]
         return lines
@@ -271,11 +271,11 @@ def _warn(note: str) -> None:
 
 def _format_report(report: LoadReport, where: str, summary: SourceSummary) -> str:
     lines = [
-        f"loaded {report.documents - report.unchanged:,} documents with {report.sentences:,} sentences "
-        f"into {redact(where)} in {report.seconds:.1f} s"
+        f"loaded {count(report.documents - report.unchanged, 'document')} with "
+        f"{count(report.sentences, 'sentence')} into {redact(where)} in {report.seconds:.1f} s"
     ]
     if report.unchanged:
-        lines.append(f"{report.unchanged:,} documents already exist unchanged")
+        lines.append(f"{count(report.unchanged, 'document')} already there, unchanged")
     return "\n".join([*lines, *report.notes, *summary.lines()])
 
 

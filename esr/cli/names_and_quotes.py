@@ -35,6 +35,7 @@ from esr.index.filters import Filters
 from esr.index.names import ENTITY_TYPES
 from esr.query import parse
 from esr.ranking.searcher import open_searcher
+from esr.wording import count
 
 _GRAPHML, _CSV = ".graphml", ".csv"
 
@@ -151,7 +152,7 @@ def _draw(page: NamePage) -> Iterator[str]:
         yield f"may also mean {', '.join(page.others[:_MOST_FORMS])}"
     if page.ids:
         yield f"ids: {', '.join(page.ids[:_MOST_FORMS])}"
-    yield f"{page.sentences:,} sentences, {page.documents:,} documents"
+    yield f"{count(page.sentences, 'sentence')}, {count(page.documents, 'document')}"
     if page.first:
         yield f"first {page.first}, last {page.last}"
     for title, counts in (("forms", page.forms), ("sources", page.sources)):
@@ -220,4 +221,4 @@ def _draw_quotations(found: Quotations) -> str:
     for each in found.quotations:
         place = ", ".join(filter(None, (each.source, each.date and each.date[:10], each.sentence_id)))
         blocks.append(f"{each.text}\n  {click.style(each.speaker or 'unknown', bold=True)} ({place})")
-    return "\n".join([*blocks, "", f"{found.sentences:,} sentences match"])
+    return "\n".join([*blocks, "", count(found.sentences, "sentence", "match")])

@@ -36,6 +36,7 @@ from esr.progress import SendProgress
 from esr.ranking.searcher import open_searcher
 from esr.text.document import Document
 from esr.text.validate import to_json_line
+from esr.wording import count
 
 
 @click.command(epilog="States: " + describe_choices(STATES))
@@ -140,9 +141,9 @@ def _format_table(generations: list[Generation]) -> list[str]:
     ]
 
 
-def _describe(generation: Generation) -> str:
-    documents, sentences = _format_count(generation.documents), _format_count(generation.sentences)
-    return f"{documents} documents with {sentences} sentences"
+def _describe(stored: Generation | CopyReport) -> str:
+    nouns = ((stored.documents, "document"), (stored.sentences, "sentence"))
+    return " with ".join(f"? {noun}s" if n is None else count(n, noun) for n, noun in nouns)
 
 
 def _format_count(number: int | None) -> str:
@@ -188,7 +189,7 @@ def verify(where: str, fast: bool, as_json: bool) -> None:
         if report.damaged:
             click.echo(f"{redact(where)} is damaged: {report.advice or 'see above'}")
         else:
-            what = f"{report.files:,} files, " if report.files else ""
+            what = f"{count(report.files, 'file')}, " if report.files else ""
             click.echo(f"{redact(where)} is intact: {what}{_format_size(report.size_bytes)}")
     if report.damaged:
         raise SystemExit(1)
@@ -250,8 +251,7 @@ def _show_copy(report: CopyReport, done: str, as_json: bool) -> None:
         "there already": report.present_bytes,
     }
     sizes = [f"{_format_size(size)} {way}" for way, size in ways.items() if size]
-    documents, sentences = _format_count(report.documents), _format_count(report.sentences)
-    click.echo(f"{done}: {documents} documents with {sentences} sentences, {', '.join(sizes)}")
+    click.echo(f"{done}: {_describe(report)}, {', '.join(sizes)}")
 
 
 # esr migrate and esr refresh-priors
@@ -289,7 +289,7 @@ def migrate(where: str, keep: int, precomputed_mixture: Mixture | None, workers:
         return
     if report.documents:
         click.echo(
-            f"migrated {report.documents:,} documents with {report.sentences:,} sentences "
+            f"migrated {count(report.documents, 'document')} with {count(report.sentences, 'sentence')} "
             f"of {redact(where)} in {report.seconds:.1f} s"
         )
     for note in report.notes:
@@ -318,8 +318,8 @@ def refresh_priors(where: str, as_json: bool) -> None:
         return
     if report.sentences:
         click.echo(
-            f"{redact(where)}: {report.changed:,} of {report.sentences:,} sentences got another prior, "
-            f"in {report.seconds:.1f} s"
+            f"{redact(where)}: {report.changed:,} of {count(report.sentences, 'sentence')} got another "
+            f"prior, in {report.seconds:.1f} s"
         )
     for note in report.notes:
         click.echo(note)
@@ -362,9 +362,11 @@ def status(where: str, shows_drift: bool, as_json: bool) -> None:
     total = index_status["documents"]
     for part in parts:
         tools = ", ".join(f"{name} {value}" for name, value in part["made_with"].items())
-        click.echo(f"{part['part']:<12} {part['documents']:,} of {total:,} documents ({tools})")
+        click.echo(f"{part['part']:<12} {part['documents']:,} of {count(total, 'document')} ({tools})")
     if unresolved:
-        click.echo(f"{'names':<12} of {unresolved:,} documents were stored by an older esr: run esr enrich")
+        click.echo(
+            f"{'names':<12} of {count(unresolved, 'document', 'were')} stored by an older esr: run esr enrich"
+        )
     for line in _format_drifts(drifts):
         click.echo(line)
 
@@ -428,7 +430,7 @@ def export(where: str, output: str, with_quotes: bool) -> None:
         for document in documents:
             file.write(to_json_line(document) + "\n")
     if output != "-":
-        click.echo(f"wrote {total:,} documents to {output}")
+        click.echo(f"wrote {count(total, 'document')} to {output}")
 
 
 _QUOTES_BATCH = 100

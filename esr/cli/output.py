@@ -29,6 +29,7 @@ from esr.ranking.prepared_query import Answer
 from esr.ranking.query_report import QueryReport
 from esr.registry import Registry
 from esr.text.document import describe_place
+from esr.wording import count
 
 _NEIGHBOR, _HIT = "     ", "   > "
 
@@ -60,11 +61,11 @@ def _describe_counts(answer: Answer, report: QueryReport, passages: Sequence[Pas
     shown = sum(len(passage.sentences) for passage in passages)
     parts = [f"{shown:,} of {answer.total:,} candidates"]
     every, some = report.counts
-    if some is not None and len(report.terms) > 1:
-        parts.append(f"{every:,} sentences with all words")
+    if every is not None and some is not None and len(report.terms) > 1:
+        parts.append(f"{count(every, 'sentence')} with all words")
         parts.append(f"{some:,} with any")
     elif some is not None:
-        parts.append(f"{some:,} sentences with the word")
+        parts.append(f"{count(some, 'sentence')} with the word")
     return ", ".join(parts)
 
 

@@ -53,6 +53,7 @@ from esr.loaders.pipeline import Callbacks, DocumentPipeline, Source, describe_u
 from esr.loaders.web import FeedOptions, WebFeeds, WebOptions
 from esr.processes import exit_on_sigterm, scratch_folder
 from esr.text.document import Located
+from esr.wording import count
 
 GONE = {
     "keep": "what a source no longer has stays in the index",
@@ -398,7 +399,7 @@ class SyncReport:
         served = f"serves {self.generation}" if self.generation else "no index yet"
         yield (
             f"{self.time} {self.where}: {counts or 'nothing new'}; "
-            f"{self.read:,} of {self.found:,} files read; "
+            f"{self.read:,} of {count(self.found, 'file')} read; "
             f"{'dry run, nothing was written' if self.is_dry_run else served}; {delivery.seconds:.1f} s"
         )
         yield from delivery.notes

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 from esr.errors import EsrError, UsageError
 from esr.extras import install_command, missing
 from esr.text.analyzer import primary_language
+from esr.wording import count
 
 ENGLISH = "en"
 
@@ -157,7 +158,9 @@ def describe_missing_models(documents: Mapping[str, int], models: Mapping[str, o
     if rest:
         parts.append(f"{sum(n for n, _ in rest):,} in {len(rest)} other languages")
     total = sum(n for n, _ in counts)
-    return [f"{total:,} documents were enriched without a model of their language: {', '.join(parts)}"]
+    return [
+        f"{count(total, 'document', 'were')} enriched without a model of their language: {', '.join(parts)}"
+    ]
 
 
 def _describe_language(documents: int, code: str) -> str:

@@ -33,6 +33,7 @@ from esr.text.analyzer import (
 )
 from esr.text.detection import abridge, detect_language
 from esr.text.document import Document, Located
+from esr.wording import count
 
 READ_DEFAULTS: Mapping[str, Any] = {
     "mapping": {},
@@ -188,16 +189,16 @@ def language_notes(languages: Mapping[str, int], analyzer: str) -> list[str]:
     """A line about the documents in languages that do not fit the analyzer, if there are any."""
     if analyzer == BY_LANGUAGE and languages.get(""):
         return [
-            f"{languages['']:,} documents have no language, and the analyzer {MULTILINGUAL_ANALYZER}: detect "
-            "theirs with --detect-language"
+            f"{count(languages[''], 'document', 'have')} no language, and the analyzer "
+            f"{MULTILINGUAL_ANALYZER}: detect theirs with --detect-language"
         ]
     misfits = find_misfits(languages, get_definition(analyzer))
     if not misfits:
         return []
     parts = ", ".join(f"{code} {n:,}" for code, n in sorted(misfits.items(), key=lambda each: -each[1]))
     return [
-        f"{sum(misfits.values()):,} documents are in a language that the analyzer {analyzer} is not made "
-        f"for: {parts}. For several languages there is --analyzer {MULTILINGUAL_ANALYZER}"
+        f"{count(sum(misfits.values()), 'document', 'are')} in a language that the analyzer {analyzer} is "
+        f"not made for: {parts}. For several languages there is --analyzer {MULTILINGUAL_ANALYZER}"
     ]
 
 

@@ -19,6 +19,7 @@ from esr.extras import require
 from esr.hashing import blake2b
 from esr.loaders.ids import KeyStore
 from esr.text.document import Document, Located
+from esr.wording import count
 
 POLICIES: dict[str, str] = {
     "keep": "load all documents and do not look for duplicates",
@@ -82,8 +83,8 @@ class DuplicateFilter:
             self._policy, "were loaded"
         )
         return [
-            f"{self.exact:,} documents repeat an earlier one word for word, and {self.near:,} nearly repeat "
-            f"one of the {NEAR_WINDOW:,} before them; they {outcome}",
+            f"{count(self.exact, 'document', 'repeat')} an earlier one word for word, and {self.near:,} "
+            f"nearly repeat one of the {NEAR_WINDOW:,} before them; they {outcome}",
             *self.examples,
         ]
 

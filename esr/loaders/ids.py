@@ -28,6 +28,7 @@ from esr.loaders.files import display_name
 from esr.loaders.format import Record, Source
 from esr.text.document import METADATA, Document, Located
 from esr.text.validate import build_document, to_fields
+from esr.wording import count
 
 _WHITESPACE = re.compile(r"\s+")
 
@@ -184,18 +185,18 @@ class SameIdFilter:
         notes = []
         if self._repeated:
             notes.append(
-                f"{self._repeated:,} documents repeat the id and the content of an earlier one and were left "
-                f"out: the first is {self._first_repeated}"
+                f"{count(self._repeated, 'document', 'repeat')} the id and the content of an earlier one and "
+                f"{'was' if self._repeated == 1 else 'were'} left out: the first is {self._first_repeated}"
             )
         if self._superseded:
             notes.append(
-                f"{self._superseded:,} documents were replaced by a later one with the same id: "
+                f"{count(self._superseded, 'document', 'were')} replaced by a later one with the same id: "
                 f"the first is {self._first_superseded}"
             )
-        count, id = self._most_superseded
-        if count >= _MANY_VERSIONS:
+        versions, id = self._most_superseded
+        if versions >= _MANY_VERSIONS:
             notes.append(
-                f"{count:,} of them have the id {id!r}: if these are different documents, load them again "
+                f"{versions:,} of them have the id {id!r}: if these are different documents, load them again "
                 "with --id content"
             )
         return notes
@@ -230,10 +231,10 @@ class SameIdFilter:
                     self._count_repeated(located)
                     continue
                 if existing is not None:
-                    count = int(existing.split(" ")[1]) + 1
-                    keys.replace(key, f"{content} {count} {lines}")
+                    versions = int(existing.split(" ")[1]) + 1
+                    keys.replace(key, f"{content} {versions} {lines}")
                     self._superseded += 1
-                    self._most_superseded = max(self._most_superseded, (count, located.document.id))
+                    self._most_superseded = max(self._most_superseded, (versions, located.document.id))
                     self._first_superseded = self._first_superseded or _describe(located)
                 spool.write(json.dumps([located.where, to_fields(located.document)]) + "\n")
                 lines += 1

@@ -34,6 +34,7 @@ from esr.text.analyzer import primary_language
 from esr.text.dates import parse_date_end, parse_date_start
 from esr.text.document import Document, Located
 from esr.text.validate import to_fields
+from esr.wording import count
 
 
 class Callbacks(NamedTuple):
@@ -266,7 +267,7 @@ def describe_unknown_files(counts: Mapping[str, int]) -> str:
     """Describe the files that no loader reads, by ending, as a sentence without a full stop."""
     endings = {ending or "without an ending": n for ending, n in counts.items()}
     total, parts = sum(counts.values()), _format_counts(endings)
-    return f"{total:,} files are in no format that is read, and were left out: {parts}"
+    return f"{count(total, 'file', 'are')} in no format that is read, and left out: {parts}"
 
 
 def _looks_like_text(text: str) -> bool:
@@ -425,7 +426,7 @@ class DocumentPipeline:
         )
         raise TooManyEmpty(
             self._first_without_sentences[0].where,
-            f"{empty:,} of {documents:,} documents have no sentence: {advice}, or allow it with "
+            f"{empty:,} of {count(documents, 'document', 'have')} no sentence: {advice}, or allow it with "
             f"--allow-empty-documents {math.ceil(100 * empty / documents)}%",
         )
 
@@ -440,7 +441,7 @@ class DocumentPipeline:
         if without_sentences := self.summary.counts["without_sentences"]:
             more = ", …" if without_sentences > len(self._first_without_sentences) else ""
             examples = ", ".join(f"{d.id} at {where}" for where, d in self._first_without_sentences)
-            notes.append(f"{without_sentences:,} documents have no sentence: {examples}{more}")
+            notes.append(f"{count(without_sentences, 'document', 'have')} no sentence: {examples}{more}")
         notes += self._skipped.lines()
         notes += self._remarks.lines()
         if unknown := self.summary.unknown_files:
@@ -453,7 +454,7 @@ class DocumentPipeline:
             languages = sum(detected, Counter[str]())
             uncertain = describe_uncertain(languages)
             declare = f": {uncertain}; if one is meant, declare it" if uncertain else ""
-            notes.append(f"{languages.total():,} documents got the detected language{declare}")
+            notes.append(f"{count(languages.total(), 'document')} got the detected language{declare}")
         return notes
 
     def describe_malformed(self) -> str | None:
@@ -525,7 +526,16 @@ class _Occurrences:
         self._first.setdefault(what, occurrence.where)
 
     def lines(self) -> list[str]:
-        return [f"{n:,} {what}: the first at {self._first[what]}" for what, n in self._counts.items()]
+        return [f"{_inflect(n, what)}: the first at {self._first[what]}" for what, n in self._counts.items()]
+
+
+def _inflect(number: int, plural: str) -> str:
+    """A number with words such as "documents have their date in day", in the singular for 1."""
+    words = plural.split(" ", 2)
+    if number != 1 or len(words) < 3:
+        return f"{number:,} {plural}"
+    rest = words[2].replace("their ", "its ").replace(" and keep ", " and keeps ")
+    return f"{count(1, words[0].removesuffix('s'), words[1])} {rest}"
 
 
 @contextmanager

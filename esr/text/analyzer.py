@@ -32,6 +32,7 @@ from esr.text.tokenizer import (
     StandardSplitter,
     WordPatternSplitter,
 )
+from esr.wording import count
 
 # Definitions
 
@@ -376,11 +377,11 @@ def choose_analyzer(languages: Iterable[str | None], sample: str = "first") -> C
             else "no language of the document"
         )
         return Choice(DEFAULT_ANALYZER, f"{what} is known")
-    code, count = counts.most_common(1)[0]
-    if count >= ONE_LANGUAGE * known:
-        what = f"{count:,} of the {sample} {total:,} documents are" if total != 1 else "the document is"
+    code, most = counts.most_common(1)[0]
+    if most >= ONE_LANGUAGE * known:
+        what = f"{most:,} of the {sample} {total:,} documents are" if total != 1 else "the document is"
         return Choice(analyzer_for_language(code).name, f"{what} in {code}")
-    parts = (f"{code} {count:,}" for code, count in counts.most_common(_MAX_TOLD))
+    parts = (f"{code} {n:,}" for code, n in counts.most_common(_MAX_TOLD))
     more = ", …" if len(counts) > _MAX_TOLD else ""
     return Choice(
         MULTILINGUAL_ANALYZER,
@@ -429,11 +430,11 @@ class TermSurvey(Struct, frozen=True):
         """Remarks for a report."""
         notes = []
         if self.without_terms:
-            notes.append(f"{self.without_terms:,} sentences have no term: no search finds them")
+            notes.append(f"{count(self.without_terms, 'sentence', 'have')} no term: no search finds them")
         if self.long:
             notes.append(
-                f"{self.long:,} sentences have more than {LONG_SENTENCE} terms: were they split as their "
-                "language needs? See docs/sentences.md"
+                f"{count(self.long, 'sentence', 'have')} more than {LONG_SENTENCE} terms: were they split as "
+                "their language needs? See docs/sentences.md"
             )
         if self.frequent_terms and self.sentences >= _FEW_SENTENCES:
             notes.append(
@@ -464,7 +465,7 @@ class TermCounter:
 
 def most_frequent(frequencies: Iterable[tuple[str, int]], sentences: int) -> list[str]:
     """The terms in more than FREQUENT_SHARE of the sentences, most frequent first, at most MAX_FREQUENT."""
-    frequent = [(term, count) for term, count in frequencies if count > FREQUENT_SHARE * sentences]
+    frequent = [(term, n) for term, n in frequencies if n > FREQUENT_SHARE * sentences]
     return [term for term, _ in sorted(frequent, key=lambda each: (-each[1], each[0]))[:MAX_FREQUENT]]
 
 

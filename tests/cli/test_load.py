@@ -71,8 +71,8 @@ def test_an_append_adds_documents_and_a_replacement_leaves_only_its_own(
     esr("load", source, "--index", where)
     source.write_text(ONE + '{"id": "c", "text": "New."}\n')
     appended = esr("load", source, "--index", where, "--if-exists", "append")
-    assert appended.stdout.startswith("loaded 1 documents with 1 sentences")
-    assert "1 documents already exist unchanged" in appended.stdout
+    assert appended.stdout.startswith("loaded 1 document with 1 sentence")
+    assert "1 document already there, unchanged" in appended.stdout
     assert len(ids(where)) == 5
     esr("load", source, "--index", where, "--if-exists", "replace")
     assert ids(where) == ["a.s0", "a.s1", "c.s0"]
@@ -253,9 +253,9 @@ def test_documents_and_terms_that_do_not_fit_the_analyzer_are_reported(
     long = {"id": "long", "sentences": [{"text": "wort " * 101}]}
     source.write_text("".join(json.dumps(each) + "\n" for each in ({"id": "de", **GERMAN}, long)))
     output = esr("load", source, "--index", tmp_path / "i", "--analyzer", "english-stem", *option).stdout
-    assert "1 documents are in a language that the analyzer english-stem is not made for: de 1" in output
-    assert "1 sentences have no term" in output
-    assert "1 sentences have more than 100 terms" in output
+    assert "1 document is in a language that the analyzer english-stem is not made for: de 1" in output
+    assert "1 sentence has no term" in output
+    assert "1 sentence has more than 100 terms" in output
     assert not any(line.startswith("analyzer ") for line in output.splitlines())
 
 
@@ -303,7 +303,7 @@ def test_documents_without_a_language_are_told_where_each_has_the_analyzer_of_it
 ) -> None:
     lines = [{"id": "a", "language": "de", "text": "Die Banken zahlten."}, {"id": "b", "text": "The bank."}]
     (tmp_path / "a.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    told = "1 documents have no language, and the analyzer multilingual: detect theirs with --detect-language"
+    told = "1 document has no language, and the analyzer multilingual: detect theirs with --detect-language"
     for place in (["--dry-run"], ["--index", tmp_path / "index"]):
         result = esr("load", tmp_path / "a.jsonl", *place, "--analyzer", "by-language")
         assert result.exit_code == 0 and told in result.stdout
@@ -450,5 +450,5 @@ def test_documents_are_shown_after_mapping_and_deduplication(esr: Esr, tmp_path:
     (tmp_path / "x.csv").write_text("n,body\n1,Some text.\n2,Some text.\n")
     options = ["--mapping", "id=n", "--mapping", "text=body", "--duplicates", "drop"]
     result = esr("load", tmp_path / "x.csv", *options, "--dry-run")
-    assert "1 documents with 1 sentences" in result.stdout
-    assert "1 documents repeat an earlier one word for word" in result.stdout
+    assert "1 document with 1 sentence" in result.stdout
+    assert "1 document repeats an earlier one word for word" in result.stdout

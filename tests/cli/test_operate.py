@@ -102,7 +102,7 @@ def test_found_quotations_are_exported_if_asked_for_and_loaded_again(
     for query in ('speaker:"Theresa May"', "speaker:mrs.may OR is:quote"):
         assert "“We leave now,”" in esr("search", query, "--index", place).stdout
     shown = esr("quotes", "theresa may", "--about", "leave", "--index", place).stdout
-    assert "“We leave now,”\n  Mrs. May" in shown and "1 sentences match" in shown
+    assert "“We leave now,”\n  Mrs. May" in shown and "1 sentence matches" in shown
     listed = json.loads(esr("quotes", "--index", place, "--format", "json").stdout)["quotations"]
     assert [(each["text"], each["name"]) for each in listed] == [("“We leave now,”", "theresa may")]
     assert "Nothing matched" in esr("quotes", "Ann Lee", "--index", place).stdout
@@ -171,7 +171,7 @@ def test_indices_are_listed_as_a_table_and_as_json(esr: Esr, twice: Path) -> Non
 def test_a_rollback_reports_the_serving_generation(esr: Esr, twice: Path) -> None:
     newest, oldest = listed(twice)
     message = esr("rollback", twice).stdout
-    assert message == f"{twice} serves generation {oldest['name']} again: 1 documents with 2 sentences\n"
+    assert message == f"{twice} serves generation {oldest['name']} again: 1 document with 2 sentences\n"
     assert newest["name"] in esr("rollback", twice, "--to", newest["name"]).stdout
     assert [g["state"] for g in listed(twice)] == ["serving", "kept"]
 
@@ -210,7 +210,7 @@ def test_a_migration_reports_its_counts(esr: Esr, tmp_path: Path, monkeypatch: p
     monkeypatch.setattr("esr.folder.format.manifest.FORMAT", FORMAT + 1)
     assert "run esr migrate" in esr("search", "storm", "--index", where).stderr
     message = esr("migrate", where).stdout
-    assert message.startswith(f"migrated 1 documents with 2 sentences of {where} in ")
+    assert message.startswith(f"migrated 1 document with 2 sentences of {where} in ")
     assert "storm" in esr("search", "storm", "--index", where).stdout
     assert json.loads(esr("migrate", where, "--json").stdout)["documents"] == 0
 
@@ -222,7 +222,7 @@ def test_a_migration_does_not_print_a_password(esr: Esr, monkeypatch: pytest.Mon
 
     monkeypatch.setattr("esr.index.factory.open_migration", lambda where, options: Migration())
     message = esr("migrate", "http://me:secret@h:9200/news").stdout
-    assert message == "migrated 1 documents with 2 sentences of http://…@h:9200/news in 0.0 s\n"
+    assert message == "migrated 1 document with 2 sentences of http://…@h:9200/news in 0.0 s\n"
 
 
 def test_there_is_nothing_to_migrate(esr_error: Esr, tmp_path: Path) -> None:

@@ -81,7 +81,7 @@ def test_the_author_of_a_page_can_be_mapped_and_pages_without_one_keep_their_sou
     result = esr("load", tmp_path, "--mapping", "source=author", "--dry-run")
     assert result.exit_code == 0, result.output
     assert "Ann Lee" in result.stdout and "The Example" in result.stdout
-    note = "1 documents have no 'author' for --mapping source=author and keep their own: the first at "
+    note = "1 document has no 'author' for --mapping source=author and keeps its own: the first at "
     assert f"{note}{tmp_path}/b.html" in result.stdout
 
 
@@ -131,7 +131,7 @@ def test_a_marked_duplicate_can_be_ranked_down(esr: Esr, copies: Path, tmp_path:
 
 def test_a_missing_language_is_detected(esr: Esr, copies: Path, tmp_path: Path) -> None:
     result = esr("load", copies, "--index", tmp_path / "i", "--detect-language")
-    assert "1 documents got the detected language" in result.stdout
+    assert "1 document got the detected language" in result.stdout
     hits = json.loads(esr("search", "ferry", "--index", tmp_path / "i", "--json").stdout)["hits"]
     assert [hit["language"] for hit in hits] == ["en"]
 
@@ -241,8 +241,8 @@ def test_the_order_of_day_and_month_is_an_option(esr: Esr, esr_error: Esr, tmp_p
     )
     for option, date in (("--day-first", "2024-03-05"), ("--month-first", "2024-05-03")):
         result = esr("load", tmp_path, "--dry-run", option)
-        assert f"  {date} · 1 sentences\n" in result.stdout
-        assert f"1 documents have a date that was read with the {option[2:5]}" in result.stdout
+        assert f"  {date} · 1 sentence\n" in result.stdout
+        assert f"1 document has a date that was read with the {option[2:5]}" in result.stdout
 
 
 def test_an_encoding_is_found_and_said_or_declared(esr: Esr, esr_error: Esr, tmp_path: Path) -> None:
@@ -250,7 +250,7 @@ def test_an_encoding_is_found_and_said_or_declared(esr: Esr, esr_error: Esr, tmp
     text = "La traversée a été fermée à cause des tempêtes qui ont duré des années entières."
     path.write_text(f"id,text\na,{text}\n", "latin-1")
     result = esr("load", path, "--dry-run")
-    note = "1 files are in windows-1252, as their letters show (--encoding names another): the first at "
+    note = "1 file is in windows-1252, as its letters show (--encoding names another): the first at "
     assert f"{note}{path}\n" in result.stdout and f"  | {text}" in result.stdout
     assert "files are in" not in esr("load", path, "--dry-run", "--encoding", "latin-1").stdout
     assert "unknown encoding 'x'" in str(esr_error("load", path, "--dry-run", "--encoding", "x"))
@@ -417,8 +417,7 @@ def mixed(tmp_path: Path) -> Path:
 
 UNKNOWN = {".rtf": 3, ".pptx": 1, "": 1}
 NOTE = (
-    "5 files are in no format that is read, and were left out: "
-    ".rtf 3, without an ending 1, .pptx 1; the first is "
+    "5 files are in no format that is read, and left out: .rtf 3, without an ending 1, .pptx 1; the first is "
 )
 
 

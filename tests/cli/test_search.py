@@ -342,7 +342,7 @@ def test_sentences_with_all_words_and_with_any_are_counted(esr: Esr, words_of_ne
     counts = esr(
         "search", "white climate", "--index", words_of_news, "--no-fold", "--no-passages"
     ).stdout.splitlines()[-1]
-    assert counts.startswith("5 of 5 candidates, 1 sentences with all words, 5 with any, ")
+    assert counts.startswith("5 of 5 candidates, 1 sentence with all words, 5 with any, ")
     one = esr("search", "white", "--index", words_of_news, "--no-fold", "--no-passages").stdout.splitlines()[
         -1
     ]

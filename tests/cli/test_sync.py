@@ -250,7 +250,7 @@ def test_bad_documents_are_set_aside_and_told_until_they_are_mended(desk: Desk, 
     for counts in ("1 changed", "1 unchanged"):
         result = esr("sync", desk.where, desk.config)
         assert result.exit_code == 1
-        assert counts in result.stdout and "1 of 1 files read" in result.stdout
+        assert counts in result.stdout and "1 of 1 file read" in result.stdout
         assert "1.jsonl:2: text must be a string" in result.stderr
         assert json.loads((desk.folder / "bad.jsonl").read_text())["id"] == "b"
     assert desk.texts() == {"a": "A storm passes.", "b": "Hail."}
@@ -289,7 +289,7 @@ def test_files_that_no_loader_knows_fail_every_run_until_they_are_excluded(desk:
         report = json.loads(result.stdout)
         assert result.exit_code == 1 and desk.texts() == {"a": "A storm."}
         assert (report["found"], report["unknown_files"]) == (2, {".rtf": 1})
-        assert "1 files are in no format that is read, and were left out: .rtf 1" in result.stderr
+        assert "1 file is in no format that is read, and left out: .rtf 1" in result.stderr
         assert "exclude them in the file that names the sources" in result.stderr
     assert report["read"] == 0
     (desk.folder / "feeds" / "2.rtf").unlink()
@@ -330,9 +330,9 @@ def test_the_log_line_says_when_where_what_and_how_long(desk: Desk, esr: Esr) ->
     desk.put("1.jsonl", a="A storm.")
     line = esr("sync", desk.where, desk.config).stdout.splitlines()[0]
     head, what, read, served, seconds = line.replace(": ", "; ", 1).split("; ")
-    assert head.endswith(f"Z {desk.where}") and (what, read) == ("1 added", "1 of 1 files read")
+    assert head.endswith(f"Z {desk.where}") and (what, read) == ("1 added", "1 of 1 file read")
     assert served == f"serves {desk.generations()[0]}" and seconds.endswith(" s")
-    assert ": nothing new; 0 of 1 files read; serves " in esr("sync", desk.where, desk.config).stdout
+    assert ": nothing new; 0 of 1 file read; serves " in esr("sync", desk.where, desk.config).stdout
 
 
 @pytest.mark.slow

@@ -486,7 +486,7 @@ def generations(where: str) -> list[dict[str, object]]:
 def test_an_entry_that_two_feeds_share_is_loaded_once(anywhere: str, feed: Feed) -> None:
     world, sport = feed("world", WORLD, EARLY), feed("sport", EARLY, SPORT)
     output = run("load", world, sport, "--index", anywhere)
-    assert "1 documents repeat the id and the content of an earlier one and were left out: " in output
+    assert "1 document repeats the id and the content of an earlier one and was left out: " in output
     assert f"the first is both at {sport}:1" in output
     assert texts(anywhere) == {"w": ["A storm."], "both": ["A flood."], "s": ["A match."]}
     before = generations(anywhere)
@@ -512,7 +512,7 @@ def test_feeds_with_other_content_settle_on_the_last(anywhere: str, feed: Feed) 
     delivery = ("append", anywhere, world, sport, "--same-id", "last")
     first = run(*delivery)
     assert "1 added, 1 changed, 1 unchanged" in first
-    assert "1 documents were replaced by a later one with the same id: " in first
+    assert "1 document was replaced by a later one with the same id: " in first
     assert f"the first is both at {sport}:1" in first
     settled = generations(anywhere)
     assert [generation["state"] for generation in settled] == ["serving", "kept"]

@@ -360,7 +360,7 @@ def test_a_load_that_appends_tells_it_too(anywhere: str) -> None:
     load(anywhere, FIRST)
     writer = open_writer(anywhere, LoadOptions(if_exists="append"))
     notes = writer.load(located([renamed(WITH_TEXT[2])])).notes
-    assert sum("the content of 1 documents (1) under another id" in note for note in notes) == 1
+    assert sum("the content of 1 document (1) under another id" in note for note in notes) == 1
 
 
 def test_a_large_delivery_is_sampled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -390,4 +390,4 @@ def test_a_folder_loaded_with_another_base_is_told(tmp_path: Path) -> None:
     again = run("append", where, tmp_path / "t", "--base", tmp_path / "t")
     assert "1 added, 1 unchanged" in again and "another id" not in again
     told = run("append", where, tmp_path / "t" / "sport", "--base", tmp_path / "t" / "sport")
-    assert "the content of 1 documents (1) under another id: 001 (as sport/001)" in told
+    assert "the content of 1 document (1) under another id: 001 (as sport/001)" in told

@@ -167,7 +167,7 @@ def test_documents_change_in_steps_that_can_be_taken_back(where: str) -> None:
 def test_an_append_in_another_language_is_noted(where: str) -> None:
     with esr.create(where, ROWS, analyzer="english-stem") as index:
         report = index.append([{"id": "d1", "language": "de", "text": "Ein Sturm zog auf."}])
-        expected = "1 documents are in a language that the analyzer english-stem is not made for: de 1"
+        expected = "1 document is in a language that the analyzer english-stem is not made for: de 1"
         assert any(note.startswith(expected) for note in report.notes)
         changed = index.append([{"id": "d1", "language": "de", "text": "Ein Sturm zieht auf."}])
         assert (changed.changed, changed.notes[1:]) == (1, []), "it was told of when it was added"

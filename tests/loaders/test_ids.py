@@ -484,7 +484,7 @@ def test_exact_and_near_duplicates_are_counted_and_dropped_only_on_request(polic
     assert (duplicates.exact, duplicates.near) == (1, 1)
     assert duplicates.examples == ["c at x:c repeats a", "d at x:d repeats b"]
     assert ids == (["a", "b", "e"] if policy == "drop" else ["a", "b", "c", "d", "e"])
-    assert duplicates.notes()[0].startswith("1 documents repeat an earlier one word for word, and 1 nearly")
+    assert duplicates.notes()[0].startswith("1 document repeats an earlier one word for word, and 1 nearly")
 
 
 def test_the_file_of_digests_is_closed_when_all_documents_have_been_read(monkeypatch):

@@ -18,6 +18,7 @@ from elastic_transport import ConnectionTimeout
 from elasticsearch import BadRequestError
 from msgspec import structs
 
+from esr import wording
 from esr.elastic import meta
 from esr.elastic.cluster import LOAD_TIMEOUT, Cluster
 from esr.elastic.impacts import choose_base, describe_impacts, has_bounds
@@ -403,7 +404,8 @@ class ElasticsearchWriter:
             self._options.on_progress(len(chunk.indexed), report.documents)
         if rejections and (not self._options.set_aside or not expected.documents):
             named = "; ".join(rejections[:_NAMED_REJECTIONS])
-            raise EsrError(f"{len(rejections)} documents were rejected, nothing was switched: {named}")
+            were = wording.count(len(rejections), "document", "were")
+            raise EsrError(f"{were} rejected, nothing was switched: {named}")
         report.set_aside += len(rejections)
         return expected
 
@@ -459,7 +461,7 @@ class SliceWriter(ElasticsearchWriter):
         rejected = report.set_aside - rejected_before
         if rejected:
             raise EsrError(
-                f"{rejected} documents were rejected, nothing was switched: "
+                f"{wording.count(rejected, 'document', 'were')} rejected, nothing was switched: "
                 "leave them out of the delivery, and load all slices again"
             )
         self._finish(load, digest, report)

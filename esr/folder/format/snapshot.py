@@ -34,6 +34,7 @@ from esr.text.analyzer import (
     most_frequent,
 )
 from esr.text.document import Document
+from esr.wording import count
 
 
 class DocumentTable(NamedTuple):
@@ -368,8 +369,8 @@ def describe_known_content(segments: Sequence[Segment], known: Mapping[str, str]
     examples = ", ".join(f"{id} (as {other})" for id, other in list(known.items())[:_MAX_EXAMPLES])
     more = ", …" if len(known) > _MAX_EXAMPLES else ""
     return [
-        f"warning: the index has the content of {len(known):,} documents ({compared}) under another id: "
-        f"{examples}{more}"
+        f"warning: the index has the content of {count(len(known), 'document')} ({compared}) under another "
+        f"id: {examples}{more}"
     ]
 
 

@@ -160,7 +160,7 @@ def broken_source() -> Iterator[Document]:
     [
         (
             rejected_by_elasticsearch,
-            "1 documents were rejected, nothing was switched: Elasticsearch rejected rejected.s0",
+            "1 document was rejected, nothing was switched: Elasticsearch rejected rejected.s0",
         ),
         (duplicate, "new"),
         (broken_source, "jsonl:2"),
