@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import copy_context
 from pathlib import Path
-from threading import Event, Thread
+from threading import Thread, current_thread, main_thread
 from typing import Any, Generic, Self, TypeVar, overload
 
 T = TypeVar("T")
@@ -60,33 +60,47 @@ def exit_without_parent(*_: object) -> None:
 def run_together(*tasks: Callable[[], object]) -> None:
     """Run tasks at once, each in a thread, with the context variables of this one.
 
-    When all have ended, the error of the first one that failed is raised, or an interrupt.
+    When all have ended, an interrupt or a request to end that came meanwhile is handled, or the error of the
+    first one that failed is raised.
     """
     errors: list[BaseException | None] = [None] * len(tasks)
-    ended = [Event() for _ in tasks]
 
     def run(number: int) -> None:
         try:
             tasks[number]()
         except BaseException as error:
             errors[number] = error
-        finally:
-            ended[number].set()
 
     threads = [Thread(target=copy_context().run, args=(run, number)) for number in range(1, len(tasks))]
-    with defer_interrupt():  # it would leave threads behind that write into folders that are removed
+    with _hold_signals():  # an interrupt would leave threads behind that write into folders that are removed
         for thread in threads:
             thread.start()
         run(0)
-        for each in ended:
-            while not each.is_set():
-                try:
-                    each.wait()
-                except BaseException as interrupt:  # received by another thread
-                    errors[0] = errors[0] or interrupt
+        for thread in threads:
+            thread.join()
     for error in errors:
         if error is not None:
             raise error
+
+
+@contextmanager
+def _hold_signals() -> Iterator[None]:
+    """Handle an interrupt or a request to end only after the block, whichever thread received it."""
+    if current_thread() is not main_thread():  # Python handles signals in the main thread alone
+        yield
+        return
+    received: list[int] = []
+    handlers = {
+        number: signal.signal(number, lambda number, _: received.append(number))
+        for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+    for first in received[:1]:
+        signal.raise_signal(first)
 
 
 def map_together(function: Callable[[T], R], items: Iterable[T], threads: int = 2) -> list[R]:
