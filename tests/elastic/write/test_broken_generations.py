@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import threading
 import time
 from collections.abc import Callable
 from contextlib import closing
@@ -15,6 +16,7 @@ import pytest
 from elasticsearch._sync.client.indices import IndicesClient
 
 from esr.elastic import loads, meta
+from esr.elastic.cluster import Cluster
 from esr.elastic.loads import LoadOwner, serve, this_process
 from esr.elastic.location import DOCUMENTS, SENTENCES
 from esr.elastic.meta import Load
@@ -231,21 +233,25 @@ def ids(where: str) -> set[str]:
 @pytest.mark.elasticsearch
 @pytest.mark.parametrize("is_served", [True, False])
 def test_a_load_that_was_taken_over_deletes_nothing(
-    where: str, after_filling: Callable[[Event], None], is_served: bool
+    where: str, after_filling: Callable[[Event], None], is_served: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its process was stopped for long, and comes back."""
     load(where, OLD)
+    read, noticed = meta.read, threading.Event()
+
+    def read_and_notice(cluster: Cluster, index: str) -> list[Load]:
+        found = read(cluster, index)
+        if threading.current_thread().name == "heartbeat" and ELSEWHERE in [each.owner for each in found]:
+            noticed.set()
+        return found
 
     def take_over(writer: ElasticsearchWriter, begun: Load) -> None:
-        owner = ""
-        while owner != ELSEWHERE:  # a heartbeat may overwrite it, which it had read before
+        while not noticed.wait(0.5):  # a heartbeat may overwrite it, which it had read before
             meta.write(writer._cluster, replace(begun, owner=ELSEWHERE))
-            time.sleep(0.5)
-            (stored,) = meta.read(writer._cluster, begun.index)
-            owner = stored.owner
         if is_served:
             serve(writer._cluster, begun)
 
+    monkeypatch.setattr(meta, "read", read_and_notice)
     after_filling(take_over)
     with pytest.raises(EsrError, match="has taken this load over"):
         load(where, MEANWHILE_NEW, if_exists="replace")
