@@ -23,7 +23,8 @@ import numpy.typing as npt
 from elasticsearch import Elasticsearch
 
 from esr import loaders, topics
-from esr.elastic.vectors import GRAPH
+from esr.elastic.vectors import FLAT_VECTOR, GRAPH
+from esr.elastic.write.verification import LOAD_SETTINGS
 from esr.encoders import DEFAULT, load_encoder
 
 Vectors = npt.NDArray[np.int8]
@@ -58,7 +59,8 @@ def main() -> None:
         nearest = _index(client, _repeat(real, arguments.vectors), queries)
         started = time.perf_counter()
         graph = {**GRAPH, "m": arguments.links, "ef_construction": arguments.beam}
-        client.indices.put_mapping(index=INDEX, properties={FIELD: _field(real.shape[1], graph)})
+        field = {**FLAT_VECTOR, "dims": real.shape[1], "index_options": graph}
+        client.indices.put_mapping(index=INDEX, properties={FIELD: field})
         client.indices.forcemerge(index=INDEX, max_num_segments=1)
         print(
             f"{arguments.vectors} vectors, {graph}: {time.perf_counter() - started:.0f} s to build the graph"
@@ -86,21 +88,11 @@ def _repeat(real: npt.NDArray[np.float32], number: int) -> Iterator[Vectors]:
         yield np.rint(batch * (127 / np.abs(batch).max(axis=1, keepdims=True))).astype(np.int8)
 
 
-def _field(dimensions: int, options: dict[str, Any]) -> dict[str, Any]:
-    field = {"type": "dense_vector", "element_type": "byte", "dims": dimensions, "index": True}
-    return {**field, "similarity": "cosine", "index_options": options}
-
-
 def _create(client: Elasticsearch, dimensions: int, shards: int) -> None:
     client.indices.create(
         index=INDEX,
-        settings={
-            "number_of_shards": shards,
-            "number_of_replicas": 0,
-            "refresh_interval": "-1",
-            "merge.scheduler.auto_throttle": False,
-        },
-        mappings={"dynamic": False, "properties": {FIELD: _field(dimensions, {"type": "flat"})}},
+        settings={**LOAD_SETTINGS, "number_of_shards": shards, "number_of_replicas": 0},
+        mappings={"dynamic": False, "properties": {FIELD: {**FLAT_VECTOR, "dims": dimensions}}},
     )
 
 

@@ -30,7 +30,7 @@ from esr.index.contract import find_main_encoder
 from esr.text.document import VECTORS, QuantizedVector
 
 SCALE = f"{VECTORS}.scale"
-_VECTOR: Mapping[str, Any] = {
+FLAT_VECTOR: Mapping[str, Any] = {
     "type": "dense_vector",
     "element_type": "byte",
     "index": True,
@@ -63,7 +63,7 @@ def decode_vector(field: Mapping[str, Any]) -> QuantizedVector:
 
 def map_vectors(cluster: Cluster, indices: Iterable[str], dimensions: int) -> None:
     """Add the fields to indices of sentences that lack them. Existing fields stay as they are."""
-    vector = cluster.dialect.template({**_VECTOR, "dims": dimensions})
+    vector = cluster.dialect.template({**FLAT_VECTOR, "dims": dimensions})
     fields = {"scale": {"type": "float", "index": False}, f"d{dimensions}": vector}
     with cluster.translate_errors():
         for index in indices:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from itertools import chain, compress, pairwise
+from itertools import chain, compress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -36,7 +36,7 @@ from esr.folder.format.words import (
     split_lists,
     text_starts,
 )
-from esr.folder.write.removal import reduce_postings
+from esr.folder.write.removal import kept_runs, reduce_postings
 from esr.folder.write.segment_writer import new_segment
 from esr.processes import map_together, run_together
 
@@ -217,8 +217,7 @@ class _Lists(NamedTuple):
         lengths = self.lengths - np.bincount(list_of, minlength=len(self.lengths))
         if _MANY_KEPT * len(removed) > len(mask):
             return _Lists(self.numbers, lengths, tuple(column[mask] for column in self.values))
-        ends = [-1, *removed.tolist(), len(mask)]  # a mask would take several times as long
-        pieces = [slice(before + 1, end) for before, end in pairwise(ends)]
+        pieces = [*kept_runs(removed, len(mask))]  # a mask would take several times as long
         values = tuple(np.concatenate([column[piece] for piece in pieces]) for column in self.values)
         return _Lists(self.numbers, lengths, values)
 

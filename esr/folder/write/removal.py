@@ -69,6 +69,12 @@ def reduce_postings(segment: Segment, remain: Mask) -> Reduced | None:
     return Reduced(columns, used)
 
 
+def kept_runs(removed: Numbers, length: int) -> Iterator[slice]:
+    """Yield the runs of values between the removed places of a column of this length; some are empty."""
+    for before, end in pairwise([-1, *removed.tolist(), length]):
+        yield slice(before + 1, end)
+
+
 def _find_runs(remain: Mask) -> list[Run]:
     borders = np.flatnonzero(np.diff(~remain, prepend=False, append=False)).tolist()
     return [*zip(borders[::2], borders[1::2], strict=True)]
@@ -110,9 +116,8 @@ def _move_up(column: Column, removed: Numbers, runs: Sequence[Run]) -> Column:
         for start, stop in runs:
             moved = moved - (values >= stop) * values.dtype.type(stop - start)
         first, last = np.searchsorted(removed, (begin, begin + len(values))).tolist()
-        places = [-1, *(removed[first:last] - begin).tolist(), len(values)]
-        for before, after in pairwise(places):
-            piece = moved[before + 1 : after]
+        for kept_run in kept_runs(removed[first:last] - begin, len(values)):
+            piece = moved[kept_run]
             unsigned[end : end + len(piece)] = piece
             end += len(piece)
     return kept
