@@ -30,6 +30,7 @@ from esr.folder.format.files import (
     replace_json,
 )
 from esr.index.writer import Description, outdated_analyzer
+from esr.processes import map_together
 
 LAYERS = "layers"
 """The subfolder of the layers."""
@@ -465,10 +466,23 @@ def remove_index(folder: Path) -> None:
 def delete_unreferenced(folder: Path, commit: Manifest | None = None) -> None:
     """Delete segments and layers to which a commit (by default the last one) does not refer.
 
-    They are left by failed or killed writers, or have been replaced.
+    They are left by failed or killed writers, or have been replaced. What cannot be deleted is left to the
+    next writer.
     """
-    for path in list_unreferenced(folder, commit or read_any_format(folder)):
-        shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
+    paths = list_unreferenced(folder, commit or read_any_format(folder))
+    if files := [file for path in paths for file in (path.iterdir() if path.is_dir() else [path])]:
+        map_together(_delete, files, _DELETIONS)
+    for path in paths:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+_DELETIONS = 8
+"""How many files are deleted at once. Each waits for the disk's journal: one by one takes 4 to 8 times as long."""
+
+
+def _delete(file: Path) -> None:
+    with suppress(OSError):
+        file.unlink()
 
 
 def list_unreferenced(folder: Path, commit: Manifest) -> list[Path]:
