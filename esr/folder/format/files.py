@@ -76,50 +76,76 @@ def copy_file(source: Path, target: Path) -> FileCheck:
 _READ = 1 << 17
 
 
-class _Record(NamedTuple):
-    """The checks of files by name, their descriptors, and those by which they are still to be synced."""
-
-    checks: dict[str, FileCheck]
-    descriptors: list[int]
-    unsynced: list[int]
-
-
-_record: ContextVar[_Record | None] = ContextVar("record", default=None)
+_checks: ContextVar[dict[str, FileCheck] | None] = ContextVar("checks", default=None)
 
 
 @contextmanager
 def record_files() -> Iterator[dict[str, FileCheck]]:
-    """Collect the checks of the files that the block writes, by name. They must be in one folder.
-
-    The files are synced together as the block ends: most of the time of a sync is for the disk's journal,
-    which then takes many of them at once.
-    """
-    record = _Record({}, [], [])
-    token = _record.set(record)
+    """Collect the checks of the files that the block writes, by name. They must be in one folder."""
+    checks: dict[str, FileCheck] = {}
+    token = _checks.set(checks)
     try:
-        yield record.checks
-        sync_recorded()
+        yield checks
     finally:
-        _record.reset(token)
-        for descriptor in record.descriptors:
+        _checks.reset(token)
+
+
+_unsynced: ContextVar[list[int] | None] = ContextVar("unsynced", default=None)
+"""Descriptors of the files and folders that `sync_together` is to sync."""
+
+
+@contextmanager
+def sync_together() -> Iterator[None]:
+    """Sync the files and folders that the block writes as it ends, or as the block ends that is around it.
+
+    Most of the time of a sync is for the disk's journal, which then takes many of them at once.
+    """
+    if _unsynced.get() is not None:
+        yield
+        return
+    descriptors: list[int] = []
+    token = _unsynced.set(descriptors)
+    try:
+        yield
+        sync_written()
+    finally:
+        _unsynced.reset(token)
+        for descriptor in descriptors:
             os.close(descriptor)
 
 
 _SYNCS = 8
 """How many files are synced at once."""
+_MAX_UNSYNCED = 256
+"""How many files and folders are kept open until they are synced."""
 
 
-def sync_recorded() -> None:
-    """Sync the files that the block of `record_files` has written so far, while others may be written."""
-    record = _record.get()
-    assert record
+def sync_written() -> None:
+    """Sync what the block of `sync_together` has written so far, while others may be written."""
+    unsynced = _unsynced.get()
+    assert unsynced is not None
 
     def sync() -> None:
-        while record.unsynced:
+        while unsynced:
             with suppress(IndexError):  # another thread has taken the last one
-                os.fsync(record.unsynced.pop())
+                descriptor = unsynced.pop()
+                try:
+                    os.fsync(descriptor)
+                finally:
+                    os.close(descriptor)
 
-    run_together(*[sync] * _SYNCS)
+    run_together(*[sync] * min(_SYNCS, len(unsynced) or 1))
+
+
+def _sync(descriptor: int) -> None:
+    """Sync a file or folder, as the block of `sync_together` ends if there is one."""
+    unsynced = _unsynced.get()
+    if unsynced is None:
+        os.fsync(descriptor)
+        return
+    unsynced.append(os.dup(descriptor))
+    if len(unsynced) > _MAX_UNSYNCED:
+        sync_written()
 
 
 class _NewFile:
@@ -138,19 +164,15 @@ class _NewFile:
 
 @contextmanager
 def _create(path: Path) -> Iterator[_NewFile]:
-    """Create a file, and sync it as the block ends, or as that of `record_files` does."""
+    """Create a file, and sync it as the block ends, or as that of `sync_together` does."""
     with path.open("wb", buffering=0) as file:
         new = _NewFile(file)
         yield new
-        record = _record.get()
-        if record is None:
-            os.fsync(file.fileno())
-        else:
+        checks = _checks.get()
+        if checks is not None:
             status = os.fstat(file.fileno())
-            record.checks[path.name] = FileCheck(status.st_size, new.checksum, status.st_mtime_ns)
-            descriptor = os.dup(file.fileno())
-            record.descriptors.append(descriptor)
-            record.unsynced.append(descriptor)
+            checks[path.name] = FileCheck(status.st_size, new.checksum, status.st_mtime_ns)
+        _sync(file.fileno())
 
 
 _CHUNKS = 4096
@@ -245,19 +267,25 @@ def decode_sealed(data: bytes) -> dict[str, Any]:
 
 
 def replace_json(path: Path, content: Mapping[str, Any]) -> None:
-    """Replace a sealed JSON file atomically and durably: readers see either the old content or the new."""
+    """Replace a sealed JSON file atomically and durably: readers see either the old content or the new.
+
+    What was written before is synced before it.
+    """
     temporary = path.with_name(f"{path.name}.new")
-    with _create(temporary) as file:
-        file.write(encode_sealed(content))
-    os.replace(temporary, path)
-    sync_folder(path.parent)
+    with sync_together():
+        with _create(temporary) as file:
+            file.write(encode_sealed(content))
+        sync_written()
+        os.replace(temporary, path)
+        sync_folder(path.parent)
+        sync_written()
 
 
 def sync_folder(folder: Path) -> None:
     """Make the directory entries of a folder durable, which syncing a file does not."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
-        os.fsync(descriptor)
+        _sync(descriptor)
     finally:
         os.close(descriptor)
 

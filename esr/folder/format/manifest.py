@@ -477,7 +477,7 @@ def delete_unreferenced(folder: Path, commit: Manifest | None = None) -> None:
 
 
 _DELETIONS = 8
-"""How many files are deleted at once. Each waits for the disk's journal: one by one takes 4 to 8 times as long."""
+"""How many files are deleted at once. Each waits for the disk's journal."""
 
 
 def _delete(file: Path) -> None:

@@ -8,9 +8,10 @@ bits for the count, so they ascend by sentence.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +25,8 @@ from esr.folder.format.strings import AttributeTable, BlobTable, StringTable
 from esr.folder.format.words import WordTable
 from esr.processes import cached_property
 from esr.text.document import Document
+
+T = TypeVar("T")
 
 POSTINGS, COUNT_BITS = "sentence_postings", "sentence_count_bits"
 """Columns of the packed postings, and of a single number: how many bits of a posting are the count."""
@@ -102,73 +105,92 @@ def read_counts(folder: Path) -> tuple[int, int]:
 
     Raises SegmentDamaged.
     """
-    try:
+    with _translate_damage(folder):
         return len(BlobTable(folder, "texts")), len(map_array(folder / "length.npy"))
+
+
+class _Columns(dict[str, Column]):
+    """The columns of a segment by name, each mapped when it is first read."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def __missing__(self, name: str) -> Column:
+        with _translate_damage(self._folder):
+            column = self[name] = map_array(f"{self._folder}/{name}.npy")
+        return column
+
+
+class _Mapped(Generic[T]):
+    """Files of a segment, mapped when they are first read."""
+
+    def __init__(self, map_files: Callable[[Segment], T]) -> None:
+        self._map_files = map_files
+
+    def __set_name__(self, owner: type[Segment], name: str) -> None:
+        self._name = name
+
+    def __get__(self, segment: Segment, owner: type[Segment]) -> T:
+        if self._name not in segment.mapped:
+            with _translate_damage(segment.folder):
+                segment.mapped[self._name] = self._map_files(segment)
+        value: T = segment.mapped[self._name]
+        segment.__dict__[self._name] = value
+        return value
+
+
+@contextmanager
+def _translate_damage(folder: Path) -> Iterator[None]:
+    try:
+        yield
     except (FileNotFoundError, EOFError, ValueError) as error:
         raise SegmentDamaged(folder) from error
-
-
-class SegmentFiles(NamedTuple):
-    """The files of a segment, mapped.
-
-    `explicit_ids` are the ids of the sentences at `explicit_id_numbers`; those of the others are the default.
-    `attributes` are values by which documents are filtered and counted. `words` are the words as written.
-    """
-
-    terms: StringTable
-    document_ids: StringTable
-    explicit_ids: StringTable
-    explicit_id_numbers: Column
-    documents: BlobTable
-    columns: dict[str, Column]
-    sources: list[str | None]
-    languages: list[str | None]
-    attributes: AttributeTable
-    words: WordTable
-
-    @classmethod
-    def open(cls, folder: Path) -> SegmentFiles:
-        """Map all files up front, so that a search can finish even if a writer deletes the segment.
-
-        Raises SegmentDamaged.
-        """
-        try:
-            columns = {name: map_array(f"{folder}/{name}.npy") for name in COLUMNS}
-            return cls(
-                StringTable(folder, "terms"),
-                StringTable(folder, "documents"),
-                StringTable(folder, "given"),
-                map_array(folder / "given_at.npy"),
-                BlobTable(folder, "texts"),
-                columns,
-                json.loads((folder / "sources.json").read_text("utf-8")),
-                json.loads((folder / LANGUAGES).read_text("utf-8")),
-                AttributeTable(folder),
-                WordTable(folder, len(columns["length"])),
-            )
-        except (FileNotFoundError, EOFError, ValueError) as error:
-            raise SegmentDamaged(folder) from error
 
 
 class Segment:
     """An immutable part of an index. Sentences and documents are numbered from 0, in loading order."""
 
-    files: SegmentFiles
+    folder: Path
+    terms = _Mapped(lambda segment: StringTable(segment.folder, "terms"))
+    document_ids = _Mapped(lambda segment: StringTable(segment.folder, "documents"))
+    explicit_ids = _Mapped(lambda segment: StringTable(segment.folder, "given"))
+    """The ids of the sentences at `explicit_id_numbers`; those of the others are the default."""
+    explicit_id_numbers = _Mapped(lambda segment: map_array(segment.folder / "given_at.npy"))
+    documents = _Mapped(lambda segment: BlobTable(segment.folder, "texts"))
+    sources: _Mapped[list[str | None]] = _Mapped(lambda segment: segment.read_json("sources.json"))
+    languages: _Mapped[list[str | None]] = _Mapped(lambda segment: segment.read_json(LANGUAGES))
+    attributes = _Mapped(lambda segment: AttributeTable(segment.folder))
+    """Values by which documents are filtered and counted."""
+    words = _Mapped(lambda segment: WordTable(segment.folder, len(segment.column("length"))))
+    """The words as written."""
 
     def __init__(
         self, folder: Path, layers: Sequence[tuple[LayerInfo, Layer]] = (), opened: Segment | None = None
     ) -> None:
         """Open a segment with these layers. `opened` is the same one with other layers: its files are shared.
 
-        Raises SegmentDamaged.
+        Its files are mapped when they are first read, which raises SegmentDamaged if they are incomplete.
         """
         self.folder = folder
-        self.files = files = SegmentFiles.open(folder) if opened is None else opened.files
-        self.terms, self.document_ids, self.columns = files.terms, files.document_ids, files.columns
-        self.sources, self.languages, self.attributes = files.sources, files.languages, files.attributes
-        self.words, self.explicit_ids = files.words, files.explicit_ids
+        self.mapped: dict[str, Any] = {} if opened is None else opened.mapped
+        self.columns: dict[str, Column] = _Columns(folder) if opened is None else opened.columns
         self.enrichment = LayerStack(layers, self.column("first"), self.sentence_count)
         """Features, entities, parses and vectors of the segment's sentences."""
+
+    def map_files(self) -> Segment:
+        """Map all files, so that a search can finish even if a writer deletes the segment.
+
+        Returns the segment. Raises SegmentDamaged.
+        """
+        for name in COLUMNS:
+            self.column(name)
+        for name, value in vars(Segment).items():
+            if isinstance(value, _Mapped):
+                getattr(self, name)
+        return self
+
+    def read_json(self, name: str) -> Any:
+        return json.loads((self.folder / name).read_text("utf-8"))
 
     def column(self, name: str) -> npt.NDArray[Any]:
         """A stored column, one of COLUMNS."""
@@ -267,7 +289,7 @@ class Segment:
         Its blob has a checksum of its own. Raises SegmentDamaged.
         """
         try:
-            return StoredDocument(self.files.documents[number])
+            return StoredDocument(self.documents[number])
         except DECODE_ERRORS as error:
             problem = f"document {number} of the segment cannot be decoded"
             raise SegmentDamaged(self.folder / "texts.bytes", problem) from error
@@ -279,17 +301,17 @@ class Segment:
 
     def blob(self, number: int) -> bytes:
         """The compressed bytes of a document."""
-        return self.files.documents[number]
+        return self.documents[number]
 
     def blob_view(self, number: int) -> memoryview:
         """The compressed bytes of a document, without a copy."""
-        return self.files.documents.view(number)
+        return self.documents.view(number)
 
     def find_sentence(self, sentence_id: str) -> int | None:
         """Find the number of a sentence by its id, explicit or of the default form `<document id>.s<n>`."""
         explicit = self.explicit_ids.find(sentence_id)
         if explicit is not None:
-            return int(self.files.explicit_id_numbers[explicit])
+            return int(self.explicit_id_numbers[explicit])
         document_id, dot, position = sentence_id.rpartition(".s")
         if not dot or not is_position(position):
             return None
@@ -316,7 +338,7 @@ class Segment:
         names = self.document_ids.get_many(documents)
         ids = [f"{name}.s{position}" for name, position in zip(names, positions, strict=True)]
         if self.has_explicit_ids:
-            known = self.files.explicit_id_numbers
+            known = self.explicit_id_numbers
             indices = np.minimum(np.searchsorted(known, numbers), len(known) - 1)
             explicit = np.flatnonzero(known[indices] == numbers).tolist()
             for n, id in zip(explicit, self.explicit_ids.get_many(indices[explicit]), strict=True):
@@ -325,16 +347,14 @@ class Segment:
 
     @property
     def has_explicit_ids(self) -> bool:
-        return len(self.files.explicit_id_numbers) > 0
+        return len(self.explicit_id_numbers) > 0
 
     def _find_explicit_id(self, number: int) -> int | None:
         """The index of a sentence's id in `explicit_ids`, or None if its id is the default."""
         if not self.has_explicit_ids:
             return None
-        index = int(np.searchsorted(self.files.explicit_id_numbers, number))
-        known = (
-            index < len(self.files.explicit_id_numbers) and self.files.explicit_id_numbers[index] == number
-        )
+        index = int(np.searchsorted(self.explicit_id_numbers, number))
+        known = index < len(self.explicit_id_numbers) and self.explicit_id_numbers[index] == number
         return index if known else None
 
 

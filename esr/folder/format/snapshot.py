@@ -276,7 +276,7 @@ class Snapshot:
                 folder / SEGMENTS / name,
                 [(run, self.layers[run.name]) for run in manifest.layers_of(name)],
                 open_segments[name] if f"{SEGMENTS}/{name}" in unchanged else None,
-            )
+            ).map_files()
             for name in manifest.segments
         ]
         self.statistics: CommitStatistics

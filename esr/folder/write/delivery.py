@@ -16,7 +16,7 @@ from msgspec import Struct, field
 from esr.errors import EsrError, IndexMissing
 from esr.folder.format import manifest
 from esr.folder.format.checksums import parts_of, require_intact
-from esr.folder.format.files import Mask, sync_folder, translate_disk_errors
+from esr.folder.format.files import Mask, sync_folder, sync_together, translate_disk_errors
 from esr.folder.format.layers import copy_layer
 from esr.folder.format.manifest import (
     LAYERS,
@@ -223,9 +223,10 @@ class EmbeddedDelivery:
         with translate_disk_errors(self._folder, command), hold_writer_lock(self._folder), self._clean_up():
             before = recover(self._folder, manifest.read_manifest(self._folder).description)
             old = open_tables(self._folder, before)
-            changes = make_changes(before.description, old, report)
-            if report.has_changes:
-                self._commit(before, old, changes, report)
+            with sync_together():  # many a new segment is merged into another one, and deleted
+                changes = make_changes(before.description, old, report)
+                if report.has_changes:
+                    self._commit(before, old, changes, report)
         report.seconds = time.perf_counter() - started
         return report
 

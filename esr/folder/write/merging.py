@@ -23,7 +23,7 @@ from esr.folder.format.files import (
     order_of_first,
     save_array,
     save_bytes,
-    sync_recorded,
+    sync_written,
 )
 from esr.folder.format.segment import LANGUAGE, LANGUAGES, PARAGRAPH, Segment, pack
 from esr.folder.format.strings import BlobTable, Content, StringTable, save_attributes
@@ -89,7 +89,7 @@ def merge_segments(folder: Path, sources: Sequence[tuple[Segment, Mask]]) -> Seg
                 save_array(path / f"{name}.npy", column)
             _save_attributes(path, parts)
             _save_documents(path, parts)
-            sync_recorded()  # while words are encoded
+            sync_written()  # while words are encoded
 
         run_together(save_others, lambda: _save_words(path, parts))
     found = map_together(lambda name: check_file(path / name), checks)
@@ -128,10 +128,10 @@ def _row_columns(parts: Sequence[_Part]) -> dict[str, Column]:
 
 def _save_documents(path: Path, parts: Sequence[_Part]) -> None:
     """Write the texts, the ids, and the sources and languages with their numbers."""
-    texts = [part.segment.files.documents.select(part.documents.remain) for part in parts]
+    texts = [part.segment.documents.select(part.documents.remain) for part in parts]
     BlobTable.save_content(path, "texts", _concatenate(texts))
     _save_ids(path, "documents", [(part.segment.document_ids, part.documents.remain) for part in parts])
-    explicit = [part.segment.files.explicit_id_numbers for part in parts]
+    explicit = [part.segment.explicit_id_numbers for part in parts]
     remain = [part.sentences.remain[numbers] for part, numbers in zip(parts, explicit, strict=True)]
     _save_ids(path, "given", [(part.segment.explicit_ids, m) for part, m in zip(parts, remain, strict=True)])
     new = [part.sentences.new[of[mask]] for part, of, mask in zip(parts, explicit, remain, strict=True)]

@@ -114,7 +114,7 @@ def _verify_part(folder: Path, part: Part, fast: bool) -> Iterator[Damage]:
             if part.is_layer:
                 Layer(folder / part.path)
             else:
-                segment = Segment(folder / part.path)
+                segment = Segment(folder / part.path).map_files()
                 for number in range(0 if fast else segment.document_count):
                     segment.stored_document(number)
         except SegmentDamaged as error:

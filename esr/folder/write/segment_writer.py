@@ -28,6 +28,7 @@ from esr.folder.format.files import (
     save_array,
     save_bytes,
     sync_folder,
+    sync_together,
 )
 from esr.folder.format.layers import NO_ENRICHMENT, EncodedEnrichment, save_layer
 from esr.folder.format.manifest import CHECKSUMS, LAYERS, SEGMENTS, LayerInfo
@@ -225,11 +226,12 @@ def new_segment(folder: Path) -> Iterator[tuple[Path, dict[str, FileCheck]]]:
     """
     path = folder / SEGMENTS / uuid.uuid4().hex[:12]
     path.mkdir(parents=True)
-    with record_files() as checks:
-        yield path, checks
-    save_bytes(path / CHECKSUMS, [encode_sealed(dict(sorted(checks.items())))])
-    sync_folder(path)
-    sync_folder(path.parent)
+    with sync_together():
+        with record_files() as checks:
+            yield path, checks
+        save_bytes(path / CHECKSUMS, [encode_sealed(dict(sorted(checks.items())))])
+        sync_folder(path)
+        sync_folder(path.parent)
 
 
 OnSegment = Callable[[Segment, LayerInfo | None], None]

@@ -25,7 +25,7 @@ from esr.folder.format.document_codec import (
     encode_document,
     read_shown,
 )
-from esr.folder.format.files import _NewFile, map_array, record_files, save_array, translate_disk_errors
+from esr.folder.format.files import _NewFile, map_array, save_array, sync_together, translate_disk_errors
 from esr.folder.format.manifest import LOCK_NAME, hold_writer_lock
 from esr.folder.format.segment import COUNT_BITS, POSTINGS, pack, unpack
 from esr.text.document import Document, ParseWord, Sentence, default_id_prefix
@@ -137,7 +137,7 @@ def test_files_that_fail_together_are_closed(
         paths = map(os.path.realpath, Path("/proc/self/fd").iterdir())
         return [path for path in paths if path.startswith(str(tmp_path))]
 
-    with pytest.raises(OSError, match="Input/output"), record_files():
+    with pytest.raises(OSError, match="Input/output"), sync_together():
         for name in "abc":
             save_array(tmp_path / name, np.arange(3))
         assert len(open_files()) == 3

@@ -14,6 +14,7 @@ from esr.folder.format import manifest
 from esr.folder.format.manifest import SEGMENTS, Manifest, hold_writer_lock
 from esr.folder.index import EmbeddedIndex
 from esr.folder.write import generations, segment_writer
+from esr.folder.write.delivery import EmbeddedDelivery
 from esr.folder.write.generations import EmbeddedGenerations
 from esr.ranking.searcher import open_searcher
 from esr.text.document import Located, ParseWord, Sentence
@@ -183,7 +184,7 @@ def test_the_next_load_deletes_what_a_killed_one_left(where: Path) -> None:
 
 
 def test_a_commit_is_synced_before_it_becomes_visible(where: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All files of a segment, and the manifest, are on disk before the manifest gets its name."""
+    """Files of segments, their folders, and the manifest are on disk before the manifest gets its name."""
     synced: set[str] = set()
     real_sync, real_replace = os.fsync, os.replace
     is_synced = []
@@ -193,13 +194,16 @@ def test_a_commit_is_synced_before_it_becomes_visible(where: Path, monkeypatch: 
         real_sync(number)
 
     def replace(source: Path, target: Path) -> None:
-        is_synced.append({str(p) for p in where.rglob("segments/*/*")} | {str(source)} <= synced)
+        written = {str(path) for path in (*where.rglob("segments/*/*"), *where.rglob("segments"))}
+        is_synced.append(written | {str(Path(path).parent) for path in written} | {str(source)} <= synced)
         real_replace(source, target)
 
     monkeypatch.setattr("os.fsync", sync)
     monkeypatch.setattr("os.replace", replace)
     load(where, [document("A", "one")])
     assert is_synced == [True] * 4, "the empty first commit, two checkpoints, then the load"
+    EmbeddedDelivery(where).append([document("A", "another"), document("B", "two")])
+    assert is_synced == [True] * 5, "new documents are written, and merged with those that are left"
 
 
 # Duplicate ids, wherever they can occur.
