@@ -83,6 +83,27 @@ def test_an_article_opens_at_its_sentence_beside_the_list_and_closes(opens: Open
     expect(page.locator("#hit-3 .open")).to_be_focused()
 
 
+def test_back_closes_an_article_and_forward_and_a_reload_open_it_again(opens: Opens) -> None:
+    page = opens("/", 1280)
+    page.goto(page.url + f"search?{QUERY}")
+    reader = page.get_by_role("region", name="Article", exact=True)
+    page.locator("#hit-3 .open").click()
+    title = reader.locator("h2").first.inner_text()
+    reader.get_by_role("link", name="Similar articles", exact=True).click()
+    expect(reader.locator("#like-it")).to_be_in_viewport()
+    page.go_back()
+    expect(reader).to_have_count(0)
+    assert "/search?" in page.url
+    page.go_forward()
+    expect(reader.locator("h2").first).to_have_text(title)
+    page.reload()
+    expect(reader.locator("h2").first).to_have_text(title)
+    reader.get_by_role("button", name="Close").click()
+    expect(reader).to_have_count(0)
+    page.go_back()
+    page.wait_for_url("**/")
+
+
 def test_the_best_sentence_of_a_document_is_the_darkest(opens: Opens) -> None:
     page = opens(PAGES["document"])
     page.get_by_role("link", name="Go to the best sentence").click()

@@ -26,7 +26,7 @@
 
   function remember(element) {
     const place = element?.closest?.(".hits > li")?.id;
-    if (place) history.replaceState({ place }, "");
+    if (place) history.replaceState({ ...history.state, place }, "");
   }
 
   document.addEventListener("focusin", (event) => remember(event.target));
@@ -66,7 +66,7 @@
     const typing = event.target.closest("input, select, textarea");
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
     if (event.key === "Escape" && typing) { typing.blur(); return; }
-    if (event.key === "Escape" && document.querySelector(".reader")) { closeReader(); return; }
+    if (event.key === "Escape" && document.querySelector(".reader")) { leaveReader(); return; }
     if (event.key === "Escape") closeMenus();
     if (typing || keys.open) return;
     if (event.key === "Enter" && event.target.matches(".hits article")) {
@@ -159,9 +159,13 @@
   async function read(link) {
     const page = await fetchPage(link.href);
     const opened = link.closest(".hits > li") ?? document.querySelector(".opened");
+    const state = { ...history.state, article: link.href };
+    if (history.state?.article) history.replaceState(state, "");
+    else history.pushState(state, "");
     closeReader();
     const reader = document.createElement("section");
     reader.className = "reader";
+    reader.dataset.address = link.href;
     reader.tabIndex = -1;
     reader.setAttribute("aria-label", "Article");
     const head = document.createElement("header");
@@ -170,7 +174,7 @@
     close.type = "button";
     close.className = "close";
     close.textContent = "Close";
-    close.addEventListener("click", closeReader);
+    close.addEventListener("click", leaveReader);
     const heading = page.querySelector(".whole h1");
     const title = document.createElement("h2");
     const whole = document.createElement("a");
@@ -217,6 +221,33 @@
     opened?.classList.remove("opened");
     opened?.querySelector("a.open")?.focus({ preventScroll: true });
   }
+
+  /* An open article is an entry of the history, so that Back closes it. A link within it adds none. */
+
+  function leaveReader() {
+    if (history.state?.article) history.back();
+    else closeReader();
+  }
+
+  function followHistory() {
+    const address = history.state?.article;
+    if (!address) closeReader();
+    else if (document.querySelector(".reader")?.dataset.address !== address && canRead()) {
+      read(Object.assign(document.createElement("a"), { href: address })).catch(() => {});
+    }
+  }
+
+  addEventListener("popstate", followHistory);
+  addEventListener("pageshow", followHistory);
+
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest(".reader a[href^='#']");
+    if (!link) return;
+    event.preventDefault();
+    const target = document.querySelector(`.reader ${link.hash}`);
+    if (target.matches(".hit")) go(target);
+    else target.scrollIntoView();
+  });
 
   /* One menu is open at a time */
 
