@@ -141,8 +141,8 @@ class Logins:
 
     # The pages
 
-    def page(self, message: str | None = None, status: int = 200) -> Response:
-        """The login, or for somebody who has logged in, the way out."""
+    def page(self, message: str | None = None, name: str = "", status: int = 200) -> Response:
+        """The login, with a name to try again, or for somebody who has logged in, the way out."""
         if _CSRF not in session:
             session[_CSRF] = secrets.token_urlsafe()
         person = self.current()
@@ -155,6 +155,7 @@ class Logins:
             csrf=session[_CSRF],
             next=safe_next(request.values.get(_NEXT, "")),
             message=message,
+            name=name,
         )
         response.status_code = status
         return response
@@ -169,7 +170,7 @@ class Logins:
             g.attempt = name  # others may be passwords in the wrong field
         is_right = self._passwords.is_right(grant, password)
         if grant is None or not is_right or not grant.is_valid(datetime.now(UTC)):
-            return self.page("The name or the password is wrong.", 401)
+            return self.page("The name or the password is wrong.", name, 401)
         return self._begin(name, grant, request.form.get(_NEXT, ""))
 
     def log_out(self) -> AnyResponse:

@@ -103,6 +103,12 @@ def test_a_wrong_login_says_the_same_whatever_is_wrong(client: FlaskClient) -> N
         assert status(client) == 401
 
 
+def test_a_wrong_password_keeps_the_name_in_its_field(client: FlaskClient) -> None:
+    answer = log_in(client, 'ann"<b>', "wrong").get_data(as_text=True)
+    assert 'value="ann&#34;&lt;b&gt;"' in answer and 'value="wrong"' not in answer
+    assert 'value="" autocomplete="username"' in client.get("/login", base_url=BASE).get_data(as_text=True)
+
+
 def test_logins_are_throttled_by_address_and_by_name(
     people: Server, locations: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -37,6 +37,7 @@ from webui.pages.rendering import (
     text_attributes,
     web_url,
 )
+from webui.running.served_indexes import ServedIndexes
 from webui.running.settings import Settings
 
 Q = "q=earthquake+relief+China"
@@ -389,6 +390,24 @@ def test_an_operator_has_a_logo(index: FakeIndex, tmp_path: Path) -> None:
     for name, message in (("none.svg", "cannot read ESR_LOGO"), ("logo.pdf", "cannot be shown")):
         with pytest.raises(UsageError, match=message):
             create_app(Searcher(index), Settings(logo=str(tmp_path / name)))
+
+
+def test_the_first_page_of_several_indexes_names_its_own_and_leads_to_the_others(index: FakeIndex) -> None:
+    served = ServedIndexes({name: lambda: Searcher(index) for name in ("news", "old")}, Settings())
+    client = create_app(served, Settings()).test_client()
+    of_first, of_second = client.get("/").text, client.get("/?index=old").text
+    assert '<b aria-current="page">news</b>' in of_first and '<a href="/?index=old">old</a>' in of_first
+    assert '<b aria-current="page">old</b>' in of_second and '<a href="/?index=news">news</a>' in of_second
+    assert "Indices" not in create_app(Searcher(index), Settings()).test_client().get("/").text
+
+
+def test_a_title_that_is_a_whole_text_is_cut_in_lists_and_whole_in_its_article(tmp_path: Path) -> None:
+    load(str(tmp_path / "i"), [document("a", "A storm came.", title="budget " * 200 + "end")])
+    with open_searcher(str(tmp_path / "i")) as searcher:
+        client = create_app(searcher).test_client()
+        (headline,) = re.findall('class="open"[^>]*>(.*?)</a>', client.get("/search?q=storm").text)
+        assert len(headline) <= 160 and headline.endswith("budget…")
+        assert "budget end" in client.get("/document?id=a").text
 
 
 def test_the_first_page_shows_a_new_state_of_the_index(tmp_path: Path) -> None:
