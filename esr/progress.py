@@ -19,12 +19,12 @@ def track_documents(documents: Iterable[Item]) -> Iterator[Item]:
 
 
 @contextmanager
-def count_topics(total: int | None = None) -> Iterator[Callable[[int], None]]:
-    """A bar of topics, with the time that is left if their total is known; yields what advances it."""
-    with _open_bar(" topics", total=total) as bar:
+def count_topics(total: int | None = None, unit: str = "topics") -> Iterator[Callable[[int], None]]:
+    """A bar of topics or others, with the time left if their total is known; yields what advances it."""
+    with _open_bar(f" {unit}", total=total) as bar:
 
-        def advance(topics: int) -> None:
-            bar.update(topics)
+        def advance(number: int) -> None:
+            bar.update(number)
 
         yield advance
 

@@ -210,7 +210,7 @@ def compute_cell(cell: Cell, key: str) -> dict[str, Any]:
     judgements = read_qrels(inputs.qrels)
     judged_topics = [topic for topic in topics.read_topics(inputs.topics) if topic.id in judgements]
     with open_searcher(inputs.index) as searcher:
-        tasks = build_tasks(judged_topics, judgements, field=inputs.field, restrictions=allowed).ready
+        tasks = build_tasks(judged_topics, judgements, field=inputs.field, restrict=allowed).ready
         choice = SOURCES[cell.parameters](searcher, cell.settings, tasks)
         run = {}
         for task, setting in zip(tasks, choice.by_task, strict=True):

@@ -236,25 +236,33 @@ def _topic_tables(evaluations: Sequence[RunEvaluation]) -> Iterator[str]:
 
 def _comparison_tables(evaluations: Sequence[RunEvaluation]) -> Iterator[str]:
     for name in evaluations[0].values:
-        head = ["difference", "95 % interval", "effect", "t-test", "corrected", "randomised", "corrected"]
-        rows = [[name, "topics", *head, "won", "tied", "lost"]]
-        for evaluation in evaluations:
-            for kind, figures in evaluation.groups.items():
-                if name in figures.significance:
-                    label = evaluation.name if kind == ALL else f"{evaluation.name}, {kind}"
-                    rows.append([label, *_comparison_cells(figures.significance[name])])
-        yield align_columns(rows, left=1)
+        rows = [row for row, _ in comparison_rows(evaluations, name)]
+        yield align_columns([[name, *COMPARISON_HEADS], *rows], left=1)
 
 
-def _comparison_cells(c: SystemComparison) -> list[str]:
-    return [
-        str(c.topics),
-        f"{c.difference:+.4f}",
-        "-" if math.isnan(c.low) else f"{c.low:+.4f} to {c.high:+.4f}",
-        "-" if math.isnan(c.effect) else f"{c.effect:+.2f}",
-        *map(format_p, (c.t_test, c.t_test_holm, c.randomisation, c.randomisation_holm)),
-        *map(str, (c.wins, c.ties, c.losses)),
-    ]
+COMPARISON_HEADS = (
+    *("topics", "difference", "95 % interval", "effect", "t-test", "corrected", "randomised", "corrected"),
+    *("won", "tied", "lost"),
+)
+
+
+def comparison_rows(evaluations: Sequence[RunEvaluation], measure: str) -> Iterator[tuple[list[str], str]]:
+    """For each run and type of topics: its name, a cell for each of COMPARISON_HEADS; and its mark."""
+    for evaluation in evaluations:
+        for kind, figures in evaluation.groups.items():
+            if c := figures.significance.get(measure):
+                yield (
+                    [
+                        evaluation.name if kind == ALL else f"{evaluation.name}, {kind}",
+                        str(c.topics),
+                        f"{c.difference:+.4f}",
+                        "-" if math.isnan(c.low) else f"{c.low:+.4f} to {c.high:+.4f}",
+                        "-" if math.isnan(c.effect) else f"{c.effect:+.2f}",
+                        *map(format_p, (c.t_test, c.t_test_holm, c.randomisation, c.randomisation_holm)),
+                        *map(str, (c.wins, c.ties, c.losses)),
+                    ],
+                    c.mark,
+                )
 
 
 def format_difference(c: SystemComparison) -> str:

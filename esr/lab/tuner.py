@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import groupby
 from multiprocessing import get_context
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec.json
@@ -41,7 +42,7 @@ from esr.ranking.ranking import Ranking
 from esr.ranking.rerank_context import RerankContext, VectorWeights, load_parses
 from esr.ranking.reranker import Reranker, merge_scores
 from esr.ranking.searcher import Searcher, UnsearchableQuery, open_searcher
-from esr.topics import TITLE, Topic
+from esr.topics import TITLE, Restrictions, Topic, choose_restrictions
 
 
 class JudgedCandidates(NamedTuple):
@@ -478,12 +479,15 @@ def build_tasks(
     qrels: Qrels,
     *,
     field: str = TITLE,
-    restrictions: Mapping[str, tuple[str, ...]] | None = None,
+    restrict: Restrictions | str | Path | None = None,
 ) -> TaskSet:
     """One task per topic with a relevant sentence. Raises UsageError if there is none.
 
-    `restrictions` has the documents to search for each topic; a topic without an entry finds nothing.
+    `restrict`: the documents to search for each topic, or what an option says of them, as in
+    `choose_restrictions`; a topic without an entry finds nothing.
     """
+    topics = list(topics)
+    restrictions = restrict if isinstance(restrict, Mapping) else choose_restrictions(restrict, topics)
     ready, unjudged = [], []
     for topic in topics:
         relevant = tuple(s for s, grade in qrels.get(topic.id, {}).items() if grade > 0)

@@ -139,9 +139,9 @@ def test_topics_missing_in_run_or_judgements_are_reported(folder):
     assert results["measures"] == {"AP": 1 / 3}
     assert results["topics"] == {"N1": {"AP": 1.0}, "N2": {"AP": 0.0}, "N3": {"AP": 0.0}}
     assert done.stderr.splitlines() == [
-        "qrels has no relevant sentence for 1 of 3 topics, which score 0: N3",
-        "a.run lacks 2 of 3 topics, which score 0: N2, N3",
-        "a.run: no judgements for 1 of 2 topics, which are ignored: N7",
+        "1 of 3 judged topics have no relevant sentence and score 0: N3",
+        "a lacks 2 of 3 judged topics, which score 0: N2, N3",
+        "a answers 1 topics without judgements, which are ignored: N7",
     ]
 
 

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 from tqdm import tqdm
@@ -24,9 +24,10 @@ from esr.index.contract import Index
 from esr.index.login_variables import redact
 from esr.lab import measures
 from esr.lab.comparison import ComparisonPlan, build_cells, compute_cells, read_results
+from esr.lab.measures import Qrels, read_qrels, without_relevant
 from esr.lab.results import align_columns, evaluate_runs, to_csv, to_json, to_table
 from esr.ranking.searcher import open_searcher
-from esr.topics import TITLE, Run, display_names, read_run, read_topics, remove_duplicates, split_fields
+from esr.topics import TITLE, Scores, display_names, read_run, read_topics, remove_duplicates, split_fields
 
 measures_option = click.option(
     "-m",
@@ -50,6 +51,79 @@ def parse_measures(texts: Iterable[str]) -> list[str]:
 
 
 _MAX_EXAMPLES = 5
+
+
+class Inputs(NamedTuple):
+    """Judgements and runs by name.
+
+    `baseline` names one of the runs; `notes` are for readers of the report.
+    """
+
+    qrels: Qrels
+    runs: dict[str, Scores]
+    baseline: str | None
+    notes: list[str]
+
+
+def read_inputs(
+    qrels: str, runs: Sequence[str], baseline: str | None, kinds: Mapping[str, str] | None
+) -> Inputs:
+    """Read judgements and runs. The baseline becomes the first run, whether it is among `runs` or not.
+
+    Runs are named by their tags, or all by their paths if two have the same tag. Raises InputError.
+    """
+    judged = read_qrels(qrels)
+    paths = remove_duplicates([*([baseline] if baseline else []), *runs])
+    by_path = {path: read_run(path) for path in paths}
+    names = display_names(by_path)
+    notes = [*_check_judgements(judged, kinds)]
+    scores = {names[path]: run.scores for path, run in by_path.items()}
+    notes += _check_runs(scores, judged)
+    return Inputs(judged, scores, names[baseline] if baseline else None, notes)
+
+
+def _check_judgements(judged: Qrels, kinds: Mapping[str, str] | None) -> Iterator[str]:
+    start = f"{{}} of {len(judged):,} judged topics have no "
+    yield from _format_note(start + "relevant sentence and score 0", without_relevant(judged))
+    if kinds is not None:
+        yield from _format_note(start + "type", [topic for topic in judged if topic not in kinds])
+
+
+def _check_runs(runs: Mapping[str, Scores], judged: Qrels) -> Iterator[str]:
+    """Notes on missing and unjudged topics. Runs with the same topics share a note."""
+    lacks = _group_runs({run: [t for t in judged if t not in scores] for run, scores in runs.items()})
+    for missing, names in lacks.items():
+        verb = "lack" if len(names) > 1 else "lacks"
+        text = f"{_join_names(names)} {verb} {{}} of {len(judged):,} judged topics, which score 0"
+        yield from _format_note(text, missing)
+    extras = _group_runs({run: [t for t in scores if t not in judged] for run, scores in runs.items()})
+    for extra, names in extras.items():
+        verb = "answer" if len(names) > 1 else "answers"
+        text = f"{_join_names(names)} {verb} {{}} topics without judgements, which are ignored"
+        yield from _format_note(text, extra)
+
+
+def _group_runs(topics_by_run: Mapping[str, Sequence[str]]) -> dict[tuple[str, ...], list[str]]:
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for run, judged in topics_by_run.items():
+        groups.setdefault(tuple(sorted(judged)), []).append(run)
+    return groups
+
+
+def _join_names(names: Sequence[str]) -> str:
+    """List the first names, escaped for `str.format`."""
+    more = f" and {len(names) - _MAX_EXAMPLES} more" if len(names) > _MAX_EXAMPLES else ""
+    text = ", ".join(names[:_MAX_EXAMPLES]) + more
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+def _format_note(text: str, ids: Sequence[str]) -> Iterator[str]:
+    """A note with the number of ids in place of {}, followed by the first ids; nothing without ids."""
+    if ids:
+        examples = ", ".join(ids[:_MAX_EXAMPLES]) + (", …" if len(ids) > _MAX_EXAMPLES else "")
+        yield f"{text.format(format(len(ids), ','))}: {examples}"
+
+
 _FILE = click.Path(dir_okay=False)
 
 
@@ -121,21 +195,15 @@ def evaluate(
     require("esr evaluate", "ir_measures", "scipy")
     names = parse_measures(measure_texts)
     kinds = topics.read_topic_kinds(by) if by else None
-    judgements = measures.read_qrels(qrels_file)
-    paths = remove_duplicates([*([baseline] if baseline else []), *run_files])
-    loaded_runs = {path: read_run(path) for path in paths}
-    labels = display_names(loaded_runs)
-    _warn_of_judgements(qrels_file, judgements, where)
-    for path, run in loaded_runs.items():
-        _warn_of_topics(path, run, judgements)
-    if kinds is not None:
-        _warn(f"{by} has no type for", [t for t in judgements if t not in kinds], len(judgements))
-    scores = {labels[path]: run.scores for path, run in loaded_runs.items()}
+    data = read_inputs(qrels_file, run_files, baseline, kinds)
+    for note in [*data.notes, *(_check_index(data.qrels, where) if where else ())]:
+        click.echo(note, err=True)
+    condense = measures.condense if condensed else lambda run, _: run
     results = evaluate_runs(
         names,
-        judgements,
-        {name: measures.condense(run, judgements) for name, run in scores.items()} if condensed else scores,
-        baseline=labels[baseline] if baseline else None,
+        data.qrels,
+        {name: condense(run, data.qrels) for name, run in data.runs.items()},
+        baseline=data.baseline,
         kinds=kinds,
         resamples=resamples,
         seed=seed,
@@ -148,28 +216,11 @@ def evaluate(
         click.echo(to_table(results, per_topic=per_topic))
 
 
-def _warn_of_judgements(path: str, judgements: measures.Qrels, where: str | None) -> None:
-    without = measures.without_relevant(judgements)
-    _warn(f"{path} has no relevant sentence for", without, len(judgements), ", which score 0")
-    if where is not None:
-        with open_searcher(where) as searcher:
-            unknown = measures.unknown_sentences(judgements, searcher.index)
-        total = len({sentence for grades in judgements.values() for sentence in grades})
-        _warn(f"{redact(where)} lacks", unknown, total, unit="judged sentences")
-
-
-def _warn_of_topics(path: str, run: Run, judgements: measures.Qrels) -> None:
-    missing = [topic for topic in judgements if topic not in run.scores]
-    _warn(f"{path} lacks", missing, len(judgements), ", which score 0")
-    unjudged = [topic for topic in run.scores if topic not in judgements]
-    _warn(f"{path}: no judgements for", unjudged, len(run.scores), ", which are ignored")
-
-
-def _warn(problem: str, ids: Sequence[str], total: int, effect: str = "", unit: str = "topics") -> None:
-    """Report the topics or sentences with a problem, the first few by name."""
-    if ids:
-        examples = ", ".join(ids[:_MAX_EXAMPLES]) + (", …" if len(ids) > _MAX_EXAMPLES else "")
-        click.echo(f"{problem} {len(ids):,} of {total:,} {unit}{effect}: {examples}", err=True)
+def _check_index(judged: Qrels, where: str) -> Iterator[str]:
+    with open_searcher(where) as searcher:
+        unknown = measures.unknown_sentences(judged, searcher.index)
+    total = len({sentence for grades in judged.values() for sentence in grades})
+    yield from _format_note(f"{redact(where)} lacks {{}} of {total:,} judged sentences", unknown)
 
 
 # esr compare
@@ -308,7 +359,7 @@ def pool(
     split_fields(field)
     inputs = [name for name in (*run_files, topics_file, qrels_file) if name]
     queries = {topic.id: topic.query(field) for topic in read_topics(topics_file)} if topics_file else {}
-    judged = measures.read_qrels(qrels_file) if qrels_file else {}
+    judged = read_qrels(qrels_file) if qrels_file else {}
     loaded = [read_run(path).scores for path in remove_duplicates(run_files)]
     pooled = measures.make_pool(loaded, depth, judged)
     with open_searcher(where) as searcher, open_output(output, *inputs) as file:
@@ -349,7 +400,7 @@ def agreement(first: str, second: str, as_json: bool) -> None:
     Example:
       esr agreement ann.qrels bob.qrels
     """
-    judges = measures.read_qrels(first), measures.read_qrels(second)
+    judges = read_qrels(first), read_qrels(second)
     found = measures.measure_agreement(*judges)
     if as_json:
         click.echo(json.dumps(_to_json(found), indent=1))

@@ -2,105 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import click
-from tqdm import tqdm
 
 from esr import topics
 from esr.cli.output import check_output, open_output
 from esr.cli.ranking_options import ranking_options
 from esr.errors import EsrError, UsageError
 from esr.extras import require
-from esr.lab.commands.evaluate import measures_option, parse_measures
-from esr.lab.measures import Qrels, read_qrels, without_relevant
+from esr.lab.commands.evaluate import Inputs, measures_option, parse_measures, read_inputs
 from esr.lab.results import RunEvaluation, evaluate_runs
 from esr.lab.tuner import build_tasks
+from esr.progress import count_topics
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import open_searcher
-from esr.topics import TITLE, Scores, choose_restrictions, display_names, read_run, remove_duplicates
+from esr.topics import TITLE
 
 if TYPE_CHECKING:
     from esr.lab.report.page import Picture
     from esr.lab.report.rankings import TopicMoves
     from esr.lab.tuner import Task
     from esr.ranking.searcher import Searcher
-
-
-_MAX_EXAMPLES = 5
-
-
-class Inputs(NamedTuple):
-    """Judgements and runs by name.
-
-    `baseline` names one of the runs; `notes` are for readers of the report.
-    """
-
-    qrels: Qrels
-    runs: dict[str, Scores]
-    baseline: str | None
-    notes: list[str]
-
-
-def read_inputs(
-    qrels: str, runs: Sequence[str], baseline: str | None, kinds: Mapping[str, str] | None
-) -> Inputs:
-    """Read judgements and runs. The baseline becomes the first run, whether it is among `runs` or not.
-
-    Runs are named by their tags, or all by their paths if two have the same tag. Raises InputError.
-    """
-    judged = read_qrels(qrels)
-    paths = remove_duplicates([*([baseline] if baseline else []), *runs])
-    by_path = {path: read_run(path) for path in paths}
-    names = display_names(by_path)
-    notes = [*_check_judgements(judged, kinds)]
-    scores = {names[path]: run.scores for path, run in by_path.items()}
-    notes += _check_runs(scores, judged)
-    return Inputs(judged, scores, names[baseline] if baseline else None, notes)
-
-
-def _check_judgements(judged: Qrels, kinds: Mapping[str, str] | None) -> Iterator[str]:
-    start = f"{{}} of {len(judged):,} judged topics have no "
-    yield from _format_note(start + "relevant sentence and score 0", without_relevant(judged))
-    if kinds is not None:
-        yield from _format_note(start + "type", [topic for topic in judged if topic not in kinds])
-
-
-def _check_runs(runs: Mapping[str, Scores], judged: Qrels) -> Iterator[str]:
-    """Notes on missing and unjudged topics. Runs with the same topics share a note."""
-    lacks = _group_runs({run: [t for t in judged if t not in scores] for run, scores in runs.items()})
-    for missing, names in lacks.items():
-        verb = "lack" if len(names) > 1 else "lacks"
-        text = f"{_join_names(names)} {verb} {{}} of {len(judged):,} judged topics, which score 0"
-        yield from _format_note(text, missing)
-    extras = _group_runs({run: [t for t in scores if t not in judged] for run, scores in runs.items()})
-    for extra, names in extras.items():
-        verb = "answer" if len(names) > 1 else "answers"
-        text = f"{_join_names(names)} {verb} {{}} topics without judgements, which are ignored"
-        yield from _format_note(text, extra)
-
-
-def _group_runs(topics_by_run: Mapping[str, Sequence[str]]) -> dict[tuple[str, ...], list[str]]:
-    groups: dict[tuple[str, ...], list[str]] = {}
-    for run, judged in topics_by_run.items():
-        groups.setdefault(tuple(sorted(judged)), []).append(run)
-    return groups
-
-
-def _join_names(names: Sequence[str]) -> str:
-    """List the first names, escaped for `str.format`."""
-    more = f" and {len(names) - _MAX_EXAMPLES} more" if len(names) > _MAX_EXAMPLES else ""
-    text = ", ".join(names[:_MAX_EXAMPLES]) + more
-    return text.replace("{", "{{").replace("}", "}}")
-
-
-def _format_note(text: str, ids: Sequence[str]) -> Iterator[str]:
-    """A note with the number of ids in place of {}, followed by the first ids; nothing without ids."""
-    if ids:
-        examples = ", ".join(ids[:_MAX_EXAMPLES]) + (", …" if len(ids) > _MAX_EXAMPLES else "")
-        yield f"{text.format(format(len(ids), ','))}: {examples}"
 
 
 _FILE = click.Path(dir_okay=False)
@@ -253,8 +178,7 @@ def _draw_index(
 
     drawings = [build_lengths(measure_lengths(searcher.index, data.qrels, data.runs))]
     if all_topics is not None:
-        allowed = choose_restrictions(restrict_file, all_topics)
-        tasks = build_tasks(all_topics, data.qrels, field=field, restrictions=allowed).ready
+        tasks = build_tasks(all_topics, data.qrels, field=field, restrict=restrict_file).ready
         features = dict.fromkeys([*(f.feature for f in ranking.features), *curves])
         if not varied_parameters(ranking) and not features:
             raise UsageError(f"model {ranking.model!r} has no parameter to vary: leave out --topics")
@@ -272,11 +196,7 @@ def _draw_sensitivity(searcher: Searcher, tasks: list[Task], ranking: Ranking) -
     from esr.lab.tuner import Tuner
 
     total = len(tasks) * len(varied_parameters(ranking))
-    with tqdm(total=total, unit=" topics", disable=None, leave=False) as bar:
-
-        def tick(topics: int) -> None:
-            bar.update(topics)
-
+    with count_topics(total) as tick:
         lines = compute_lines(Tuner(searcher, tasks, _DEFAULT_MEASURE), ranking, tick)
     return build_sensitivity(lines, ranking, _DEFAULT_MEASURE)
 

@@ -83,12 +83,11 @@ def signals(
     from esr.lab.training_data import collect_signals, list_signals, select_signals
     from esr.lab.tuner import build_tasks
     from esr.ranking.searcher import open_searcher
-    from esr.topics import choose_restrictions, read_topics
+    from esr.topics import read_topics
 
     check_output(output, topics, qrels, restrict)
-    all_topics, judgements = read_topics(topics), read_qrels(qrels)
-    allowed = choose_restrictions(restrict, all_topics)
-    tasks = build_tasks(all_topics, judgements, field=field, restrictions=allowed).ready
+    judgements = read_qrels(qrels)
+    tasks = build_tasks(read_topics(topics), judgements, field=field, restrict=restrict).ready
     with open_searcher(where) as searcher, count_topics() as tick:
         selected = select_signals(list_signals(searcher.index, ranking), texts)
         data = collect_signals(searcher, tasks, judgements, ranking, selected, depth, tick)

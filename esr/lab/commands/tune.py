@@ -12,7 +12,6 @@ from typing import Any
 
 import click
 import numpy as np
-from tqdm import tqdm
 
 from esr.cli import options
 from esr.cli.output import check_output, open_output
@@ -48,7 +47,7 @@ from esr.lab.tuner import DEPTH, Task, TaskSet, Tuner, Workers, build_tasks
 from esr.progress import count_topics
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
-from esr.topics import TITLE, choose_restrictions, read_topic_kinds, read_topics
+from esr.topics import TITLE, read_topic_kinds, read_topics
 
 grid_option = click.option(
     "--grid",
@@ -60,8 +59,12 @@ grid_option = click.option(
 measure_option = click.option(
     "--measure", default="AP", show_default=True, help="What to maximise: AP, RR, RPrec, P@k, R@k."
 )
-
-
+field_option = click.option(
+    "--field", default=TITLE, show_default=True, help="Field of the topics to search for."
+)
+restrict_option = click.option(
+    "--restrict", type=options.FILE, help="Lines of qid<TAB>document id: rank only these documents."
+)
 workers_option = click.option(
     "--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="Processes."
 )
@@ -143,10 +146,8 @@ def format_ranking(data: Mapping[str, Any]) -> str:
 @click.option("--test-qrels", type=options.FILE, help="Judgements of the test topics.")
 @click.option("--test-index", help="Index of the test topics, if it is another one.")
 @click.option("--test-on-training", is_flag=True, help="Allow test topics that are training topics.")
-@click.option("--field", default=TITLE, show_default=True, help="Field of the topics to search for.")
-@click.option(
-    "--restrict", type=options.FILE, help="Lines of qid<TAB>document id: rank only these documents."
-)
+@field_option
+@restrict_option
 @click.option("-k", "depth", type=click.IntRange(1), default=1000, show_default=True, help="Depth of a run.")
 @workers_option
 @click.option("-o", "--output", type=options.FILE, help="Write the best ranking to this file, for --ranking.")
@@ -228,9 +229,7 @@ def tune(
 
 
 def _read_tasks(topics: Path, qrels: Path, field: str, restrict: Path | None) -> TaskSet:
-    all_topics = read_topics(topics)
-    allowed = choose_restrictions(restrict, all_topics)
-    return build_tasks(all_topics, read_qrels(qrels), field=field, restrictions=allowed)
+    return build_tasks(read_topics(topics), read_qrels(qrels), field=field, restrict=restrict)
 
 
 def _read_test_tasks(topics: Path | None, qrels: Path | None, field: str) -> TaskSet | None:
@@ -406,10 +405,8 @@ def _format_estimate(estimate: dict[str, Any]) -> str:
 @click.option(
     "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of folds and learner."
 )
-@click.option("--field", default=TITLE, show_default=True, help="Field of the topics to search for.")
-@click.option(
-    "--restrict", type=options.FILE, help="Lines of qid<TAB>document id: rank only these documents."
-)
+@field_option
+@restrict_option
 @click.option("-o", "--output", type=options.FILE, help="Write the ranking to this file, for --ranking.")
 @click.option("--report", type=options.FILE, help="Write a page (.html) or figures (.json) to this file.")
 @options.as_json
@@ -460,19 +457,14 @@ def learn_command(
         require("a page of --report", "matplotlib")
     parse_measure(measure)
     topic_groups = read_topic_kinds(groups) if groups else {}
-    all_topics, judgements = read_topics(topics), read_qrels(qrels)
-    allowed = choose_restrictions(restrict, all_topics)
-    tasks = build_tasks(all_topics, judgements, field=field, restrictions=allowed)
+    judgements = read_qrels(qrels)
+    tasks = build_tasks(read_topics(topics), judgements, field=field, restrict=restrict)
     learning = LearningOptions(learner, measure, folds, seed, depth, ablate)
     with open_searcher(where) as searcher:
         signals = select_signals(list_signals(searcher.index, ranking), texts)
         with count_topics() as tick:
             training_data = collect_signals(searcher, tasks.ready, judgements, ranking, signals, depth, tick)
-    with tqdm(total=count_steps(signals, learning), unit=" fits", disable=None, leave=False) as bar:
-
-        def advance(fits: int) -> None:
-            bar.update(fits)
-
+    with count_topics(count_steps(signals, learning), "fits") as advance:
         learned, outcome = learn(training_data, signals, ranking, learning, topic_groups, advance)
     if output:
         save_ranking(output, learned.as_dict())

@@ -12,7 +12,7 @@ import io
 import math
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -25,15 +25,10 @@ from matplotlib.figure import Figure
 from scipy.optimize import isotonic_regression
 
 import esr
-from esr.lab.measures import SystemComparison
-from esr.lab.results import ALL, RunEvaluation
+from esr.lab.results import ALL, COMPARISON_HEADS, RunEvaluation, comparison_rows
 from esr.wording import count
 
 # Tables
-
-
-_HEADS = ("topics", "difference", "95 % interval", "effect")
-_TESTS = ("t-test", "corrected", "randomised", "corrected")
 
 
 def build_measures_table(results: Sequence[RunEvaluation]) -> str:
@@ -59,16 +54,14 @@ def build_measures_table(results: Sequence[RunEvaluation]) -> str:
 
 def build_comparisons_table(results: Sequence[RunEvaluation]) -> str:
     """For each measure and run: the difference, its interval and size, p-values, and topics won or lost."""
-    heads = ["run", *_HEADS, *_TESTS, "won", "tied", "lost"]
+    heads = ["run", *COMPARISON_HEADS]
     bodies = []
     for name in results[0].values:
         lines = [_band(name, len(heads))]
-        for result in results:
-            for kind, figures in result.groups.items():
-                if name in figures.significance:
-                    label = result.name if kind == ALL else f"{result.name}, {kind}"
-                    cells = "".join(f"<td>{cell}</td>" for cell in _cells(figures.significance[name]))
-                    lines.append(f'<tr><th scope="row">{escape(label)}</th>{cells}</tr>')
+        for (label, topics, difference, *rest), mark in comparison_rows(results, name):
+            cells = "".join(f"<td>{_typeset(cell)}</td>" for cell in rest)
+            marked = f'<td>{_typeset(difference)}<span class="mark">{mark}</span></td>'
+            lines.append(f'<tr><th scope="row">{escape(label)}</th><td>{topics}</td>{marked}{cells}</tr>')
         bodies.append(f"<tbody>{''.join(lines)}</tbody>")
     return _table(heads, "".join(bodies))
 
@@ -96,14 +89,9 @@ def _head(result: RunEvaluation) -> str:
     return f'<th scope="row">{escape(result.name)}{note}</th>'
 
 
-def _cells(c: SystemComparison) -> Iterator[str]:
-    yield str(c.topics)
-    yield format_signed(c.difference) + (f'<span class="mark">{c.mark}</span>')
-    yield "–" if math.isnan(c.low) else f"{format_signed(c.low)} to {format_signed(c.high)}"
-    yield "–" if math.isnan(c.effect) else f"{c.effect:+.2f}".replace("-", "−")
-    for value in (c.t_test, c.t_test_holm, c.randomisation, c.randomisation_holm):
-        yield "&lt;0.0001" if value < 0.0001 else format_figure(value)
-    yield from map(str, (c.wins, c.ties, c.losses))
+def _typeset(cell: str) -> str:
+    """A cell of numbers as HTML, with a proper minus sign or dash."""
+    return "–" if cell == "-" else escape(cell.replace("-", "−"))
 
 
 def _find_best(values: Sequence[float]) -> float:
@@ -194,6 +182,17 @@ def shorten(name: str) -> str:
 def create_figure(height: float) -> Figure:
     """An empty figure of this size in inches."""
     return Figure(figsize=(WIDTH, height), layout="constrained")
+
+
+def create_panels(number: int, columns: int, height: Callable[[int], float]) -> tuple[Figure, Sequence[Axes]]:
+    """A figure with this number of panels, at most so many in a row. `height`: by its number of rows."""
+    columns = min(columns, number)
+    rows = -(-number // columns)
+    figure = create_figure(height(rows))
+    panels: list[Axes] = list(figure.subplots(rows, columns, sharey=True, squeeze=False).flat)
+    for axes in panels[number:]:
+        axes.set_visible(False)
+    return figure, panels[:number]
 
 
 def spread_labels(targets: Sequence[float], gap: float, low: float, high: float) -> list[float]:

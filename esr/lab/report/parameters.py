@@ -28,6 +28,7 @@ from esr.lab.report.page import (
     Picture,
     ReportPage,
     create_figure,
+    create_panels,
     label_ends,
     style_of,
     with_style,
@@ -116,14 +117,9 @@ def sensitivity_rows(lines: Sequence[Line], measure: str) -> Sequence[Sequence[s
 
 @with_style
 def draw_sensitivity(lines: Sequence[Line], measure: str) -> Figure:
-    columns = min(_COLUMNS, len(lines))
-    rows = -(-len(lines) // columns)
-    figure = create_figure(2.5 * rows + 0.2)
-    panels: list[Axes] = list(figure.subplots(rows, columns, sharey=True, squeeze=False).flat)
-    for axes, line in zip(panels, lines, strict=False):
+    figure, panels = create_panels(len(lines), _COLUMNS, lambda rows: 2.5 * rows + 0.2)
+    for axes, line in zip(panels, lines, strict=True):
         _draw_panel(axes, line)
-    for position, axes in enumerate(panels):
-        axes.set_visible(position < len(lines))
     figures = [figure for line in lines for figure in line.figures]
     low, high = min(figures), max(figures)
     margin = max(_MIN_SPAN, high - low) * 0.08  # noise should not look like an effect

@@ -24,6 +24,7 @@ from esr.lab.report.page import (
     SERIES,
     Picture,
     create_figure,
+    create_panels,
     format_figure,
     format_signed,
     label_ends,
@@ -101,14 +102,9 @@ def _format_ends(gains: Gains) -> tuple[str, str]:
 
 @with_style
 def draw_gains(gains: Sequence[Gains], measure: str) -> Figure:
-    columns = min(_COLUMNS, len(gains))
-    rows = -(-len(gains) // columns)
-    figure = create_figure(max(2.6, 2.0 * rows + 0.3))
-    panels: list[Axes] = list(figure.subplots(rows, columns, sharey=True, squeeze=False).flat)
-    for axes, run_gains in zip(panels, gains, strict=False):
+    figure, panels = create_panels(len(gains), _COLUMNS, lambda rows: max(2.6, 2.0 * rows + 0.3))
+    for axes, run_gains in zip(panels, gains, strict=True):
         _draw_panel(axes, run_gains)
-    for position, axes in enumerate(panels):
-        axes.set_visible(position < len(gains))
     figure.supylabel(f"difference in {measure}", fontsize="medium")
     return figure
 

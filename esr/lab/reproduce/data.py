@@ -326,7 +326,7 @@ def load(files: RawFiles, work: Path, annotations: Annotations | None = None) ->
     if not any(allowed.values()):
         problem = "names no document of the archive, and no file of the archive has the name of a topic"
         raise InputError(str(files.topics), problem)
-    task_set = build_tasks(topics, qrels, restrictions={t: ids or ("",) for t, ids in allowed.items()})
+    task_set = build_tasks(topics, qrels, restrict={t: ids or ("",) for t, ids in allowed.items()})
     judged = {task.topic: dict.fromkeys(task.relevant, 1) for task in task_set.ready}
     terms = get_analyzer(ANALYZER).terms
     lengths = {s.id: len(terms(s.text)) for d in documents.values() for s in d.sentences}

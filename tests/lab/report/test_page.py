@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from esr.errors import UsageError
 from esr.folder.write.folder_writer import FolderWriter
 from esr.index.writer import Description
-from esr.lab.commands.report import read_inputs
+from esr.lab.commands.evaluate import read_inputs
 from esr.lab.measures import Qrels
 from esr.lab.report import page
 from esr.lab.report.page import (
