@@ -64,28 +64,24 @@ def _gain(year: str, system: str) -> Value:
 
 def _published(*systems: str) -> Check:
     return all_of(
-        *(
-            near(f"AP of {system}, {y}", n[system], _TOLERANCE, _average_precision(y, system), digits=3)
-            for system in systems
-            for y, n in PUBLISHED.items()
-        )
+        near(f"AP of {system}, {y}", n[system], _TOLERANCE, _average_precision(y, system), digits=3)
+        for system in systems
+        for y, n in PUBLISHED.items()
     )
 
 
 def _gains(*systems: str) -> Check:
     """Check the percentages behind the values of the table."""
     return all_of(
-        *(
-            near(
-                f"AP of {system} over tfisf in %, {year}",
-                100.0 * (values[system] / values["tfisf"] - 1.0),
-                _POINTS,
-                _gain(year, system),
-                digits=1,
-            )
-            for system in systems
-            for year, values in PUBLISHED.items()
+        near(
+            f"AP of {system} over tfisf in %, {year}",
+            100.0 * (values[system] / values["tfisf"] - 1.0),
+            _POINTS,
+            _gain(year, system),
+            digits=1,
         )
+        for system in systems
+        for year, values in PUBLISHED.items()
     )
 
 
@@ -173,16 +169,14 @@ _DEPENDENCE = (
         "SDM and FDM are clearly above FIDM",
         _in_nearest_collection(
             lambda pairs: all_of(
-                *(
-                    compared(
-                        "above",
-                        [f"{m}{suffix}" for m in ("sdm", "fdm")],
-                        [f"fidm{suffix}"],
-                        TOP_MEASURES,
-                        pairs,
-                    )
-                    for suffix in MRF_SUFFIXES.values()
+                compared(
+                    "above",
+                    [f"{m}{suffix}" for m in ("sdm", "fdm")],
+                    [f"fidm{suffix}"],
+                    TOP_MEASURES,
+                    pairs,
                 )
+                for suffix in MRF_SUFFIXES.values()
             )
         ),
         _COLLECTION,

@@ -64,30 +64,26 @@ _OTHERS = [name for name in _PLAIN if name not in _2SI]
 def relevant_shares(claimed: Mapping[str, float]) -> Check:
     """Check the share of relevant sentences of each year, in per cent."""
     return all_of(
-        *(
-            near(
-                f"relevant in {year}, % (micro or macro)",
-                percent,
-                0.5,
-                statistic(year, "relevant_micro", 100.0),
-                statistic(year, "relevant_macro", 100.0),
-            )
-            for year, percent in claimed.items()
+        near(
+            f"relevant in {year}, % (micro or macro)",
+            percent,
+            0.5,
+            statistic(year, "relevant_micro", 100.0),
+            statistic(year, "relevant_macro", 100.0),
         )
+        for year, percent in claimed.items()
     )
 
 
 def _top_lengths(model: str, claimed: Mapping[str, float]) -> Check:
     return all_of(
-        *(
-            near(
-                f"top-100 length of {model}, {test} (document or surrounding)",
-                number,
-                0.5,
-                *(top_length(MAIN, test, name) for name in _in(model)),
-            )
-            for test, number in claimed.items()
+        near(
+            f"top-100 length of {model}, {test} (document or surrounding)",
+            number,
+            0.5,
+            *(top_length(MAIN, test, name) for name in _in(model)),
         )
+        for test, number in claimed.items()
     )
 
 
@@ -95,16 +91,14 @@ def _longer(pairs: Pairs, systems: Iterable[tuple[str, str]]) -> Check:
     """Check that the top of the first system of each pair is longer than that of the second."""
     systems = list(systems)
     return all_of(
-        *(
-            ordered(
-                f"top-100 length, {train} to {test}",
-                (a, top_length(train, test, a)),
-                (b, top_length(train, test, b)),
-                digits=2,
-            )
-            for train, test in pairs
-            for a, b in systems
+        ordered(
+            f"top-100 length, {train} to {test}",
+            (a, top_length(train, test, a)),
+            (b, top_length(train, test, b)),
+            digits=2,
         )
+        for train, test in pairs
+        for a, b in systems
     )
 
 
@@ -211,10 +205,8 @@ _BUILT: dict[str, tuple[str, Callable[[Pairs], Check]]] = {
             ),
             majority_of(
                 all_of(
-                    *(
-                        compared("not below", [f"{model} document"], [f"{model} surrounding"], pairs=pairs)
-                        for model in WITH_CONTEXT
-                    )
+                    compared("not below", [f"{model} document"], [f"{model} surrounding"], pairs=pairs)
+                    for model in WITH_CONTEXT
                 )
             ),
         ),
@@ -257,10 +249,8 @@ _BUILT: dict[str, tuple[str, Callable[[Pairs], Check]]] = {
     "FLA-F10": (
         "with p(d|s), smoothing methods do not differ significantly",
         lambda pairs: all_of(
-            *(
-                compared("not significantly different from", [name], _PRIOR[number:], pairs=pairs)
-                for number, name in enumerate(_PRIOR, 1)
-            )
+            compared("not significantly different from", [name], _PRIOR[number:], pairs=pairs)
+            for number, name in enumerate(_PRIOR, 1)
         ),
     ),
     "FLA-F11": (
@@ -282,7 +272,7 @@ _BUILT: dict[str, tuple[str, Callable[[Pairs], Check]]] = {
     "FLA-F20": (
         "the length prior lifts JM and DIR significantly",
         lambda pairs: all_of(
-            *(compared("significantly above", [f"{m} + length"], [m], pairs=pairs) for m in ALONE)
+            compared("significantly above", [f"{m} + length"], [m], pairs=pairs) for m in ALONE
         ),
     ),
     "FLA-F21": (
@@ -358,15 +348,13 @@ TARGETS = (
         "FLA-D4",
         "a term nearly always occurs once in a sentence; p(t|d) is far above p(t) for nearly all of them",
         all_of(
-            *(
-                at_least(f"{what}, {year}", least, statistic(year, name))
-                for name, what, least in (
-                    ("once", "terms that occur once", 0.9),
-                    ("above", "terms with p(t|d) above p(t)", 0.9),
-                    ("far_above", "terms with p(t|d) above 10 p(t)", 0.5),
-                )
-                for year in YEARS
+            at_least(f"{what}, {year}", least, statistic(year, name))
+            for name, what, least in (
+                ("once", "terms that occur once", 0.9),
+                ("above", "terms with p(t|d) above p(t)", 0.9),
+                ("far_above", "terms with p(t|d) above 10 p(t)", 0.5),
             )
+            for year in YEARS
         ),
         "the paper has no numbers; the bounds are esr's",
     ),
@@ -393,9 +381,7 @@ TARGETS = (
         "FLA-E5",
         "Figures 1-3: P@10, AP and R-Prec with and without p(d|s)",
         reported(
-            all_of(
-                *(compared("above", [with_prior(name)], [name], ("P@10", "AP", "RPrec")) for name in _PLAIN)
-            )
+            all_of(compared("above", [with_prior(name)], [name], ("P@10", "AP", "RPrec")) for name in _PLAIN)
         ),
         "numbers instead of bars",
     ),
@@ -450,7 +436,7 @@ TARGETS = (
     Target(
         "FLA-F13",
         "the best BM25f has b_sent = 0 and alpha = 1 in both contexts, which is BM25",
-        all_of(*(tuned_to(MAIN, name, b_sent=0.0, alpha=1.0) for name in _in("bm25f"))),
+        all_of(tuned_to(MAIN, name, b_sent=0.0, alpha=1.0) for name in _in("bm25f")),
     ),
     Target(
         "FLA-F14",
@@ -489,11 +475,9 @@ TARGETS = (
         "FLA-F17",
         "with p(d|s), the top 100 is about 20 terms long in all models",
         all_of(
-            *(
-                near(f"top-100 length of {system}, {test}", 20.0, 2.0, top_length(train, test, system))
-                for train, test in MAIN_PAIRS
-                for system in _PRIOR
-            )
+            near(f"top-100 length of {system}, {test}", 20.0, 2.0, top_length(train, test, system))
+            for train, test in MAIN_PAIRS
+            for system in _PRIOR
         ),
         _STOP_WORDS,
     ),
@@ -523,16 +507,14 @@ TARGETS = (
         "FLA-F23",
         "tfisf and BM25 with b = 0 tend to long sentences already, as these match more terms",
         all_of(
-            *(
-                ordered(
-                    f"terms, {test}",
-                    (f"top 100 of {system}", top_length(train, test, system)),
-                    ("all sentences", statistic(test, "sentence_length")),
-                    digits=2,
-                )
-                for train, test in MAIN_PAIRS
-                for system in _STRONG
+            ordered(
+                f"terms, {test}",
+                (f"top 100 of {system}", top_length(train, test, system)),
+                ("all sentences", statistic(test, "sentence_length")),
+                digits=2,
             )
+            for train, test in MAIN_PAIRS
+            for system in _STRONG
         ),
     ),
     Target(

@@ -84,12 +84,10 @@ def _rewards(name: str, features: Iterable[str], years: Iterable[str]) -> Check:
     """Check that a curve adds to sentences with some of a feature, and takes from those without."""
     features = tuple(features)
     return all_of(
-        *(
-            check(f"mean {name}({feature}) where it is {what}", year, feature, name, where)
-            for year in years
-            for feature in features
-            for check, what, where in ((_positive, "1 or more", _PRESENT), (_negative, "0", at(0)))
-        )
+        check(f"mean {name}({feature}) where it is {what}", year, feature, name, where)
+        for year in years
+        for feature in features
+        for check, what, where in ((_positive, "1 or more", _PRESENT), (_negative, "0", at(0)))
     )
 
 
@@ -208,7 +206,7 @@ def _check_named_titles(results: ExperimentResults) -> list[Line]:
 
 
 def _by_kind(build: Callable[[str], Check]) -> Check:
-    return all_of(*(build(kind) for kind in KINDS))
+    return all_of(build(kind) for kind in KINDS)
 
 
 def _post_combination() -> Iterator[Check]:
@@ -461,16 +459,14 @@ TARGETS = (
         "FL-F13",
         "name features: p(I=0) is highest overall, lower in R, lowest in T",
         all_of(
-            *(
-                ordered(
-                    f"sentences without {feature}, {year}",
-                    ("p(0)", probability(year, feature, "everywhere", at(0))),
-                    ("p(0|R)", probability(year, feature, "relevant", at(0))),
-                    ("p(0|T)", probability(year, feature, "top", at(0))),
-                )
-                for year in BOTH_YEARS
-                for feature in NAMES
+            ordered(
+                f"sentences without {feature}, {year}",
+                ("p(0)", probability(year, feature, "everywhere", at(0))),
+                ("p(0|R)", probability(year, feature, "relevant", at(0))),
+                ("p(0|T)", probability(year, feature, "top", at(0))),
             )
+            for year in BOTH_YEARS
+            for feature in NAMES
         ),
         _TOOLS,
     ),
@@ -607,16 +603,14 @@ TARGETS = (
         "FL-F25",
         "relevant sentences are longer than sentences on average, and those that tfisf retrieves are too",
         all_of(
-            *(
-                ordered(
-                    f"mean length, {year}",
-                    (what, feature_mean(year, "len", name)),
-                    ("all", feature_mean(year, "len", "everywhere")),
-                    digits=2,
-                )
-                for year in BOTH_YEARS
-                for name, what in (("relevant", "relevant"), ("top", "retrieved"))
+            ordered(
+                f"mean length, {year}",
+                (what, feature_mean(year, "len", name)),
+                ("all", feature_mean(year, "len", "everywhere")),
+                digits=2,
             )
+            for year in BOTH_YEARS
+            for name, what in (("relevant", "relevant"), ("top", "retrieved"))
         ),
         "the end of the sentence about the retrieved ones is cut off; it follows from FLOE",
     ),

@@ -224,9 +224,10 @@ ALL_PAIRS = tuple(pair for year in YEARS for pair in pairs_of(year))
 BOTH_WAYS = (("2003", "2004"), ("2004", "2003"))
 
 
-def all_of(*checks: Check) -> Check:
+def all_of(*checks: Check | Iterable[Check]) -> Check:
     """Concatenate the lines of several checks."""
-    return lambda results: [line for check in checks for line in check(results)]
+    flat = [each for one in checks for each in ([one] if callable(one) else one)]
+    return lambda results: [line for check in flat for line in check(results)]
 
 
 def near(label: str, claimed: float, tolerance: float, *values: Value, digits: int = 2) -> Check:
