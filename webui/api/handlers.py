@@ -1,7 +1,7 @@
 """Handlers of the API's operations: each turns the arguments of a request into the data of its answer.
 
-`operations.py` says what each operation is for. Pages of one ranking must fit together, so the token of the
-next page holds a digest of the index's state; continuing after the index has changed is an error.
+The docstring of each is its description in the API. Pages of one ranking must fit together, so the token of
+the next page holds a digest of the index's state; continuing after the index has changed is an error.
 """
 
 from __future__ import annotations
@@ -156,10 +156,12 @@ def _parse_token(token: str) -> tuple[int, str]:
 
 
 def search(call: Call) -> dict[str, Any]:
+    """Rank the sentences for a query."""
     return _search(call, parse_search(call.arguments), call.arguments)
 
 
 def search_body(call: Call) -> dict[str, Any]:
+    """Rank the sentences for a query that is sent as JSON."""
     body = read_body(search_schema(call.settings))
     arguments = search_arguments(body, call.settings)
     return _search(call, replace(parse_search(arguments), ranking=read_ranking(call, body)), arguments)
@@ -194,6 +196,7 @@ def _search(call: Call, search: SearchRequest, arguments: Arguments) -> dict[str
 
 
 def similar(call: Call) -> dict[str, Any]:
+    """Rank the sentences that say the same as a sentence, or continue it."""
     request, shape = parse_similar(call.arguments), parse_shape(call.arguments)
     found = lists.find_similar(call.searcher, request)
     writer = lists.HitWriter(found.index, shape, found.terms, call.arguments.first("index"))
@@ -204,11 +207,13 @@ def similar(call: Call) -> dict[str, Any]:
 
 
 def timeline(call: Call) -> dict[str, Any]:
+    """Count the sentences with all words of a query by day, week, month or year."""
     request = parse_timeline(call.arguments)
     return lists.make_timeline(call.searcher, request, call.settings, request.peaks).as_dict()
 
 
 def facets(call: Call) -> dict[str, Any]:
+    """Count the sentences with a word of the query by source, month, attributes and names."""
     search = parse_search(call.arguments)
     size = call.arguments.value("size")
     fields = call.arguments.values_of("field") or tuple(FACET_FIELDS)
@@ -230,34 +235,41 @@ def facets(call: Call) -> dict[str, Any]:
 
 
 def concordance(call: Call) -> dict[str, Any]:
+    """List the occurrences of a word, a phrase or a prefix, each with the text on both sides."""
     search = parse_search(call.arguments)
     return lists.list_occurrences(call.searcher, search, call.arguments, call.settings).as_dict()
 
 
 def collocations(call: Call) -> dict[str, Any]:
+    """List the words that occur near a word or phrase more often than their frequency explains."""
     return read_collocations(call.searcher, call.arguments, call.settings).as_dict()
 
 
 def quotes(call: Call) -> dict[str, Any]:
+    """List what a speaker said, or anyone: the newest quotations, or the best for a query."""
     k = call.arguments.value("k")
     return read_quotations(call.searcher, call.arguments, call.settings, k).as_dict()
 
 
 def names(call: Call) -> dict[str, Any]:
+    """List the names of an index or of the sentences for a query, the most frequent first."""
     _, listed = read_names(call.searcher, call.arguments, call.settings)
     return {"names": [to_builtins(name) for name in listed]}
 
 
 def network(call: Call) -> dict[str, Any]:
+    """Get which names occur together in sentences."""
     selection, listed = read_names(call.searcher, call.arguments, call.settings)
     return build_network(selection, listed, least=call.arguments.value("least")).as_dict()
 
 
 def name(call: Call) -> dict[str, Any]:
+    """Get what an index has about a name: counts, dates, forms, sources, names with it, sentences."""
     return read_name_page(call.searcher, call.arguments).as_dict()
 
 
 def contrast(call: Call) -> dict[str, Any]:
+    """List the words that occur near a word or phrase more often in a part of its sentences."""
     part, against = (
         read_part(call.searcher, call.arguments, call.settings, name) for name in ("part", "against")
     )
@@ -266,10 +278,12 @@ def contrast(call: Call) -> dict[str, Any]:
 
 
 def frequencies(call: Call) -> dict[str, Any]:
+    """Count the occurrences of words and phrases by period or source, also per million words."""
     return read_frequencies(call.searcher, call.arguments, call.settings).as_dict()
 
 
 def keyness(call: Call) -> dict[str, Any]:
+    """List the words that are more frequent in a part of the collection than in another."""
     search = parse_search(call.arguments)
     check_query(call.searcher, search.parsed, call.settings)
     against = read_part(call.searcher, call.arguments, call.settings, "against")
@@ -281,6 +295,7 @@ _OF_ALL_TYPES = 10
 
 
 def values(call: Call) -> dict[str, Any]:
+    """List the values of a field or the names that begin as the text does, the most frequent first."""
     field, size = call.arguments.value("field"), call.arguments.value("size")
     prefix = call.arguments.first("prefix")
     index = call.searcher.snapshot().index
@@ -309,17 +324,20 @@ def _names(index: Index, prefix: str, size: int) -> list[dict[str, Any]]:
 
 
 def complete(call: Call) -> dict[str, Any]:
+    """Complete the last word of a query: words, names and values of fields, the most frequent first."""
     text, limit = call.arguments.first("q"), call.arguments.value("limit")
     completions = complete_query(call.searcher.snapshot(), text, limit) if text else ()
     return {"completions": [completion._asdict() for completion in completions]}
 
 
 def document(call: Call) -> dict[str, Any]:
+    """Get a document, with the scores of its sentences for a query."""
     search = parse_search(call.arguments)
     return _document(call.searcher, call.arguments.first("id"), search, call.settings)
 
 
 def documents(call: Call) -> dict[str, Any]:
+    """Get several documents, with the scores of their sentences for a query."""
     search, ids = parse_search(call.arguments), list(dict.fromkeys(call.arguments["id"]))
     if len(ids) > call.settings.max_k:
         raise RequestError(f"there are {len(ids)} ids: at most {call.settings.max_k} are allowed", "id")
@@ -345,17 +363,20 @@ def _document(searcher: Searcher, id: str, search: SearchRequest, settings: Sett
 
 
 def explain(call: Call) -> dict[str, Any]:
+    """Explain the score of a sentence by its parts, which add up to it."""
     search = parse_search(call.arguments)
     return explain_sentence(call.searcher, search, call.arguments.first("id"), call.settings).as_dict()
 
 
 def compare(call: Call) -> dict[str, Any]:
+    """Compare the answers of two rankings to one query."""
     search = parse_search(call.arguments)
     versus = parse_ranking(call.arguments, VERSUS)
     return compare_rankings(call.searcher, search, versus, call.settings).as_dict()
 
 
 def query(call: Call) -> dict[str, Any]:
+    """Get a search as a request for Elasticsearch itself; an index folder has none."""
     search = parse_search(call.arguments)
     standalone = call.arguments.value("standalone")
     snapshot = call.searcher.snapshot()
@@ -366,6 +387,7 @@ def query(call: Call) -> dict[str, Any]:
 
 
 def analyze(call: Call) -> dict[str, Any]:
+    """Get the terms that an index's analyzer makes of a text, with the places of their words."""
     text = call.arguments.first("text")
     query = in_language(literal(text), call.arguments.value("query_language"))
     with blame_argument("query_language"):
@@ -377,11 +399,13 @@ HIDDEN = frozenset({"where", "indices", "server", "lacks"})
 
 
 def status(call: Call) -> dict[str, Any]:
+    """Describe what an index holds."""
     facts = call.searcher.index.status()
     return {name: value for name, value in facts.items() if name not in HIDDEN}
 
 
 def catalogue(call: Call) -> dict[str, Any]:
+    """List models, contexts, priors, features, forms, boosts and signals, with their parameters."""
     return {
         "default": models.DEFAULT.name,
         "models": [model.as_dict() for model in models.MODELS.values()],
@@ -459,6 +483,7 @@ AnswerOrError = Answer | UsageError
 
 
 def batch(call: Call) -> Response:
+    """Answer several queries at once, as JSON, as a TREC run or as CSV."""
     body = read_body(body_schema(call.settings))
     queries: dict[str, str] = {query["id"]: query["query"] for query in body["queries"]}
     count_queries(len(body["queries"]))

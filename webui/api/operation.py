@@ -73,22 +73,30 @@ class Call(Struct, frozen=True):
 class Operation:
     """An operation. Its arguments are those rows of the table that name it; `body` depends on the settings.
 
-    `answer`: the name of a schema in `schemas.py`. `errors`: statuses of ERRORS that not all operations have.
-    `other_types`: media types of answers besides JSON. `deadline`: the name of the setting that limits its
-    time. `page_twin`: the address of a page with `.json` added, which gives the same answer.
+    `handler`: what answers it, whose docstring describes it. `answer`: the name of a schema in `schemas.py`.
+    `path`: its address below that of the API, by default its name. `errors`: statuses of ERRORS that not all
+    operations have. `other_types`: media types of answers besides JSON. `deadline`: the name of the setting
+    that limits its time. `has_twin`: the same address of the pages, with `.json` added, gives it too.
     """
 
     name: str
-    method: str
-    path: str
-    summary: str
     handler: Callable[[Call], Any]
     answer: str
+    method: str = "GET"
+    path: str = ""
     body: Callable[[Settings], Schema] | None = None
     errors: tuple[int, ...] = ()
     other_types: tuple[str, ...] = ()
     deadline: str = "deadline"
-    page_twin: str | None = None
+    has_twin: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "path", self.path or f"/{self.name}")
+
+    @property
+    def summary(self) -> str:
+        """What it does, in a sentence."""
+        return self.handler.__doc__ or ""
 
     @property
     def arguments(self) -> list[Argument]:
