@@ -32,6 +32,7 @@ from esr.index.contract import Index
 from webui.access.grants import ANYBODY, MOST_PASSWORD, Grant, GrantFile, Passwords, read_grants
 from webui.access.restricted import parse_restriction, restrict
 from webui.pages.rendering import PageRenderer
+from webui.running.logs import log_event
 from webui.running.problems import wants_json
 from webui.running.rate_limit import SlidingWindow, client_key, parse_rate
 from webui.running.request_errors import Forbidden, RequestError, Unauthorized
@@ -417,9 +418,7 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
                 fields["attempt"] = g.attempt
             if settings.audit_queries:
                 fields["query"] = request.query_string.decode("utf-8", "replace")[:_QUERY_CHARS]
-            record = logging.LogRecord(_AUDIT_LOG.name, logging.INFO, __file__, 0, "audit", (), None)
-            record.json_fields = fields
-            _AUDIT_LOG.handle(record)
+            log_event(_AUDIT_LOG, "audit", fields)
         return response
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
@@ -22,7 +22,6 @@ from esr.models.static_scores import (
     BUILTIN_FEATURES,
     FORMS,
     PRIORS,
-    Adjustment,
     Form,
     Prior,
     check_weight,
@@ -269,36 +268,21 @@ class PriorControl(NamedTuple):
     value: str
 
 
-class FeatureRow(NamedTuple):
-    """A feature of the ranking as four fields. An empty row is for adding one."""
+class ControlRow(NamedTuple):
+    """A feature, a boost or a signal as fields; only features have a form. An empty row is for adding one."""
 
-    feature: str
-    form: str
-    weight: str
-    parameters: str
-
-
-class NamedRow(NamedTuple):
-    """A boost or a signal of the ranking as three fields. An empty row is for adding one."""
-
-    name: str
-    weight: str
-    parameters: str
+    name: str = ""
+    form: str = ""
+    weight: str = ""
+    parameters: str = ""
 
 
-class BoostControls(NamedTuple):
-    """The boosts of the ranking, and those on offer."""
+class RowControls(NamedTuple):
+    """The boosts of the ranking, or the signals of its second stage with their depth; and those on offer."""
 
-    rows: Sequence[NamedRow]
-    available: Sequence[Boost]
-
-
-class SignalControls(NamedTuple):
-    """The signals of the second stage, those on offer, and its depth."""
-
-    rows: Sequence[NamedRow]
-    available: Sequence[SignalType]
-    depth: str
+    rows: Sequence[ControlRow]
+    available: Sequence[Boost | SignalType]
+    depth: str = ""
     default_depth: int = DEPTH
     max_depth: int = MAX_DEPTH
 
@@ -315,11 +299,11 @@ class RankingControls:
     contexts: list[Option]
     candidates: list[Option]
     priors: list[PriorControl]
-    feature_rows: list[FeatureRow]
+    feature_rows: list[ControlRow]
     features: list[Option]
     forms: list[Form]
-    boosts: BoostControls
-    signals: SignalControls
+    boosts: RowControls
+    signals: RowControls
     checkboxes: list[Checkbox] = field(default_factory=list)
 
     @property
@@ -334,7 +318,7 @@ class RankingControls:
         phrases += [f"{p.parameter.name} {p.value}" for p in self.model.parameters if p.value]
         phrases += [c.value for c in self.candidates if c.is_selected and c.value]
         phrases += [f"prior {p.prior.name} × {p.value}" for p in self.priors if p.value]
-        phrases += [f"{r.feature} {r.form} {r.weight}".strip() for r in self.feature_rows if r.feature]
+        phrases += [f"{r.name} {r.form} {r.weight}".strip() for r in self.feature_rows if r.name]
         phrases += [f"boost {b.name} {b.weight}".strip() for b in self.boosts.rows if b.name]
         phrases += [f"signal {s.name} {s.weight}".strip() for s in self.signals.rows if s.name]
         phrases += [f"depth {self.signals.depth}"] if self.signals.depth else []
@@ -371,14 +355,15 @@ def _build(
     first = dict(reversed(arguments))
     name = first.get("model", "")
     selected = models.MODELS[name if name in models.MODELS else models.DEFAULT.name]
-    feature_rows, bad_features = _feature_rows([v for n, v in arguments if n == "feature"])
-    boost_rows, bad_boosts = _named_rows([v for n, v in arguments if n == "boost"], _parse_boost)
-    signal_rows, bad_signals = _named_rows([v for n, v in arguments if n == "rerank"], _parse_signal)
-    unreadable = {"feature": bad_features, "boost": bad_boosts, "rerank": bad_signals}
-    others = [
-        *_foreign(arguments, selected),
-        *((name, text) for name, texts in unreadable.items() for text in texts),
-    ]
+    others = _foreign(arguments, selected)
+    rows: dict[str, list[ControlRow]] = {kind: [] for kind in _PARSERS}
+    for kind, parse in _PARSERS.items():
+        for text in (value for name, value in arguments if name == kind):
+            try:
+                rows[kind].append(_row(*parse(text)))
+            except UsageError:
+                others.append((kind, text))
+        rows[kind].append(ControlRow())
     return RankingControls(
         prefix,
         [
@@ -389,12 +374,12 @@ def _build(
         _contexts(first.get("context", ""), selected),
         _candidates(first.get("candidates", ""), selected),
         [PriorControl(prefix + PRIOR + n, p, first.get(PRIOR + n, "")) for n, p in PRIORS.items()],
-        feature_rows,
+        rows["feature"],
         _features(index_features),
         [form for form in FORMS.values() if not form.is_trained],
-        BoostControls(boost_rows, list(boosts.BOOSTS.values())),
-        SignalControls(
-            signal_rows, _signals({row.name for row in signal_rows}, stored), first.get("depth", "")
+        RowControls(rows["boost"], list(boosts.BOOSTS.values())),
+        RowControls(
+            rows["rerank"], _signals({row.name for row in rows["rerank"]}, stored), first.get("depth", "")
         ),
         [_checkbox(prefix + name, value) for name, value in others],
     )
@@ -454,51 +439,27 @@ def _features(index_features: Sequence[str]) -> list[Option]:
     ]
 
 
-def _feature_rows(texts: Sequence[str]) -> tuple[list[FeatureRow], list[str]]:
-    """A row for each feature and an empty one, and the texts that cannot be parsed."""
-    rows, unreadable = [], []
-    for text in texts:
-        try:
-            rows.append(_feature_row(parse_adjustment(text)))
-        except UsageError:
-            unreadable.append(text)
-    return [*rows, FeatureRow("", "", "", "")], unreadable
+def _row(name: str, form: str, params: Mapping[str, Any]) -> ControlRow:
+    values = {key: plain_number(value) for key, value in params.items()}
+    weight = values.pop(boosts.WEIGHT, "")
+    return ControlRow(name, form, weight, ":".join(f"{key}={value}" for key, value in values.items()))
 
 
-def _feature_row(adjustment: Adjustment) -> FeatureRow:
-    params = dict(adjustment.params)
-    weight = f"{params.pop('w'):g}" if "w" in params else ""
-    return FeatureRow(
-        adjustment.feature,
-        adjustment.form,
-        weight,
-        ":".join(f"{name}={value:g}" for name, value in params.items()),
-    )
+def _parse_feature(text: str) -> tuple[str, str, Mapping[str, Any]]:
+    parsed = parse_adjustment(text)
+    return parsed.feature, parsed.form, dict(parsed.params)
 
 
-def _named_rows(
-    texts: Sequence[str], parse: Callable[[str], tuple[str, Mapping[str, Any]]]
-) -> tuple[list[NamedRow], list[str]]:
-    """A row for each boost or signal and an empty one, and the texts that cannot be parsed."""
-    rows, unreadable = [], []
-    for text in texts:
-        try:
-            name, params = parse(text)
-        except UsageError:
-            unreadable.append(text)
-            continue
-        values = {key: plain_number(value) for key, value in params.items()}
-        weight = values.pop(boosts.WEIGHT, "")
-        rows.append(NamedRow(name, weight, ":".join(f"{key}={value}" for key, value in values.items())))
-    return [*rows, NamedRow("", "", "")], unreadable
-
-
-def _parse_signal(text: str) -> tuple[str, Mapping[str, Any]]:
-    parsed = parse_signal(text)
-    return parsed.signal, parsed.params
-
-
-def _parse_boost(text: str) -> tuple[str, Mapping[str, Any]]:
+def _parse_boost(text: str) -> tuple[str, str, Mapping[str, Any]]:
     name, values = boosts.parse(text)
     boosts.from_json({name: values})
-    return name, values
+    return name, "", values
+
+
+def _parse_signal(text: str) -> tuple[str, str, Mapping[str, Any]]:
+    parsed = parse_signal(text)
+    return parsed.signal, "", parsed.params
+
+
+_PARSERS = {"feature": _parse_feature, "boost": _parse_boost, "rerank": _parse_signal}
+"""By argument, what reads a row: its name, its form and its parameters. Raises UsageError."""

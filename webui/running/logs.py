@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import json
 import logging
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -65,6 +66,13 @@ class JsonFormatter(logging.Formatter):
         if record.exc_info:
             line["trace"] = self.formatException(record.exc_info)
         return write_json(line, sort_keys=False).decode()
+
+
+def log_event(logger: logging.Logger, event: str, fields: Mapping[str, Any]) -> None:
+    """Log an event with these keys. `Logger.info` would search the stack for its caller."""
+    record = logging.LogRecord(logger.name, logging.INFO, __file__, 0, event, (), None)
+    record.json_fields = fields
+    logger.handle(record)
 
 
 def log_to_standard_error() -> None:

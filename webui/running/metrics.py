@@ -25,7 +25,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from esr.errors import EsrError
 from webui.running import traces
 from webui.running.gate import stage_times
-from webui.running.logs import write_json
+from webui.running.logs import log_event, write_json
 from webui.running.settings import COUNTS_FOLDER, Settings
 
 _REGISTRY = CollectorRegistry()
@@ -117,14 +117,8 @@ def _gauges(indexes: Iterable[Served]) -> CollectorRegistry:
 
 
 REQUEST_ID = "X-Request-Id"
-
-
 _ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
-
-
 _PATH_CHARS = 200
-
-
 ACCESS_LOG = logging.getLogger("webui.access")
 
 
@@ -157,9 +151,7 @@ def install_access_log(app: Flask, settings: Settings) -> None:
                 "stages_ms": {name: round(part * 1000, 1) for name, part in stages.items()},
                 "client": request.remote_addr,
             }
-            record = logging.LogRecord(ACCESS_LOG.name, logging.INFO, __file__, 0, "request", (), None)
-            record.json_fields = fields
-            ACCESS_LOG.handle(record)  # `info` would search the stack for its caller
+            log_event(ACCESS_LOG, "request", fields)
         return response
 
     @app.teardown_request

@@ -5,7 +5,7 @@ Answers hold nothing from the inside of an engine; the log has the details of se
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from flask import Flask, Response, current_app, jsonify, request
@@ -31,6 +31,40 @@ class Problem:
     field: str | None = None
 
 
+_UNAVAILABLE: Mapping[type[Exception], tuple[str, str, str]] = {
+    Busy: ("busy", "The server is busy", "Too many searches are running. Try again in a few seconds."),
+    EngineUnreachable: (
+        "engine_unreachable",
+        "The search engine is not responding",
+        "The search engine gave no answer in time. Try again in a moment.",
+    ),
+    IndexMissing: (
+        "index_missing",
+        "The index does not exist",
+        "There is no index to search. It may still be loading: try again later.",
+    ),
+    IndexUnusable: (
+        "index_unusable",
+        "The index cannot be used",
+        "The index cannot be read. Ask whoever runs this server to look into it.",
+    ),
+}
+"""Code, title and message of the errors that may be over at the next try."""
+_HTTP_ERRORS: Mapping[int, tuple[str, str, str]] = {
+    404: ("not_found", "Page not found", "There is nothing at this address."),
+    405: ("method_not_allowed", "Method not allowed", "This address does not take {method}: use {others}."),
+    408: (
+        "timeout",
+        "The request did not arrive in time",
+        "The request did not arrive in time: send all of it at once.",
+    ),
+    413: ("too_large", "The request is too large", "The request is too large: send less."),
+    415: ("unsupported", "Unsupported content type", "{description}"),
+    429: ("too_many_requests", "Too many requests", "Too many requests: wait a moment, then retry."),
+}
+"""The same by status; others are a bad request."""
+
+
 def describe_error(error: Exception) -> Problem:
     """The problem to report to clients for an error."""
     match error:
@@ -38,68 +72,22 @@ def describe_error(error: Exception) -> Problem:
             return Problem(error.status, error.code, error.title, as_sentence(str(error)), error.field)
         case UsageError():
             return Problem(400, "bad_input", RequestError.title, as_sentence(str(error)))
-        case Busy():
-            return Problem(
-                503,
-                "busy",
-                "The server is busy",
-                "Too many searches are running. Try again in a few seconds.",
-            )
-        case EngineUnreachable():
-            return Problem(
-                503,
-                "engine_unreachable",
-                "The search engine is not responding",
-                "The search engine gave no answer in time. Try again in a moment.",
-            )
-        case IndexMissing():
-            return Problem(
-                503,
-                "index_missing",
-                "The index does not exist",
-                "There is no index to search. It may still be loading: try again later.",
-            )
-        case IndexUnusable():
-            return Problem(
-                503,
-                "index_unusable",
-                "The index cannot be used",
-                "The index cannot be read. Ask whoever runs this server to look into it.",
-            )
-        case ClientDisconnected():
-            return Problem(
-                408,
-                "timeout",
-                "The request did not arrive in time",
-                "The request did not arrive in time: send all of it at once.",
-            )
         case HTTPException(code=int(code)) if 400 <= code < 500:
-            return _describe_http_error(error, code)
+            return _describe_http_error(error, 408 if isinstance(error, ClientDisconnected) else code)
+    told = next((told for kind, told in _UNAVAILABLE.items() if isinstance(error, kind)), None)
+    if told:
+        return Problem(503, *told)
     return Problem(
         500, "internal", "Something went wrong", "The server failed. The error is in the server's log."
     )
 
 
-def _describe_http_error(error: HTTPException, code: int) -> Problem:
+def _describe_http_error(error: HTTPException, status: int) -> Problem:
+    code, title, message = _HTTP_ERRORS.get(status, ("bad_request", "Bad request", "{description}"))
+    others = " or ".join(sorted(getattr(error, "valid_methods", None) or ["GET", "HEAD"]))
     description = as_sentence(str(error.description))
-    match code:
-        case 404:
-            return Problem(404, "not_found", "Page not found", "There is nothing at this address.")
-        case 405:
-            methods = sorted(getattr(error, "valid_methods", None) or ["GET", "HEAD"])
-            message = f"This address does not take {request.method}: use {' or '.join(methods)}."
-            return Problem(405, "method_not_allowed", "Method not allowed", message)
-        case 413:
-            return Problem(
-                413, "too_large", "The request is too large", "The request is too large: send less."
-            )
-        case 415:
-            return Problem(415, "unsupported", "Unsupported content type", description)
-        case 429:
-            return Problem(
-                429, "too_many_requests", "Too many requests", "Too many requests: wait a moment, then retry."
-            )
-    return Problem(code, "bad_request", "Bad request", description)
+    message = message.format(method=request.method, others=others, description=description)
+    return Problem(status, code, title, message)
 
 
 def as_sentence(message: str) -> str:

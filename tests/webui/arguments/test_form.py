@@ -19,7 +19,7 @@ from esr.text.document import VECTORS
 from tests.support.fake_index import FakeIndex
 from webui.app import create_app
 from webui.arguments.form import Form, Links, build_form, change_arguments, clean_arguments, shorten
-from webui.arguments.rankings import PRESETS, FeatureRow, Preset, available_presets, ranking_controls
+from webui.arguments.rankings import PRESETS, ControlRow, Preset, available_presets, ranking_controls
 from webui.arguments.request import read_search
 from webui.arguments.table import PAGE
 from webui.running.settings import Settings
@@ -314,8 +314,8 @@ def test_the_controls_of_the_other_ranking_have_its_prefix() -> None:
 def test_there_is_a_row_for_each_feature_and_an_empty_one() -> None:
     controls = ranking_controls([("feature", "position:satu:-0.5:k=2")], [])
     assert controls.feature_rows == [
-        FeatureRow("position", "satu", "-0.5", "k=2"),
-        FeatureRow("", "", "", ""),
+        ControlRow("position", "satu", "-0.5", "k=2"),
+        ControlRow("", "", "", ""),
     ]
 
 
@@ -341,14 +341,17 @@ def test_a_number_field_is_used_for_numbers_only() -> None:
 
 def test_boosts_have_rows_and_unreadable_ones_checkboxes() -> None:
     controls = ranking_controls([("boost", "variants:0.3"), ("boost", "nonsense")], [])
-    assert [tuple(row) for row in controls.boosts.rows] == [("variants", "0.3", ""), ("", "", "")]
+    assert [tuple(row) for row in controls.boosts.rows] == [("variants", "", "0.3", ""), ("", "", "", "")]
     assert [(box.name, box.value) for box in controls.checkboxes] == [("boost", "nonsense")]
     assert "boost variants 0.3" in controls.summary
 
 
 def test_signals_have_rows_and_unreadable_ones_checkboxes() -> None:
     controls = ranking_controls([("rerank", "sdm:2:alpha=0.3"), ("rerank", "nonsense"), ("depth", "50")], [])
-    assert [tuple(row) for row in controls.signals.rows] == [("mrf_sdm", "2", "alpha=0.3"), ("", "", "")]
+    assert [tuple(row) for row in controls.signals.rows] == [
+        ("mrf_sdm", "", "2", "alpha=0.3"),
+        ("", "", "", ""),
+    ]
     assert [(box.name, box.value) for box in controls.checkboxes] == [("rerank", "nonsense")]
     assert "signal mrf_sdm 2" in controls.summary and "depth 50" in controls.summary
 
