@@ -70,6 +70,14 @@ def read_frequencies(searcher: Searcher, arguments: Arguments, settings: Setting
         return count_frequencies(searcher, queries, searches[0].filters, by, SERVED_SENTENCES)
 
 
+def read_keyness(searcher: Searcher, arguments: Arguments, settings: Settings) -> KeyWords:
+    """The words that are more frequent where the query holds than in another part, or in the rest."""
+    search = _read_search(searcher, arguments, settings)
+    return read_key_words(
+        searcher, arguments, search.parsed, read_part(searcher, arguments, settings, "against")
+    )
+
+
 def read_key_words(
     searcher: Searcher, arguments: Arguments, part: ParsedQuery, against: ParsedQuery | None
 ) -> KeyWords:

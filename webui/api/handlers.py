@@ -43,7 +43,7 @@ from webui.answers.corpus import (
     read_collocations,
     read_contrast,
     read_frequencies,
-    read_key_words,
+    read_keyness,
     read_name_page,
     read_names,
     read_part,
@@ -284,10 +284,7 @@ def frequencies(call: Call) -> dict[str, Any]:
 
 def keyness(call: Call) -> dict[str, Any]:
     """List the words that are more frequent in a part of the collection than in another."""
-    search = parse_search(call.arguments)
-    check_query(call.searcher, search.parsed, call.settings)
-    against = read_part(call.searcher, call.arguments, call.settings, "against")
-    return read_key_words(call.searcher, call.arguments, search.parsed, against).as_dict()
+    return read_keyness(call.searcher, call.arguments, call.settings).as_dict()
 
 
 _OF_ALL_TYPES = 10

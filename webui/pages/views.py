@@ -61,7 +61,7 @@ from webui.pages.results import (
 )
 from webui.pages.timeline import draw_chart
 from webui.running.request_errors import RequestError, blame_argument, look_up
-from webui.running.served_indexes import ServedIndexes, Visit
+from webui.running.served_indexes import Route, ServedIndexes, Visit
 from webui.running.settings import Settings
 
 # Pictures of scores: the parts of an explained score, and its dependency tree. The kinds of pieces in bars
@@ -177,19 +177,18 @@ OTHER_EXPORTS = {
 
 def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: PageRenderer) -> None:
     """Add all pages of this module to the application, their files, and what templates need for them."""
-    _add_results(app, indexes, settings, render)
-    _add_document(app, indexes, settings, render)
-    _add_explanation(app, indexes, settings, render)
-    _add_comparison(app, indexes, settings, render)
-    _add_similar(app, indexes, settings, render)
-    _add_exports(app, indexes, settings)
-    app.jinja_env.globals.update(citation_formats=CITATIONS, exports=OTHER_EXPORTS)
-    app.jinja_env.filters["sentence_link"] = sentence_link
-    app.jinja_env.filters["language_name"] = name_language
+    get = partial(indexes.route, app)
+    for add in (_add_results, _add_document, _add_explanation, _add_comparison, _add_similar):
+        add(get, settings, render)
+    _add_sentence(get, settings)
+    _add_feed(get, settings)
     for citation in CITATIONS.values():
-        _add_citation(app, indexes, settings, citation)
-    _add_sentence(app, indexes, settings)
-    _add_feed(app, indexes, settings)
+        _add_citation(get, settings, citation)
+    for format in EXPORTS.values():
+        _add_export(get, settings, format)
+    known = {"export_formats": EXPORTS, "export_columns": FIELDS, "usual_columns": COLUMNS}
+    app.jinja_env.globals.update(citation_formats=CITATIONS, exports=OTHER_EXPORTS, **known)
+    app.jinja_env.filters.update(sentence_link=sentence_link, language_name=name_language)
 
 
 def read_search_and_id(settings: Settings, taker: str) -> tuple[SearchRequest, str]:
@@ -198,9 +197,7 @@ def read_search_and_id(settings: Settings, taker: str) -> tuple[SearchRequest, s
     return parse_search(arguments), arguments.first("id")
 
 
-def _add_results(app: Flask, indexes: ServedIndexes, settings: Settings, render: PageRenderer) -> None:
-    get = partial(indexes.route, app)
-
+def _add_results(get: Route, settings: Settings, render: PageRenderer) -> None:
     @get("/search")
     def results(visit: Visit) -> Redirect:
         if redirection := render.redirect_form("results"):
@@ -225,9 +222,7 @@ def _add_results(app: Flask, indexes: ServedIndexes, settings: Settings, render:
         return downloads.sentences_run(answer.hits, answer.incomplete)
 
 
-def _add_document(app: Flask, indexes: ServedIndexes, settings: Settings, render: PageRenderer) -> None:
-    get = partial(indexes.route, app)
-
+def _add_document(get: Route, settings: Settings, render: PageRenderer) -> None:
     def read(visit: Visit) -> tuple[SearchRequest, explanations.ScoredDocument]:
         search, document_id = read_search_and_id(settings, "document")
         return search, explanations.score_document(visit.searcher, document_id, search, settings)
@@ -257,9 +252,7 @@ def _add_document(app: Flask, indexes: ServedIndexes, settings: Settings, render
         return downloads.document_csv(read(visit)[1])
 
 
-def _add_explanation(app: Flask, indexes: ServedIndexes, settings: Settings, render: PageRenderer) -> None:
-    get = partial(indexes.route, app)
-
+def _add_explanation(get: Route, settings: Settings, render: PageRenderer) -> None:
     @get("/explain")
     def explain(visit: Visit) -> Response:
         search, sentence_id = read_search_and_id(settings, "explain")
@@ -278,9 +271,7 @@ def _add_explanation(app: Flask, indexes: ServedIndexes, settings: Settings, ren
         )
 
 
-def _add_comparison(app: Flask, indexes: ServedIndexes, settings: Settings, render: PageRenderer) -> None:
-    get = partial(indexes.route, app)
-
+def _add_comparison(get: Route, settings: Settings, render: PageRenderer) -> None:
     def read(visit: Visit) -> tuple[SearchRequest, explanations.Comparison]:
         arguments = decode_arguments(request.query_string, settings, "page", "compare")
         search, versus = parse_search(arguments), parse_ranking(arguments, VERSUS)
@@ -309,9 +300,8 @@ def _add_comparison(app: Flask, indexes: ServedIndexes, settings: Settings, rend
         return downloads.comparison_csv(read(visit)[1])
 
 
-def _add_similar(app: Flask, indexes: ServedIndexes, settings: Settings, render: PageRenderer) -> None:
+def _add_similar(get: Route, settings: Settings, render: PageRenderer) -> None:
     """Add the page "More like this": sentences that say the same as one, or continue it."""
-    get = partial(indexes.route, app)
 
     @get("/similar")
     def similar(visit: Visit) -> Response:
@@ -328,9 +318,7 @@ def _add_similar(app: Flask, indexes: ServedIndexes, settings: Settings, render:
         )
 
 
-def _add_citation(app: Flask, indexes: ServedIndexes, settings: Settings, citation: CitationFormat) -> None:
-    get = partial(indexes.route, app)
-
+def _add_citation(get: Route, settings: Settings, citation: CitationFormat) -> None:
     @get(f"/sentence.{citation.suffix}", f"sentence_{citation.name}")
     def of_sentence(visit: Visit) -> Response:
         return citations_file(citation, _read_sentence(visit, settings))
@@ -342,9 +330,7 @@ def _read_sentence(visit: Visit, settings: Settings) -> Sequence[SentenceRecord]
         return visit.searcher.index.sentences(arguments["id"])
 
 
-def _add_sentence(app: Flask, indexes: ServedIndexes, settings: Settings) -> None:
-    get = partial(indexes.route, app)
-
+def _add_sentence(get: Route, settings: Settings) -> None:
     @get("/sentence")
     def sentence(visit: Visit) -> Redirect:
         """Redirect to the sentence in its document, or to the document if it no longer has the sentence."""
@@ -358,9 +344,7 @@ def _add_sentence(app: Flask, indexes: ServedIndexes, settings: Settings) -> Non
         return redirect(f"{address}#s{places[0]}" if places else address)
 
 
-def _add_feed(app: Flask, indexes: ServedIndexes, settings: Settings) -> None:
-    get = partial(indexes.route, app)
-
+def _add_feed(get: Route, settings: Settings) -> None:
     @get("/search.atom")
     def results_atom(visit: Visit) -> Response:
         """The newest sentences with all words, whatever the order of the page; 304 if nothing has changed."""
@@ -416,17 +400,8 @@ def find_similar_articles(searcher: Searcher, document: Document) -> Sequence[Se
 _BATCH = 500
 
 
-def _add_exports(app: Flask, indexes: ServedIndexes, settings: Settings) -> None:
-    """Add a route for each format of files, and the formats for templates: `results_` and its name."""
-    app.jinja_env.globals.update(export_formats=EXPORTS, export_columns=FIELDS, usual_columns=COLUMNS)
-    for format in EXPORTS.values():
-        _add_format(app, indexes, settings, format)
-
-
-def _add_format(app: Flask, indexes: ServedIndexes, settings: Settings, format: ExportFormat) -> None:
-    @indexes.route(
-        app, f"/search.{format.suffix}", f"results_{format.name}", seconds=settings.export_deadline
-    )
+def _add_export(get: Route, settings: Settings, format: ExportFormat) -> None:
+    @get(f"/search.{format.suffix}", f"results_{format.name}", seconds=settings.export_deadline)
     def export(visit: Visit) -> Response:
         arguments = decode_arguments(request.query_string, settings, "export", "page")
         search, columns = parse_search(arguments), arguments.values_of("fields")

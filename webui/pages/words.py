@@ -32,12 +32,12 @@ from webui.answers import corpus
 from webui.answers.downloads import table_csv
 from webui.answers.lists import list_occurrences
 from webui.arguments.form import Links, split_links
-from webui.arguments.request import Arguments, check_query, decode_arguments, parse_search
+from webui.arguments.request import Arguments, decode_arguments, parse_search
 from webui.pages.rendering import Highlighter, PageRenderer
 from webui.pages.results import LABELS, draw_days, find_headings, query_clause
 from webui.pages.timeline import draw_chart
 from webui.running.request_errors import RequestError
-from webui.running.served_indexes import ServedIndexes, Visit
+from webui.running.served_indexes import Route, ServedIndexes, Visit
 from webui.running.settings import Settings
 
 WINDOWS = (0, 1, 2, 3, 5, 10)
@@ -53,20 +53,15 @@ _MANY_DAYS = 1_000
 def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: PageRenderer) -> None:
     """Add the pages and their tables to the application."""
     get = partial(indexes.route, app)
-    _add_names(app, indexes, settings, render)
-    _add_concordance(app, indexes, settings, render)
-
-    def page(visit: Visit, taker: str, arguments: Arguments, **values: Any) -> Response:
-        own, others = split_links(request.query_string, settings, taker, "sort")
-        return render(
-            visit,
-            f"{taker}.html",
-            query=arguments.first("q"),
-            chosen=arguments.value,
-            own=own,
-            others=others,
-            **values,
-        )
+    _add_names(get, settings, render)
+    _add_concordance(get, settings, render)
+    app.jinja_env.globals.update(
+        name_types=LABELS,
+        query_clause=query_clause,
+        entity_key=entity_key,
+        sees_whole=lambda: not indexes.guard.part,
+    )
+    page = partial(_render, render)
 
     def near(visit: Visit) -> tuple[Arguments, Collocations]:
         arguments = decode_arguments(request.query_string, settings, "collocations", "page")
@@ -84,10 +79,7 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
 
     def more_frequent(visit: Visit) -> tuple[Arguments, KeyWords]:
         arguments = decode_arguments(request.query_string, settings, "keyness")
-        search = parse_search(arguments)
-        check_query(visit.searcher, search.parsed, settings)
-        against = corpus.read_part(visit.searcher, arguments, settings, "against")
-        return arguments, corpus.read_key_words(visit.searcher, arguments, search.parsed, against)
+        return arguments, corpus.read_keyness(visit.searcher, arguments, settings)
 
     @get("/keyness")
     def keyness(visit: Visit) -> Response:
@@ -128,6 +120,13 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
     def sides_csv(visit: Visit) -> Response:
         parts = both(visit.searcher.snapshot())[1]
         return table_csv(({"part": p.query, **word._asdict()} for p in parts for word in p.words), "contrast")
+
+
+def _render(render: PageRenderer, visit: Visit, taker: str, arguments: Arguments, **values: Any) -> Response:
+    """The page of an operation of the API, with its arguments and links."""
+    own, others = split_links(request.query_string, render.settings, taker, "sort")
+    query, chosen = arguments.first("q"), arguments.value
+    return render(visit, f"{taker}.html", query=query, chosen=chosen, own=own, others=others, **values)
 
 
 # Two parts
@@ -231,27 +230,19 @@ LINE_WIDTH = "110"
 LINE_ORDERS = {name: text for name, text in SORTS.items() if name != "best"}
 
 
-def _add_concordance(app: Flask, indexes: ServedIndexes, settings: Settings, render: PageRenderer) -> None:
+def _add_concordance(get: Route, settings: Settings, render: PageRenderer) -> None:
     """Add the page of a concordance: dense lines with the text on both sides."""
 
-    @partial(indexes.route, app)("/concordance")
+    @get("/concordance")
     def concordance(visit: Visit) -> Response:
         arguments = decode_arguments(request.query_string, settings, "concordance", "page")
         if not arguments.first("unit"):
             arguments = arguments.with_defaults(width=LINE_WIDTH)
         search = parse_search(arguments)
         found = list_occurrences(visit.searcher, search, arguments, settings)
-        own, others = split_links(request.query_string, settings, "concordance", "sort")
-        return render(
-            visit,
-            "concordance.html",
-            query=search.query,
-            found=found,
-            singly=[] if found.lines else list_words(search.parsed),
-            orders=LINE_ORDERS,
-            chosen=arguments.value("sort"),
-            own=own,
-            others=others,
+        singly = [] if found.lines else list_words(search.parsed)
+        return _render(
+            render, visit, "concordance", arguments, found=found, singly=singly, orders=LINE_ORDERS
         )
 
 
@@ -273,15 +264,8 @@ SENTENCES, COMPANIONS = "5", "12"
 """Sentences and companions on the page of a name, as arguments."""
 
 
-def _add_names(app: Flask, indexes: ServedIndexes, settings: Settings, render: PageRenderer) -> None:
+def _add_names(get: Route, settings: Settings, render: PageRenderer) -> None:
     """Add the pages of names and of what people said."""
-    get = partial(indexes.route, app)
-    app.jinja_env.globals.update(
-        name_types=LABELS,
-        query_clause=query_clause,
-        entity_key=entity_key,
-        sees_whole=lambda: not indexes.guard.part,
-    )
 
     @get("/names")
     def names(visit: Visit) -> Response:

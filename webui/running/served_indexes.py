@@ -146,6 +146,8 @@ _NOTHING = "you may not search any index"
 
 Opener = Callable[[], Searcher]
 View = Callable[["Visit"], Response]
+Route = Callable[..., Callable[[View], View]]
+"""`ServedIndexes.route` of an application: makes a decorator of an address."""
 
 
 class ServedIndex:
