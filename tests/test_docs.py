@@ -414,6 +414,7 @@ def citing() -> dict[str, str]:
     }
 
 
+@cache
 def numbers(text: str) -> set[str]:
     """The formulas that a text cites, those within ranges too."""
     single = {f"{letter}.{number}" for letter, number in NUMBER.findall(text)}
@@ -424,6 +425,7 @@ def numbers(text: str) -> set[str]:
     }
 
 
+@cache
 def sections(text: str) -> set[str]:
     """The sections that a text cites as a whole."""
     return {letter for match in SECTIONS.findall(text) for letter in match if letter}

@@ -186,6 +186,7 @@ _TEXTS = 32
 """Texts in one request: what text-embeddings-inference takes by default."""
 _SECONDS = 60.0
 _REPEATED = (429, 502, 503, 504)
+_BACKOFF_SECONDS = 0.2
 
 
 def is_address(name: str) -> bool:
@@ -219,7 +220,7 @@ def _connections() -> PoolManager:
     retries = Retry(
         3,
         read=0,
-        backoff_factor=0.2,
+        backoff_factor=_BACKOFF_SECONDS,
         status_forcelist=_REPEATED,
         allowed_methods=None,
         respect_retry_after_header=False,

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from esr.encoders import Encoder, load_cross_encoder, load_encoder, quantize
+from esr.encoders import Encoder, encoder, load_cross_encoder, load_encoder, quantize
 from esr.encoders.encoder import CrossEncoder, ServedEncoder, ServerProblem, open_cross_encoder
 from esr.encoders.loading import find_folder
 from esr.enrichment.enricher import SentenceVectors, VectorSettings
@@ -166,6 +166,16 @@ def test_a_cross_encoder_on_a_server_gives_its_scores(server: Server, cross: Pat
     assert [body.get("model") for body in server.bodies] == [path.partition("#")[2] or None]
 
 
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A server that does not answer is asked again at once."""
+    monkeypatch.setattr(encoder, "_BACKOFF_SECONDS", 0.0)
+    encoder._connections.cache_clear()
+    yield
+    encoder._connections.cache_clear()
+
+
+@pytest.mark.usefixtures("impatient")
 def test_a_busy_server_is_asked_again(server: Server) -> None:
     server.failures = 2
     assert len(open_cross_encoder(f"{server.url}/rerank").scores("storm", TEXTS)) == 4
@@ -182,6 +192,7 @@ def test_a_server_that_takes_too_long_is_not_waited_for(server: Server) -> None:
     assert np.isfinite(scores[:16]).all() and np.isnan(scores[16:]).all()
 
 
+@pytest.mark.usefixtures("impatient")
 def test_a_server_that_is_not_there_is_one_message() -> None:
     with pytest.raises(ServerProblem, match=r"server http://127\.0\.0\.1:9/v1/embeddings does not answer"):
         load_encoder("http://127.0.0.1:9/v1/embeddings")

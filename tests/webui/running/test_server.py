@@ -293,7 +293,7 @@ from webui.running.server import end_new_workers
 
 signal.signal(signal.SIGTERM, lambda *_: None)
 end_new_workers()
-for _ in range(100):
+for _ in range(20):
     if not (pid := os.fork()):
         time.sleep(10)
         os._exit(1)
