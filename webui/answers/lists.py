@@ -132,28 +132,40 @@ def rank_and_arrange(
     `prepared`: what `prepare_search` made of the search.
     """
     arrangement = search.arrangement
-    count = hits_to_fetch(arrangement, k, settings.max_k)
     with blame_argument(None):
         if arrangement.novel:
-            novel = _find_novel(prepared, search, count + 1)  # one extra shows whether there are more
+            # One extra shows whether there are more.
+            novel = _find_novel(prepared, search, hits_to_fetch(arrangement, k, settings.max_k) + 1)
             answer = novel.answer
             repeats = novel.repeats if arrangement.fold else {}
             passages = single([hit, *repeats.get(hit.sentence_id, ())] for hit in answer.hits)
         else:
-            while True:
-                answer = _find_hits(prepared, search, count)
-                passages = arrange_hits(answer.hits, arrangement, prepared, search.filters)
-                if arrangement.group or len(passages) >= min(k, answer.total) or len(answer.hits) < count:
-                    break
-                if count >= (
-                    _GROWTH * hits_to_fold(k) if arrangement.joins else hits_to_fold(settings.max_depth)
-                ):
-                    break
-                count *= _GROWTH  # most hits repeat others or stand beside them
+            answer, passages = _fill_list(prepared, search, k, settings)
+        has_more = len(entries := build_entries(passages, arrangement)) > k
+        if not (has_more or arrangement.group or arrangement.novel) and answer.total > len(answer.hits):
+            # The list is short where the next hits repeat others or do not answer. Others may follow them.
+            further = min(k + settings.max_k, settings.max_depth)
+            has_more = len(entries) == k or (
+                arrangement.joins and len(_fill_list(prepared, search, further, settings)[1]) > len(entries)
+            )
     record_search(search.query, answer.total)
-    entries = build_entries(passages, arrangement)
-    can_grow = not arrangement.group and not arrangement.novel and answer.total > len(answer.hits)
-    return ArrangedAnswer(answer, entries, len(entries) > k or can_grow)
+    return ArrangedAnswer(answer, entries, has_more)
+
+
+def _fill_list(
+    prepared: PreparedQuery, search: SearchRequest, k: int, settings: Settings
+) -> tuple[Answer, list[Passage]]:
+    """The hits that k entries need, and their passages, which are fewer than k where most hits are folded."""
+    arrangement = search.arrangement
+    count = hits_to_fetch(arrangement, k, settings.max_k)
+    most = _GROWTH * hits_to_fold(k) if arrangement.joins else hits_to_fold(settings.max_depth)
+    while True:
+        answer = _find_hits(prepared, search, count)
+        passages = arrange_hits(answer.hits, arrangement, prepared, search.filters)
+        is_filled = arrangement.group or len(passages) >= min(k, answer.total)
+        if is_filled or len(answer.hits) < count or count >= most:
+            return answer, passages
+        count *= _GROWTH  # most hits repeat others or stand beside them
 
 
 class Listing(NamedTuple):

@@ -422,6 +422,25 @@ def test_repeats_are_folded_as_on_the_page_unless_told_otherwise(tmp_path: Path)
 
 
 @pytest.mark.slow
+def test_a_short_list_has_a_next_page_only_if_there_is_something_on_it(tmp_path: Path) -> None:
+    letters = [
+        f"Letter {n} is about {'the storm' if n in (50, 150) else f'hat{n} and coat{n}'}." for n in range(200)
+    ]
+    client = create_app(open_searcher(load(tmp_path / "letters", {"l": letters}))).test_client()
+    first = get(client, "/search", q="storm")
+    assert (len(first["hits"]), first["total"], first["next"]) == (2, 200, None)
+    assert "Show more" not in client.get("/search?q=storm").text
+    copies = {f"c{n}": ["A storm took the bridge."] for n in range(30)}
+    wire = load(
+        tmp_path / "wire", {**copies, "z": ["Some other long sentence about hats and one storm at sea."]}
+    )
+    client = create_app(open_searcher(wire)).test_client()
+    first = get(client, "/search", q="storm", k=2)
+    second = get(client, "/search", q="storm", k=2, after=first["next"])
+    assert [hit["document_id"] for hit in first["hits"] + second["hits"]] == ["c0", "z"]
+
+
+@pytest.mark.slow
 def test_only_what_is_new_comes_page_by_page(client: FlaskClient, where: str) -> None:
     with open_searcher(where) as searcher:
         expected = find_novel(searcher.prepare("storm", Ranking()), 100, threshold=0.5)
