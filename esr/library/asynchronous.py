@@ -52,6 +52,9 @@ class AsyncIndex:
             raise RuntimeError("the index is not open: use it in `async with`, or await it")
         return self._index
 
+    def __repr__(self) -> str:
+        return f"<AsyncIndex {self._index.where}>" if self._index else "<AsyncIndex, not open>"
+
     async def run(
         self, function: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs
     ) -> Result:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 from esr.errors import UsageError
 from esr.extras import require
@@ -178,6 +178,9 @@ class Hit:
     def __repr__(self) -> str:
         return f"Hit({self.score:.4f}, {self.id!r}, {self.text!r})"
 
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a hit cannot be pickled, since it belongs to an open index: send hit.as_dict()")
+
     @property
     def _record(self) -> SentenceRecord:
         return self._hits._records[self._place]
@@ -300,6 +303,9 @@ class Hits(Sequence[Hit]):
         shown = "".join(f"\n{hit.rank:>3}  {hit.score:9.4f}  {hit.text}" for hit in self[:_SHOWN])
         more = f"\n  … {len(self) - _SHOWN:,} more" if len(self) > _SHOWN else ""
         return f"<{len(self):,} hits of {self.total:,}{shown}{more}>"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("hits cannot be pickled, since they belong to an open index: send hits.as_dicts()")
 
     def _repr_html_(self) -> str:
         """A table for notebooks, with marks on the words of the query."""

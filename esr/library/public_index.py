@@ -8,7 +8,7 @@ from functools import partial
 from os import PathLike, fspath
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, Unpack
 
 from msgspec.structs import astuple
 
@@ -193,6 +193,8 @@ class Index:
         `hit` is a hit, or the id of a sentence. The search uses its most characteristic words. Sentences of
         its own document are left out unless `own_document` is set. Raises UsageError for an unknown id.
         """
+        if not isinstance(hit, Hit | str):
+            raise UsageError(f"a sentence is a hit or the id of a sentence, not {hit!r}")
         settings = read_search_options(options)
         id = hit if isinstance(hit, str) else hit.id
 
@@ -210,6 +212,8 @@ class Index:
         Texts are read when the first text of an answer is used, so that ids and scores of many hits cost
         little. A query with nothing to search for has no hits, and `incomplete` says why.
         """
+        if isinstance(queries, str | Mapping):
+            raise UsageError("queries are several texts: batch(['travel ban', 'refugees'])")
         settings = read_search_options(options)
         snapshot = self._searcher.snapshot().index
 
@@ -546,6 +550,9 @@ class Index:
 
     def __repr__(self) -> str:
         return f"<Index {self.where}>"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("an index cannot be pickled: send index.where, and open it there")
 
     def _on_latest(
         self, query: str, settings: SearchSettings, search: Callable[[PreparedQuery], Hits]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
+import pickle
+import re
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -82,6 +84,21 @@ def test_a_program_of_asyncio_awaits_the_same_answers(index: esr.Index) -> None:
     found, counted = in_thread(asyncio.run, search())
     assert found == answers(index)
     assert counted == index.search(QUERIES[0]).facets("source", size=1)
+
+
+@pytest.mark.parametrize(
+    ("make", "instead"),
+    [
+        (lambda index: index, "index.where"),
+        (lambda index: index.search("flood"), "hits.as_dicts()"),
+        (lambda index: index.search("flood")[0], "hit.as_dict()"),
+    ],
+)
+def test_what_cannot_be_pickled_says_what_to_send_instead(
+    index: esr.Index, make: Callable[[esr.Index], object], instead: str
+) -> None:
+    with pytest.raises(TypeError, match=f"cannot be pickled.*{re.escape(instead)}"):
+        pickle.dumps(make(index))
 
 
 def test_an_index_that_is_not_open_yet_says_so_and_one_that_is_missing(tmp_path: Path) -> None:

@@ -197,7 +197,7 @@ def read_body(schema: Schema) -> dict[str, Any]:
         message = mismatch.message
         if len(message) > _MESSAGE_CHARS:
             message = f"does not satisfy {mismatch.validator!r} of the schema"
-        raise RequestError(f"{field or 'the body'}: {message}", field)
+        raise RequestError(f"argument {field!r}: {message}" if field else f"the body: {message}", field)
     body: dict[str, Any] = data
     return body
 

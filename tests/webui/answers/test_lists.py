@@ -212,6 +212,11 @@ def test_an_error_in_a_body_names_its_key(
     assert (answer.status_code, answer.get_json()["error"]["field"]) == (400, field)
 
 
+def test_an_error_in_a_body_keeps_the_case_of_its_key(client: FlaskClient) -> None:
+    error = client.post(f"{BASE}/search", json={"q": "storm", "filters": {"source": "x"}}).get_json()["error"]
+    assert error["message"] == "Argument 'filters.source': 'x' is not of type 'array'."
+
+
 ROWS = [
     ("a", "2017-03-01"),
     ("b", "2018"),
