@@ -47,6 +47,7 @@ from esr.index.limits import within
 from esr.index.writer import LoadOptions
 from esr.ranking.searcher import open_searcher
 from tests.support.elasticsearch import document, http, load
+from tests.support.web_site import serving
 
 
 @pytest.mark.parametrize(
@@ -241,12 +242,8 @@ class Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    with Server() as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
+    with serving(Server()) as server:
         yield server
-        server.shutdown()
-        thread.join()
 
 
 def test_a_server_is_asked_once_for_a_form_that_it_does_not_have(server: Server) -> None:

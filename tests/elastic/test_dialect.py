@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -19,6 +18,7 @@ from esr.elastic.requests import issue_api_key, msearch, search
 from esr.elastic.write.enrichment import replace_parts, send_updates
 from esr.errors import EsrError, IndexUnusable, UsageError
 from esr.index.writer import Description
+from tests.support.web_site import serving
 
 SCRIPTS = resources.list_names("scripts", ".painless")
 FOREIGN = ("_termStats", "dotProduct", "0x")
@@ -134,12 +134,8 @@ class _Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture(params=[{}, {"X-OpenSearch-Version": "OpenSearch/3.9.0 (opensearch)"}], ids=["2.19", "3"])
 def server(request: pytest.FixtureRequest) -> Iterator[Server]:
-    with Server(request.param) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-        thread.start()
+    with serving(Server(request.param)) as server:
         yield server
-        server.shutdown()
-        thread.join()
 
 
 @pytest.fixture

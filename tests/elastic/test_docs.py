@@ -10,7 +10,6 @@ import re
 import shutil
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -30,6 +29,7 @@ from esr.ranking.searcher import open_searcher
 from esr.text.document import Document, Sentence
 from tests.support.elasticsearch import counts_occurrences, document, fresh, http, load
 from tests.support.endurance import SHARDS
+from tests.support.web_site import serving
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ("elasticsearch.md", "elasticsearch-requests.md", "elasticsearch-index.md")
@@ -202,15 +202,8 @@ def recorder() -> Iterator[tuple[str, dict[str, Any]]]:
         def log_message(self, *args: Any) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    try:
+    with serving(ThreadingHTTPServer(("127.0.0.1", 0), Handler)) as server:
         yield f"http://127.0.0.1:{server.server_address[1]}", recorded
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 # What `esr query` prints is enough: sent by plain HTTP, without esr, it gives the same answer.

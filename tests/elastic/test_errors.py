@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -26,6 +25,7 @@ from tests.support.elasticsearch import (
     make_failing_load,
     record_timeouts,
 )
+from tests.support.web_site import serving
 
 DOCUMENTS = [document(f"d{n}", f"A flood in town {n}.", "A river.", "The bank of it.") for n in range(40)]
 
@@ -51,15 +51,8 @@ def stand_in(status: int, body: Any, headers: dict[str, str] | None = None) -> I
         def log_message(self, *args: Any) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    try:
+    with serving(ThreadingHTTPServer(("127.0.0.1", 0), Handler)) as server:
         yield f"http://127.0.0.1:{server.server_address[1]}/news"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 def search_and_load(where: str) -> list[Callable[[], Any]]:

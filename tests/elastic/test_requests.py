@@ -21,6 +21,7 @@ from esr.elastic.write import actions
 from esr.elastic.write.actions import DocumentActions, SentChunk, send_documents
 from esr.errors import EngineUnreachable
 from esr.text.document import Document
+from tests.support.web_site import serving
 
 OK, BUSY, BAD = 201, 429, 400
 
@@ -78,12 +79,8 @@ class _Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    with Server() as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-        thread.start()
+    with serving(Server()) as server:
         yield server
-        server.shutdown()
-        thread.join()
 
 
 @pytest.fixture

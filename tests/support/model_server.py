@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -21,6 +20,7 @@ import numpy as np
 import pytest
 
 from esr.encoders import CrossEncoder, loading
+from tests.support.web_site import serving
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
@@ -136,14 +136,8 @@ class _Handler(BaseHTTPRequestHandler):
 
 @contextmanager
 def serve() -> Iterator[Server]:
-    with Server() as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        try:
-            yield server
-        finally:
-            server.shutdown()
-            thread.join()
+    with serving(Server()) as server:
+        yield server
 
 
 def use_hub(server: Server, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from pathlib import Path
 from typing import Any
@@ -148,3 +150,19 @@ def post(client: FlaskClient, body: Any, status: int = 200) -> Any:
 
 def ids(answer: Any) -> list[str]:
     return [hit["sentence_id"] for hit in answer["hits"]]
+
+
+def read_json(client: FlaskClient, address: str) -> Any:
+    """The JSON at an address of a page."""
+    response = client.get(address)
+    assert response.status_code == 200, response.text
+    assert response.mimetype == "application/json"
+    return response.json
+
+
+def read_table(client: FlaskClient, address: str) -> list[dict[str, str]]:
+    """The rows of the table at an address."""
+    response = client.get(address)
+    assert response.status_code == 200 and response.mimetype == "text/csv"
+    assert "attachment" in response.headers["Content-Disposition"]
+    return list(csv.DictReader(io.StringIO(response.get_data(as_text=True).lstrip("\ufeff"))))

@@ -1,4 +1,4 @@
-"""A web site on this machine that may misbehave."""
+"""Servers on this machine: any in a thread, and a web site that may misbehave."""
 
 from __future__ import annotations
 
@@ -8,7 +8,24 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from socketserver import BaseServer
+from typing import Any, TypeVar
+
+Web = TypeVar("Web", bound=BaseServer)
+
+
+@contextmanager
+def serving(server: Web) -> Iterator[Web]:
+    """The server, which answers in a thread of its own until the end."""
+    with server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.shutdown()
+            thread.join()
+
 
 Page = Callable[[Any], None]
 """Answers a request with the handler of http.server."""
@@ -121,15 +138,11 @@ def serve_site(context: ssl.SSLContext | None = None) -> Iterator[Site]:
         def log_message(self, *_: object) -> None:
             pass
 
-    with ThreadingHTTPServer(("", 0), Handler) as server:
+    with serving(ThreadingHTTPServer(("", 0), Handler)) as server:
         server.daemon_threads = True
         if context:
             server.socket = context.wrap_socket(server.socket, server_side=True)
         server.is_closed = threading.Event()  # type: ignore[attr-defined]
         site = Site(server)
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
         yield site
         server.is_closed.set()  # type: ignore[attr-defined]
-        server.shutdown()
-        thread.join()

@@ -12,7 +12,6 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Thread
 from types import ModuleType
 from typing import Any
 
@@ -34,6 +33,7 @@ from esr.text.analyzer import get_analyzer
 from tests.support.distribution import cache_folder, fill_and_rename, locked
 from tests.support.needed import end_test, need
 from tests.support.page_corpus import error, get, ids
+from tests.support.web_site import serving
 from tools.references.api import LIMITS, text
 from webui.api.operation import BASE, ERRORS, json_response
 from webui.api.operations import OPERATIONS, openapi_document
@@ -528,15 +528,8 @@ def test_a_generated_hit_has_what_was_asked_for_and_no_more(generated: ModuleTyp
 @contextmanager
 def listening(app: Flask) -> Iterator[str]:
     """The address of the API while the application is served."""
-    server = make_server("127.0.0.1", 0, app, threaded=True)
-    thread = Thread(target=server.serve_forever)
-    thread.start()
-    try:
+    with serving(make_server("127.0.0.1", 0, app, threaded=True)) as server:
         yield f"http://127.0.0.1:{server.port}{BASE}"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 PROGRAM = """

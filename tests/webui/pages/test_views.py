@@ -2,59 +2,27 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from html import unescape
 from pathlib import Path
-from re import findall, finditer, split
-from typing import Any
 
 import feedparser
 import pytest
 from flask.testing import FlaskClient
-from hypothesis import given
-from hypothesis import strategies as st
-from markupsafe import escape
 
 from esr.errors import UsageError
 from esr.following.citations import CITATIONS, text_digest
 from esr.ranking.searcher import Searcher, open_searcher
-from esr.text.analyzer import all_definitions, get_analyzer
+from esr.text.analyzer import get_analyzer
 from tests.support.elasticsearch import document, load
 from tests.support.fake_index import FakeIndex
-from tests.support.page_corpus import get
+from tests.support.page_corpus import get, read_json, read_table
 from webui.app import create_app
 from webui.pages.home import Listed, frequent_pairs, make_asks
-from webui.pages.rendering import (
-    Highlighter,
-    day,
-    duration,
-    is_full_date,
-    lang_attribute,
-    month,
-    score,
-    text_attributes,
-    web_url,
-)
 from webui.running.served_indexes import ServedIndexes
 from webui.running.settings import Settings
 
 Q = "q=earthquake+relief+China"
-
-
-def json(client: FlaskClient, address: str) -> Any:
-    response = client.get(address)
-    assert response.status_code == 200, response.text
-    assert response.mimetype == "application/json"
-    return response.json
-
-
-def rows(client: FlaskClient, address: str) -> list[dict[str, str]]:
-    response = client.get(address)
-    assert response.status_code == 200 and response.mimetype == "text/csv"
-    assert "attachment" in response.headers["Content-Disposition"]
-    return list(csv.DictReader(io.StringIO(response.get_data(as_text=True).lstrip("\ufeff"))))
 
 
 def test_each_page_links_to_the_same_answer_as_json(real: FlaskClient) -> None:
@@ -64,34 +32,34 @@ def test_each_page_links_to_the_same_answer_as_json(real: FlaskClient) -> None:
         ("explain", f"{Q}&id=earthquake-relief.s0"),
         ("compare", f"{Q}&vs.model=bm25"),
     ):
-        assert json(real, f"/{path}.json?{query}")
+        assert read_json(real, f"/{path}.json?{query}")
         assert f'href="/{path}.json?' in real.get(f"/{path}?{query}").text
 
 
 @pytest.mark.parametrize("model", ["2si", "tdsr", "mrf_fdm"])
 def test_the_scores_of_a_document_are_those_of_the_search(real: FlaskClient, model: str) -> None:
-    found = json(real, f"/search.json?{Q}&model={model}&k=100&document=earthquake-relief")
+    found = read_json(real, f"/search.json?{Q}&model={model}&k=100&document=earthquake-relief")
     scores = {hit["sentence_id"]: hit["score"] for hit in found["hits"]}
     assert len(scores) >= 5
-    document = json(real, f"/document.json?{Q}&model={model}&id=earthquake-relief")
+    document = read_json(real, f"/document.json?{Q}&model={model}&id=earthquake-relief")
     for sentence in document["sentences"]:
         if sentence["id"] in scores:
             assert sentence["score"] == pytest.approx(scores[sentence["id"]], abs=1e-5)
 
 
 def test_the_table_of_a_document_has_its_sentences_in_order(real: FlaskClient) -> None:
-    found = rows(real, f"/document.csv?{Q}&id=earthquake-relief")
+    found = read_table(real, f"/document.csv?{Q}&id=earthquake-relief")
     assert [row["position"] for row in found] == [str(n) for n in range(len(found))]
 
 
 def test_a_comparison_says_what_moved(real: FlaskClient) -> None:
-    found = json(real, f"/compare.json?{Q}&vs.model=bm25")
+    found = read_json(real, f"/compare.json?{Q}&vs.model=bm25")
     ranks = {hit["sentence_id"]: hit["rank"] for hit in found["right"]["hits"]}
     for hit in found["left"]["hits"]:
         assert hit["other"] == ranks.get(hit["sentence_id"])
         assert hit["moved"] == (None if hit["other"] is None else hit["other"] - hit["rank"])
     assert found["right"]["ranking"]["model"] == "bm25"
-    table = rows(real, f"/compare.csv?{Q}&vs.model=bm25")
+    table = read_table(real, f"/compare.csv?{Q}&vs.model=bm25")
     assert [row["side"] for row in table].count("left") == len(found["left"]["hits"])
 
 
@@ -112,7 +80,8 @@ def test_the_reason_in_words_comes_before_any_number(real: FlaskClient) -> None:
 
 
 def test_the_run_of_a_search_is_its_ranking(real: FlaskClient) -> None:
-    ids = [hit["sentence_id"] for hit in json(real, f"/search.json?{Q}&k=20&fold=no&passages=no")["hits"]]
+    found = read_json(real, f"/search.json?{Q}&k=20&fold=no&passages=no")
+    ids = [hit["sentence_id"] for hit in found["hits"]]
     run = real.get(f"/search.run?{Q}&k=20").text.splitlines()
     assert [line.split()[2] for line in run] == ids
 
@@ -143,142 +112,6 @@ def test_a_ranking_that_the_index_cannot_answer_is_an_error_and_not_offered(
     form = client.get("/").text
     assert 'value="tdsr"' not in form and 'value="meaning"' not in form and 'value="mrf_fidm"' in form
     assert "Words and meaning" not in form
-
-
-def test_a_concordance_has_the_lines_of_the_api_and_leads_to_their_sentences(real: FlaskClient) -> None:
-    answer = get(real, "/concordance", q="relief", sort="right1")
-    html = real.get("/concordance?q=relief&sort=right1&facet=source").text
-    shown = re.findall(r'class="node"><a href="(/document\?[^"]+)"[^>]*><bdi>([^<]+)', html)
-    assert [unescape(node) for _, node in shown] == [line["node"] for line in answer["lines"]]
-    assert f"{len(shown)} lines of {answer['sentences']} sentences" in html
-    assert all("sort=" not in address for address, _ in shown)
-    assert real.get(shown[0][0].replace("&amp;", "&").split("#")[0]).status_code == 200
-    assert real.get("/concordance.json?q=relief&sort=right1&facet=source").json == answer
-    assert real.get("/concordance?q=relief&sort=score").status_code == 400
-
-
-def test_a_concordance_without_lines_leads_to_those_of_each_word(real: FlaskClient) -> None:
-    assert get(real, "/concordance", q="China relief earthquake")["lines"] == []
-    html = real.get("/concordance?q=China+relief+earthquake").text
-    words = re.findall(r'href="/concordance\?q=(\w+)"><bdi>\1</bdi>', html)
-    assert words == ["China", "relief", "earthquake"]
-    assert all(get(real, "/concordance", q=word)["lines"] for word in words)
-    for query in ("zyxgarble", '"China relief" zyxgarble', "relief"):
-        assert "the lines of each" not in real.get("/concordance", query_string={"q": query}).text
-
-
-# Names, quotations and words.
-
-
-def cells(html: str) -> list[list[str]]:
-    """The texts of the rows of all tables of words."""
-    rows = re.findall(r"<tr><th scope=\"row\">.*?</tr>", html, re.DOTALL)
-    texts = ([re.sub("<[^>]+>", "", cell).strip() for cell in re.split("</t[hd]>", row)] for row in rows)
-    return [[unescape(text) for text in row if text] for row in texts]
-
-
-def test_the_names_of_a_search_are_those_of_the_api_and_lead_to_their_pages(real: FlaskClient) -> None:
-    answer = get(real, "/names", q="relief", source="Northern Wire")["names"]
-    html = real.get("/names?q=relief&source=Northern+Wire").text
-    shown = re.findall(r'class="value" href="([^"]+)"><bdi>([^<]+)</bdi>.*?>([\d,]+)<span', html, re.DOTALL)
-    assert [(name, int(number)) for _, name, number in shown] == [(n["name"], n["count"]) for n in answer]
-    page = real.get(unescape(shown[0][0]))
-    assert page.status_code == 200 and f"<bdi>{answer[0]['name']}</bdi>" in page.text
-    assert json(real, "/names.json?q=relief&source=Northern+Wire")["names"] == answer
-    assert "No names" in real.get("/names?q=relief&prefix=zyx").text
-
-
-def test_the_page_of_a_name_has_what_the_api_has_and_its_links_find_its_sentences(real: FlaskClient) -> None:
-    answer = get(real, "/names/page", name="location:China", k=5, companions=12)
-    html = real.get("/name?name=location:China&q=relief").text
-    assert f"{answer['sentences']} sentences</a> in {answer['documents']} documents" in html
-    assert html.count("data-sentence-id") == len(answer["best"])
-    assert [row[0] for row in cells(html)] == [
-        each["name"] for place in ("in_sentences", "in_documents") for each in answer[place]
-    ]
-    own = unescape(re.findall(r'<p class="count"><a href="([^"]+)"', html)[0])
-    assert own == "/search?q=place%3A%22China%22"
-    assert json(real, own.replace("search", "search.json"))["total"] == answer["sentences"]
-    assert 'href="/search?q=relief&amp;entity=location%3AChina"' in html
-    assert real.get("/name?name=Zyxia").status_code == 400
-
-
-def test_quotations_are_filtered_by_their_speaker(real: FlaskClient) -> None:
-    answer = get(real, "/quotes", k=100)["quotations"]
-    html = real.get("/quotes?k=3").text
-    assert html.count("data-sentence-id") == 3 and "Show more quotations" in html
-    speakers = re.findall(r'class="value" href="([^"]+)"><bdi>([^<]+)</bdi>.*?>([\d,]+)<', html)
-    assert sum(int(number) for *_, number in speakers) == sum(bool(each["speaker"]) for each in answer) > 1
-    address, speaker, number = speakers[0]
-    own = real.get(unescape(address)).text
-    assert own.count("data-sentence-id") == int(number) and f"said by <bdi>{speaker}<" in own
-    said = next(each for each in answer if each["speaker"] == speaker)
-    assert f"<mark>{escape(said['text'])}</mark>" in own
-    assert "No quotations about" in real.get("/quotes?q=zyxgarble").text
-
-
-@pytest.mark.parametrize("measure", ["logdice", "t"])
-def test_the_words_near_a_query_are_in_the_order_of_the_measure(real: FlaskClient, measure: str) -> None:
-    answer = get(real, "/collocations", q="relief", measure=measure, min_count=2)["collocations"]
-    html = real.get(f"/collocations?q=relief&measure={measure}&min_count=2").text
-    assert [row[0] for row in cells(html)] == [each["word"] for each in answer]
-    assert re.findall(r'<th scope="col" class="number" aria-sort="descending">([^<]+)<', html) == [
-        {"logdice": "logDice", "t": "t-score"}[measure]
-    ]
-    lines = re.findall(r'<th scope="row"><a href="([^"]+)"', html)
-    assert all("data-sentence-id" not in each and "measure=" not in each for each in lines)
-    found = get(real, "/concordance", q=f"relief +{answer[0]['word']}")["lines"]
-    assert real.get(unescape(lines[0])).text.count('class="node"') == len(found) > 0
-
-
-def test_key_words_and_frequencies_are_those_of_the_api(real: FlaskClient) -> None:
-    answer = get(real, "/keyness", q="relief", against="earthquake", min_count=1)["words"]
-    html = real.get("/keyness?q=relief&against=earthquake&min_count=1").text
-    assert [row[0] for row in cells(html)] == [each["word"] for each in answer]
-    counted = get(real, "/frequencies", q="relief", also="earthquake", by="source")
-    rows = cells(real.get("/frequencies?q=relief&also=earthquake&by=source").text)
-    assert [row[0] for row in rows] == counted["groups"]
-    assert [[int(row[2]), int(row[4])] for row in rows] == [
-        list(pair) for pair in zip(*(series["counts"] for series in counted["series"]), strict=True)
-    ]
-    assert real.get("/keyness?q=relief&source=x").status_code == 400  # key words know no filters
-
-
-def test_two_parts_are_compared_in_both_directions(real: FlaskClient) -> None:
-    parts = {"part": "before:2025", "against": "after:2025", "min_count": 1}
-    back = {**parts, "part": parts["against"], "against": parts["part"]}
-    html = real.get("/contrast?q=relief&part=before:2025&against=after:2025&min_count=1").text
-    words = [
-        each["word"]
-        for given in (parts, back)
-        for each in get(real, "/contrast", q="relief", k=30, **given)["collocations"]
-    ]
-    assert [row[0] for row in cells(html)] == words and words
-    whole = real.get("/contrast?part=before:2025&min_count=2").text
-    key_words = get(real, "/keyness", q="before:2025", min_count=2, k=30)["words"]
-    assert [row[0] for row in cells(whole)] == [each["word"] for each in key_words]
-    offered = [
-        unescape(each) for each in re.findall(r'<li><a href="(/contrast[^"]+)"', real.get("/contrast").text)
-    ]
-    assert offered and all(real.get(address).status_code == 200 for address in offered)
-    assert "write filters into both parts" in real.get("/contrast?part=relief&source=x").text
-
-
-def test_the_tables_of_words_are_exported_as_they_are_shown(real: FlaskClient) -> None:
-    for address, column in (
-        ("/collocations?q=relief&min_count=1", "word"),
-        ("/keyness?q=relief&against=earthquake&min_count=1", "word"),
-        ("/frequencies?q=relief&also=earthquake&by=source", "group"),
-        ("/contrast?q=relief&part=before:2025&against=after:2025&min_count=1", "word"),
-        ("/contrast?part=before:2025&min_count=2", "word"),
-    ):
-        html = real.get(address).text
-        (link,) = re.findall(r'href="([^"]+)">CSV</a>', html)
-        table = rows(real, unescape(link))
-        shown = [row[0] for row in cells(html)]
-        assert shown and [row[column] for row in table][: len(shown)] == shown, address
-        assert "{" not in "".join(table[0].values())
-    assert rows(real, "/collocations.csv?q=relief&min_count=1000") == []
 
 
 def test_views_that_the_index_has_nothing_for_are_not_offered(tmp_path: Path, real: FlaskClient) -> None:
@@ -549,181 +382,3 @@ def test_a_link_to_a_sentence_stays_valid_after_a_load_that_moves_it(tmp_path: P
         assert lost.status_code == 200 and "no longer has the sentence" in lost.text
         load(where, [document("b", "Nothing.")], if_exists="replace")
         assert client.get(address).status_code == 404
-
-
-STEMS = get_analyzer("english-stem")
-PLAIN = get_analyzer("plain")
-SCRIPTS = st.text(alphabet="abU.S'’ \u00a0\u2009\u202f500,-_中国。กาไ\u0301ट\u200d👩한ｶﾞ", max_size=20)
-TEXTS = st.text() | st.text(alphabet="storm <>&\"'")
-
-
-def highlighted(text: str, *terms: str) -> str:
-    return str(Highlighter(STEMS, terms)(text))
-
-
-def test_a_word_is_marked_where_its_stem_is_a_term() -> None:
-    assert highlighted("Storms and a storming, stormy night", "storm") == (
-        "<mark>Storms</mark> and a <mark>storming</mark>, stormy night"
-    )
-
-
-def test_markup_in_a_text_is_escaped_inside_and_outside_marks() -> None:
-    assert highlighted("<b>storm</b> & <mark>", "storm", "b") == (
-        "&lt;<mark>b</mark>&gt;<mark>storm</mark>&lt;/<mark>b</mark>&gt; &amp; &lt;mark&gt;"
-    )
-
-
-def test_only_whole_words_are_marked() -> None:
-    assert highlighted("brainstorm", "storm") == "brainstorm"
-    assert (
-        highlighted("storm's test-fired", "storm", "test")
-        == "<mark>storm&#39;s</mark> <mark>test</mark>-fired"
-    )
-
-
-def test_stop_words_are_never_marked() -> None:
-    assert "<mark>" not in highlighted("the and of", "the", "storm")
-
-
-def test_an_accent_written_apart_stays_with_its_letter() -> None:
-    assert str(Highlighter(PLAIN, ["cafe"])("cafe\u0301 x")) == "<mark>cafe\u0301</mark> x"
-
-
-@given(TEXTS, st.lists(st.text(max_size=5), max_size=5))
-def test_any_text_is_escaped_and_otherwise_unchanged(text: str, terms: list[str]) -> None:
-    html = str(Highlighter(PLAIN, [*terms, "storm"])(text))
-    pieces = split("</?mark>", html)
-    assert unescape("".join(pieces)) == unescape(str(escape(text)))
-    assert not {"<", ">", '"', "'"} & set("".join(pieces))
-    assert html.count("<mark>") == html.count("</mark>")
-
-
-@given(TEXTS)
-def test_every_term_of_a_text_is_marked(text: str) -> None:
-    terms = PLAIN.terms(text)
-    words = findall("<mark>(.*?)</mark>", str(Highlighter(PLAIN, terms)(text)))
-    assert [term for word in words for term in PLAIN.terms(word)] == terms
-
-
-@pytest.mark.parametrize(
-    ("analyzer", "query", "text", "marked"),
-    [
-        ("english-stem", "US wall", "The U.S. and Trump\u2019s wall", ["U.S.", "wall"]),
-        ("english-stem", "Trump", "Trump\u2019s, trump", ["Trump\u2019s", "trump"]),
-        ("english-stem", "Beyonc\u00e9", "Beyonce\u0301 sang", ["Beyonce\u0301"]),
-        ("english-stem", "500000", "for $500,000.", ["500,000"]),
-        ("english-stem", "500000", "for\xa0$500\xa0000 or", []),
-        ("hindi", "टेस्ला", "टेस्ला के आविष्कार", ["टेस्ला"]),
-        ("multilingual", "经济增长", "中国经济增长很快，经济", ["经济增长", "经济"]),
-        ("multilingual", "中国 增长", "中国增长很快", ["中国增长"]),
-        ("multilingual", "ภาษาไทย", "ภาษาไทยง่าย", ["ภาษาไทย"]),
-        ("multilingual", "ガギ", "ｶﾞｷﾞ", ["ｶﾞｷﾞ"]),
-        ("arabic", "العالم", "في العالَم والعالم", ["العالَم"]),
-        ("persian", "کتاب", "کتاب\u200cها", ["کتاب"]),
-        ("french", "avion", "L\u2019avion part", ["L\u2019avion"]),
-    ],
-)
-def test_exactly_the_words_that_matched_are_marked_in_any_script(
-    analyzer: str, query: str, text: str, marked: list[str]
-) -> None:
-    found = get_analyzer(analyzer)
-    html = unescape(str(Highlighter(found, found.terms(query))(text)))
-    assert findall("<mark>(.*?)</mark>", html) == marked
-
-
-@given(st.sampled_from(list(all_definitions())), TEXTS | SCRIPTS)
-def test_chunks_between_spaces_have_the_tokens_of_the_whole_text(name: str, text: str) -> None:
-    analyzer = get_analyzer(name)
-    in_chunks = [
-        (chunk.start() + token.start, chunk.start() + token.end, token.term)
-        for chunk in finditer("[^ ]+", text)
-        for token in analyzer.tokens(chunk[0])
-    ]
-    assert in_chunks == list(analyzer.tokens(text))
-
-
-@pytest.mark.parametrize("url", ["http://a.example/", "https://a.example:8/x?q=1#f", "HTTPS://A.EXAMPLE"])
-def test_web_addresses_are_links(url: str) -> None:
-    assert web_url(url) == url
-
-
-@pytest.mark.parametrize(
-    "url",
-    [
-        None,
-        "",
-        "javascript:alert(1)",
-        "JavaScript:alert(1)",
-        "java\nscript:alert(1)",
-        " javascript:alert(1)",
-        "data:text/html,x",
-        "//a.example/",
-        "/search",
-        "a.example",
-        "http:",
-        "http:///x",
-        "https://[",
-        "http://a.example/\x00",
-        "http://a.example/\u202e",
-        "file:///etc/passwd",
-    ],
-)
-def test_anything_else_is_no_link(url: str | None) -> None:
-    assert web_url(url) is None
-
-
-@given(st.text())
-def test_a_link_always_begins_with_http(text: str) -> None:
-    assert (web_url(text) or "http://").lower().startswith(("http://", "https://"))
-
-
-@pytest.mark.parametrize(
-    ("date", "shown"),
-    [
-        ("2017-03-05", "5 March 2017"),
-        ("2017-12-31T23:59:59+01:00", "31 December 2017"),
-        ("2017-03", "2017-03"),
-        ("2017-02-30", "2017-02-30"),
-        ("2017-03-055", "2017-03-055"),
-        ("<b>", "<b>"),
-        ("", ""),
-    ],
-)
-def test_a_full_date_is_shown_in_words_and_anything_else_unchanged(date: str, shown: str) -> None:
-    assert day(date) == shown
-
-
-@pytest.mark.parametrize(
-    ("tag", "lang", "dir"),
-    [
-        ("en", "en", "ltr"),
-        ("pt-BR", "pt-BR", "ltr"),
-        ("ar", "ar", "rtl"),
-        ("az-Arab", "az-Arab", "rtl"),
-        ('e"n', "", "auto"),
-        ("", "", "auto"),
-        (None, "", "auto"),
-    ],
-)
-def test_a_text_has_its_language_and_direction_if_known(tag: str | None, lang: str, dir: str) -> None:
-    assert text_attributes(tag) == f' lang="{lang}" dir="{dir}"'
-    assert lang_attribute(tag) == f' lang="{lang}"'
-
-
-def test_numbers_are_shown_for_readers() -> None:
-    assert [duration(ms) for ms in (0.2, 12.4, 1440)] == ["under 1 ms", "12 ms", "1.4 s"]
-    assert [score(s) for s in (-1.23456, -0.0001, 2.0)] == ["−1.235", "0.000", "2.000"]
-
-
-def test_a_date_field_takes_full_dates_only() -> None:
-    assert [is_full_date(t) for t in ("", "2017-03-05", "2017-03", "2017-03-05T10:00Z")] == [
-        True,
-        True,
-        False,
-        False,
-    ]
-
-
-@pytest.mark.parametrize("text, shown", [("2017-03", "March 2017"), ("2017-13", "2017-13"), ("x", "x")])
-def test_a_month_is_shown_in_words(text: str, shown: str) -> None:
-    assert month(text) == shown

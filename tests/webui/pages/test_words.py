@@ -1,0 +1,145 @@
+"""The pages of words, names and quotations show what the API has, and lead to its sentences."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+
+import pytest
+from flask.testing import FlaskClient
+from markupsafe import escape
+
+from tests.support.page_corpus import get, read_json, read_table
+
+
+def cells(html: str) -> list[list[str]]:
+    """The texts of the rows of all tables of words."""
+    rows = re.findall(r"<tr><th scope=\"row\">.*?</tr>", html, re.DOTALL)
+    texts = ([re.sub("<[^>]+>", "", cell).strip() for cell in re.split("</t[hd]>", row)] for row in rows)
+    return [[unescape(text) for text in row if text] for row in texts]
+
+
+def test_the_names_of_a_search_are_those_of_the_api_and_lead_to_their_pages(real: FlaskClient) -> None:
+    answer = get(real, "/names", q="relief", source="Northern Wire")["names"]
+    html = real.get("/names?q=relief&source=Northern+Wire").text
+    shown = re.findall(r'class="value" href="([^"]+)"><bdi>([^<]+)</bdi>.*?>([\d,]+)<span', html, re.DOTALL)
+    assert [(name, int(number)) for _, name, number in shown] == [(n["name"], n["count"]) for n in answer]
+    page = real.get(unescape(shown[0][0]))
+    assert page.status_code == 200 and f"<bdi>{answer[0]['name']}</bdi>" in page.text
+    assert read_json(real, "/names.json?q=relief&source=Northern+Wire")["names"] == answer
+    assert "No names" in real.get("/names?q=relief&prefix=zyx").text
+
+
+def test_the_page_of_a_name_has_what_the_api_has_and_its_links_find_its_sentences(real: FlaskClient) -> None:
+    answer = get(real, "/names/page", name="location:China", k=5, companions=12)
+    html = real.get("/name?name=location:China&q=relief").text
+    assert f"{answer['sentences']} sentences</a> in {answer['documents']} documents" in html
+    assert html.count("data-sentence-id") == len(answer["best"])
+    assert [row[0] for row in cells(html)] == [
+        each["name"] for place in ("in_sentences", "in_documents") for each in answer[place]
+    ]
+    own = unescape(re.findall(r'<p class="count"><a href="([^"]+)"', html)[0])
+    assert own == "/search?q=place%3A%22China%22"
+    assert read_json(real, own.replace("search", "search.json"))["total"] == answer["sentences"]
+    assert 'href="/search?q=relief&amp;entity=location%3AChina"' in html
+    assert real.get("/name?name=Zyxia").status_code == 400
+
+
+def test_quotations_are_filtered_by_their_speaker(real: FlaskClient) -> None:
+    answer = get(real, "/quotes", k=100)["quotations"]
+    html = real.get("/quotes?k=3").text
+    assert html.count("data-sentence-id") == 3 and "Show more quotations" in html
+    speakers = re.findall(r'class="value" href="([^"]+)"><bdi>([^<]+)</bdi>.*?>([\d,]+)<', html)
+    assert sum(int(number) for *_, number in speakers) == sum(bool(each["speaker"]) for each in answer) > 1
+    address, speaker, number = speakers[0]
+    own = real.get(unescape(address)).text
+    assert own.count("data-sentence-id") == int(number) and f"said by <bdi>{speaker}<" in own
+    said = next(each for each in answer if each["speaker"] == speaker)
+    assert f"<mark>{escape(said['text'])}</mark>" in own
+    assert "No quotations about" in real.get("/quotes?q=zyxgarble").text
+
+
+@pytest.mark.parametrize("measure", ["logdice", "t"])
+def test_the_words_near_a_query_are_in_the_order_of_the_measure(real: FlaskClient, measure: str) -> None:
+    answer = get(real, "/collocations", q="relief", measure=measure, min_count=2)["collocations"]
+    html = real.get(f"/collocations?q=relief&measure={measure}&min_count=2").text
+    assert [row[0] for row in cells(html)] == [each["word"] for each in answer]
+    assert re.findall(r'<th scope="col" class="number" aria-sort="descending">([^<]+)<', html) == [
+        {"logdice": "logDice", "t": "t-score"}[measure]
+    ]
+    lines = re.findall(r'<th scope="row"><a href="([^"]+)"', html)
+    assert all("data-sentence-id" not in each and "measure=" not in each for each in lines)
+    found = get(real, "/concordance", q=f"relief +{answer[0]['word']}")["lines"]
+    assert real.get(unescape(lines[0])).text.count('class="node"') == len(found) > 0
+
+
+def test_key_words_and_frequencies_are_those_of_the_api(real: FlaskClient) -> None:
+    answer = get(real, "/keyness", q="relief", against="earthquake", min_count=1)["words"]
+    html = real.get("/keyness?q=relief&against=earthquake&min_count=1").text
+    assert [row[0] for row in cells(html)] == [each["word"] for each in answer]
+    counted = get(real, "/frequencies", q="relief", also="earthquake", by="source")
+    rows = cells(real.get("/frequencies?q=relief&also=earthquake&by=source").text)
+    assert [row[0] for row in rows] == counted["groups"]
+    assert [[int(row[2]), int(row[4])] for row in rows] == [
+        list(pair) for pair in zip(*(series["counts"] for series in counted["series"]), strict=True)
+    ]
+    assert real.get("/keyness?q=relief&source=x").status_code == 400  # key words know no filters
+
+
+def test_two_parts_are_compared_in_both_directions(real: FlaskClient) -> None:
+    parts = {"part": "before:2025", "against": "after:2025", "min_count": 1}
+    back = {**parts, "part": parts["against"], "against": parts["part"]}
+    html = real.get("/contrast?q=relief&part=before:2025&against=after:2025&min_count=1").text
+    words = [
+        each["word"]
+        for given in (parts, back)
+        for each in get(real, "/contrast", q="relief", k=30, **given)["collocations"]
+    ]
+    assert [row[0] for row in cells(html)] == words and words
+    whole = real.get("/contrast?part=before:2025&min_count=2").text
+    key_words = get(real, "/keyness", q="before:2025", min_count=2, k=30)["words"]
+    assert [row[0] for row in cells(whole)] == [each["word"] for each in key_words]
+    offered = [
+        unescape(each) for each in re.findall(r'<li><a href="(/contrast[^"]+)"', real.get("/contrast").text)
+    ]
+    assert offered and all(real.get(address).status_code == 200 for address in offered)
+    assert "write filters into both parts" in real.get("/contrast?part=relief&source=x").text
+
+
+def test_the_tables_of_words_are_exported_as_they_are_shown(real: FlaskClient) -> None:
+    for address, column in (
+        ("/collocations?q=relief&min_count=1", "word"),
+        ("/keyness?q=relief&against=earthquake&min_count=1", "word"),
+        ("/frequencies?q=relief&also=earthquake&by=source", "group"),
+        ("/contrast?q=relief&part=before:2025&against=after:2025&min_count=1", "word"),
+        ("/contrast?part=before:2025&min_count=2", "word"),
+    ):
+        html = real.get(address).text
+        (link,) = re.findall(r'href="([^"]+)">CSV</a>', html)
+        table = read_table(real, unescape(link))
+        shown = [row[0] for row in cells(html)]
+        assert shown and [row[column] for row in table][: len(shown)] == shown, address
+        assert "{" not in "".join(table[0].values())
+    assert read_table(real, "/collocations.csv?q=relief&min_count=1000") == []
+
+
+def test_a_concordance_has_the_lines_of_the_api_and_leads_to_their_sentences(real: FlaskClient) -> None:
+    answer = get(real, "/concordance", q="relief", sort="right1")
+    html = real.get("/concordance?q=relief&sort=right1&facet=source").text
+    shown = re.findall(r'class="node"><a href="(/document\?[^"]+)"[^>]*><bdi>([^<]+)', html)
+    assert [unescape(node) for _, node in shown] == [line["node"] for line in answer["lines"]]
+    assert f"{len(shown)} lines of {answer['sentences']} sentences" in html
+    assert all("sort=" not in address for address, _ in shown)
+    assert real.get(shown[0][0].replace("&amp;", "&").split("#")[0]).status_code == 200
+    assert real.get("/concordance.json?q=relief&sort=right1&facet=source").json == answer
+    assert real.get("/concordance?q=relief&sort=score").status_code == 400
+
+
+def test_a_concordance_without_lines_leads_to_those_of_each_word(real: FlaskClient) -> None:
+    assert get(real, "/concordance", q="China relief earthquake")["lines"] == []
+    html = real.get("/concordance?q=China+relief+earthquake").text
+    words = re.findall(r'href="/concordance\?q=(\w+)"><bdi>\1</bdi>', html)
+    assert words == ["China", "relief", "earthquake"]
+    assert all(get(real, "/concordance", q=word)["lines"] for word in words)
+    for query in ("zyxgarble", '"China relief" zyxgarble', "relief"):
+        assert "the lines of each" not in real.get("/concordance", query_string={"q": query}).text
