@@ -24,6 +24,7 @@ from esr.plans.plan import CollectionStatistics, Statistics
 from esr.ranking import boosts
 from esr.ranking.ranking import Ranking
 from esr.registry import Parameter, Value
+from esr.wording import count
 
 Grid = Mapping[str, Sequence[Value]]
 
@@ -325,6 +326,6 @@ def check_disjoint(training: Sequence[Task], test: Sequence[Task]) -> None:
     if ids or queries:
         examples = ", ".join(sorted(ids or queries)[:3])
         raise UsageError(
-            f"{len(ids or queries)} topics are in both training and test ({examples}, …), so the test is not "
-            "valid: use other topics or --folds, or allow it by --test-on-training"
+            f"{count(len(ids or queries), 'topic', 'are')} in both training and test ({examples}, …), so the "
+            "test is not valid: use other topics or --folds, or allow it by --test-on-training"
         )

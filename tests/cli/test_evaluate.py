@@ -114,7 +114,7 @@ def test_a_topic_without_the_field_is_skipped_and_reported(folder):
         "skipped topic 3: topic 3 has no title: it has desc",
         "skipped topic 2: --restrict names no document for it",
     ]
-    assert "for 1 topics to x.run" in done.stdout
+    assert "for 1 topic to x.run" in done.stdout
     assert {line.split()[0] for line in Path("x.run").read_text().splitlines()} == {"1"}
 
 
@@ -139,9 +139,9 @@ def test_topics_missing_in_run_or_judgements_are_reported(folder):
     assert results["measures"] == {"AP": 1 / 3}
     assert results["topics"] == {"N1": {"AP": 1.0}, "N2": {"AP": 0.0}, "N3": {"AP": 0.0}}
     assert done.stderr.splitlines() == [
-        "1 of 3 judged topics have no relevant sentence and score 0: N3",
-        "a lacks 2 of 3 judged topics, which score 0: N2, N3",
-        "a answers 1 topics without judgements, which are ignored: N7",
+        "1 of 3 judged topics without a relevant sentence (score 0): N3",
+        "a lacks 2 of 3 judged topics (score 0): N2, N3",
+        "a answers 1 topic without judgements (ignored): N7",
     ]
 
 

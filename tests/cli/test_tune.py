@@ -101,7 +101,7 @@ def test_a_learned_ranking_is_written_and_can_be_searched_with(
     assert "on held-out topics, 2 folds of" in result.stdout
     assert "by the first stage: difference" in result.stdout
     assert "without term dependence: AP" in result.stdout
-    assert "have no relevant sentence and are left out" in result.stderr
+    assert "2 topics have no relevant sentence (left out)" in result.stderr
     assert json.loads(best.read_text())["depth"] == 100
     text = page.read_text()
     assert "What is lost without" in text and "Differences from first stage" in text
@@ -424,8 +424,8 @@ def test_topics_missing_in_runs_are_reported_and_shown(report_folder):
     Path("part.run").write_text("\n".join(lines) + "\nX9 Q0 s 1 1.0 2si\n")
     result = esr("report", "qrels", "part.run", "-o", "report.html")
     for note in (
-        "2si lacks 1 of 2 judged topics, which score 0: N2",
-        "2si answers 1 topics without judgements, which are ignored: X9",
+        "2si lacks 1 of 2 judged topics (score 0): N2",
+        "2si answers 1 topic without judgements (ignored): X9",
     ):
         assert note in result.stderr
         assert note in Path("report.html").read_text("utf-8")

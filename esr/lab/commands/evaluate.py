@@ -28,6 +28,7 @@ from esr.lab.measures import Qrels, read_qrels, without_relevant
 from esr.lab.results import align_columns, evaluate_runs, to_csv, to_json, to_table
 from esr.ranking.searcher import open_searcher
 from esr.topics import TITLE, Scores, display_names, read_run, read_topics, remove_duplicates, split_fields
+from esr.wording import count
 
 measures_option = click.option(
     "-m",
@@ -83,10 +84,12 @@ def read_inputs(
 
 
 def _check_judgements(judged: Qrels, kinds: Mapping[str, str] | None) -> Iterator[str]:
-    start = f"{{}} of {len(judged):,} judged topics have no "
-    yield from _format_note(start + "relevant sentence and score 0", without_relevant(judged))
+    of = f"of {count(len(judged), 'judged topic')} without a"
+    irrelevant = without_relevant(judged)
+    yield from _format_note(f"{len(irrelevant):,} {of} relevant sentence (score 0)", irrelevant)
     if kinds is not None:
-        yield from _format_note(start + "type", [topic for topic in judged if topic not in kinds])
+        others = [topic for topic in judged if topic not in kinds]
+        yield from _format_note(f"{len(others):,} {of} type", others)
 
 
 def _check_runs(runs: Mapping[str, Scores], judged: Qrels) -> Iterator[str]:
@@ -94,13 +97,13 @@ def _check_runs(runs: Mapping[str, Scores], judged: Qrels) -> Iterator[str]:
     lacks = _group_runs({run: [t for t in judged if t not in scores] for run, scores in runs.items()})
     for missing, names in lacks.items():
         verb = "lack" if len(names) > 1 else "lacks"
-        text = f"{_join_names(names)} {verb} {{}} of {len(judged):,} judged topics, which score 0"
-        yield from _format_note(text, missing)
+        of = f"{len(missing):,} of {count(len(judged), 'judged topic')}"
+        yield from _format_note(f"{_join_names(names)} {verb} {of} (score 0)", missing)
     extras = _group_runs({run: [t for t in scores if t not in judged] for run, scores in runs.items()})
     for extra, names in extras.items():
         verb = "answer" if len(names) > 1 else "answers"
-        text = f"{_join_names(names)} {verb} {{}} topics without judgements, which are ignored"
-        yield from _format_note(text, extra)
+        topics = count(len(extra), "topic")
+        yield from _format_note(f"{_join_names(names)} {verb} {topics} without judgements (ignored)", extra)
 
 
 def _group_runs(topics_by_run: Mapping[str, Sequence[str]]) -> dict[tuple[str, ...], list[str]]:
@@ -111,17 +114,16 @@ def _group_runs(topics_by_run: Mapping[str, Sequence[str]]) -> dict[tuple[str, .
 
 
 def _join_names(names: Sequence[str]) -> str:
-    """List the first names, escaped for `str.format`."""
+    """List the first names."""
     more = f" and {len(names) - _MAX_EXAMPLES} more" if len(names) > _MAX_EXAMPLES else ""
-    text = ", ".join(names[:_MAX_EXAMPLES]) + more
-    return text.replace("{", "{{").replace("}", "}}")
+    return ", ".join(names[:_MAX_EXAMPLES]) + more
 
 
 def _format_note(text: str, ids: Sequence[str]) -> Iterator[str]:
-    """A note with the number of ids in place of {}, followed by the first ids; nothing without ids."""
+    """A note with the first ids; nothing without ids."""
     if ids:
         examples = ", ".join(ids[:_MAX_EXAMPLES]) + (", …" if len(ids) > _MAX_EXAMPLES else "")
-        yield f"{text.format(format(len(ids), ','))}: {examples}"
+        yield f"{text}: {examples}"
 
 
 _FILE = click.Path(dir_okay=False)
@@ -220,7 +222,8 @@ def _check_index(judged: Qrels, where: str) -> Iterator[str]:
     with open_searcher(where) as searcher:
         unknown = measures.unknown_sentences(judged, searcher.index)
     total = len({sentence for grades in judged.values() for sentence in grades})
-    yield from _format_note(f"{redact(where)} lacks {{}} of {total:,} judged sentences", unknown)
+    of = f"{len(unknown):,} of {count(total, 'judged sentence')}"
+    yield from _format_note(f"{redact(where)} lacks {of}", unknown)
 
 
 # esr compare
@@ -373,7 +376,7 @@ def pool(
         file.writelines(_write_lines(pooled, queries, searcher.index))
     if output != "-":
         total = sum(map(len, pooled.values()))
-        click.echo(f"wrote {total:,} sentences of {len(pooled):,} topics to {output}")
+        click.echo(f"wrote {count(total, 'sentence')} of {count(len(pooled), 'topic')} to {output}")
 
 
 def _write_lines(pooled: measures.Pool, queries: Mapping[str, str], index: Index) -> Iterator[str]:
@@ -407,7 +410,7 @@ def agreement(first: str, second: str, as_json: bool) -> None:
         return
     alone = [sum(map(len, grades.values())) - found.sentences for grades in judges]
     click.echo(
-        f"{found.sentences:,} sentences judged by both, {alone[0]:,} by the first alone, "
+        f"{count(found.sentences, 'sentence')} judged by both, {alone[0]:,} by the first alone, "
         f"{alone[1]:,} by the second alone"
     )
     click.echo(f"relevant or not: {found.agreed:.1%} the same, kappa {_format(found.kappa)}")

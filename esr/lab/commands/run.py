@@ -19,6 +19,7 @@ from esr.ranking.prepared_query import Answer, PreparedQuery
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import UnsearchableQuery, open_searcher
 from esr.topics import TITLE, Topic, check_tag, choose_restrictions, format_lines, read_topics, split_fields
+from esr.wording import count
 
 
 @click.command()
@@ -115,7 +116,8 @@ def run(
     for reason in skipped:
         click.echo(f"skipped topic {reason}", err=True)
     if output != "-":
-        click.echo(f"wrote {total:,} lines for {len(all_topics) - len(skipped):,} topics to {output}")
+        answered = count(len(all_topics) - len(skipped), "topic")
+        click.echo(f"wrote {count(total, 'line')} for {answered} to {output}")
 
 
 def find_documents(prepared: PreparedQuery, k: int, filters: Filters) -> Answer:

@@ -14,6 +14,7 @@ from esr.errors import UsageError
 from esr.progress import count_topics
 from esr.ranking.ranking import Ranking
 from esr.ranking.signals import signal_types
+from esr.wording import count
 
 # Copies from esr.lab, which is only imported when needed. A test compares them.
 _FORMATS = ("letor", "svmlight")
@@ -92,7 +93,8 @@ def signals(
         selected = select_signals(list_signals(searcher.index, ranking), texts)
         data = collect_signals(searcher, tasks, judgements, ranking, selected, depth, tick)
     lines = write_signals(output, form, data, Description(ranking, depth, selected))
-    click.echo(f"wrote {lines:,} sentences of {len(data):,} topics with {len(selected)} signals to {output}")
+    size = f"{count(lines, 'sentence')} of {count(len(data), 'topic')} with {count(len(selected), 'signal')}"
+    click.echo(f"wrote {size} to {output}")
 
 
 @click.command("import-model")

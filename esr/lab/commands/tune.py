@@ -48,6 +48,7 @@ from esr.progress import count_topics
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.topics import TITLE, read_topic_kinds, read_topics
+from esr.wording import count
 
 grid_option = click.option(
     "--grid",
@@ -109,7 +110,7 @@ def save_ranking(output: Path, ranking: Mapping[str, Any]) -> None:
 def warn_of_unjudged(tasks: TaskSet) -> None:
     """Report how many topics cannot be used for tuning."""
     if tasks.unjudged:
-        click.echo(f"{len(tasks.unjudged)} topics have no relevant sentence and are left out", err=True)
+        click.echo(f"{count(len(tasks.unjudged), 'topic', 'have')} no relevant sentence (left out)", err=True)
 
 
 def format_ranking(data: Mapping[str, Any]) -> str:
@@ -244,8 +245,8 @@ def _format(outcome: dict[str, Any]) -> str:
     """The outcome as lines of text. They tell which figures are for training topics."""
     measure = outcome["measure"]
     lines = [
-        f"best of {len(outcome['tried']):,} settings: {format_ranking(outcome['ranking'])}",
-        f"{measure} {outcome['training']:.4f} on the {outcome['topics']:,} training topics",
+        f"best of {count(len(outcome['tried']), 'setting')}: {format_ranking(outcome['ranking'])}",
+        f"{measure} {outcome['training']:.4f} on {count(outcome['topics'], 'training topic')}",
     ]
     lines += [
         f"FLOE of {residual['feature']}, mean distance from 0: "
@@ -257,7 +258,9 @@ def _format(outcome: dict[str, Any]) -> str:
         lines.append(f"{measure} {outcome['cross_validated']:.4f} on held-out topics, {folds} folds")
     if "test" in outcome:
         note = " (also training topics: not a valid test)" if outcome["tested_on_training_topics"] else ""
-        lines.append(f"{measure} {outcome['test']:.4f} on {outcome['test_topics']:,} test topics{note}")
+        lines.append(
+            f"{measure} {outcome['test']:.4f} on {count(outcome['test_topics'], 'test topic')}{note}"
+        )
     return "\n".join(lines)
 
 
@@ -354,7 +357,7 @@ def _estimate_by_likelihood(
 def _format_estimate(estimate: dict[str, Any]) -> str:
     unit = "pseudo-topics" if estimate["from"] == PSEUDO_TOPICS else "sentences"
     return (
-        f"best of {estimate['settings']:,} settings: {format_ranking(estimate['ranking'])}\n"
+        f"best of {count(estimate['settings'], 'setting')}: {format_ranking(estimate['ranking'])}\n"
         f"{estimate['measure']} {estimate['figure']:.4f} on {estimate['topics']:,} {unit} of the collection"
     )
 

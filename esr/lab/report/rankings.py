@@ -135,17 +135,7 @@ def _draw_panel(axes: Axes, gains: Gains) -> None:
     won, tied, lost = gains.counts
     mean = float(values.mean()) if number else 0.0
     axes.set_title(shorten(gains.run))
-    for line, text in enumerate((f"mean {mean:+.4f}", f"{won} won, {tied} tied, {lost} lost")):
-        axes.annotate(
-            text,
-            (1, 1),
-            (-4, -6 - 11 * line),
-            "axes fraction",
-            "offset points",
-            ha="right",
-            va="top",
-            fontsize=8,
-        )
+    axes.set_xlabel(f"mean {mean:+.4f}; {won} won, {tied} tied, {lost} lost", loc="right", fontsize=8)
 
 
 # Lengths of top-ranked sentences

@@ -285,7 +285,7 @@ def test_the_baseline_becomes_the_first_run_and_is_not_repeated(file):
     inputs = read_inputs(qrels, [first, second], second, None)
     assert list(inputs.runs) == ["two", "one"]
     assert inputs.baseline == "two"
-    assert inputs.notes == ["1 of 3 judged topics have no relevant sentence and score 0: t3"]
+    assert inputs.notes == ["1 of 3 judged topics without a relevant sentence (score 0): t3"]
 
 
 def test_runs_with_the_same_tag_are_named_by_their_paths(file):
@@ -299,9 +299,9 @@ def test_runs_that_lack_the_same_topics_share_a_note(file):
     paths = [str(file(run(name, "t1", "x"), f"{name}.run")) for name in ("one", "{two}")]
     paths.append(str(file(run("whole", "t1", "t2"), "whole.run")))
     assert read_inputs(qrels, paths, None, {"t1": "event"}).notes == [
-        "1 of 2 judged topics have no type: t2",
-        "one, {two} lack 1 of 2 judged topics, which score 0: t2",
-        "one, {two} answer 1 topics without judgements, which are ignored: x",
+        "1 of 2 judged topics without a type: t2",
+        "one, {two} lack 1 of 2 judged topics (score 0): t2",
+        "one, {two} answer 1 topic without judgements (ignored): x",
     ]
 
 
@@ -509,6 +509,12 @@ def test_a_few_topics_are_drawn_as_labelled_bars(results):
         [*compute_gains(results, "AP")[1].values]
     )
     assert [label.get_text() for label in panel.get_xticklabels()] == [f"t{n}" for n in range(6)]
+
+
+def test_the_counts_stand_below_the_bars_where_all_topics_lose():
+    (panel,) = draw_gains([Gains("run", ("a", "b"), (-0.1, -0.1))], "AP").axes
+    assert not panel.texts
+    assert panel.get_xlabel() == "mean -0.1000; 0 won, 0 tied, 2 lost"
 
 
 def test_neighbouring_values_that_look_alike_are_merged():
