@@ -1,8 +1,8 @@
-"""Numbers with nouns, Markdown tables, and rows of tables."""
+"""Numbers with nouns, examples of lists, tables as text and in Markdown, and rows of tables."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 _SINGULAR = {"are": "is", "had": "had", "have": "has", "match": "matches", "were": "was"}
@@ -13,6 +13,23 @@ def count(number: int, noun: str, verb: str = "") -> str:
     if number != 1:
         return f"{number:,} {noun}s {verb}".rstrip()
     return f"1 {noun} {_SINGULAR.get(verb, verb and verb + 's')}".rstrip()
+
+
+def list_examples(items: Sequence[str], most: int = 5) -> str:
+    """The first items, and a mark if there are more."""
+    return ", ".join(items[:most]) + (", …" if len(items) > most else "")
+
+
+def align_columns(rows: Sequence[Sequence[str]], left: Collection[int] = (0,)) -> str:
+    """Rows as lines of a text. Columns of these numbers are aligned to the left, the others to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        "  ".join(
+            cell.ljust(width) if n in left else cell.rjust(width)
+            for n, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    )
 
 
 def format_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

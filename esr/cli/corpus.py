@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import wraps
 from typing import Any, TypeVar, cast
@@ -11,7 +10,7 @@ import click
 
 from esr.cli import options
 from esr.cli.options import describe_choices
-from esr.cli.output import data_format_option, write_table
+from esr.cli.output import data_format_option, print_answer
 from esr.cli.ranking_options import ReadQuery, filter_options, query_argument
 from esr.corpus.collocations import (
     COLLOCATIONS,
@@ -38,7 +37,6 @@ from esr.corpus.frequencies import (
 from esr.index.filters import Filters
 from esr.query import parse
 from esr.ranking.searcher import open_searcher
-from esr.wording import flatten_row
 
 F = TypeVar("F", bound=Callable[..., Any])
 _format = data_format_option("text", "json", "csv")
@@ -100,12 +98,11 @@ def concordance(
         made = build_concordance(
             searcher, query.parsed, filters, k=k, sort=sort, width=width, unit=unit, sample=sample, seed=seed
         )
-    if format_name == "text":
-        click.echo(_draw_lines(made))
-        if made.read < made.sentences and (sample is not None or len(made.lines) < k or made.read > k):
-            click.echo(f"{made.read:,} of {made.sentences:,} sentences were read", err=True)
-    else:
-        click.echo(_to_text(format_name, made.as_dict(), "lines"), nl=False)
+    answer = made.as_dict()
+    print_answer(format_name, answer, answer["lines"], lambda: _draw_lines(made))
+    is_partial = made.read < made.sentences and (sample is not None or len(made.lines) < k or made.read > k)
+    if format_name == "text" and is_partial:
+        click.echo(f"{made.read:,} of {made.sentences:,} sentences were read", err=True)
 
 
 def _draw_lines(made: Concordance) -> str:
@@ -202,10 +199,8 @@ def collocations(
         found = find_collocations(
             searcher, query.parsed, filters, reach=reach, measure=measure, min_count=min_count, k=k
         )
-    if format_name == "text":
-        click.echo(_draw_table(found))
-        return
-    click.echo(_to_text(format_name, found.as_dict(), "collocations"), nl=False)
+    answer = found.as_dict()
+    print_answer(format_name, answer, answer["collocations"], lambda: _draw_table(found))
 
 
 @click.command()
@@ -251,12 +246,9 @@ def contrast(
             k=k,
         )
     answer = found.as_dict()
-    if format_name != "text":
-        click.echo(_to_text(format_name, answer, "collocations"), nl=False)
-        return
-    (own, other), sentences = found.node, found.sentences
+    rows, (own, other), sentences = answer["collocations"], found.node, found.sentences
     count = f"{own:,} and {other:,} times in {sentences[0]:,} and {sentences[1]:,} sentences"
-    click.echo(_draw_columns(answer["collocations"], _CONTRAST, count))
+    print_answer(format_name, answer, rows, lambda: _draw_columns(rows, _CONTRAST, count))
 
 
 @click.command()
@@ -286,12 +278,8 @@ def frequencies(
     """
     with open_searcher(where) as searcher:
         made = count_frequencies(searcher, list(map(parse, queries)), filters, by)
-    if format_name == "json":
-        click.echo(_to_text("json", made.as_dict(), ""), nl=False)
-    elif format_name == "csv":
-        click.echo(_to_text("csv", {"rows": made.rows()}, "rows"), nl=False)
-    else:
-        click.echo("\n".join(line for series in made.series for line in _draw_frequency(made, series)))
+    lines = (line for series in made.series for line in _draw_frequency(made, series))
+    print_answer(format_name, made.as_dict(), made.rows(), lambda: "\n".join(lines))
 
 
 def _draw_frequency(made: Frequencies, series: Frequency) -> Iterator[str]:
@@ -357,11 +345,8 @@ def keyness(
             k=k,
         )
     answer = found.as_dict()
-    if format_name == "text":
-        count = f"{found.sizes[0]:,} words in the part, {found.sizes[1]:,} in the other"
-        click.echo(_draw_columns(answer["words"], _KEYNESS, count))
-    else:
-        click.echo(_to_text(format_name, answer, "words"), nl=False)
+    rows, count = answer["words"], f"{found.sizes[0]:,} words in the part, {found.sizes[1]:,} in the other"
+    print_answer(format_name, answer, rows, lambda: _draw_columns(rows, _KEYNESS, count))
 
 
 _CONTRAST = {
@@ -398,11 +383,3 @@ def _draw_table(found: Collocations) -> str:
     ]
     count = f"{found.node:,} times in {found.sentences:,} sentences"
     return "\n".join([click.style(header, bold=True), *rows, "", count] if rows else [f"Too rare: {count}"])
-
-
-def _to_text(format_name: str, answer: Mapping[str, Any], key: str) -> str:
-    """The answer as JSON, or its list `key` as CSV."""
-    if format_name == "json":
-        return json.dumps(answer, indent=1, ensure_ascii=False) + "\n"
-    rows = [flatten_row(row) for row in answer[key]]
-    return write_table(rows[0], (row.values() for row in rows)) if rows else ""

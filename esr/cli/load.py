@@ -8,7 +8,7 @@ from __future__ import annotations
 import gc
 import json
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -50,12 +50,12 @@ from esr.processes import exit_on_sigterm
 from esr.progress import SendProgress, track_documents
 from esr.text.analyzer import TermCounter, get_analyzer
 from esr.text.document import PARTS, Located
-from esr.wording import count
+from esr.wording import count, list_examples
 
 
 def dry_run(pipeline: DocumentPipeline, analyzer: str | None, as_json: bool) -> None:
     """Print the first documents, counts and problems. Raises EsrError if there is a problem."""
-    preview = _Preview()
+    first: list[Located] = []
     about_text: list[str] = []
     refusal: TooManyEmpty | None = None
     try:
@@ -64,7 +64,8 @@ def dry_run(pipeline: DocumentPipeline, analyzer: str | None, as_json: bool) -> 
             name = sampled.choose_analyzer() if analyzer in (None, AUTO) else analyzer
             counter = TermCounter()
             for located in sampled:
-                preview.add(located)
+                if len(first) < MAX_EXAMPLES:
+                    first.append(located)
                 terms = get_analyzer(name).for_language(located.document.language).terms
                 for sentence in located.document.sentences:
                     counter.add(terms(sentence.text))
@@ -82,13 +83,19 @@ def dry_run(pipeline: DocumentPipeline, analyzer: str | None, as_json: bool) -> 
         problems.append(Malformed(refusal.where, refusal.problem))
     notes = [*pipeline.notes(), *about_text]
     if as_json:
-        data = {**pipeline.summary.as_dict(), **preview.as_dict(problems, problem_count, notes)}
+        data = {
+            **pipeline.summary.as_dict(),
+            "first": [{"where": where, **to_builtins(document)} for where, document in first],
+            "problem_count": problem_count,
+            "problems": [problem._asdict() for problem in problems],
+            "notes": notes,
+        }
         click.echo(json.dumps(data, indent=1))
     else:
         lines = [f"{problem.where}: {problem.problem}" for problem in problems[:MAX_PROBLEMS]]
         counts = pipeline.summary.counts
         total = f"{count(counts['documents'], 'document')} with {count(counts['sentences'], 'sentence')}"
-        click.echo("\n".join([*preview.as_lines(), total, *pipeline.summary.lines(), *notes, *lines]))
+        click.echo("\n".join([*_preview(first), total, *pipeline.summary.lines(), *notes, *lines]))
     if problem_count:
         raise EsrError(f"{count(problem_count, 'document')} cannot be loaded; nothing was written")
     if refusal:
@@ -97,35 +104,14 @@ def dry_run(pipeline: DocumentPipeline, analyzer: str | None, as_json: bool) -> 
         click.echo("nothing was written")
 
 
-class _Preview:
-    """Collects and formats the first documents."""
-
-    def __init__(self) -> None:
-        self.first: list[Located] = []
-
-    def add(self, located: Located) -> None:
-        if len(self.first) < MAX_EXAMPLES:
-            self.first.append(located)
-
-    def as_lines(self) -> list[str]:
-        lines: list[str] = []
-        for where, document in self.first:
-            lists = (", ".join(document.authors), ", ".join(document.keywords))
-            texts = (document.date, document.source, document.section, document.language, document.url)
-            lines += [
-                f"{where}\n  {document.id}: {document.title or '(no title)'}",
-                "  " + " · ".join(filter(None, (*texts, *lists, count(len(document.sentences), "sentence")))),
-                *(f"  | {sentence.text[:200]}" for sentence in document.sentences[:2]),
-            ]
-        return lines
-
-    def as_dict(self, problems: Iterable[Malformed], count: int, notes: list[str]) -> dict[str, object]:
-        return {
-            "first": [{"where": where, **to_builtins(document)} for where, document in self.first],
-            "problem_count": count,
-            "problems": [problem._asdict() for problem in problems],
-            "notes": notes,
-        }
+def _preview(first: Iterable[Located]) -> Iterator[str]:
+    """Lines about the first documents."""
+    for where, document in first:
+        lists = (", ".join(document.authors), ", ".join(document.keywords))
+        texts = (document.date, document.source, document.section, document.language, document.url)
+        yield f"{where}\n  {document.id}: {document.title or '(no title)'}"
+        yield "  " + " · ".join(filter(None, (*texts, *lists, count(len(document.sentences), "sentence"))))
+        yield from (f"  | {sentence.text[:200]}" for sentence in document.sentences[:2])
 
 
 # esr load
@@ -282,9 +268,6 @@ def _format_report(report: LoadReport, where: str, summary: SourceSummary) -> st
 # esr append and esr remove
 
 
-_MAX_EXAMPLES = 5
-
-
 @click.command()
 @options.index_or_first
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
@@ -352,12 +335,8 @@ def _print_report(
     if as_json:
         click.echo(json.dumps({**asdict(report), **further}, indent=1))
         return
-    names = ("added", "changed", "removed", "unchanged")
-    counts = ", ".join(f"{getattr(report, name):,} {name}" for name in names if getattr(report, name))
-    click.echo(f"{redact(where)}: {counts or 'nothing to do'}, in {report.seconds:.1f} s")
+    click.echo(f"{redact(where)}: {report.counts or 'nothing to do'}, in {report.seconds:.1f} s")
     if report.missing:
-        examples = ", ".join(report.missing[:_MAX_EXAMPLES])
-        more = ", …" if len(report.missing) > _MAX_EXAMPLES else ""
-        click.echo(f"{len(report.missing):,} were not in the index: {examples}{more}")
+        click.echo(f"{len(report.missing):,} were not in the index: {list_examples(report.missing)}")
     for note in report.notes:
         click.echo(note)

@@ -11,7 +11,7 @@ from msgspec import structs
 
 from esr.cli import options
 from esr.cli.options import FILE
-from esr.cli.output import data_format_option, write_table
+from esr.cli.output import data_format_option, print_answer, write_table
 from esr.cli.ranking_options import filter_options
 from esr.corpus.names_and_quotes import (
     COMPANIONS,
@@ -137,10 +137,7 @@ def name(name: str, where: str, companions: int, k: int, format_name: str) -> No
     """
     with open_searcher(where) as searcher:
         page = read_name(searcher, name, companions=companions, sentences=k)
-    if format_name == "json":
-        click.echo(json.dumps(page.as_dict(), indent=1, ensure_ascii=False))
-    else:
-        click.echo("\n".join(_draw(page)))
+    print_answer(format_name, page.as_dict(), (), lambda: "\n".join(_draw(page)))
 
 
 _MOST_FORMS = 10
@@ -205,13 +202,8 @@ def quotes(
         found = find_quotations(searcher, speaker, parse(about) if about else None, filters, k=k)
         if not found.quotations:
             check_quotations(searcher.index)
-    if format_name == "text":
-        click.echo(_draw_quotations(found))
-    elif format_name == "json":
-        click.echo(json.dumps(found.as_dict(), indent=1, ensure_ascii=False))
-    else:
-        rows = found.as_dict()["quotations"]
-        click.echo(write_table(rows[0], (row.values() for row in rows)) if rows else "", nl=False)
+    answer = found.as_dict()
+    print_answer(format_name, answer, answer["quotations"], lambda: _draw_quotations(found))
 
 
 def _draw_quotations(found: Quotations) -> str:

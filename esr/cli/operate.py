@@ -36,7 +36,7 @@ from esr.progress import SendProgress
 from esr.ranking.searcher import open_searcher
 from esr.text.document import Document
 from esr.text.validate import to_json_line
-from esr.wording import count
+from esr.wording import align_columns, count
 
 
 @click.command(epilog="States: " + describe_choices(STATES))
@@ -57,8 +57,7 @@ def indices(where: str, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps([generation.as_dict() for generation in generations], indent=1))
         return
-    for line in _format_table(generations):
-        click.echo(line)
+    click.echo(_format_table(generations))
 
 
 @click.command()
@@ -111,7 +110,7 @@ def delete(where: str, names: tuple[str, ...], yes: bool) -> None:
     click.echo(f"deleted {target}")
 
 
-def _format_table(generations: list[Generation]) -> list[str]:
+def _format_table(generations: list[Generation]) -> str:
     rows = [("generation", "state", "documents", "sentences", "size", "made")]
     for generation in generations:
         state = f"{generation.state} on {generation.host}" if generation.host else generation.state
@@ -130,15 +129,7 @@ def _format_table(generations: list[Generation]) -> list[str]:
                 generation.started_at,
             )
         )
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    left_aligned = {0, 1, 5}
-    return [
-        "  ".join(
-            cell.ljust(width) if n in left_aligned else cell.rjust(width)
-            for n, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
+    return align_columns(rows, (0, 1, 5))
 
 
 def _describe(stored: Generation | CopyReport) -> str:
@@ -349,7 +340,10 @@ def status(where: str, shows_drift: bool, as_json: bool) -> None:
     """
     with open_searcher(where) as searcher:
         index_status = dict(searcher.index.status())
-    drifts = _read_drifts(where) if shows_drift else []
+    drifts: list[Drift] = []
+    if shows_drift:
+        with closing(factory.open_priors(where)) as priors:
+            drifts = priors.drift()
     if as_json:
         drift = {"drift": [asdict(drift) for drift in drifts]} if shows_drift else {}
         click.echo(json.dumps({**index_status, **drift}, indent=1))
@@ -369,11 +363,6 @@ def status(where: str, shows_drift: bool, as_json: bool) -> None:
         )
     for line in _format_drifts(drifts):
         click.echo(line)
-
-
-def _read_drifts(where: str) -> list[Drift]:
-    with closing(factory.open_priors(where)) as priors:
-        return priors.drift()
 
 
 def _format_value(value: Any) -> Any:

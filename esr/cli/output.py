@@ -9,7 +9,7 @@ import io
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from textwrap import fill
@@ -29,7 +29,7 @@ from esr.ranking.prepared_query import Answer
 from esr.ranking.query_report import QueryReport
 from esr.registry import Registry
 from esr.text.document import describe_place
-from esr.wording import count
+from esr.wording import count, flatten_row
 
 _NEIGHBOR, _HIT = "     ", "   > "
 
@@ -127,6 +127,19 @@ def write_table(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
     """Rows as CSV under the names of their columns, with no text that a spreadsheet takes for a formula."""
     guarded = ([guard_formula(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
     return write_csv([columns, *guarded])
+
+
+def print_answer(
+    format_name: str, data: Any, rows: Iterable[Mapping[str, Any]], draw: Callable[[], str]
+) -> None:
+    """Print an answer as JSON, its rows as CSV, or as what `draw` makes for people."""
+    if format_name == "json":
+        click.echo(json.dumps(data, indent=1, ensure_ascii=False))
+    elif format_name == "csv":
+        flat = [flatten_row(row) for row in rows]
+        click.echo(write_table(flat[0], (row.values() for row in flat)) if flat else "", nl=False)
+    else:
+        click.echo(draw())
 
 
 def to_tsv(answer: Answer, report: QueryReport, passages: Sequence[Passage]) -> str:

@@ -394,11 +394,9 @@ class SyncReport:
 
     def lines(self) -> Iterator[str]:
         delivery = self.delivery
-        names = ("added", "changed", "removed", "unchanged")
-        counts = ", ".join(f"{getattr(delivery, n):,} {n}" for n in names if getattr(delivery, n))
         served = f"serves {self.generation}" if self.generation else "no index yet"
         yield (
-            f"{self.time} {self.where}: {counts or 'nothing new'}; "
+            f"{self.time} {self.where}: {delivery.counts or 'nothing new'}; "
             f"{self.read:,} of {count(self.found, 'file')} read; "
             f"{'dry run, nothing was written' if self.is_dry_run else served}; {delivery.seconds:.1f} s"
         )

@@ -187,6 +187,12 @@ class DeliveryReport(Struct):
         """Whether the delivery changes the index."""
         return bool(self.added or self.changed or self.removed)
 
+    @property
+    def counts(self) -> str:
+        """The numbers of documents as a text, without those that are 0."""
+        names = ("added", "changed", "removed", "unchanged")
+        return ", ".join(f"{getattr(self, name):,} {name}" for name in names if getattr(self, name))
+
 
 FindIds = Callable[[], Iterable[str]]
 

@@ -26,6 +26,7 @@ from esr.lab.measures import (
     mean,
 )
 from esr.topics import Scores
+from esr.wording import align_columns
 
 ALL = "all"
 UNTYPED = "no type"
@@ -223,7 +224,7 @@ def _means_table(evaluations: Sequence[RunEvaluation]) -> str:
                 mark = figures.significance[name].mark if name in figures.significance else ""
                 row.append(f"{_format_figure(value)}{mark:<2}")
             rows.append(row)
-    return align_columns(rows, left=2 if has_types else 1)
+    return align_columns(rows, (0, 1) if has_types else (0,))
 
 
 def _topic_tables(evaluations: Sequence[RunEvaluation]) -> Iterator[str]:
@@ -231,13 +232,13 @@ def _topic_tables(evaluations: Sequence[RunEvaluation]) -> Iterator[str]:
         rows = [[name, *(evaluation.name for evaluation in evaluations)]]
         for topic in evaluations[0].groups[ALL].topics:
             rows.append([topic, *(_format_figure(e.values[name].get(topic)) for e in evaluations)])
-        yield align_columns(rows, left=1)
+        yield align_columns(rows)
 
 
 def _comparison_tables(evaluations: Sequence[RunEvaluation]) -> Iterator[str]:
     for name in evaluations[0].values:
         rows = [row for row, _ in comparison_rows(evaluations, name)]
-        yield align_columns([[name, *COMPARISON_HEADS], *rows], left=1)
+        yield align_columns([[name, *COMPARISON_HEADS], *rows])
 
 
 COMPARISON_HEADS = (
@@ -279,15 +280,3 @@ def format_p(value: float, digits: int = 4) -> str:
 
 def _format_figure(value: float | None) -> str:
     return "-" if value is None or math.isnan(value) else f"{value:.4f}"
-
-
-def align_columns(rows: Sequence[Sequence[str]], left: int) -> str:
-    """Align rows as columns, the first `left` of them to the left and the others to the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        "  ".join(
-            cell.ljust(width) if n < left else cell.rjust(width)
-            for n, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    )

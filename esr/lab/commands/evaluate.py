@@ -25,10 +25,10 @@ from esr.index.login_variables import redact
 from esr.lab import measures
 from esr.lab.comparison import ComparisonPlan, build_cells, compute_cells, read_results
 from esr.lab.measures import Qrels, read_qrels, without_relevant
-from esr.lab.results import align_columns, evaluate_runs, to_csv, to_json, to_table
+from esr.lab.results import evaluate_runs, to_csv, to_json, to_table
 from esr.ranking.searcher import open_searcher
 from esr.topics import TITLE, Scores, display_names, read_run, read_topics, remove_duplicates, split_fields
-from esr.wording import count
+from esr.wording import align_columns, count, list_examples
 
 measures_option = click.option(
     "-m",
@@ -122,8 +122,7 @@ def _join_names(names: Sequence[str]) -> str:
 def _format_note(text: str, ids: Sequence[str]) -> Iterator[str]:
     """A note with the first ids; nothing without ids."""
     if ids:
-        examples = ", ".join(ids[:_MAX_EXAMPLES]) + (", …" if len(ids) > _MAX_EXAMPLES else "")
-        yield f"{text}: {examples}"
+        yield f"{text}: {list_examples(ids)}"
 
 
 _FILE = click.Path(dir_okay=False)
@@ -295,7 +294,7 @@ def _format_table(plan: ComparisonPlan, results: Results, measure: str) -> str:
         keys = [(collection, ranking, source) for collection in plan.collections]
         figures = [f"{results[key]['measures'][measure]:.4f}{marks.get(key, ''):<2}" for key in keys]
         rows.append([ranking if len(plan.parameters) == 1 else f"{ranking}, {source}", *figures])
-    return align_columns(rows, left=1)
+    return align_columns(rows)
 
 
 def _find_marks(plan: ComparisonPlan, results: Results, measure: str) -> dict[tuple[str, str, str], str]:
@@ -417,7 +416,7 @@ def agreement(first: str, second: str, as_json: bool) -> None:
     click.echo(f"grades: weighted kappa {_format(found.weighted)}\n")
     head = [f"{first} \\ {second}", *map(str, found.grades)]
     rows = [[str(g), *map(str, row)] for g, row in zip(found.grades, found.counts.tolist(), strict=True)]
-    click.echo(align_columns([head, *rows], left=1))
+    click.echo(align_columns([head, *rows]))
 
 
 def _to_json(found: measures.Agreement) -> dict[str, object]:

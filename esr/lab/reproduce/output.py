@@ -16,7 +16,7 @@ from esr.lab.reproduce.second_task import EVERYTHING
 from esr.lab.reproduce.systems import BASELINES as BASELINE_GROUP
 from esr.lab.reproduce.systems import MEASURES, RECALL_MEASURES, SYSTEMS, TDSR, TOP_MEASURES
 from esr.lab.reproduce.training import READINGS
-from esr.wording import table_lines
+from esr.wording import list_examples, table_lines
 
 BASELINES = ("tfisf", "dir")
 
@@ -163,8 +163,7 @@ def _data(results: ExperimentResults) -> Iterator[str]:
         for field in fields(findings):
             names = getattr(findings, field.name)
             if field.name in _FINDINGS and names:
-                examples = ", ".join(names[:_MAX_EXAMPLES]) + (", …" if len(names) > _MAX_EXAMPLES else "")
-                yield f"- {year}: {len(names)} {_FINDINGS[field.name]}: {examples}"
+                yield f"- {year}: {len(names)} {_FINDINGS[field.name]}: {list_examples(names)}"
 
 
 def _interpretations(results: ExperimentResults) -> Iterator[str]:
