@@ -99,19 +99,27 @@ class _BoundedStream(io.RawIOBase):
 
 
 def find_all(element: Any, *names: str) -> Iterator[Any]:
-    """The descendants with these names, in document order, in any namespace."""
-    for descendant in element.iter():
+    """The descendants with these names, in document order, in any namespace; none of None."""
+    for descendant in () if element is None else element.iter():
         if descendant is not element and local_name(descendant) in names:
             yield descendant
 
 
 def find_first(element: Any, *path: str) -> Any:
-    """The first descendant along this path of names, each at any depth; None if there is none."""
+    """The first descendant along this path of names, each at any depth; None if there is none, or of None."""
     for name in path:
         element = next(find_all(element, name), None)
-        if element is None:
-            return None
     return element
+
+
+def find_children(element: Any, name: str) -> list[Any]:
+    """The children with this name; none of None."""
+    return [] if element is None else [child for child in element if local_name(child) == name]
+
+
+def attribute(element: Any, name: str) -> str:
+    """An attribute of an element; "" without it, or of None."""
+    return "" if element is None else str(element.get(name, ""))
 
 
 def to_line(element: Any) -> str:

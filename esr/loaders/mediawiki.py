@@ -36,8 +36,7 @@ def read(source: Source) -> Iterator[ReadResult]:
         where = f"{source.name}:{element.sourceline}"
         if markup.local_name(element) == "siteinfo":
             site = {markup.local_name(child): markup.to_line(child) for child in element}
-            root = element.getparent()
-            site["language"] = "" if root is None else root.get(markup.LANGUAGE, "")
+            site["language"] = markup.attribute(element.getparent(), markup.LANGUAGE)
             for space in markup.find_all(element, "namespace"):
                 key = int(space.get("key")) if re.fullmatch(r"-?\d{1,5}", space.get("key", "")) else 0
                 if key and space.text:
@@ -56,8 +55,8 @@ def _read_page(where: str, page: Any, site: dict[str, str], spaces: dict[int, se
         return Skipped(where, "no article of the wiki", is_lasting=True)
     if markup.find_first(page, "redirect") is not None:
         return Skipped(where, "a redirect of the wiki", is_lasting=True)
-    number = next((markup.to_line(child) for child in page if markup.local_name(child) == "id"), "")
-    revisions = [child for child in page if markup.local_name(child) == "revision"]
+    number = next(map(markup.to_line, markup.find_children(page, "id")), "")
+    revisions = markup.find_children(page, "revision")
     if not (number or title) or not revisions:
         return Malformed(where, "this page has no id or no revision: make the dump again")
     last = max(revisions, key=lambda revision: markup.to_line(markup.find_first(revision, "timestamp")))

@@ -45,15 +45,13 @@ def _read_nitf(source: Source) -> Iterator[ReadResult]:
         if reason := _find_nitf_skip_reason(nitf):
             yield Skipped(where, reason)
             continue
-        doc_id = markup.find_first(nitf, "doc-id")
-        id = make_id(doc_id.get("id-string", "")) if doc_id is not None else ""
+        id = make_id(markup.attribute(markup.find_first(nitf, "doc-id"), "id-string"))
         if not id and nitf.getparent() is None:
             # The Associated Press leaves the id out, and has one article per file.
             id = make_id_from_path(source)
         if not id:
             yield Malformed(where, "this <nitf> has no <doc-id id-string=>: every document needs one")
             continue
-        publication = markup.find_first(nitf, "pubdata")
         title = _extract_nitf_title(nitf)
         yield Record(
             where,
@@ -62,7 +60,7 @@ def _read_nitf(source: Source) -> Iterator[ReadResult]:
                 "title": title,
                 "date": _find_nitf_date(nitf),
                 "source": _find_nitf_source(nitf),
-                "url": None if publication is None else publication.get("ex-ref"),
+                "url": markup.attribute(markup.find_first(nitf, "pubdata"), "ex-ref") or None,
                 "language": nitf.get(markup.LANGUAGE) or nitf.get("baselang"),
                 **_find_nitf_attributes(nitf),
                 "text": markup.remove_title(_extract_nitf_body(nitf), title),
@@ -76,8 +74,7 @@ def _find_nitf_attributes(nitf: Any) -> dict[str, Any]:
     for meta in markup.find_all(nitf, "meta"):
         if meta.get("name") and meta.get("content"):
             metadata.setdefault(meta.get("name"), []).append(meta.get("content"))
-    publication = markup.find_first(nitf, "pubdata")
-    section = None if publication is None else publication.get("position.section")
+    section = markup.attribute(markup.find_first(nitf, "pubdata"), "position.section") or None
     for name in _SECTIONS if not section else ():
         if name in metadata:
             section = "; ".join(metadata.pop(name))
@@ -112,23 +109,19 @@ def _line_without_title(byline: Any) -> str:
 
 def _find_nitf_skip_reason(nitf: Any) -> str | None:
     """Why an article must not be loaded; None if it may be."""
-    data = markup.find_first(nitf, "docdata")
-    status = "" if data is None else data.get("management-status", "")
+    status = markup.attribute(markup.find_first(nitf, "docdata"), "management-status")
     if status == "embargoed":
-        release = markup.find_first(nitf, "date.release")
-        until = "" if release is None else release.get("norm", "")
+        until = markup.attribute(markup.find_first(nitf, "date.release"), "norm")
         return EMBARGO_REASON if is_embargoed(until) else None
     return WITHDRAWN if status in WITHDRAWN_STATUSES else None
 
 
 def _find_nitf_source(nitf: Any) -> str | None:
     """The publication, or else the distributor, or else the copyright holder."""
-    publication = markup.find_first(nitf, "pubdata")
-    owner = markup.find_first(nitf, "doc.copyright")
     return (
-        (None if publication is None else publication.get("name"))
+        markup.attribute(markup.find_first(nitf, "pubdata"), "name")
         or markup.to_line(markup.find_first(nitf, "distributor"))
-        or (None if owner is None else owner.get("holder"))
+        or markup.attribute(markup.find_first(nitf, "doc.copyright"), "holder")
         or None
     )
 
@@ -136,7 +129,7 @@ def _find_nitf_source(nitf: Any) -> str | None:
 def _extract_nitf_title(nitf: Any) -> str:
     """The headline, or else the title in the head."""
     headline = markup.find_first(nitf, "hedline")
-    main = markup.find_first(headline, "hl1") if headline is not None else None
+    main = markup.find_first(headline, "hl1")
     title = markup.to_line(main if main is not None else headline)
     return title or markup.to_line(markup.find_first(nitf, "title"))
 
@@ -233,7 +226,7 @@ def _read_g2(source: Source) -> Iterator[ReadResult]:
 def _find_g2_skip_reason(item: Any) -> str | None:
     """Why an item must not be loaded; None if it may be."""
     status = markup.find_first(item, "itemMeta", "pubStatus")
-    codes = "" if status is None else f"{status.get('qcode', '')} {status.get('uri', '')}"
+    codes = f"{markup.attribute(status, 'qcode')} {markup.attribute(status, 'uri')}"
     if codes.strip().endswith(WITHDRAWN_STATUSES):
         return WITHDRAWN
     until = markup.find_first(item, "itemMeta", "embargoed")
@@ -266,13 +259,11 @@ def _extract_inline_data(rendition: Any) -> str:
 
 
 def _find_g2_title(item: Any, renditions: list[Any]) -> str:
-    meta = markup.find_first(item, "contentMeta")
-    if meta is not None:
-        headlines = [h for h in markup.find_all(meta, "headline") if markup.to_line(h)]
-        # The main headline has no role, or the role "main".
-        headlines.sort(key=lambda h: bool(h.get("role")) and not h.get("role").endswith("main"))
-        if headlines:
-            return markup.to_line(headlines[0])
+    headlines = markup.find_all(markup.find_first(item, "contentMeta"), "headline")
+    # The main headline has no role, or the role "main".
+    ranked = sorted(headlines, key=lambda h: bool(h.get("role")) and not h.get("role").endswith("main"))
+    if headline := next(filter(None, map(markup.to_line, ranked)), ""):
+        return headline
     title = markup.to_line(markup.find_first(item, "itemMeta", "title"))
     return title or next(filter(None, map(_extract_nitf_title, renditions)), "")
 
@@ -300,8 +291,7 @@ def _find_g2_source(item: Any) -> str | None:
 
 
 def _find_g2_authors(item: Any, renditions: list[Any]) -> list[str]:
-    meta = markup.find_first(item, "contentMeta")
-    lines = [] if meta is None else [markup.to_line(by) for by in markup.find_all(meta, "by")]
+    lines = map(markup.to_line, markup.find_all(markup.find_first(item, "contentMeta"), "by"))
     names = [name for line in lines for name in read_list("authors", line) or []]
     return names or next(filter(None, map(_extract_nitf_authors, renditions)), [])
 
@@ -309,18 +299,13 @@ def _find_g2_authors(item: Any, renditions: list[Any]) -> list[str]:
 def _find_g2_keywords(item: Any) -> list[str]:
     """The keywords, and the names of the subjects."""
     meta = markup.find_first(item, "contentMeta")
-    if meta is None:
-        return []
-    keywords = [markup.to_line(keyword) for keyword in markup.find_all(meta, "keyword")]
-    for subject in markup.find_all(meta, "subject"):
-        keywords.append(markup.to_line(markup.find_first(subject, "name")))
-    return [keyword for keyword in keywords if keyword]
+    subjects = (markup.find_first(subject, "name") for subject in markup.find_all(meta, "subject"))
+    return [*filter(None, map(markup.to_line, (*markup.find_all(meta, "keyword"), *subjects)))]
 
 
 def _find_g2_language(item: Any) -> str | None:
-    element = markup.find_first(item, "contentMeta", "language")
-    language = (None if element is None else element.get("tag")) or item.get(markup.LANGUAGE)
-    return str(language) if language else None
+    stated = markup.attribute(markup.find_first(item, "contentMeta", "language"), "tag")
+    return stated or markup.attribute(item, markup.LANGUAGE) or None
 
 
 register(
@@ -425,7 +410,7 @@ def _iterate_components(parent: _Component) -> Iterator[_Component]:
 
 def _iterate_children(element: Any) -> list[Any]:
     """The components directly in an element; only the first with content if they are equivalent."""
-    children = [child for child in element if markup.local_name(child) == "NewsComponent"]
+    children = markup.find_children(element, "NewsComponent")
     if element.get("EquivalentsList") == "yes":
         return [child for child in children if markup.find_first(child, "DataContent") is not None][:1]
     return children
@@ -435,8 +420,8 @@ def _iterate_contents(component: Any) -> Iterator[Any]:
     """The `<DataContent>`s in a component that may be its text, in order."""
     if _formal_name(_find_child(component, "Role")).lower() in _OTHER_ROLES:
         return
-    for child in component:
-        if markup.local_name(child) == "ContentItem" and _find_child(child, "Encoding") is None:
+    for child in markup.find_children(component, "ContentItem"):
+        if _find_child(child, "Encoding") is None:
             content = _find_child(child, "DataContent")
             if content is not None and any(text.strip() for text in content.itertext()):
                 yield content
@@ -505,10 +490,10 @@ def _find_newsml1_authors(component: Any) -> list[str]:
 def _find_newsml1_keywords(component: Any) -> list[str]:
     """The keywords in keyword lines, and in the properties that agencies call keywords."""
     lines = _find_child(component, "NewsLines")
-    texts = [] if lines is None else map(markup.to_line, markup.find_all(lines, "KeywordLine"))
+    texts = map(markup.to_line, markup.find_all(lines, "KeywordLine"))
     keywords = [word for text in texts for word in read_list("keywords", text) or []]
     metadata = _find_child(component, "DescriptiveMetadata")
-    for element in [] if metadata is None else markup.find_all(metadata, "Property"):
+    for element in markup.find_all(metadata, "Property"):
         if _formal_name(element).lower().startswith("keyword") and element.get("Value"):
             keywords += read_list("keywords", element.get("Value")) or []
     return keywords
@@ -519,15 +504,13 @@ def _find_headline(component: Any) -> str:
 
 
 def _formal_name(element: Any) -> str:
-    return "" if element is None else element.get("FormalName", "").strip()
+    return markup.attribute(element, "FormalName").strip()
 
 
 def _find_child(element: Any, *path: str) -> Any:
     """The first child along this path of names; None if there is none."""
     for name in path:
-        if element is None:
-            return None
-        element = next((child for child in element if markup.local_name(child) == name), None)
+        element = next(iter(markup.find_children(element, name)), None)
     return element
 
 

@@ -319,8 +319,7 @@ def _read_files(group: Any, folder: Path) -> dict[str, Path]:
     """The ALTO files of a group by their ids. Files outside the folder of the METS file are not read."""
     files = {}
     for file in markup.find_all(group, "file"):
-        location = markup.find_first(file, "FLocat")
-        href = "" if location is None else location.get(_HREF, "")
+        href = markup.attribute(markup.find_first(file, "FLocat"), _HREF)
         path = (folder / unquote(urlsplit(href).path).lstrip("/")).resolve()
         is_alto = "alto" in f"{group.get('ID', '')}{group.get('USE', '')}{file.get('ID', '')}{href}".lower()
         if is_alto and path.suffix.lower() == ".xml" and path.is_relative_to(folder) and file.get("ID"):

@@ -77,21 +77,19 @@ def read(source: Source) -> Iterator[Record]:
 def _read_header(header: Any) -> dict[str, Any]:
     """The fields of a document that a header states, and the id of its text as `text_id`."""
     statement = markup.find_first(header, "titleStmt")
-    titles = [] if statement is None else [e for e in statement if markup.local_name(e) == "title"]
+    titles = markup.find_children(statement, "title")
     mains = [title for title in titles if title.get("type") in (None, "main")]
     sittings = [title for title in titles if title.get("type") == "sub"]
-    authors = [] if statement is None else [e for e in statement if markup.local_name(e) == "author"]
+    authors = map(markup.to_line, markup.find_children(statement, "author"))
     meetings = [text for m in markup.find_all(header, "meeting") if (text := markup.to_line(m))]
-    language = markup.find_first(header, "profileDesc", "language")
+    language = markup.attribute(markup.find_first(header, "profileDesc", "language"), "ident")
     return {
         "title": _choose_title(mains) or _choose_title(titles),
         "sitting": _choose_title(sittings),
         "date": _find_date(header),
         "source": _find_source(header),
-        "language": None if language is None else language.get("ident"),
-        "authors": [
-            name for author in authors for name in read_list("authors", markup.to_line(author)) or []
-        ],
+        "language": language or None,
+        "authors": [name for author in authors for name in read_list("authors", author) or []],
         "section": meetings[0] if meetings else None,
     }
 
@@ -106,11 +104,7 @@ def _find_source(header: Any) -> str | None:
     """The publisher of what was printed, or the parliament or its country, or else who published the file."""
     printed = markup.to_line(markup.find_first(header, "sourceDesc", "publisher"))
     setting = markup.find_first(header, "setting")
-    names = (
-        {}
-        if setting is None
-        else {n.get("type"): markup.to_line(n) for n in markup.find_all(setting, "name")}
-    )
+    names = {n.get("type"): markup.to_line(n) for n in markup.find_all(setting, "name")}
     publisher = markup.find_first(header, "publicationStmt", "publisher")
     return printed or names.get("org") or names.get("country") or markup.to_line(publisher) or None
 
@@ -119,7 +113,7 @@ def _language_of(element: Any) -> str | None:
     """The language that the elements around this one declare."""
     while element is not None and not element.get(markup.LANGUAGE):
         element = element.getparent()
-    return None if element is None else str(element.get(markup.LANGUAGE))
+    return markup.attribute(element, markup.LANGUAGE) or None
 
 
 def _find_date(header: Any) -> str | None:
@@ -130,9 +124,7 @@ def _find_date(header: Any) -> str | None:
         ("publicationStmt", "date"),
     ):
         element = markup.find_first(header, *path)
-        if element is None:
-            continue
-        stated = next(filter(None, map(element.get, ("when", "from", "notBefore"))), None)
+        stated = next(filter(None, (markup.attribute(element, n) for n in ("when", "from", "notBefore"))), "")
         if date := to_iso_date(stated or markup.to_line(element)):
             return date
     return None
