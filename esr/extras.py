@@ -1,14 +1,18 @@
-"""Optional packages: the extras of esr, and the error for a missing package.
+"""Packages that esr can do without: its extras, and what is fetched from package registries.
 
 A function that needs an optional package calls `require` and imports it, both in its body. The rest of esr
-works without the package.
+works without the package. Others are fetched as files, by the registries' own clients, and not installed.
 """
 
 from __future__ import annotations
 
+import os
+import sys
+from collections.abc import Sequence
 from importlib import import_module
+from pathlib import Path
 
-from esr.errors import UsageError
+from esr.errors import EsrError, UsageError, to_one_line
 
 MODULES = {
     "access": ("argon2", "authlib", "requests"),
@@ -74,3 +78,77 @@ def find_extra(module: str) -> str:
 def install_command(*extras: str) -> str:
     """The command that installs extras."""
     return f"pip install 'esr[{','.join(extras)}]'"
+
+
+# Package registries
+
+_TIMEOUT_SECONDS = 600
+
+
+class Unreachable(EsrError):
+    """A package that cannot be fetched."""
+
+
+def cache_folder() -> Path:
+    """The folder for what is fetched: `esr` in XDG_CACHE_HOME, or in `~/.cache`."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "esr"
+
+
+def fetch_wheel(requirement: str, folder: Path) -> Path:
+    """Download the wheel of a package (package==version) to a folder. Raises Unreachable."""
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "download",
+        "--quiet",
+        "--no-input",
+        "--disable-pip-version-check",
+    ]
+    command += ["--no-deps", "--only-binary", ":all:", requirement, "--dest", str(folder)]
+    _run_client(command, "pip", requirement)
+    wheels = list(folder.glob("*.whl"))
+    if not wheels:
+        raise Unreachable(f"pip could not fetch {requirement}: it has no wheel")
+    return wheels[0]
+
+
+def fetch_from_maven(coordinate: str, packaging: str = "jar") -> Path:
+    """The file of an artifact, group:artifact:version, in the user's local Maven repository.
+
+    It is fetched if it is missing. Raises Unreachable.
+    """
+    from shutil import which
+
+    group, artifact, version = coordinate.split(":")
+    repository = Path.home() / ".m2" / "repository"
+    folder = repository.joinpath(*group.split("."), artifact, version)
+    file = folder / f"{artifact}-{version}.{packaging}"
+    if file.is_file():  # Maven writes under another name first, so a file with this name is complete
+        return file
+    program = which("mvn")
+    if program is None:
+        raise Unreachable(f"there is no mvn to fetch {coordinate} with: install Maven")
+    command = [program, "-q", "-B", "dependency:get", f"-Dartifact={coordinate}:{packaging}"]
+    command += ["-Dtransitive=false", f"-Dmaven.repo.local={repository}"]
+    _run_client(command, "mvn", coordinate)
+    if not file.is_file():
+        raise Unreachable(f"mvn could not fetch {coordinate}: there is no {file}")
+    return file
+
+
+def _run_client(command: Sequence[str], client: str, artifact: str) -> None:
+    """Run a client's command. Raises Unreachable with its first error or line."""
+    import subprocess
+
+    try:
+        process = subprocess.run(
+            command, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=_TIMEOUT_SECONDS
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise Unreachable(f"{client} could not fetch {artifact}: {to_one_line(error)}") from None
+    if process.returncode:
+        lines = [line for line in (process.stdout + process.stderr).splitlines() if line.strip()]
+        errors = [line for line in lines if "ERROR" in line]
+        problem = to_one_line((errors or lines or ["no message"])[0])
+        raise Unreachable(f"{client} could not fetch {artifact}: {problem}")

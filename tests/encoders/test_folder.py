@@ -18,8 +18,9 @@ import pytest
 from esr.encoders import DEFAULT, HUB_MODELS, KNOWN, Encoder, EncoderDescription, load_encoder
 from esr.encoders import hub as hub_models
 from esr.encoders.encoder import quantize
-from esr.encoders.loading import Unreachable, find_folder
+from esr.encoders.loading import find_folder
 from esr.errors import EsrError, InputError, UsageError
+from esr.extras import Unreachable
 from tests.support.distribution import find_maven
 from tests.support.fake_enricher import write_tiny_encoder
 from tests.support.model_server import COMMIT, Server, write_hub_folder

