@@ -29,6 +29,7 @@ from esr.folder.format.manifest import (
 )
 from esr.folder.format.segment import Segment, read_counts
 from esr.folder.format.snapshot import describe_known_content, find_known_content
+from esr.folder.format.strings import hash_strings
 from esr.folder.write.batches import prepare
 from esr.folder.write.folder_writer import IdRegistry, find_document, open_tables, recover
 from esr.folder.write.merging import merge_segments
@@ -285,10 +286,15 @@ def _find_removed(
 
 def _check_sentence_ids(changes: Changes, old: list[Segment]) -> None:
     """Raise InputError if a new sentence has the id of a remaining one."""
-    if not any(segment.has_explicit_ids for segment in (*changes.segments, *old)):
-        return  # default ids contain the id of their document
+    explicit = [segment for segment in old if segment.has_explicit_ids]
     for segment in changes.segments:
-        for number in range(segment.sentence_count):
+        is_doubtful = np.zeros(segment.sentence_count, bool)  # default ids contain the id of their document
+        is_doubtful[segment.explicit_id_numbers] = True
+        if explicit:
+            hashes = hash_strings(segment.sentence_ids(np.arange(segment.sentence_count)))
+            for other in explicit:
+                is_doubtful |= other.explicit_ids.contains_hashes(hashes)
+        for number in np.flatnonzero(is_doubtful).tolist():
             id = segment.sentence_id(number)
             owner = _find_owner(id, changes, old)
             if owner is not None:
