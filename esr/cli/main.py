@@ -20,7 +20,7 @@ import click
 import esr
 from esr.cli.options import login_options, use_login
 from esr.errors import EsrError
-from esr.processes import set_environment
+from esr.processes import allow_open_files, set_environment
 
 
 @contextmanager
@@ -189,8 +189,13 @@ def main(**options: Any) -> None:
     click.get_current_context().with_resource(use_login(**options))
 
 
+_OPEN_FILES = 4000
+"""Those of an index of 25 million sentences."""
+
+
 def run() -> None:
     """The entry point of the program `esr`: run the command, then end the process."""
+    allow_open_files(_OPEN_FILES)
     try:
         main()
     except SystemExit as end:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -207,3 +209,33 @@ def test_a_filter_on_an_attribute_passes_over_segments_without_any(where: Path) 
     append(where, document("b", "harbour toll", section="Sports"))
     index = EmbeddedIndex(str(where))
     assert index.count([HasAttribute(("section",), ("Sports",))], Filters()) == [1]
+
+
+LIMITED = """
+import resource, sys
+hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1] if sys.argv[2] == "soft" else int(sys.argv[1])
+resource.setrlimit(resource.RLIMIT_NOFILE, (int(sys.argv[1]), hard))
+if sys.argv[3] == "program":
+    sys.argv[1:] = ["search", "storm", "--index", sys.argv[4]]
+    from esr.cli.main import run
+    run()
+else:
+    import esr
+    with esr.open(sys.argv[4]) as index:
+        print(*(hit.text for hit in index.search("storm")))
+"""
+
+
+@pytest.mark.parametrize("kind", ["program", "library"])
+@pytest.mark.parametrize("limit", ["soft", "hard"])
+def test_an_index_of_many_segments_raises_the_limit_of_open_files(
+    where: Path, small_segments: None, limit: str, kind: str
+) -> None:
+    load(where, [document(f"d{n}", "storm") for n in range(8)])
+    assert len([*where.glob("segments/*")]) == 8
+    command = [sys.executable, "-c", LIMITED, "200", limit, kind, str(where)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if limit == "soft":
+        assert "storm" in done.stdout and done.stderr == ""
+    else:
+        assert "this process may have no more files open; raise the limit" in done.stderr.splitlines()[-1]

@@ -221,11 +221,19 @@ def map_bytes(path: str | Path) -> memoryview:
 
 
 def _map(path: str | Path) -> mmap.mmap:
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)  # `open` takes three times as long
     try:
-        return mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ)
-    finally:
-        os.close(descriptor)
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)  # `open` takes three times as long
+        try:
+            return mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        if error.errno == errno.EMFILE:
+            raise IndexUnusable(
+                f"cannot open {path}: this process may have no more files open; "
+                "raise the limit, as by ulimit -n 65536"
+            ) from error
+        raise
 
 
 def narrow(array: npt.NDArray[Any]) -> npt.NDArray[Any]:

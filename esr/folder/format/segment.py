@@ -100,6 +100,10 @@ COLUMNS = [
 ]
 
 
+FILES_OF_SEGMENT = 100
+"""Files that stay open for each segment: some 45 of it, and of one that it replaces."""
+
+
 def read_counts(folder: Path) -> tuple[int, int]:
     """Read the numbers of documents and sentences without opening the whole segment.
 

@@ -20,12 +20,12 @@ from esr.folder.format.checksums import SegmentDamaged, parts_of, require_intact
 from esr.folder.format.files import Mask, Numbers
 from esr.folder.format.layers import Layer
 from esr.folder.format.manifest import LAYERS, SEGMENTS, LayerInfo, Manifest
-from esr.folder.format.segment import LANGUAGE, Segment
+from esr.folder.format.segment import FILES_OF_SEGMENT, LANGUAGE, Segment
 from esr.hashing import hash64
 from esr.index.contract import find_main_encoder
 from esr.plans.evaluate import Array
 from esr.plans.plan import CollectionStatistics, TermStatistics
-from esr.processes import cached_property
+from esr.processes import allow_open_files, cached_property
 from esr.text.analyzer import (
     FREQUENT_SHARE,
     LONG_SENTENCE,
@@ -259,6 +259,7 @@ class Snapshot:
     def __init__(self, folder: Path, manifest: Manifest, before: Snapshot | None = None) -> None:
         """Open a commit. Segments and layers that `before` has open are reused. Raises SegmentDamaged."""
         self.folder, self.manifest = folder, manifest
+        allow_open_files(FILES_OF_SEGMENT * len(manifest.segments))
         self.parts = parts_of(manifest)
         unchanged = set() if before is None else before._find_unreplaced()
         require_intact(folder, (part for part in self.parts if part.path not in unchanged), read=False)

@@ -33,7 +33,7 @@ from esr.folder.format.manifest import (
     remove_index,
     write_checkpoint,
 )
-from esr.folder.format.segment import Segment, is_position
+from esr.folder.format.segment import FILES_OF_SEGMENT, Segment, is_position
 from esr.folder.format.snapshot import describe_known_content, find_known_content, survey_terms
 from esr.folder.format.strings import hash_strings
 from esr.folder.write.batches import PreparedDocument, prepare
@@ -49,6 +49,7 @@ from esr.index.writer import (
     require_documents,
     sentence_id_conflict,
 )
+from esr.processes import allow_open_files
 from esr.text.document import Document, Located, default_sentence_id
 
 
@@ -395,6 +396,7 @@ def open_tables(folder: Path, commit: Manifest) -> list[Segment]:
     Raises SegmentDamaged.
     """
     require_intact(folder, parts_of(commit), names=TABLES)
+    allow_open_files(FILES_OF_SEGMENT * len(commit.segments))
     return [Segment(folder / SEGMENTS / name) for name in commit.segments]
 
 
