@@ -152,9 +152,20 @@ _NOT_INDENTED = re.compile(r"\n[^\s\0]")
 _LINES = re.compile(rf"{_LINE}(?:\s*{_LINE})+")
 
 
+_HIDING_STYLE = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)\b", re.I)
+
+
+def is_hidden(element: Any) -> bool:
+    """Whether an HTML element is not shown. What a browser shows when it searches for it is not hidden."""
+    hidden, style = element.get("hidden"), element.get("style")
+    return (hidden is not None and hidden.strip().lower() != "until-found") or (
+        style is not None and _HIDING_STYLE.search(style) is not None
+    )
+
+
 def _collect_text(element: Any, pieces: list[str]) -> None:
     name = local_name(element)
-    if name in _SKIPPED:
+    if name in _SKIPPED or (name and is_hidden(element)):
         return
     if not name:
         pieces.append(_decode_entity(element))

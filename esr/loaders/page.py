@@ -80,6 +80,7 @@ def extract_article(data: bytes, url: str | None = None) -> dict[str, Any]:
         if tree is None:
             raise NoArticle(_NO_TEXT)
         stated = _choose_object(tree)
+        _remove_hidden(tree)
         _remove_links(tree)
         article = trafilatura.bare_extraction(
             tree,
@@ -247,6 +248,19 @@ _LINES = ("h2", "h3", "h4", "h5", "h6", "li", "p")
 _LEAST_LINK_WORDS = 4
 """A shorter link may be the author, the day or the section."""
 _END_OF_SENTENCE = compile_lazily(r"[.!?…。！？।؟۔:][\W_]*$")
+
+
+_ARTICLE = compile_lazily(r"(?:html|body|main|article|h1)")
+
+
+def _remove_hidden(tree: Any) -> None:
+    """Remove what a page does not show, except around the article, which a script shows later."""
+    for element in tree.xpath("//*[@hidden or @style] | //template"):
+        is_shown = element.tag != "template" and not markup.is_hidden(element)
+        if is_shown or element.getparent() is None:
+            continue
+        if not any(map(_ARTICLE.fullmatch, map(markup.local_name, element.iter()))):
+            element.drop_tree()
 
 
 def _remove_links(tree: Any) -> None:

@@ -107,6 +107,31 @@ def with_end(added: str) -> bytes:
     return PAGE.replace(b"</article>", added.encode() + b"</article>", 1)
 
 
+@pytest.mark.parametrize(
+    ("attributes", "is_kept"),
+    [
+        ("hidden", False),
+        ('hidden=""', False),
+        ('hidden="until-found"', True),  # a search of the browser finds it
+        ('style="color: red; display : none"', False),
+        ('style="VISIBILITY:hidden"', False),
+        ('style="display: block"', True),
+    ],
+)
+def test_what_a_page_does_not_show_is_no_text_of_pages_and_mails(load, attributes, is_kept):
+    added = f"<p {attributes}>The harbour uses cookies of others.</p>"
+    (page,) = load(with_end(added + "<p>At noon it rained.</p>"), "html")
+    assert "At noon it rained." in texts(page)
+    assert ("The harbour uses cookies of others." in texts(page)) == is_kept
+    assert ("cookies" in html_to_text(f"<p>It rained.</p>{added}")) == is_kept
+
+
+def test_an_article_is_read_that_a_script_shows_when_it_has_loaded(load):
+    body = PAGE.replace(b"<body>", b"<body style='visibility:hidden'><div hidden>", 1)
+    assert body != PAGE
+    assert texts(load(body, "html")[0]) == texts(load(PAGE, "html")[0])
+
+
 def test_a_row_inside_of_a_list_and_bars_laid_out_by_hand_leave_no_bar(load):
     row = "<table><tr><td>DL</td><td>8.00</td></tr></table>"
     links = "<p>The ferry is full. | The quay is closed. | <b>Prices rise.</b> |</p>"
