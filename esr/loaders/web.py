@@ -256,7 +256,7 @@ class Web:
             "Host": url.netloc or "",
             "User-Agent": self._options.agent,
             "Accept": "text/html, application/xhtml+xml, application/xml;q=0.9, */*;q=0.5",
-            "Accept-Encoding": "gzip, deflate",
+            "Accept-Encoding": "gzip",
             "Connection": "close",
         }
 
@@ -292,20 +292,42 @@ class _Late(Exception):
     """The answer was cut off since it took too long."""
 
 
+class _Gzip:
+    """Unpacks an answer. urllib3, which can do so too, takes one that was cut off for complete."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self._unpacker = zlib.decompressobj(31)
+        self._most = max_bytes + 1
+
+    def __call__(self, data: bytes) -> bytes:
+        """The bytes that these add, as far as the limit. Raises HTTPError."""
+        try:
+            return self._unpacker.decompress(data, self._most)
+        except zlib.error as error:
+            raise HTTPError(f"it cannot be unpacked ({error})") from None
+
+    @property
+    def is_complete(self) -> bool:
+        return self._unpacker.eof
+
+
 def _read_answer(
     connection: HTTPConnection, url: Url, max_bytes: int, headers: Mapping[str, str], is_late: Event
 ) -> Answer:
     connection.request("GET", url.request_uri, headers=headers, preload_content=False)
     response = connection.getresponse()
     body = bytearray()
+    unpack = _Gzip(max_bytes) if response.headers.get("Content-Encoding", "").strip() == "gzip" else bytes
     with closing(response):
-        while response.status == 200 and (chunk := response.read(2**16)):
-            body += chunk
+        while response.status == 200 and (chunk := response.read(2**16, decode_content=unpack is bytes)):
+            body += unpack(chunk)
             if len(body) > max_bytes:
                 problem = f"is longer than {max_bytes / 2**20:g} MiB"
                 raise NotFetched(url.url, problem, is_lasting=True)
     if is_late.is_set():  # without a length, its end looks like that of the body
         raise _Late
+    if isinstance(unpack, _Gzip) and body and not unpack.is_complete:
+        raise HTTPError("it was cut off: the end of its gzip is missing")
     known = {name.lower(): value for name, value in response.headers.items()}
     return Answer(url.url, response.status, known, bytes(body))
 

@@ -108,6 +108,17 @@ def test_an_endless_answer_and_a_bomb_of_gzip_end_at_the_limit(site: Site, page:
     assert site.requests == ["/robots.txt", "/"]
 
 
+@pytest.mark.parametrize("end", [1, 9, 500])
+def test_a_packed_answer_that_was_cut_off_is_no_page(site: Site, end: int) -> None:
+    packed = gzip.compress(b"".join(b"<p>Sentence %d.</p>" % n for n in range(999)))
+    site.pages["/"] = answer(packed[:-end], content_encoding="gzip")
+    assert "it was cut off" in refusal(site.url, retries=0, limit=2**20)
+    site.pages["/"] = answer(packed, content_encoding="gzip")
+    assert web().get(site.url, 2**20).body.endswith(b"<p>Sentence 998.</p>")
+    site.pages["/"] = answer(b"not packed", content_encoding="gzip")
+    assert "it cannot be unpacked" in refusal(site.url, retries=0)
+
+
 def test_redirects_are_followed_and_circles_are_not(site: Site) -> None:
     site.pages |= {"/a": answer(status=301, location="/b"), "/b": answer("text")}
     assert web().get(f"{site.url}/a", 9).url == f"{site.url}/b"
