@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from esr.errors import to_one_line
 from esr.loaders import page
@@ -23,6 +23,7 @@ from esr.patterns import compile_lazily
 if TYPE_CHECKING:  # slow to import
     from email.message import Message
 
+_BUFFER_BYTES = 2**20
 _FROM = compile_lazily(rb"From \S+\s.*\b\d{4}\b")
 _QUOTED_FROM = compile_lazily(rb"^>(>*From )", re.M)
 _QUOTED = compile_lazily(r"^>.*\n?", re.M)
@@ -77,13 +78,28 @@ def _read_message(source: Source, where: str, raw: bytes, id: str | None = None)
         )
 
 
+def _read_lines(stream: BinaryIO) -> Iterator[bytes]:
+    """The lines of a file. Those of programs of old Macs end with CR alone."""
+    line = stream.readline(MAX_DOCUMENT_BYTES + 1)
+    if b"\r" not in line.rstrip(b"\r\n"):
+        while line:
+            yield line
+            line = stream.readline(MAX_DOCUMENT_BYTES + 1)
+    while line:
+        *lines, line = line.split(b"\r")
+        yield from (each + b"\n" for each in lines)
+        if len(line) > MAX_DOCUMENT_BYTES or not (more := stream.read(_BUFFER_BYTES)):
+            yield line
+            return
+        line += more
+
+
 def _split_messages(source: Source) -> Iterator[tuple[str, bytes]]:
     """The messages with their locations. A "From " line begins a message only after a blank line."""
     lines: list[bytes] = []
-    number = begin = size = 0
+    begin = size = 0
     is_after_blank = True
-    while line := source.stream.readline(MAX_DOCUMENT_BYTES + 1):
-        number += 1
+    for number, line in enumerate(_read_lines(source.stream), 1):
         if number == 1:
             line = line.removeprefix(b"\xef\xbb\xbf")
         if is_after_blank and _FROM.match(line):

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from esr.loaders.encoding import MAX_DOCUMENT_BYTES, read_chunks, too_long_error
-from esr.loaders.format import Format, Record, Source, register
+from esr.loaders.format import Format, Record, Remark, Source, register
 from esr.loaders.ids import make_id_from_path
 
 MAX_TITLE_CHARS = 200
 
 
-def read(source: Source) -> Iterator[Record]:
+_SHOWN_LINES = 100
+"""How many lines show that a file is a table."""
+
+
+def read(source: Source) -> Iterator[Record | Remark]:
     """The record of the file, or none if it is blank. Raises InputError if it is not UTF-8.
 
     The first line is the title if it is short and text follows it; otherwise it is part of the text.
@@ -24,9 +28,21 @@ def read(source: Source) -> Iterator[Record]:
     # Blank lines before the title are ignored.
     lines = text.strip().splitlines(keepends=True)
     if lines:
+        if _is_table(lines[:_SHOWN_LINES]):
+            yield Remark(
+                source.name,
+                "have columns with tabs between them, read as prose (--format csv reads rows)",
+                "files",
+            )
         has_title = len(lines) > 1 and len(lines[0].strip()) <= MAX_TITLE_CHARS
         title = lines.pop(0).strip() if has_title else None
         yield Record(source.name, {"id": make_id_from_path(source), "title": title, "text": "".join(lines)})
+
+
+def _is_table(lines: Sequence[str]) -> bool:
+    """Whether lines have cells with tabs between them, as in the "Unicode text" of Excel."""
+    tabs = {line.count("\t") for line in lines if line.strip()}
+    return len(lines) > 1 and len(tabs) == 1 and tabs != {0}
 
 
 register(

@@ -55,6 +55,26 @@ def test_a_first_line_that_is_too_long_for_a_title_is_text(load):
     assert document.title is None and len(document.sentences) == 21
 
 
+@pytest.mark.parametrize(
+    ("lines", "is_table"),
+    [
+        (["id\ttext", "a\tIt rained.", "b\tIt blew."], True),
+        (["id\ttext", "", "a\tIt rained."], True),
+        (["Ferry", "\tIt rained.", "\tIt blew."], False),
+        (["id\ttext"], False),
+    ],
+)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_a_table_with_the_name_of_a_text_is_told(tmp_path, lines, is_table, encoding):
+    remarks = []
+    (tmp_path / "Book1.txt").write_bytes("\r\n".join(lines).encode(encoding))
+    list(read_documents([str(tmp_path)], options=ReadOptions(on_remark=remarks.append)))
+    expected = (
+        ["have columns with tabs between them, read as prose (--format csv reads rows)"] if is_table else []
+    )
+    assert [remark.text for remark in remarks if "columns" in remark.text] == expected
+
+
 def test_the_id_is_the_path_without_its_suffix(tmp_path):
     for name in ("2017/02/a story.txt", "2017/b.c.TXT", "z.txt"):
         path = tmp_path / "given folder" / name
@@ -123,6 +143,17 @@ def test_messages_give_their_headers_and_their_plain_text(load):
 
 def test_it_is_recognised_by_its_first_line(load):
     assert load(MBOX) == load(MBOX, "mbox")
+
+
+@pytest.mark.parametrize("size", [2, 50, 2**20])
+def test_lines_may_end_with_a_carriage_return_alone(load, monkeypatch, size):
+    monkeypatch.setattr("esr.loaders.mail._BUFFER_BYTES", size)
+    monkeypatch.setattr("esr.loaders.mail.MAX_DOCUMENT_BYTES", 1000)
+    assert len(MBOX) > 1000
+    mac = MBOX.replace(b"\n", b"\r")
+    assert [(d.id, d.title, texts(d)) for d in load(mac, "mbox")] == [
+        (d.id, d.title, texts(d)) for d in load(MBOX, "mbox")
+    ]
 
 
 def test_pythons_mailbox_splits_at_the_same_lines(load):
