@@ -22,6 +22,7 @@ from esr.query import ParsedQuery, in_language, literal, parse
 from esr.ranking import boosts
 from esr.ranking.ranking import SHIPPED, build_ranking
 from esr.text.dates import parse_date_end, parse_date_start
+from esr.text.document import ATTRIBUTES
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -42,14 +43,12 @@ _RANKING_OPTIONS = (
     ),
     click.option(
         "--prior",
-        "prior_texts",
         multiple=True,
         metavar="NAME[:WEIGHT]",
         help=f"A sentence prior: {_join(PRIORS)}. See esr priors.",
     ),
     click.option(
         "--feature",
-        "feature_texts",
         multiple=True,
         metavar="NAME:FORM[:WEIGHT]",
         help="A feature of the sentences, such as subj:linear:0.5 or len:log:0.1:shift=0. Forms: "
@@ -57,7 +56,6 @@ _RANKING_OPTIONS = (
     ),
     click.option(
         "--boost",
-        "boost_texts",
         multiple=True,
         metavar="NAME[:WEIGHT]",
         help="A boost beyond the query's words, such as variants or feedback:0.1:terms=10. "
@@ -65,7 +63,6 @@ _RANKING_OPTIONS = (
     ),
     click.option(
         "--rerank",
-        "signal_texts",
         multiple=True,
         metavar="NAME[:WEIGHT]",
         help="A signal that adds to the best sentences, such as mrf_sdm:0.5 or tdsr:1:alpha=0.3: term "
@@ -90,38 +87,17 @@ _RANKING_OPTIONS = (
         "The options above take precedence over it.",
     ),
 )
+_RANKING_NAMES = ("model", "context", "prior", "feature", "boost", "rerank", "rerank_depth", "candidates")
+"""The options that `build_ranking` takes as they are, by its names."""
 
 
 def ranking_options(command: F) -> F:
     """Add the options of a ranking. The command receives them as the parameter `ranking`."""
 
     @wraps(command)
-    def with_ranking(
-        *args: Any,
-        model: str | None,
-        context: str | None,
-        params: tuple[str, ...],
-        prior_texts: tuple[str, ...],
-        feature_texts: tuple[str, ...],
-        boost_texts: tuple[str, ...],
-        signal_texts: tuple[str, ...],
-        rerank_depth: int | None,
-        candidates: str | None,
-        ranking_file: str | None,
-        **kwargs: Any,
-    ) -> Any:
-        ranking = build_ranking(
-            ranking_file,
-            model=model,
-            context=context,
-            params=dict(map(_parse_param, params)),
-            prior=prior_texts,
-            feature=feature_texts,
-            boost=boost_texts,
-            rerank=signal_texts,
-            rerank_depth=rerank_depth,
-            candidates=candidates,
-        )
+    def with_ranking(*args: Any, ranking_file: str | None, params: tuple[str, ...], **kwargs: Any) -> Any:
+        given = {name: kwargs.pop(name) for name in _RANKING_NAMES}
+        ranking = build_ranking(ranking_file, params=dict(map(_parse_param, params)), **given)
         return command(*args, ranking=ranking, **kwargs)
 
     return cast(F, add_options(_RANKING_OPTIONS, with_ranking))
@@ -183,75 +159,54 @@ def query_argument(command: F, required: bool = True) -> F:
 # Filters
 
 
+_OF_DOCUMENTS = {
+    "source": "of this source",
+    "author": "of this author",
+    "section": "of this section",
+    "keyword": "with this keyword",
+}
+_FILTER_OPTIONS = (
+    click.option(
+        "--from", "date_from", metavar="DATE", help="Use only documents of this ISO 8601 date or later."
+    ),
+    click.option("--to", "date_to", metavar="DATE", help="Use only documents of this date or earlier."),
+    *(
+        click.option(f"--{name}", multiple=True, help=f"Use only documents {text}. May be repeated.")
+        for name, text in _OF_DOCUMENTS.items()
+    ),
+    click.option(
+        "--meta",
+        multiple=True,
+        metavar="KEY=VALUE",
+        help="Use only documents with this metadata. May be repeated: any value of all keys.",
+    ),
+    click.option("--document", multiple=True, help="Use only this document. May be repeated."),
+    click.option(
+        "--entity",
+        multiple=True,
+        metavar="[TYPE:]NAME",
+        help=f"Use only sentences that name this entity; TYPE is {', '.join(ENTITY_TYPES)}. "
+        "May be repeated: any of them.",
+    ),
+)
+
+
 def filter_options(command: F) -> F:
     """Add the filter options. The command receives them as the parameter `filters`."""
-    options = [
-        click.option(
-            "--from", "date_from", metavar="DATE", help="Use only documents of this ISO 8601 date or later."
-        ),
-        click.option("--to", "date_to", metavar="DATE", help="Use only documents of this date or earlier."),
-        click.option(
-            "--source", "sources", multiple=True, help="Use only documents of this source. May be repeated."
-        ),
-        click.option(
-            "--author", "authors", multiple=True, help="Use only documents of this author. May be repeated."
-        ),
-        click.option(
-            "--section",
-            "sections",
-            multiple=True,
-            help="Use only documents of this section. May be repeated.",
-        ),
-        click.option(
-            "--keyword",
-            "keywords",
-            multiple=True,
-            help="Use only documents with this keyword. May be repeated.",
-        ),
-        click.option(
-            "--meta",
-            "metadata",
-            multiple=True,
-            metavar="KEY=VALUE",
-            help="Use only documents with this metadata. May be repeated: any value of all keys.",
-        ),
-        click.option(
-            "--document", "documents", multiple=True, help="Use only this document. May be repeated."
-        ),
-        click.option(
-            "--entity",
-            "entities",
-            multiple=True,
-            metavar="[TYPE:]NAME",
-            help=f"Use only sentences that name this entity; TYPE is {', '.join(ENTITY_TYPES)}. "
-            "May be repeated: any of them.",
-        ),
-    ]
 
     @wraps(command)
-    def with_filters(
-        *args: Any,
-        date_from: str | None,
-        date_to: str | None,
-        sources: tuple[str, ...],
-        authors: tuple[str, ...],
-        sections: tuple[str, ...],
-        keywords: tuple[str, ...],
-        metadata: tuple[str, ...],
-        documents: tuple[str, ...],
-        entities: tuple[str, ...],
-        **kwargs: Any,
-    ) -> Any:
+    def with_filters(*args: Any, date_from: str | None, date_to: str | None, **kwargs: Any) -> Any:
         start = _parse_date(date_from, "--from", parse_date_start)
         end = _parse_date(date_to, "--to", parse_date_end)
         if start is not None and end is not None and start > end:
             raise UsageError(f"--from {date_from} is after --to {date_to}: swap them")
-        attributes = {"author": authors, "section": sections, "keyword": keywords}
-        wanted = build_attribute_filters(attributes, metadata)
+        attributes = {name: kwargs.pop(name) for name in ATTRIBUTES}
+        wanted = build_attribute_filters(attributes, kwargs.pop("meta"))
+        sources, documents, entities = (kwargs.pop(name) for name in ("source", "document", "entity"))
         filters = Filters(start, end, sources, documents, entities, wanted)
         return command(*args, filters=filters, **kwargs)
 
-    return cast(F, add_options(options, with_filters))
+    return cast(F, add_options(_FILTER_OPTIONS, with_filters))
 
 
 def _parse_date(text: str | None, option: str, parse: Callable[[str], int]) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 
 import click
@@ -20,6 +21,7 @@ from esr.following.novelty import (
 )
 from esr.index.filters import Filters
 from esr.ranking.answers import MOST_OF_DOCUMENT, single
+from esr.ranking.prepared_query import Answer
 from esr.ranking.query_report import report_query
 from esr.ranking.ranking import Ranking, lower_furniture
 from esr.ranking.searcher import open_searcher
@@ -125,28 +127,28 @@ def search(
             )
         report = report_query(prepared, filters)
     if not output.has_warnings:
-        if answer.incomplete:
-            click.echo(f"The answer is incomplete: {answer.incomplete}.", err=True)
-        if answer.without_vector:
-            click.echo(
-                f"{answer.without_vector:,} of the sentences ranked by meaning have no vector and are ranked "
-                "by their words: run esr enrich --only vectors.",
-                err=True,
-            )
-        if answer.without_parse:
-            click.echo(
-                f"{answer.without_parse:,} of the sentences ranked by term dependence have no parse, so it "
-                "adds nothing to them: run esr enrich --only parse.",
-                err=True,
-            )
-        if answer.unread:
-            click.echo(
-                f"The cross-encoder had no time for {answer.unread:,} of the sentences. They keep their "
-                "order below the others: give it more with :seconds=, or a smaller :depth=.",
-                err=True,
-            )
-        for value in answer.unknown_filters:
-            click.echo(value.message, err=True)
-        for line in describe_query(report, answer.unseen, bool(listed)):
+        for line in (*_warn(answer), *describe_query(report, answer.unseen, bool(listed))):
             click.echo(line, err=True)
     click.echo(output.render(answer, report, listed), nl=False)
+
+
+def _warn(answer: Answer) -> Iterator[str]:
+    """Lines about what an answer lacks, and filters that let nothing pass."""
+    if answer.incomplete:
+        yield f"The answer is incomplete: {answer.incomplete}."
+    if answer.without_vector:
+        yield (
+            f"{answer.without_vector:,} of the sentences ranked by meaning have no vector and are ranked "
+            "by their words: run esr enrich --only vectors."
+        )
+    if answer.without_parse:
+        yield (
+            f"{answer.without_parse:,} of the sentences ranked by term dependence have no parse, so it "
+            "adds nothing to them: run esr enrich --only parse."
+        )
+    if answer.unread:
+        yield (
+            f"The cross-encoder had no time for {answer.unread:,} of the sentences. They keep their "
+            "order below the others: give it more with :seconds=, or a smaller :depth=."
+        )
+    yield from (value.message for value in answer.unknown_filters)

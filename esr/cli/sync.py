@@ -12,7 +12,6 @@ import glob
 import json
 import os
 import re
-import tomllib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -38,7 +37,7 @@ from esr.cli.source_options import (
     profile,
     workers,
 )
-from esr.errors import EsrError, IndexMissing, InputError, UsageError, unknown
+from esr.errors import EsrError, IndexMissing, UsageError, unknown
 from esr.hashing import hash64
 from esr.index.factory import is_elasticsearch, open_delivery, open_generations
 from esr.index.generations import SERVING
@@ -52,6 +51,7 @@ from esr.loaders.files import FileFilter, display_name
 from esr.loaders.pipeline import Callbacks, DocumentPipeline, Source, describe_unknown_files
 from esr.loaders.web import FeedOptions, WebFeeds, WebOptions
 from esr.processes import exit_on_sigterm, scratch_folder
+from esr.ranking.ranking import read_toml
 from esr.text.document import Located
 from esr.wording import count
 
@@ -184,15 +184,7 @@ def read_config(path: Path) -> SyncConfig:
 
     Raises InputError for a file that cannot be read, and UsageError that names an invalid entry.
     """
-    try:
-        table = tomllib.loads(path.read_text("utf-8"))
-    except OSError as error:
-        raise InputError(str(path), f"cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise InputError(str(path), "is not UTF-8, which TOML requires") from None
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(str(path), f"is not TOML: {error}") from None
-    return _Reader(path).read(table)
+    return _Reader(path).read(read_toml(path))
 
 
 class _Reader:

@@ -11,7 +11,6 @@ import json
 import os
 import re
 import sqlite3
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -27,7 +26,7 @@ from esr.index.hits import Hit, SentenceRecord
 from esr.query import ParsedQuery, literal, parse
 from esr.ranking.answers import hit_dict
 from esr.ranking.prepared_query import PreparedQuery, known_scores
-from esr.ranking.ranking import Ranking
+from esr.ranking.ranking import Ranking, read_toml
 from esr.ranking.searcher import Searcher
 from esr.text.dates import normalise_date, parse_date_end, parse_date_start
 from esr.text.document import ATTRIBUTES, META
@@ -171,14 +170,7 @@ def read_searches(path: Path) -> list[SavedSearch]:
     `entity`, attributes such as `author`, and `meta` with pairs such as `desk=Berlin`. Raises InputError with
     the file and the search at fault.
     """
-    try:
-        data = tomllib.loads(path.read_text("utf-8"))
-    except OSError as error:
-        raise InputError(str(path), f"cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(str(path), "not UTF-8 text") from error
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(str(path), f"not TOML: {error}") from error
+    data = read_toml(path)
     if not data:
         raise InputError(str(path), 'has no search: write one as [name] with a query = "..." below')
     return [_read_search(f"{path}, [{name}]", name, table) for name, table in data.items()]

@@ -62,6 +62,20 @@ def read_json(path: str | Path) -> Any:
         raise InputError(str(path), f"cannot be read: {error.strerror}") from error
 
 
+def read_toml(path: Path) -> dict[str, Any]:
+    """Read a TOML file. Raises InputError with the file's name."""
+    import tomllib  # a search does without it
+
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise InputError(str(path), f"cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(str(path), "is not UTF-8, which TOML requires") from error
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(str(path), f"is not TOML: {error}") from error
+
+
 def check_types(data: Any, keys: Collection[str]) -> Mapping[str, Any]:
     """Check the JSON of a ranking, whose `keys` are optional. Raises UsageError for a bad key or type."""
     if not isinstance(data, Mapping):
