@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterator, MutableMapping
 from contextlib import contextmanager
 from importlib import import_module
+from io import TextIOWrapper
 from typing import Any
 
 import click
@@ -189,6 +190,14 @@ def main(**options: Any) -> None:
     click.get_current_context().with_resource(use_login(**options))
 
 
+def _write_any_letter() -> None:
+    """Write UTF-8 to files and pipes, and to a terminal of another encoding ? for letters that it lacks."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper) and stream.encoding.lower() != "utf-8":
+            is_chosen = stream.isatty() or "PYTHONIOENCODING" in os.environ
+            stream.reconfigure(encoding=None if is_chosen else "utf-8", errors="replace")
+
+
 _OPEN_FILES = 4000
 """Those of an index of 25 million sentences."""
 
@@ -196,6 +205,7 @@ _OPEN_FILES = 4000
 def run() -> None:
     """The entry point of the program `esr`: run the command, then end the process."""
     allow_open_files(_OPEN_FILES)
+    _write_any_letter()
     try:
         main()
     except SystemExit as end:

@@ -531,6 +531,13 @@ def test_a_full_device_is_one_line() -> None:
     assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
 
 
+def test_letters_that_the_terminal_lacks_end_no_command() -> None:
+    command = [sys.executable, "-c", "from esr.cli.main import run; run()", "search", "--help"]
+    done = subprocess.run(command, capture_output=True, env=os.environ | {"PYTHONIOENCODING": "latin-1"})
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert 'have "?"' in done.stdout.decode("latin-1")
+
+
 def test_a_missing_folder_is_reported_before_any_work(tmp_path: Path) -> None:
     with pytest.raises(EsrError, match="create the folder"):
         check_output(tmp_path / "no" / "out")
