@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
@@ -159,6 +159,23 @@ def build_cells(plan: ComparisonPlan) -> list[Cell]:
         for ranking, settings in plan.rankings.items()
         for source in plan.parameters
     ]
+
+
+def find_unanswerable(cells: Iterable[Cell]) -> dict[str, str]:
+    """The rankings whose features or signals an index lacks, each with the reason."""
+    reasons: dict[str, str] = {}
+    by_index: dict[str, list[Cell]] = {}
+    for cell in cells:
+        by_index.setdefault(cell.inputs.index, []).append(cell)
+    for where, of_index in by_index.items():
+        with open_searcher(where) as searcher:
+            for cell in of_index:
+                try:
+                    searcher.check_features(cell.settings.feature_names())
+                    searcher.check_signals(cell.settings)
+                except UsageError as error:
+                    reasons.setdefault(cell.ranking, str(error))
+    return reasons
 
 
 def read_results(path: Path) -> dict[str, dict[str, Any]]:

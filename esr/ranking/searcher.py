@@ -158,7 +158,7 @@ class Searcher:
         """Plan an interpreted query on this snapshot. `started` is when its preparation began."""
         started = time.perf_counter() if started is None else started
         self.check_features(ranking.feature_names())
-        self._check_signals(ranking)
+        self.check_signals(ranking)
         counts = interpretation.counts
         if interpretation.prefixes:
             added_terms = self._prefix_terms(interpretation)
@@ -215,7 +215,7 @@ class Searcher:
             if feature not in stored:
                 raise unknown(f"feature of {self.index.where}", feature, [*BUILTIN_FEATURES, *stored])
 
-    def _check_signals(self, ranking: Ranking) -> None:
+    def check_signals(self, ranking: Ranking) -> None:
         """Raise UsageError for a signal that needs a part of enrichment that the index lacks."""
         reranker = ranking.reranker()
         for signal in () if reranker is None else reranker.inputs:

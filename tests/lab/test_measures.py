@@ -415,6 +415,24 @@ def test_by_default_every_model_is_compared_in_every_context() -> None:
     assert {"2si both", "2si document", "bm25", "tfmix surrounding"} <= set(build_default_rankings())
 
 
+def test_models_that_need_parses_are_left_out_of_the_default_comparison_without_them(
+    plan: Path, tmp_path: Path
+) -> None:
+    data = json.loads(plan.read_text())
+    named = {**data, "rankings": {"tdsr": {"model": "tdsr"}}, "baseline": None}
+    plan.write_text(json.dumps(named))
+    output = str(tmp_path / "figures.jsonl")
+    with pytest.raises(UsageError, match="has no parses: run esr enrich --only parse"):
+        CliRunner().invoke(compare, [str(plan), "-o", output], catch_exceptions=False)
+    assert not Path(output).exists()
+    plan.write_text(
+        json.dumps({name: each for name, each in data.items() if name != "rankings"} | {"baseline": "bm25"})
+    )
+    done = CliRunner().invoke(compare, [str(plan), "-o", output, "--workers", "1"], catch_exceptions=False)
+    assert "left out tdsr, mrf_sdm, mrf_fdm: " in done.stderr and done.exit_code == 0
+    assert "2si both" in done.stdout and "tdsr" not in done.stdout
+
+
 def cell_of(plan: Path, parameters: str, model: str = "dir") -> dict[str, Any]:
     data = json.loads(plan.read_text("utf-8"))
     rankings = {"it": {"model": model}}

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,7 +24,14 @@ from esr.extras import require
 from esr.index.contract import Index
 from esr.index.login_variables import redact
 from esr.lab import measures
-from esr.lab.comparison import ComparisonPlan, build_cells, compute_cells, read_results
+from esr.lab.comparison import (
+    ComparisonPlan,
+    build_cells,
+    build_default_rankings,
+    compute_cells,
+    find_unanswerable,
+    read_results,
+)
 from esr.lab.measures import Qrels, read_qrels, without_relevant
 from esr.lab.results import evaluate_runs, to_csv, to_json, to_table
 from esr.ranking.searcher import open_searcher
@@ -264,6 +272,9 @@ def compare(comparison: Path, output: Path, workers: int) -> None:
         results = read_results(output)
         keys = [cell.key() for cell in all_cells]
         missing = {key: cell for key, cell in zip(keys, all_cells, strict=True) if key not in results}
+        if unanswerable := find_unanswerable(missing.values()):
+            plan = _leave_out(plan, unanswerable)
+            missing = {key: cell for key, cell in missing.items() if cell.ranking in plan.rankings}
         for result in tqdm(
             compute_cells(missing, output, workers),
             total=len(missing),
@@ -277,9 +288,20 @@ def compare(comparison: Path, output: Path, workers: int) -> None:
     table = {
         (cell.collection, cell.ranking, cell.parameters): results[key]
         for key, cell in zip(keys, all_cells, strict=True)
+        if cell.ranking in plan.rankings
     }
     for name in plan.measures:
         click.echo(f"{name}\n{_format_table(plan, table, name)}\n")
+
+
+def _leave_out(plan: ComparisonPlan, unanswerable: Mapping[str, str]) -> ComparisonPlan:
+    """The plan without these rankings. Raises UsageError if it names its rankings, or the baseline is one."""
+    reason = next(iter(unanswerable.values()))
+    if plan.rankings != build_default_rankings() or plan.baseline in unanswerable:
+        raise UsageError(reason)
+    click.echo(f"left out {', '.join(unanswerable)}: {reason}", err=True)
+    kept = {name: ranking for name, ranking in plan.rankings.items() if name not in unanswerable}
+    return replace(plan, rankings=kept)
 
 
 Results = Mapping[tuple[str, str, str], Mapping[str, Any]]
