@@ -1,7 +1,7 @@
 """Loaders of source formats, and the reader that finds, decompresses and reads source files.
 
-Importing this package registers every format. To add one, write a file that ends in `register(Format(…))` and
-import it here.
+Importing this package registers every format. To add one, write a file with a function that
+`@loads(…)` registers, and import it here.
 """
 
 from esr.loaders import (  # noqa: F401

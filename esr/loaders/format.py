@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 from msgspec import Struct
 
@@ -146,3 +146,16 @@ WITHDRAWN_STATUSES = ("canceled", "cancelled", "withheld")
 FORMATS: Registry[Format] = Registry("format")
 register = FORMATS.register
 get = FORMATS.find
+Read = TypeVar("Read", bound=Callable[[Source], Iterator[ReadResult | Remark]])
+
+
+def loads(
+    name: str, description: str, suffixes: tuple[str, ...], sniff: Callable[[bytes], bool], **traits: Any
+) -> Callable[[Read], Read]:
+    """Register the format that the decorated function reads. `traits` are the other fields of `Format`."""
+
+    def add(read: Read) -> Read:
+        register(Format(name, description, suffixes, sniff, read, **traits))
+        return read
+
+    return add

@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 from esr.errors import InputError
 from esr.loaders.encoding import MAX_DOCUMENT_BYTES, read_chunks, read_lines, too_long_error
 from esr.loaders.fields import is_in_field
-from esr.loaders.format import Format, Malformed, ReadResult, Record, Remark, Source, register
+from esr.loaders.format import Malformed, ReadResult, Record, Remark, Source, loads
 
 _NAMES = frozenset(
     (
@@ -263,6 +263,14 @@ _Path = tuple[str, ...]
 _Result = ReadResult | Remark
 
 
+@loads(
+    "json",
+    "JSON: documents in an array, in another object, or one after the other over lines",
+    suffixes=(".json",),
+    sniff=lambda head: is_json(head) and not is_one_per_line(head),
+    is_text=True,
+    any_names=True,
+)
 def read_json_stream(source: Source) -> Iterator[_Result]:
     """A record per object, also those in arrays and envelopes. Raises InputError where the JSON is broken.
 
@@ -397,19 +405,14 @@ def _iterate_names(cursor: JsonCursor) -> Iterator[str]:
             return
 
 
-register(
-    Format(
-        name="json",
-        description="JSON: documents in an array, in another object, or one after the other over lines",
-        suffixes=(".json",),
-        sniff=lambda head: is_json(head) and not is_one_per_line(head),
-        read=read_json_stream,
-        is_text=True,
-        any_names=True,
-    )
+@loads(
+    "jsonl",
+    "JSON Lines: one document per line, with id and text or sentences",
+    suffixes=(".jsonl", ".ndjson", ".json"),
+    sniff=lambda head: is_json(head) and is_one_per_line(head),
+    is_text=True,
+    any_names=True,
 )
-
-
 def read(source: Source) -> Iterator[ReadResult | Remark]:
     """A record per line, or more in an envelope; blank lines are skipped.
 
@@ -445,16 +448,3 @@ def _parse_object(line: str) -> dict[str, Any]:
             'not a JSON object: every line must be one document, like {"id": "…", "text": "…"}'
         )
     return value
-
-
-register(
-    Format(
-        name="jsonl",
-        description="JSON Lines: one document per line, with id and text or sentences",
-        suffixes=(".jsonl", ".ndjson", ".json"),
-        sniff=lambda head: is_json(head) and is_one_per_line(head),
-        read=read,
-        is_text=True,
-        any_names=True,
-    )
-)

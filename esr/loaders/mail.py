@@ -16,7 +16,7 @@ from esr.errors import to_one_line
 from esr.loaders import page
 from esr.loaders.encoding import MAX_DOCUMENT_BYTES, too_long_error
 from esr.loaders.fields import read_list
-from esr.loaders.format import Format, Malformed, Record, Remark, Source, register
+from esr.loaders.format import Malformed, Record, Remark, Source, loads
 from esr.loaders.ids import make_id, make_id_from_path, make_requested_id
 from esr.patterns import compile_lazily
 
@@ -25,6 +25,11 @@ if TYPE_CHECKING:  # slow to import
 
 _BUFFER_BYTES = 2**20
 _FROM = compile_lazily(rb"From \S+\s.*\b\d{4}\b")
+_HEADER = rb"(?:[A-Za-z][A-Za-z0-9-]{1,60}:[^\n]*\n(?:[ \t]+[^\n]*\n)*)"
+# A message begins with headers, the sender's and the subject or date among them.
+_HEADERS = compile_lazily(
+    rb"(?=%b{0,100}?From:)(?=%b{0,100}?(?:Date|Subject|Message-ID):)" % (_HEADER, _HEADER), re.I
+)
 _QUOTED_FROM = compile_lazily(rb"^>(>*From )", re.M)
 _QUOTED = compile_lazily(r"^>.*\n?", re.M)
 # "On Monday, Jane Doe wrote:", on one or two lines before the quoted mail
@@ -46,12 +51,24 @@ _HARMLESS = ("InvalidMultipartContentTransferEncodingDefect",)
 _Result = Record | Malformed | Remark
 
 
+@loads(
+    "mbox",
+    "mails in an mbox file: one document per message",
+    suffixes=(".mbox", ".mbx"),
+    sniff=lambda head: bool(_FROM.match(head)),
+)
 def read(source: Source) -> Iterator[_Result]:
     """A record per message: its Message-ID or digest is the id, its plain text or else its HTML the text."""
     for where, raw in _split_messages(source):
         yield from _read_message(source, where, _QUOTED_FROM.sub(rb"\1", raw))
 
 
+@loads(
+    "eml",
+    "mails with a file each: one document per file, without its attachments",
+    suffixes=(".eml",),
+    sniff=lambda head: bool(_HEADERS.match(head.replace(b"\r\n", b"\n"))),
+)
 def read_file(source: Source) -> Iterator[_Result]:
     """The record of the only message in a file. Its path is the id if it has no Message-ID."""
     raw = source.stream.read(MAX_DOCUMENT_BYTES + 1)
@@ -222,30 +239,3 @@ def _decode_otherwise(payload: bytes, charset: str) -> str:
     if larger or charset in _UNKNOWN:  # a few bytes are broken
         return payload.decode(larger or "cp1252", "replace")
     raise ValueError(f"its text is not in the declared charset {to_one_line(charset)}")
-
-
-register(
-    Format(
-        name="mbox",
-        description="mails in an mbox file: one document per message",
-        suffixes=(".mbox", ".mbx"),
-        sniff=lambda head: bool(_FROM.match(head)),
-        read=read,
-    )
-)
-
-_HEADER = rb"(?:[A-Za-z][A-Za-z0-9-]{1,60}:[^\n]*\n(?:[ \t]+[^\n]*\n)*)"
-# A message begins with headers, the sender's and the subject or date among them.
-_HEADERS = compile_lazily(
-    rb"(?=%b{0,100}?From:)(?=%b{0,100}?(?:Date|Subject|Message-ID):)" % (_HEADER, _HEADER), re.I
-)
-
-register(
-    Format(
-        name="eml",
-        description="mails with a file each: one document per file, without its attachments",
-        suffixes=(".eml",),
-        sniff=lambda head: bool(_HEADERS.match(head.replace(b"\r\n", b"\n"))),
-        read=read_file,
-    )
-)

@@ -10,11 +10,12 @@ from urllib.parse import quote, urljoin
 
 from esr.errors import to_one_line
 from esr.loaders import markup
-from esr.loaders.format import Format, Malformed, ReadResult, Record, Skipped, Source, register
+from esr.loaders.format import Malformed, ReadResult, Record, Skipped, Source, loads
 from esr.loaders.ids import make_id
 from esr.patterns import compile_lazily
 from esr.text.written_dates import to_iso_date
 
+_START = re.compile(rb"<mediawiki[\s>]")
 _MAX_TEXT = 4 * 2**20
 """Longer texts are lists that no one reads, and parsing them would take minutes."""
 _FILE, _CATEGORY = 6, 14  # the numbers of these namespaces in every wiki
@@ -25,6 +26,13 @@ _OTHERS = frozenset(
 )
 
 
+@loads(
+    "mediawiki",
+    "dumps of MediaWiki (Wikinews, Wikipedia and others): one document per article",
+    suffixes=(),
+    sniff=lambda head: head.startswith(b"<") and bool(_START.search(head)),
+    needs=("lxml.etree", "mwparserfromhell"),
+)
 def read(source: Source) -> Iterator[ReadResult]:
     """A record per article in its last revision. Raises InputError where the XML is broken.
 
@@ -136,17 +144,3 @@ def _remove(code: Any, node: Any) -> None:
     """Remove a node, unless it went with another one around it."""
     with suppress(ValueError):
         code.remove(node)
-
-
-_START = re.compile(rb"<mediawiki[\s>]")
-
-register(
-    Format(
-        name="mediawiki",
-        description="dumps of MediaWiki (Wikinews, Wikipedia and others): one document per article",
-        suffixes=(),
-        sniff=lambda head: head.startswith(b"<") and bool(_START.search(head)),
-        read=read,
-        needs=("lxml.etree", "mwparserfromhell"),
-    )
-)

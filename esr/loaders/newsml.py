@@ -17,13 +17,12 @@ from esr.loaders.fields import read_list
 from esr.loaders.format import (
     WITHDRAWN,
     WITHDRAWN_STATUSES,
-    Format,
     Malformed,
     ReadResult,
     Record,
     Skipped,
     Source,
-    register,
+    loads,
 )
 from esr.loaders.ids import make_id, make_id_from_path
 from esr.text.written_dates import to_iso_date
@@ -33,8 +32,18 @@ from esr.text.written_dates import to_iso_date
 _SECTIONS = ("online_sections", "print_section", "section", "dsk")
 """Names for sections in the head, in the archives of The New York Times and others."""
 _DESCRIPTORS = ("descriptor", "general_descriptor", "online_producer")
+# NewsML may contain NITF, but is not NITF.
+_NITF_START = re.compile(rb"(?s)(?!.*<(?:\w+:)?(?:NewsML|newsItem|newsMessage)[\s>]).*<(?:\w+:)?nitf[\s>]")
 
 
+@loads(
+    "nitf",
+    "NITF XML of the IPTC: articles in <nitf>, from agencies and archives",
+    suffixes=(".nitf",),
+    sniff=lambda head: head.startswith(b"<") and bool(_NITF_START.match(head)),
+    needs=("lxml.etree",),
+    may_lack_documents=True,
+)
 def _read_nitf(source: Source) -> Iterator[ReadResult]:
     """A record per `<nitf>`. Raises InputError where the XML is broken.
 
@@ -154,22 +163,6 @@ def _find_nitf_date(nitf: Any) -> str | None:
     return None
 
 
-# NewsML may contain NITF, but is not NITF.
-_NITF_START = re.compile(rb"(?s)(?!.*<(?:\w+:)?(?:NewsML|newsItem|newsMessage)[\s>]).*<(?:\w+:)?nitf[\s>]")
-
-register(
-    Format(
-        name="nitf",
-        description="NITF XML of the IPTC: articles in <nitf>, from agencies and archives",
-        suffixes=(".nitf",),
-        sniff=lambda head: head.startswith(b"<") and bool(_NITF_START.match(head)),
-        read=_read_nitf,
-        needs=("lxml.etree",),
-        may_lack_documents=True,
-    )
-)
-
-
 # NewsML-G2
 
 _OTHER_ITEMS = frozenset({"packageItem", "conceptItem", "knowledgeItem", "planningItem", "catalogItem"})
@@ -177,6 +170,14 @@ _TEXT_TYPES = ("text/plain", "text/html", "application/xhtml")
 _G2_HTML = re.compile(r"</(?:p|div|body)>|<br\s?/?>", re.I)
 
 
+@loads(
+    "newsml",
+    "NewsML-G2 of the IPTC: <newsItem>s that contain NITF, XHTML or plain text",
+    suffixes=(".newsml", ".newsmlg2"),
+    sniff=markup.sniff("newsMessage", "newsItem"),
+    needs=("lxml.etree",),
+    may_lack_documents=True,
+)
 def _read_g2(source: Source) -> Iterator[ReadResult]:
     """A record per `<newsItem>` that contains text. Raises InputError where the XML is broken.
 
@@ -308,19 +309,6 @@ def _find_g2_language(item: Any) -> str | None:
     return stated or markup.attribute(item, markup.LANGUAGE) or None
 
 
-register(
-    Format(
-        name="newsml",
-        description="NewsML-G2 of the IPTC: <newsItem>s that contain NITF, XHTML or plain text",
-        suffixes=(".newsml", ".newsmlg2"),
-        sniff=markup.sniff("newsMessage", "newsItem"),
-        read=_read_g2,
-        needs=("lxml.etree",),
-        may_lack_documents=True,
-    )
-)
-
-
 # NewsML 1: a `<NewsItem>` is a tree of `<NewsComponent>`s, some with a headline; the texts are in
 # `<ContentItem>`s. An article is an innermost component with a headline, or else the whole item.
 
@@ -330,6 +318,14 @@ _REVISION = re.compile(r":\d+[AUN]?$")
 _NEWSML1_HTML = re.compile(r"</?(?:a|b|body|br|div|em|i|p|span|strong)\b[^<>]{0,1000}>", re.I)
 
 
+@loads(
+    "newsml1",
+    "NewsML 1 of the IPTC: <NewsItem>s that contain NITF, XHTML or plain text",
+    suffixes=(".newsml",),
+    sniff=markup.sniff("NewsML"),
+    needs=("lxml.etree",),
+    may_lack_documents=True,
+)
 def _read_newsml1(source: Source) -> Iterator[ReadResult]:
     """A record per article with a text. Raises InputError where the XML is broken.
 
@@ -512,16 +508,3 @@ def _find_child(element: Any, *path: str) -> Any:
     for name in path:
         element = next(iter(markup.find_children(element, name)), None)
     return element
-
-
-register(
-    Format(
-        name="newsml1",
-        description="NewsML 1 of the IPTC: <NewsItem>s that contain NITF, XHTML or plain text",
-        suffixes=(".newsml",),
-        sniff=markup.sniff("NewsML"),
-        read=_read_newsml1,
-        needs=("lxml.etree",),
-        may_lack_documents=True,
-    )
-)

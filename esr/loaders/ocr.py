@@ -17,7 +17,7 @@ from urllib.parse import unquote, urlsplit
 
 from esr.errors import InputError
 from esr.loaders import markup
-from esr.loaders.format import Format, Malformed, Record, Skipped, Source, register
+from esr.loaders.format import Malformed, Record, Skipped, Source, loads
 from esr.loaders.ids import make_id, make_id_from_path
 from esr.text.document import CONFIDENCE, PAGE, PlacedText, join_pieces
 from esr.text.sentences import find_language, find_uncut_words, join_lines
@@ -37,6 +37,14 @@ class Block(NamedTuple):
 # ALTO
 
 
+@loads(
+    "alto",
+    "ALTO, recognised text of a page: one document per file, and the confidence of sentences",
+    suffixes=(".alto",),
+    sniff=markup.sniff("alto"),
+    needs=("lxml.etree",),
+    may_lack_documents=True,
+)
 def read_alto(source: Source) -> Iterator[Record | Skipped]:
     """The record of a page. It is skipped if a METS file names it, whose articles have its text."""
     if source.path and (mets := _find_mets(Path(source.path).resolve())):
@@ -174,6 +182,14 @@ _NO_TITLES = frozenset(("sans titre", "ohne titel", "untitled", "no title", "sen
 _METS_PARTS = frozenset(("dmdSec", "fileGrp", "structMap", "metsHdr"))
 
 
+@loads(
+    "mets",
+    "METS with ALTO files: one document per article of an issue, with pages and confidence",
+    suffixes=(".mets",),
+    sniff=markup.sniff("mets"),
+    needs=("lxml.etree",),
+    may_lack_documents=True,
+)
 def read_mets(source: Source) -> Iterator[Record | Malformed]:
     """A record per article of an issue, and one per page for the blocks that no article has.
 
@@ -325,27 +341,3 @@ def _read_files(group: Any, folder: Path) -> dict[str, Path]:
         if is_alto and path.suffix.lower() == ".xml" and path.is_relative_to(folder) and file.get("ID"):
             files[file.get("ID")] = path
     return files
-
-
-register(
-    Format(
-        name="alto",
-        description="ALTO, recognised text of a page: one document per file, and the confidence of sentences",
-        suffixes=(".alto",),
-        sniff=markup.sniff("alto"),
-        read=read_alto,
-        needs=("lxml.etree",),
-        may_lack_documents=True,
-    )
-)
-register(
-    Format(
-        name="mets",
-        description="METS with ALTO files: one document per article of an issue, with pages and confidence",
-        suffixes=(".mets",),
-        sniff=markup.sniff("mets"),
-        read=read_mets,
-        needs=("lxml.etree",),
-        may_lack_documents=True,
-    )
-)

@@ -19,12 +19,22 @@ from esr.loaders import markup, press_databases
 from esr.loaders.encoding import MAX_DOCUMENT_BYTES
 from esr.loaders.fields import read_list
 from esr.loaders.files import DEFAULT_LIMITS, Budget, open_seekable
-from esr.loaders.format import Format, Malformed, ReadResult, Record, Remark, Source, register
+from esr.loaders.format import Malformed, ReadResult, Record, Remark, Source, loads
 from esr.loaders.ids import make_id_from_path
 from esr.text.written_dates import to_iso_date
 
 _OLE = b"\xd0\xcf\x11\xe0"
 """How files of older programs begin, and those that a password encrypts."""
+
+
+_ZIP = b"PK\x03\x04"
+_FRAME = rb"PK\x03\x04.{26}(?:\[Content_Types\]\.xml|_rels/|docProps/|customXml/)"
+
+
+def _sniff_open_xml(folder: bytes) -> Callable[[bytes], bool]:
+    """Whether the first member of an archive is one that all have, and a later one is in the folder."""
+    pattern = re.compile(_FRAME + rb".*PK\x03\x04.{26}" + folder, re.DOTALL)
+    return lambda head: head.startswith(_ZIP) and bool(pattern.match(head))
 
 
 class _Archive:
@@ -150,6 +160,14 @@ _RELATIONS = "_rels/.rels"
 _TITLE_STYLES = ("Title", "Titel", "Titre", "Titolo", "Ttulo")
 
 
+@loads(
+    "docx",
+    "DOCX of Word and others: one document per file; its path is the id",
+    suffixes=(".docx", ".docm"),
+    sniff=_sniff_open_xml(b"word/"),
+    needs=("lxml.etree",),
+    is_container=True,
+)
 def read_docx(source: Source) -> Iterator[ReadResult]:
     """The record of the document, with its notes at the end. Deleted text that is tracked is left out."""
     with _open(source, _RELATIONS, _MAIN) as (archive, _):
@@ -230,6 +248,14 @@ def _paragraphs_of_word(element: Any) -> Iterator[str]:
 _CONTENT = "content.xml"
 
 
+@loads(
+    "odt",
+    "ODT of LibreOffice and others: one document per file; its path is the id",
+    suffixes=(".odt",),
+    sniff=lambda head: head.startswith(_ZIP) and b"application/vnd.oasis.opendocument.text" in head[:120],
+    needs=("lxml.etree",),
+    is_container=True,
+)
 def read_odt(source: Source) -> Iterator[ReadResult]:
     """The record of the document, with each note after its paragraph. Tracked deletions are left out."""
     with _open(source, _CONTENT) as (archive, _):
@@ -282,6 +308,16 @@ def _paragraphs_of_open(element: Any) -> Iterator[str]:
 # XLSX
 
 
+@loads(
+    "xlsx",
+    "XLSX: one document per row, columns named by the first row or --columns",
+    suffixes=(".xlsx", ".xlsm"),
+    sniff=_sniff_open_xml(b"xl/"),
+    needs=("openpyxl", "defusedxml"),
+    tabular=True,
+    any_names=True,
+    is_container=True,
+)
 def read_xlsx(source: Source) -> Iterator[ReadResult | Remark]:
     """A record per row. The first row that is not blank, or --columns, names the fields.
 
@@ -382,52 +418,3 @@ def _to_text(value: Any) -> str | None:
         return str(int(value))
     text = "" if value is None else str(value)
     return text if text.strip() else None
-
-
-# Formats
-
-_ZIP = b"PK\x03\x04"
-_FRAME = rb"PK\x03\x04.{26}(?:\[Content_Types\]\.xml|_rels/|docProps/|customXml/)"
-
-
-def _sniff_open_xml(folder: bytes) -> Callable[[bytes], bool]:
-    """Whether the first member of an archive is one that all have, and a later one is in the folder."""
-    pattern = re.compile(_FRAME + rb".*PK\x03\x04.{26}" + folder, re.DOTALL)
-    return lambda head: head.startswith(_ZIP) and bool(pattern.match(head))
-
-
-register(
-    Format(
-        name="docx",
-        description="DOCX of Word and others: one document per file; its path is the id",
-        suffixes=(".docx", ".docm"),
-        sniff=_sniff_open_xml(b"word/"),
-        read=read_docx,
-        needs=("lxml.etree",),
-        is_container=True,
-    )
-)
-register(
-    Format(
-        name="odt",
-        description="ODT of LibreOffice and others: one document per file; its path is the id",
-        suffixes=(".odt",),
-        sniff=lambda head: head.startswith(_ZIP) and b"application/vnd.oasis.opendocument.text" in head[:120],
-        read=read_odt,
-        needs=("lxml.etree",),
-        is_container=True,
-    )
-)
-register(
-    Format(
-        name="xlsx",
-        description="XLSX: one document per row, columns named by the first row or --columns",
-        suffixes=(".xlsx", ".xlsm"),
-        sniff=_sniff_open_xml(b"xl/"),
-        read=read_xlsx,
-        needs=("openpyxl", "defusedxml"),
-        tabular=True,
-        any_names=True,
-        is_container=True,
-    )
-)

@@ -16,7 +16,7 @@ from typing import Any
 from esr.errors import InputError, to_one_line
 from esr.loaders import markup
 from esr.loaders.fields import read_list
-from esr.loaders.format import Format, Malformed, ReadResult, Record, Skipped, Source, register
+from esr.loaders.format import Malformed, ReadResult, Record, Skipped, Source, loads
 from esr.loaders.ids import make_id, make_id_from_path
 from esr.patterns import compile_lazily
 from esr.text.labels import CAPITAL_LINK, LINK
@@ -48,6 +48,15 @@ class NoArticle(ValueError):
 _NO_TEXT = "the page contains no text of an article: leave it out"
 
 
+@loads(
+    "html",
+    "HTML pages: the article of each, without the rest of the page; its path is the id",
+    suffixes=(".html", ".htm", ".xhtml"),
+    sniff=lambda head: _BEGINNING.match(head) is not None,
+    needs=("trafilatura",),
+    # A page among files of other formats is more often their index than a document.
+    often_incidental=True,
+)
 def _read_file(source: Source) -> Iterator[ReadResult]:
     """The record of the page, or the problem with it. An export of a press database has several."""
     from esr.loaders import press_databases  # whose formats are recognised after all others
@@ -365,23 +374,17 @@ def _silence_libraries() -> None:
         logging.getLogger(library).setLevel(logging.CRITICAL + 1)
 
 
-register(
-    Format(
-        name="html",
-        description="HTML pages: the article of each, without the rest of the page; its path is the id",
-        suffixes=(".html", ".htm", ".xhtml"),
-        sniff=lambda head: _BEGINNING.match(head) is not None,
-        read=_read_file,
-        needs=("trafilatura",),
-        # A page among files of other formats is more often their index than a document.
-        often_incidental=True,
-    )
-)
-
-
 _PAGE_TYPES = ("text/html", "application/xhtml+xml")
 
 
+@loads(
+    "warc",
+    "WARC web archives (Common Crawl's news and others): the article of each HTML page",
+    suffixes=(".warc",),
+    sniff=lambda head: head.startswith(b"WARC/"),
+    needs=("warcio.archiveiterator", "trafilatura"),
+    may_lack_documents=True,
+)
 def _read_archive(source: Source) -> Iterator[Record | Malformed | Skipped]:
     """A record per page that was answered with status 200 and contains an article.
 
@@ -472,16 +475,3 @@ class _ForwardStream:
 
     def read(self, size: int = -1) -> bytes:
         return self._stream.read(size)
-
-
-register(
-    Format(
-        name="warc",
-        description="WARC web archives (Common Crawl's news and others): the article of each HTML page",
-        suffixes=(".warc",),
-        sniff=lambda head: head.startswith(b"WARC/"),
-        read=_read_archive,
-        needs=("warcio.archiveiterator", "trafilatura"),
-        may_lack_documents=True,
-    )
-)

@@ -20,7 +20,7 @@ from esr.errors import InputError, to_one_line
 from esr.loaders.encoding import MAX_DOCUMENT_BYTES
 from esr.loaders.fields import read_list
 from esr.loaders.files import open_seekable
-from esr.loaders.format import Format, Record, Remark, Source, register
+from esr.loaders.format import Record, Remark, Source, loads
 from esr.loaders.ids import make_id_from_path
 from esr.patterns import compile_lazily
 from esr.text.document import PAGE, join_pieces
@@ -52,6 +52,13 @@ _LINE_END_HYPHEN = "\2"
 """What PDFium gives for a hyphen at the end of a line."""
 
 
+@loads(
+    "pdf",
+    "PDF with a text layer: one document per file, with the page of each sentence; its path is the id",
+    suffixes=(".pdf",),
+    sniff=lambda head: head.startswith(b"%PDF-"),
+    needs=("pypdfium2",),
+)
 def read(source: Source) -> Iterator[Record | Remark]:
     """The record of the file. Raises InputError if it is broken, encrypted or consists of pictures."""
     import pypdfium2
@@ -427,16 +434,3 @@ def _find_date(metadata: dict[str, str]) -> str | None:
         if match := _DATE.match(metadata.get(name) or ""):
             return to_iso_date("-".join(match.groups()))
     return None
-
-
-register(
-    Format(
-        name="pdf",
-        description="PDF with a text layer: one document per file, with the page of each sentence; "
-        "its path is the id",
-        suffixes=(".pdf",),
-        sniff=lambda head: head.startswith(b"%PDF-"),
-        read=read,
-        needs=("pypdfium2",),
-    )
-)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from esr.errors import InputError
 from esr.loaders.encoding import MAX_DOCUMENT_BYTES, read_chunks, too_long_error
 from esr.loaders.fields import read_list
-from esr.loaders.format import Format, Malformed, Record, Source, register
+from esr.loaders.format import Malformed, Record, Source, loads
 from esr.patterns import compile_lazily
 from esr.text.written_dates import to_iso_date
 
@@ -112,6 +112,7 @@ def strip_markup(raw: str) -> str:
 _REUTERS_LISTS = ("PLACES", "PEOPLE", "ORGS", "EXCHANGES", "COMPANIES")
 _AGENCY = compile_lazily(r",?\s+Reuters?$", re.I)
 _CHUNK_BYTES = 2**16
+_REUTERS_START = compile_lazily(rb"<!DOCTYPE lewis\b|<REUTERS\s", re.I)
 _REUTERS_OPENING = compile_lazily(r"<(REUTERS)(?:\s[^<>]{0,1000})?>", re.I)
 _REUTERS_CLOSING = compile_lazily(r"</REUTERS\s{0,9}>", re.I)
 # Articles end with " Reuter\n\x03" or "REUTER...", some with both.
@@ -122,6 +123,12 @@ _REUTERS_END = compile_lazily(r"(?:\s{0,9}\breuter[\s.\"]{0,20}){1,3}$", re.I)
 _INDENTED = compile_lazily(r"\n {3,}(?=\S)")
 
 
+@loads(
+    "reuters",
+    "SGML of Reuters-21578: <REUTERS>s with <TITLE> and <BODY>",
+    suffixes=(".sgm",),
+    sniff=lambda head: head.startswith(b"<") and bool(_REUTERS_START.search(head)),
+)
 def _read_reuters(source: Source) -> Iterator[Record | Malformed]:
     """A record per `<REUTERS>`. Raises InputError where one has no end."""
     for where, _, raw in _split_documents(source):
@@ -169,19 +176,6 @@ def _split_documents(source: Source) -> Iterator[Element]:
     return iterate_elements(source, chunks, _REUTERS_OPENING, {"reuters": _REUTERS_CLOSING})
 
 
-_REUTERS_START = compile_lazily(rb"<!DOCTYPE lewis\b|<REUTERS\s", re.I)
-
-register(
-    Format(
-        name="reuters",
-        description="SGML of Reuters-21578: <REUTERS>s with <TITLE> and <BODY>",
-        suffixes=(".sgm",),
-        sniff=lambda head: head.startswith(b"<") and bool(_REUTERS_START.search(head)),
-        read=_read_reuters,
-    )
-)
-
-
 # TREC and LDC: `<DOC>`s, plain or with tagged sentences, and bare sentences of the Novelty track.
 
 # The Associated Press, The Wall Street Journal, Xinhua and others use different tags for the same field.
@@ -199,6 +193,7 @@ _FBIS = compile_lazily(
     r"\s{0,99}Language:\s{0,9}<F P=105>[^<>]{0,99}</F>\s{0,9}Article Type:\s?\w{0,9}(?:\s+\[Text\])?"
 )
 
+_TREC_START = compile_lazily(rb"<DOC(\s[^<>]*)?>|<s\s[^<>]*docid", re.I)
 _TREC_OPENING = compile_lazily(r"<(?:(DOC)(?:\s[^<>]{0,1000})?|(s)\s[^<>]{0,1000})>", re.I)
 _TREC_CLOSING = {"doc": compile_lazily(r"</DOC\s{0,9}>", re.I), "s": compile_lazily(r"</s\s{0,9}>", re.I)}
 _SENTENCE = compile_lazily(r"<s\s[^<>]{0,1000}>", re.I)
@@ -207,6 +202,13 @@ _SIX_DIGITS = compile_lazily(r"\W{0,99}(\d\d)(\d\d)(\d\d)\W{0,99}", re.ASCII)
 _DATED_ID = compile_lazily(r"[A-Z]{3}(?:_[A-Z]{3}_)?(\d{4})(\d\d)(\d\d)\.\d{4}", re.ASCII)
 
 
+@loads(
+    "trec",
+    "SGML of TREC and LDC (AQUAINT, Gigaword): <DOC>s, or sentences tagged <s docid= num=>",
+    suffixes=(".sgml", ".sgm", ".trec"),
+    sniff=lambda head: head.startswith(b"<") and bool(_TREC_START.search(head)),
+    is_text=True,
+)
 def _read_trec(source: Source) -> Iterator[Record | Malformed]:
     """A record per `<DOC>`, and per run of bare `<s>` with the same docid.
 
@@ -316,17 +318,3 @@ def _parse_date(written: str) -> str | None:
 def _date_in_id(id: str) -> str | None:
     match = _DATED_ID.fullmatch(id)
     return to_iso_date("-".join(match.groups())) if match else None
-
-
-_TREC_START = compile_lazily(rb"<DOC(\s[^<>]*)?>|<s\s[^<>]*docid", re.I)
-
-register(
-    Format(
-        name="trec",
-        description="SGML of TREC and LDC (AQUAINT, Gigaword): <DOC>s, or sentences tagged <s docid= num=>",
-        suffixes=(".sgml", ".sgm", ".trec"),
-        sniff=lambda head: head.startswith(b"<") and bool(_TREC_START.search(head)),
-        read=_read_trec,
-        is_text=True,
-    )
-)

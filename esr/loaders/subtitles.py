@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from esr.errors import InputError, to_one_line
 from esr.loaders.encoding import MAX_DOCUMENT_BYTES, read_lines, too_long_error
-from esr.loaders.format import Format, Record, Source, register
+from esr.loaders.format import Record, Source, loads
 from esr.loaders.ids import make_id_from_path
 from esr.patterns import compile_lazily
 from esr.text.document import SECOND, join_pieces
@@ -42,6 +42,20 @@ class Cue(NamedTuple):
     speaker: str | None = None
 
 
+@loads(
+    "vtt",
+    "WebVTT subtitles: one document per file, and the time of each sentence",
+    suffixes=(".vtt",),
+    sniff=lambda head: bool(re.match(rb"WEBVTT(?:\s|$)", head)),
+    is_text=True,
+)
+@loads(
+    "srt",
+    "SRT subtitles: one document per file, and the time of each sentence",
+    suffixes=(".srt",),
+    sniff=lambda head: bool(re.match(rb"\d{1,6}\s*[\r\n]\d{1,4}:\d\d:\d\d[,.]\d{1,3}\s*-->", head)),
+    is_text=True,
+)
 def read(source: Source) -> Iterator[Record]:
     """The record of the file. Raises InputError at a time that cannot be read."""
     header: list[str] = []
@@ -153,25 +167,3 @@ def _new_lines(cue: Cue, before: Cue | None) -> Iterator[str]:
         moved_up = not n and len(cue.lines) > 1 and text in shown[-1:]
         if not moved_up and not (is_rolling and text in shown):
             yield line
-
-
-register(
-    Format(
-        name="srt",
-        description="SRT subtitles: one document per file, and the time of each sentence",
-        suffixes=(".srt",),
-        sniff=lambda head: bool(re.match(rb"\d{1,6}\s*[\r\n]\d{1,4}:\d\d:\d\d[,.]\d{1,3}\s*-->", head)),
-        read=read,
-        is_text=True,
-    )
-)
-register(
-    Format(
-        name="vtt",
-        description="WebVTT subtitles: one document per file, and the time of each sentence",
-        suffixes=(".vtt",),
-        sniff=lambda head: bool(re.match(rb"WEBVTT(?:\s|$)", head)),
-        read=read,
-        is_text=True,
-    )
-)

@@ -14,17 +14,7 @@ from typing import Any
 from esr.errors import InputError, UsageError, to_one_line
 from esr.loaders.encoding import MAX_DOCUMENT_BYTES, read_lines, too_long_error
 from esr.loaders.files import DEFAULT_LIMITS, Budget, open_seekable
-from esr.loaders.format import (
-    NO_QUOTE,
-    Format,
-    Malformed,
-    ReadResult,
-    Record,
-    Remark,
-    Source,
-    TableLayout,
-    register,
-)
+from esr.loaders.format import NO_QUOTE, Malformed, ReadResult, Record, Remark, Source, TableLayout, loads
 
 _NAMES = {"comma": ",", "tab": "\t", r"\t": "\t", "semicolon": ";", "bar": "|", "pipe": "|"}
 _DELIMITERS = ",\t;|"
@@ -129,6 +119,16 @@ def _find_delimiter(layout: TableLayout, first: str) -> str:
     raise _UnclearLayout(f"{shown} {verb} the first row into {wanted} columns: choose one with --delimiter")
 
 
+@loads(
+    "csv",
+    "CSV and TSV: one document per row, columns named by the first row or --columns",
+    suffixes=(".csv", ".tsv", ".tab"),
+    # Almost any text can be parsed as a table.
+    sniff=lambda head: False,
+    is_text=True,
+    tabular=True,
+    any_names=True,
+)
 def _read_text(source: Source) -> Iterator[ReadResult | Remark]:
     """A record per row. The first row shows the delimiter, unless it is declared.
 
@@ -237,26 +237,20 @@ class _Rows:
             yield line
 
 
-register(
-    Format(
-        name="csv",
-        description="CSV and TSV: one document per row, columns named by the first row or --columns",
-        suffixes=(".csv", ".tsv", ".tab"),
-        # Almost any text can be parsed as a table.
-        sniff=lambda head: False,
-        read=_read_text,
-        is_text=True,
-        tabular=True,
-        any_names=True,
-    )
-)
-
-
 # Rows share strings in the file, so a few KB can contain rows of gigabytes: decode few rows at once.
 _BATCH_ROWS = 32
 _MAX_METADATA_BYTES = 64 * 2**20
 
 
+@loads(
+    "parquet",
+    "Parquet: one document per row (see --mapping)",
+    suffixes=(".parquet", ".pq"),
+    sniff=lambda head: head.startswith(b"PAR1"),
+    needs=("pyarrow.parquet",),
+    tabular=True,
+    any_names=True,
+)
 def _read_parquet(source: Source) -> Iterator[Record]:
     """A record per row. Raises InputError where the file is broken."""
     import pyarrow as pa
@@ -312,17 +306,3 @@ def _to_json(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _to_json(inner) for name, inner in value.items()}
     return value if value is None or isinstance(value, str) else str(value)
-
-
-register(
-    Format(
-        name="parquet",
-        description="Parquet: one document per row (see --mapping)",
-        suffixes=(".parquet", ".pq"),
-        sniff=lambda head: head.startswith(b"PAR1"),
-        read=_read_parquet,
-        needs=("pyarrow.parquet",),
-        tabular=True,
-        any_names=True,
-    )
-)

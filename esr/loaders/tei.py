@@ -16,7 +16,7 @@ from esr.errors import InputError
 from esr.loaders import markup
 from esr.loaders.encoding import MAX_DOCUMENT_BYTES
 from esr.loaders.fields import read_list
-from esr.loaders.format import Format, Record, Source, register
+from esr.loaders.format import Record, Source, loads
 from esr.loaders.ids import make_id, make_id_from_path
 from esr.text.sentences import join_lines
 from esr.text.written_dates import to_iso_date
@@ -31,6 +31,14 @@ _SKIPPED = frozenset(
 _PARTS = frozenset(("seg", "p", "l", "head", "item", "lg", "sp", "ab"))
 
 
+@loads(
+    "tei",
+    "TEI: speeches of parliaments (ParlaMint), by their speakers, or one document per text",
+    suffixes=(".tei",),
+    sniff=markup.sniff("TEI", "teiCorpus", "TEI.2"),
+    needs=("lxml.etree",),
+    may_lack_documents=True,
+)
 def read(source: Source) -> Iterator[Record]:
     """A record per speech `<u>`, or else per text. Raises InputError where the XML is broken.
 
@@ -274,16 +282,3 @@ def _join_words(sentence: Any) -> str:
         text += ("" if is_joined or join in ("left", "both") else " ") + "".join(word.itertext()).strip()
         is_joined = join in ("right", "both")
     return text
-
-
-register(
-    Format(
-        name="tei",
-        description="TEI: speeches of parliaments (ParlaMint), by their speakers, or one document per text",
-        suffixes=(".tei",),
-        sniff=markup.sniff("TEI", "teiCorpus", "TEI.2"),
-        read=read,
-        needs=("lxml.etree",),
-        may_lack_documents=True,
-    )
-)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from esr.loaders.encoding import MAX_DOCUMENT_BYTES, read_chunks, too_long_error
-from esr.loaders.format import Format, Record, Remark, Source, register
+from esr.loaders.format import Record, Remark, Source, loads
 from esr.loaders.ids import make_id_from_path
 
 MAX_TITLE_CHARS = 200
@@ -15,6 +15,14 @@ _SHOWN_LINES = 100
 """How many lines show that a file is a table."""
 
 
+@loads(
+    "text",
+    "plain text: one document per file, a short first line its title, its path the id",
+    suffixes=(".txt",),
+    # Any file can be plain text, so tables and web pages must not be mistaken for it.
+    sniff=lambda head: False,
+    is_text=True,
+)
 def read(source: Source) -> Iterator[Record | Remark]:
     """The record of the file, or none if it is blank. Raises InputError if it is not UTF-8.
 
@@ -43,16 +51,3 @@ def _is_table(lines: Sequence[str]) -> bool:
     """Whether lines have cells with tabs between them, as in the "Unicode text" of Excel."""
     tabs = {line.count("\t") for line in lines if line.strip()}
     return len(lines) > 1 and len(tabs) == 1 and tabs != {0}
-
-
-register(
-    Format(
-        name="text",
-        description="plain text: one document per file, a short first line its title, its path the id",
-        suffixes=(".txt",),
-        # Any file can be plain text, so tables and web pages must not be mistaken for it.
-        sniff=lambda head: False,
-        read=read,
-        is_text=True,
-    )
-)
