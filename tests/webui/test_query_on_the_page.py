@@ -97,6 +97,8 @@ def test_a_query_with_syntax_can_be_searched_for_literally_and_back(client: Flas
 def test_a_note_is_a_line_with_the_piece_that_it_is_about(client: FlaskClient) -> None:
     html = html_of(client, "storm - flood")
     assert "- This sign has no effect: put it directly before a word, a phrase or a field." in text_of(html)
+    operator = html_of(client, "OR storm")
+    assert 'note"><bdi>OR</bdi> is read as a word: on both sides it needs something to find' in operator
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,15 @@ def test_the_page_of_a_name_has_what_the_api_has_and_its_links_find_its_sentence
     assert real.get("/name?name=Zyxia").status_code == 400
 
 
+def test_the_page_of_a_name_says_its_first_and_last_day_or_its_only_one(real: FlaskClient) -> None:
+    several = real.get("/name?name=location:China").text
+    assert "8 November 2024 to 2 March 2025" in several
+    names = get(real, "/names")["names"]
+    only = next(each for each in names if each["count"] == 1)
+    (dates,) = re.findall(r"</a> in 1 document, ([^<\n]+)", real.get(f"/name?name={only['name']}").text)
+    assert re.match(r"\d+ \w+ 20\d\d(?! to)", dates)
+
+
 def test_quotations_are_filtered_by_their_speaker(real: FlaskClient) -> None:
     answer = get(real, "/quotes", k=100)["quotations"]
     html = real.get("/quotes?k=3").text
