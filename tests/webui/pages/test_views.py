@@ -234,6 +234,14 @@ def test_the_first_page_of_several_indexes_names_its_own_and_leads_to_the_others
     assert "Indices" not in create_app(Searcher(index), Settings()).test_client().get("/").text
 
 
+def test_the_first_page_of_an_empty_index_says_so_and_names_no_fields(tmp_path: Path) -> None:
+    load(str(tmp_path / "i"), [])
+    with open_searcher(str(tmp_path / "i")) as searcher:
+        html = create_app(searcher).test_client().get("/").text
+    assert "This index has no documents yet." in html
+    assert "combine them.</p>" in html and "0 sentences" not in html
+
+
 def test_a_title_that_is_a_whole_text_is_cut_in_lists_and_whole_in_its_article(tmp_path: Path) -> None:
     load(str(tmp_path / "i"), [document("a", "A storm came.", title="budget " * 200 + "end")])
     with open_searcher(str(tmp_path / "i")) as searcher:
