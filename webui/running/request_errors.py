@@ -22,7 +22,7 @@ class RequestError(UsageError):
 class UnknownId(RequestError):
     """An id of something that does not exist."""
 
-    status, code = 404, "not_found"
+    status, code, title = 404, "not_found", "Not found"
 
 
 class Unauthorized(RequestError):

@@ -94,6 +94,14 @@ def test_an_unknown_id_is_a_clear_error(real: FlaskClient, path: str, given: str
     assert "Traceback" not in response.text
 
 
+@pytest.mark.parametrize("path", ["/document?id=gone", "/similar?id=gone.s1", "/explain?id=gone.s1&q=storm"])
+def test_what_is_gone_is_not_found_and_leads_to_the_first_page(real: FlaskClient, path: str) -> None:
+    response = real.get(path)
+    assert response.status_code == 404 and "<h1>Not found</h1>" in response.text
+    assert 'href="/">Go to the first page' in response.text
+    assert '<details class="controls">' in response.text  # closed: no setting is wrong
+
+
 def test_spreadsheet_formulas_are_escaped(real: FlaskClient) -> None:
     table = real.get("/search.csv?q=pilot&k=3").text
     assert all(not row.startswith(("=", "+", "@")) for row in table.splitlines())
