@@ -18,14 +18,8 @@ from esr.ranking.ranking import Ranking
 @click.option(
     "--http", is_flag=True, help="Serve streamable HTTP at /mcp, instead of standard input and output."
 )
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on, with --http.")
-@click.option(
-    "--port",
-    type=click.IntRange(1, 65535),
-    default=8090,
-    show_default=True,
-    help="Port to listen on, with --http.",
-)
+@click.option("--host", default="127.0.0.1", help="Address to listen on, with --http.")
+@click.option("--port", type=click.IntRange(1, 65535), default=8090, help="Port to listen on, with --http.")
 @click.option(
     "--allow-host",
     "names",

@@ -45,30 +45,16 @@ _format = data_format_option("text", "json", "csv")
 @click.command()
 @query_argument
 @options.index
-@click.option("-k", type=click.IntRange(1), default=LINES, show_default=True, help="Show this many lines.")
+@click.option("-k", type=click.IntRange(1), default=LINES, help="Show this many lines.")
+@click.option("--sort", type=click.Choice(list(SORTS)), default="newest", help=describe_choices(SORTS))
 @click.option(
-    "--sort",
-    type=click.Choice(list(SORTS)),
-    default="newest",
-    show_default=True,
-    help=describe_choices(SORTS),
+    "--width", type=click.IntRange(0, 1000), default=WIDTH, help="Show this much text on each side."
 )
 @click.option(
-    "--width",
-    type=click.IntRange(0, 1000),
-    default=WIDTH,
-    show_default=True,
-    help="Show this much text on each side.",
-)
-@click.option(
-    "--unit",
-    type=click.Choice(["characters", "words"]),
-    default="characters",
-    show_default=True,
-    help="What --width counts.",
+    "--unit", type=click.Choice(["characters", "words"]), default="characters", help="What --width counts."
 )
 @click.option("--sample", type=click.IntRange(1), help="Read this many sentences, drawn at random.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the sample.")
+@click.option("--seed", type=int, default=0, help="Seed of the sample.")
 @_format
 @filter_options
 def concordance(
@@ -117,18 +103,14 @@ def _draw_lines(made: Concordance) -> str:
     return "\n".join([*lines, "", count])
 
 
-_k = click.option(
-    "-k", type=click.IntRange(1), default=COLLOCATIONS, show_default=True, help="Show this many words."
-)
+_k = click.option("-k", type=click.IntRange(1), default=COLLOCATIONS, help="Show this many words.")
 _against = click.option(
     "--against", metavar="QUERY", help="The sentences to compare with, as a query. Default: all others."
 )
 
 
 def _min_count(help: str) -> Callable[[F], F]:
-    return click.option(
-        "--min-count", type=click.IntRange(1), default=MIN_COUNT, show_default=True, help=help
-    )
+    return click.option("--min-count", type=click.IntRange(1), default=MIN_COUNT, help=help)
 
 
 def _reach_options(command: F) -> F:
@@ -143,17 +125,10 @@ def _reach_options(command: F) -> F:
             "--window",
             type=click.IntRange(1, 100),
             default=WINDOW,
-            show_default=True,
             help="Count this many words on each side as near.",
         ),
         click.option("--sentence", is_flag=True, help="Count all words of the sentence as near."),
-        click.option(
-            "--by",
-            type=click.Choice(list(UNITS)),
-            default="stems",
-            show_default=True,
-            help=describe_choices(UNITS),
-        ),
+        click.option("--by", type=click.Choice(list(UNITS)), default="stems", help=describe_choices(UNITS)),
         click.option("--stop-words", is_flag=True, help="Count stop words too."),
     )
     return cast(F, options.add_options(added, with_reach))
@@ -164,11 +139,7 @@ def _reach_options(command: F) -> F:
 @options.index
 @_reach_options
 @click.option(
-    "--measure",
-    type=click.Choice(list(MEASURES)),
-    default="logdice",
-    show_default=True,
-    help="The measure to order by.",
+    "--measure", type=click.Choice(list(MEASURES)), default="logdice", help="The measure to order by."
 )
 @_min_count("Show words that are near at least this many times.")
 @_k
@@ -255,11 +226,7 @@ def contrast(
 @click.argument("queries", metavar="QUERY...", nargs=-1, required=True)
 @options.index
 @click.option(
-    "--by",
-    type=click.Choice(GROUPINGS),
-    default="month",
-    show_default=True,
-    help="Count by this period, or by source.",
+    "--by", type=click.Choice(GROUPINGS), default="month", help="Count by this period, or by source."
 )
 @_format
 @filter_options
@@ -306,11 +273,7 @@ _BAR = 40
 @options.index
 @_against
 @click.option(
-    "--order",
-    type=click.Choice(list(ORDERS)),
-    default="log-likelihood",
-    show_default=True,
-    help=describe_choices(ORDERS),
+    "--order", type=click.Choice(list(ORDERS)), default="log-likelihood", help=describe_choices(ORDERS)
 )
 @_min_count("Show words that occur at least this many times in the part.")
 @_k

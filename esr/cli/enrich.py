@@ -40,9 +40,7 @@ from esr.wording import count
     help=f"Only these parts, separated by commas: {', '.join(PARTS)}. Default: {', '.join(DEFAULT_PARTS)}. "
     "May be repeated.",
 )
-@click.option(
-    "--workers", type=click.IntRange(1, 256), default=1, show_default=True, help="Number of processes."
-)
+@click.option("--workers", type=click.IntRange(1, 256), default=1, help="Number of processes.")
 @click.option(
     "--spacy-model",
     "spacy_models",
@@ -61,13 +59,11 @@ from esr.wording import count
     "rule",
     type=click.Choice(list(RULES)),
     default=DEFAULT_RULE,
-    show_default=True,
     help="The rule for subjective sentences. See docs/features.md.",
 )
 @click.option(
     "--encoder",
     default=DEFAULT_ENCODER,
-    show_default=True,
     help=f"The encoder of vectors: {', '.join(KNOWN)}, hf:OWNER/NAME of the Hugging Face hub, the address of "
     "a server, or a folder. See docs/encoders.md.",
 )
@@ -75,7 +71,6 @@ from esr.wording import count
     "--title-weight",
     type=click.FloatRange(0, 1),
     default=DEFAULT_TITLE_WEIGHT,
-    show_default=True,
     help="How much of a vector is the sentence with its title before it; the rest is the sentence alone.",
 )
 @click.option(

@@ -57,9 +57,7 @@ def explain(
 @options.index
 @ranking_options
 @filter_options
-@click.option(
-    "-k", type=click.IntRange(1, 10_000), default=10, show_default=True, help="Number of sentences."
-)
+@click.option("-k", type=click.IntRange(1, 10_000), default=10, help="Number of sentences.")
 @click.option(
     "--standalone",
     is_flag=True,
@@ -70,7 +68,6 @@ def explain(
     "form",
     type=click.Choice(["request", "slots", "template"]),
     default="request",
-    show_default=True,
     help="Print a request for any words, by a language model. slots: with slots that clients/ fill in; "
     "template: store it in Elasticsearch as a search template, and print the call for QUERY.",
 )

@@ -62,7 +62,6 @@ _MOST_EMPTY = 2
     "--peaks",
     type=click.IntRange(0, MAX_PEAKS),
     default=PEAKS,
-    show_default=True,
     help="Show this many peaks of each query with their best sentence.",
 )
 @click.option("--rate", is_flag=True, help="In text, show sentences per million of those of the period.")
@@ -211,9 +210,7 @@ def watch(
 @click.command()
 @click.argument("sentence_id")
 @options.index
-@click.option(
-    "-k", type=click.IntRange(1, 10_000), default=10, show_default=True, help="Show this many sentences."
-)
+@click.option("-k", type=click.IntRange(1, 10_000), default=10, help="Show this many sentences.")
 @click.option("--own-document", is_flag=True, help="Also show sentences of its own document.")
 @format_option("text")
 @ranking_options

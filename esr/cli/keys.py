@@ -47,18 +47,24 @@ def keys() -> None:
 @keys.command(epilog="Kinds: " + describe_choices({str(kind): text for kind, text in KINDS.items()}))
 @click.argument("name")
 @_file
-@click.option(
-    "--kind", type=click.Choice(list(KINDS)), default="key", show_default=True, help="Whom the grant is for."
-)
+@click.option("--kind", type=click.Choice(list(KINDS)), default="key", help="Whom the grant is for.")
 @click.option(
     "--index", "indexes", multiple=True, metavar="NAME", help="Grant only this index. May be repeated."
 )
-@click.option("--rate", default="", help="Limit requests, such as 60/minute, instead of by ESR_RATE.")
-@click.option("--expires", default="", metavar="DATE", help="The last day or moment, in UTC.")
+@click.option(
+    "--rate",
+    default="",
+    show_default=False,
+    help="Limit requests, such as 60/minute, instead of by ESR_RATE.",
+)
+@click.option(
+    "--expires", default="", show_default=False, metavar="DATE", help="The last day or moment, in UTC."
+)
 @click.option(
     "--filter",
     "restriction",
     default="",
+    show_default=False,
     metavar="QUERY",
     help="Grant only documents that these fields find, such as 'source:Sports'.",
 )

@@ -122,12 +122,7 @@ def _preview(first: Iterable[Located]) -> Iterator[str]:
 @optional_index
 @source_options
 @new_index
-@click.option(
-    "--if-exists",
-    default="fail",
-    show_default=True,
-    help=describe_choices(IF_EXISTS),
-)
+@click.option("--if-exists", default="fail", help=describe_choices(IF_EXISTS))
 @click.option("--enrich", "enrich", is_flag=True, help="Run esr enrich on the index afterwards.")
 @click.option(
     "--enrich-only",

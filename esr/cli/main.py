@@ -111,7 +111,7 @@ _THREADS = "OPENBLAS_NUM_THREADS"
 """The number of threads that numpy starts when it is imported, by default one per processor, for products of
 large matrices. No command computes any, and starting the threads takes a quarter of the time of the import,
 or more with many processors."""
-_HELP = {"help_option_names": ["-h", "--help"]}
+_HELP = {"help_option_names": ["-h", "--help"], "show_default": True}
 
 
 class LazyCommands(MutableMapping[str, click.Command]):

@@ -44,8 +44,13 @@ _GRAPHML, _CSV = ".graphml", ".csv"
 @click.argument("query", default="")
 @options.index
 @click.option("--type", "type", type=click.Choice(ENTITY_TYPES), help="List only names of this type.")
-@click.option("--prefix", default="", help="List only names with a form that begins with this, in any case.")
-@click.option("-k", type=click.IntRange(1), default=NAMES, show_default=True, help="List this many names.")
+@click.option(
+    "--prefix",
+    default="",
+    show_default=False,
+    help="List only names with a form that begins with this, in any case.",
+)
+@click.option("-k", type=click.IntRange(1), default=NAMES, help="List this many names.")
 @click.option(
     "--network",
     "network_file",
@@ -56,7 +61,6 @@ _GRAPHML, _CSV = ".graphml", ".csv"
     "--least",
     type=click.IntRange(1),
     default=1,
-    show_default=True,
     help="Join two names of the network if at least this many sentences have both.",
 )
 @data_format_option("text", "json", "csv")
@@ -111,14 +115,12 @@ def names(
     "--companions",
     type=click.IntRange(0, 1000),
     default=COMPANIONS,
-    show_default=True,
     help="Show this many names that occur with it.",
 )
 @click.option(
     "-k",
     type=click.IntRange(0, 1000),
     default=SENTENCES,
-    show_default=True,
     help="Show this many sentences about it, and quotations of it.",
 )
 @data_format_option("text", "json", help="Print text for people, json for programs.")
@@ -182,7 +184,7 @@ def _draw_companions(title: str, companions: Sequence[Companion]) -> Iterator[st
 @click.option(
     "--about", metavar="QUERY", help="Show the best quotations for this query, instead of the newest."
 )
-@click.option("-k", type=click.IntRange(1), default=QUOTATIONS, show_default=True, help="Quotations to show.")
+@click.option("-k", type=click.IntRange(1), default=QUOTATIONS, help="Quotations to show.")
 @data_format_option("text", "json", "csv")
 @filter_options
 def quotes(

@@ -394,9 +394,7 @@ def _format_drifts(drifts: list[Drift]) -> Iterator[str]:
 
 @click.command()
 @index_or_first
-@click.option(
-    "-o", "--output", default="-", show_default=True, metavar="FILE", help="The file; - is standard output."
-)
+@click.option("-o", "--output", default="-", metavar="FILE", help="The file; - is standard output.")
 @click.option("--quotes", "with_quotes", is_flag=True, help="Include the quotations that esr enrich found.")
 def export(where: str, output: str, with_quotes: bool) -> None:
     """Write all documents of an index as JSON Lines.
@@ -480,8 +478,8 @@ def roles(aliases: tuple[str, ...], roles: tuple[str, ...], file: Path | None, p
 
 @click.command()
 @options.index
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--port", type=click.IntRange(1, 65535), default=8080, show_default=True)
+@click.option("--host", default="127.0.0.1", help="Address to listen on.")
+@click.option("--port", type=click.IntRange(1, 65535), default=8080)
 def serve(where: str, host: str, port: int) -> None:
     """Serve the search page and the API.
 

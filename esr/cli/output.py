@@ -186,14 +186,7 @@ def data_format_option(
     *choices: str, help: str = "Print text for people, json or csv for programs."
 ) -> Callable[[Any], Any]:
     """The option `--format` of commands that show no hits, with these choices, by default the first."""
-    return click.option(
-        "--format",
-        "format_name",
-        type=click.Choice(choices),
-        default=choices[0],
-        show_default=True,
-        help=help,
-    )
+    return click.option("--format", "format_name", type=click.Choice(choices), default=choices[0], help=help)
 
 
 def format_option(default: str | None) -> Callable[[Any], Any]:
@@ -207,7 +200,6 @@ def format_option(default: str | None) -> Callable[[Any], Any]:
         "format_name",
         type=click.Choice(list(FORMATS)),
         default=default,
-        show_default=default is not None,
         help=choices if default else f"{choices} Default: text.",
     )
 

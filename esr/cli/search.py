@@ -36,7 +36,6 @@ from esr.ranking.searcher import open_searcher
     "--sort",
     type=click.Choice(["score", "date"]),
     default="score",
-    show_default=True,
     help="score: the best first; date: the newest of the sentences with all words first.",
 )
 @click.option(
@@ -53,20 +52,16 @@ from esr.ranking.searcher import open_searcher
 @click.option(
     "--fold/--no-fold",
     default=True,
-    show_default=True,
     help="Fold sentences that repeat an earlier one of the list, instead of listing them one by one.",
 )
 @click.option(
     "--passages/--no-passages",
     default=True,
-    show_default=True,
     help="In text and JSON: join sentences that are next to each other, and list at most "
     f"{MOST_OF_DOCUMENT} passages of a document unless --document asks for it.",
 )
 @options.furniture
-@click.option(
-    "-k", type=click.IntRange(1, 100_000), default=10, show_default=True, help="Show this many sentences."
-)
+@click.option("-k", type=click.IntRange(1, 100_000), default=10, help="Show this many sentences.")
 @format_option(default=None)
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 def search(

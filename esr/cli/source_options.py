@@ -32,9 +32,7 @@ def _parse_percentage(context: click.Context, parameter: click.Parameter, value:
 
 
 SOURCE_OPTIONS = (
-    click.option(
-        "--format", "source_format", default="auto", show_default=True, help="Source format: see esr formats."
-    ),
+    click.option("--format", "source_format", default="auto", help="Source format: see esr formats."),
     click.option(
         "--base",
         type=click.Path(),
@@ -112,14 +110,12 @@ SOURCE_OPTIONS = (
         "--max-expansion",
         type=click.IntRange(1),
         default=DEFAULT_LIMITS.expansion,
-        show_default=True,
         help="How many times its size a packed file may unpack to.",
     ),
     click.option(
         "--max-unpacked",
         type=click.FloatRange(0, min_open=True),
         default=DEFAULT_LIMITS.unpacked / 2**30,
-        show_default=True,
         metavar="GIB",
         help="How much a packed file may unpack to.",
     ),
@@ -131,7 +127,6 @@ DELIVERY_OPTIONS = (
         "--same-id",
         type=click.Choice(list(SAME_ID_POLICIES)),
         default="refuse",
-        show_default=True,
         help="Documents of one delivery with the same id but other content: "
         + describe_choices(SAME_ID_POLICIES),
     ),
@@ -139,7 +134,6 @@ DELIVERY_OPTIONS = (
         "--duplicates",
         type=click.Choice(list(duplicates.POLICIES)),
         default="keep",
-        show_default=True,
         help="Documents that repeat an earlier one, exactly or nearly: "
         + describe_choices(duplicates.POLICIES),
     ),
@@ -153,7 +147,6 @@ DELIVERY_OPTIONS = (
     click.option(
         "--allow-empty-documents",
         default="50%",
-        show_default=True,
         metavar="N%",
         callback=_parse_percentage,
         help="Refuse a delivery of which more than this share of documents has no sentence.",
@@ -174,7 +167,6 @@ keep = click.option(
     "--keep",
     type=click.IntRange(0, 1000),
     default=DEFAULT_KEEP,
-    show_default=True,
     help="Keep this many generations beside the new one, for esr rollback.",
 )
 
@@ -188,7 +180,6 @@ def _precompute_mixture(context: click.Context, parameter: click.Parameter, valu
 merge = click.option(
     "--merge/--no-merge",
     default=True,
-    show_default=True,
     help="Merge the segments of the new index before it is served, for faster searches (Elasticsearch only).",
 )
 impacts = click.option(
@@ -196,7 +187,6 @@ impacts = click.option(
     "precomputed_mixture",
     callback=_precompute_mixture,
     default=True,
-    show_default=True,
     help="Store bounds of each sentence's score by the default model, for faster searches by it. The index "
     "is a third larger with them (Elasticsearch only).",
 )
@@ -213,7 +203,6 @@ workers = click.option(
     "--workers",
     type=click.IntRange(1, 64),
     default=DEFAULT_WORKERS,
-    show_default=True,
     help="Send this many bulk requests at the same time (Elasticsearch only).",
 )
 NEW_INDEX_OPTIONS = (

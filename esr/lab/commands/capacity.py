@@ -294,24 +294,15 @@ def format_value(value: float, unit: str) -> str:
     "--sentences", type=click.FloatRange(1e4, 1e11), required=True, help="Sentences, such as 2500000 or 1e8."
 )
 @click.option(
-    "--queries-per-second",
-    type=click.FloatRange(0, 1e6),
-    default=1.0,
-    show_default=True,
-    help="Searches in the busiest second.",
+    "--queries-per-second", type=click.FloatRange(0, 1e6), default=1.0, help="Searches in the busiest second."
 )
 @click.option(
-    "--replicas",
-    type=click.IntRange(0, 10),
-    default=1,
-    show_default=True,
-    help="Copies of each shard (Elasticsearch only).",
+    "--replicas", type=click.IntRange(0, 10), default=1, help="Copies of each shard (Elasticsearch only)."
 )
 @click.option(
     "--loaders",
     type=click.IntRange(1, 64),
     default=1,
-    show_default=True,
     help="Loaders at the same time, each of a slice (Elasticsearch only).",
 )
 @options.as_json

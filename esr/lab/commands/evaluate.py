@@ -44,7 +44,6 @@ measures_option = click.option(
     "measure_texts",
     multiple=True,
     default=[" ".join(measures.DEFAULT)],
-    show_default=True,
     help='Measures, as ir_measures names them: "AP P@10". May be repeated.',
 )
 
@@ -164,16 +163,9 @@ _FILE = click.Path(dir_okay=False)
     "--resamples",
     type=click.IntRange(100, 10_000_000),
     default=measures.RESAMPLES,
-    show_default=True,
     help="Number of random permutations of the randomisation test.",
 )
-@click.option(
-    "--seed",
-    type=click.IntRange(0),
-    default=measures.SEED,
-    show_default=True,
-    help="Seed of its random numbers.",
-)
+@click.option("--seed", type=click.IntRange(0), default=measures.SEED, help="Seed of its random numbers.")
 def evaluate(
     qrels_file: str,
     run_files: tuple[str, ...],
@@ -248,7 +240,7 @@ _RESAMPLES = 1  # the table shows only the t-test
     type=options.FILE,
     help="JSON Lines of all figures, one cell per line. Existing cells are not computed again.",
 )
-@click.option("--workers", type=click.IntRange(1, 64), default=2, show_default=True, help="Processes.")
+@click.option("--workers", type=click.IntRange(1, 64), default=2, help="Processes.")
 def compare(comparison: Path, output: Path, workers: int) -> None:
     """Evaluate every ranking on every collection.
 
@@ -349,14 +341,10 @@ _FIELDS = ("previous", "next", "title", "date", "source")
 @click.argument("run_files", metavar="RUN...", nargs=-1, required=True, type=_FILE)
 @options.index
 @click.option(
-    "--depth",
-    type=click.IntRange(1, 100_000),
-    default=10,
-    show_default=True,
-    help="The best sentences of each run and topic.",
+    "--depth", type=click.IntRange(1, 100_000), default=10, help="The best sentences of each run and topic."
 )
 @click.option("--topics", "topics_file", type=_FILE, help="The topics, so that judges see the queries.")
-@click.option("--field", default=TITLE, show_default=True, help="Field of the topics, as in esr run.")
+@click.option("--field", default=TITLE, help="Field of the topics, as in esr run.")
 @click.option("--qrels", "qrels_file", type=_FILE, help="Leave out the sentences that this file judges.")
 @click.option(
     "-o", "--output", required=True, type=click.Path(allow_dash=True), help="The file to write; - prints it."

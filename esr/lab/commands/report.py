@@ -49,7 +49,7 @@ _DEFAULT_MEASURE = "AP"
     metavar="FILE",
     help='Also show figures by type of topic: lines of "qid<TAB>type", or topics.',
 )
-@click.option("--title", default="Retrieval report", show_default=True, help="Title of the page.")
+@click.option("--title", default="Retrieval report", help="Title of the page.")
 @click.option(
     "--pictures",
     type=click.Path(file_okay=False),
@@ -70,7 +70,7 @@ _DEFAULT_MEASURE = "AP"
     metavar="FEATURE",
     help="With --topics: also show what this feature could add, as for the ranking's own features.",
 )
-@click.option("--field", default=TITLE, show_default=True, help="Field of the topics to search for.")
+@click.option("--field", default=TITLE, help="Field of the topics to search for.")
 @click.option("--restrict", "restrict_file", type=_FILE, help="Lines of qid<TAB>document id to rank.")
 @ranking_options
 def report(

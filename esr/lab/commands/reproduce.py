@@ -29,14 +29,11 @@ def reproduce() -> None:
 @reproduce.command()
 @click.option("--data", required=True, type=_FOLDER, help="Folder with the raw files, anywhere below it.")
 @click.option("--work", type=_FOLDER, help="Keep unpacked files and indices here, and reuse them.")
-@click.option(
-    "--train", type=click.Choice(_TRAIN), default="all", show_default=True, help="Year to train on, or all."
-)
+@click.option("--train", type=click.Choice(_TRAIN), default="all", help="Year to train on, or all.")
 @click.option(
     "--ranked",
     type=click.Choice(_RANKED),
     default="matching",
-    show_default=True,
     help="Sentences of a topic to rank. matching: those with a query term; context: all of them, for models "
     "with a context; all: all of them, for every model.",
 )
@@ -44,10 +41,9 @@ def reproduce() -> None:
     "--statistics",
     type=click.Choice(_STATISTICS),
     default="year",
-    show_default=True,
     help="Compute statistics from all documents of the year, or from each topic's.",
 )
-@click.option("--depth", type=click.IntRange(1), default=1000, show_default=True, help="Sentences per topic.")
+@click.option("--depth", type=click.IntRange(1), default=1000, help="Sentences per topic.")
 @click.option(
     "--grid",
     "grid_texts",

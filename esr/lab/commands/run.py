@@ -27,14 +27,11 @@ from esr.wording import count
 @options.index
 @ranking_options
 @filter_options
-@click.option(
-    "-k", type=click.IntRange(1, 1_000_000), default=1000, show_default=True, help="Sentences per topic."
-)
+@click.option("-k", type=click.IntRange(1, 1_000_000), default=1000, help="Sentences per topic.")
 @click.option(
     "--unit",
     type=click.Choice(["sentence", "document"]),
     default="sentence",
-    show_default=True,
     help="document: rank documents, each by its best sentence, for judgements of documents.",
 )
 @click.option(
@@ -46,7 +43,6 @@ from esr.wording import count
 @click.option(
     "--field",
     default=TITLE,
-    show_default=True,
     help="Field of the topics to search for: title, desc, narr, or several, like title+desc.",
 )
 @click.option(
@@ -54,7 +50,7 @@ from esr.wording import count
     is_flag=True,
     help="Read topics in the query language of esr search. Default: all is read as words.",
 )
-@click.option("--tag", default="esr", show_default=True, help="The run's name, its last column.")
+@click.option("--tag", default="esr", help="The run's name, its last column.")
 @click.option("-o", "--output", required=True, type=click.Path(allow_dash=True), help="The run; - prints it.")
 def run(
     topics: str,

@@ -36,10 +36,9 @@ _DEPTH, _MAX_DEPTH = 100, 1000
     "--depth",
     type=click.IntRange(2, _MAX_DEPTH),
     default=_DEPTH,
-    show_default=True,
     help="Number of best sentences of the first stage to write for a topic.",
 )
-@click.option("--field", default="title", show_default=True, help="Field of the topics to search for.")
+@click.option("--field", default="title", help="Field of the topics to search for.")
 @click.option(
     "--restrict", type=options.FILE, help="Lines of qid<TAB>document id: rank only these documents."
 )

@@ -57,18 +57,12 @@ grid_option = click.option(
     metavar="NAME=V,V,...",
     help="Values to try. Default: the papers', for every parameter that --set does not fix.",
 )
-measure_option = click.option(
-    "--measure", default="AP", show_default=True, help="What to maximise: AP, RR, RPrec, P@k, R@k."
-)
-field_option = click.option(
-    "--field", default=TITLE, show_default=True, help="Field of the topics to search for."
-)
+measure_option = click.option("--measure", default="AP", help="What to maximise: AP, RR, RPrec, P@k, R@k.")
+field_option = click.option("--field", default=TITLE, help="Field of the topics to search for.")
 restrict_option = click.option(
     "--restrict", type=options.FILE, help="Lines of qid<TAB>document id: rank only these documents."
 )
-workers_option = click.option(
-    "--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="Processes."
-)
+workers_option = click.option("--workers", type=click.IntRange(1, 64), default=1, help="Processes.")
 
 
 @contextmanager
@@ -88,7 +82,6 @@ def way_option(default: str) -> Callable[[Any], Any]:
         "--way",
         type=click.Choice(list(WAYS)),
         default=default,
-        show_default=True,
         help="All combinations, or one parameter after another (for many parameters).",
     )
 
@@ -149,7 +142,7 @@ def format_ranking(data: Mapping[str, Any]) -> str:
 @click.option("--test-on-training", is_flag=True, help="Allow test topics that are training topics.")
 @field_option
 @restrict_option
-@click.option("-k", "depth", type=click.IntRange(1), default=1000, show_default=True, help="Depth of a run.")
+@click.option("-k", "depth", type=click.IntRange(1), default=1000, help="Depth of a run.")
 @workers_option
 @click.option("-o", "--output", type=options.FILE, help="Write the best ranking to this file, for --ranking.")
 @options.as_json
@@ -279,7 +272,6 @@ PSEUDO_TOPICS, LIKELIHOOD = "pseudo-topics", "likelihood"
     "source",
     type=click.Choice([PSEUDO_TOPICS, LIKELIHOOD]),
     default=PSEUDO_TOPICS,
-    show_default=True,
     help="Topics generated from the collection, or the textbook's likelihood of held-out words (much worse).",
 )
 @click.option(
@@ -287,15 +279,12 @@ PSEUDO_TOPICS, LIKELIHOOD = "pseudo-topics", "likelihood"
     "number",
     type=click.IntRange(10),
     default=DEFAULT_NUMBER,
-    show_default=True,
     help="Number of pseudo-topics, or of sentences for the likelihood.",
 )
 @measure_option
 @way_option("ascent")
 @workers_option
-@click.option(
-    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the sample of sentences."
-)
+@click.option("--seed", type=click.IntRange(0), default=0, help="Seed of the sample of sentences.")
 @click.option(
     "-o", "--output", type=options.FILE, help="Write the estimated ranking to this file, for --ranking."
 )
@@ -374,7 +363,6 @@ def _format_estimate(estimate: dict[str, Any]) -> str:
     "--learner",
     type=click.Choice(list(LEARNERS)),
     default="linear",
-    show_default=True,
     help="How signals are combined: by weights (linear) or by trees (lambdamart).",
 )
 @click.option(
@@ -384,10 +372,8 @@ def _format_estimate(estimate: dict[str, Any]) -> str:
     metavar="NAME",
     help=f"Learn from this signal or group: {', '.join(GROUPS)}. May be repeated.",
 )
-@click.option(
-    "--measure", default="AP", show_default=True, help="What to maximise and to report: AP, nDCG, nDCG@k."
-)
-@click.option("--folds", type=click.IntRange(2), default=5, show_default=True, help="Number of folds.")
+@click.option("--measure", default="AP", help="What to maximise and to report: AP, nDCG, nDCG@k.")
+@click.option("--folds", type=click.IntRange(2), default=5, help="Number of folds.")
 @click.option(
     "--group", "groups", type=options.FILE, help="Lines of qid<TAB>group: no group is split across folds."
 )
@@ -395,19 +381,15 @@ def _format_estimate(estimate: dict[str, Any]) -> str:
     "--depth",
     type=click.IntRange(2, RUN_DEPTH),
     default=SIGNAL_DEPTH,
-    show_default=True,
     help="Number of best sentences of the first stage to learn from and to rerank.",
 )
 @click.option(
     "--ablate",
     type=click.Choice(list(ABLATIONS)),
     default="groups",
-    show_default=True,
     help="Learn again without each group of signals, or without each signal.",
 )
-@click.option(
-    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of folds and learner."
-)
+@click.option("--seed", type=click.IntRange(0), default=0, help="Seed of folds and learner.")
 @field_option
 @restrict_option
 @click.option("-o", "--output", type=options.FILE, help="Write the ranking to this file, for --ranking.")
