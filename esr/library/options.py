@@ -6,13 +6,15 @@ by what makes an index. None stands for an option that is not given.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypedDict
 
 from esr import models
-from esr.errors import UsageError, unknown
+from esr.errors import EsrError, UsageError, unknown
 from esr.index.filters import NO_FILTERS, Filters, Moment, Texts, read_filters
 from esr.query import ParsedQuery, in_language, literal, parse
 from esr.ranking.ranking import Ranking, build_ranking
@@ -136,13 +138,14 @@ def read_search_options(options: Mapping[str, Any]) -> SearchSettings:
             if name not in known:
                 raise unknown("option", name, (*FILTERS, *RANKING, *QUERY, *known))
         ranking["params"] = params
-    return SearchSettings(
-        build_ranking(**ranking) if ranking else _DEFAULT,
-        read_filters(filters),
-        require == "all",
-        literal,
-        language,
-    )
+    with named_as_keywords():
+        return SearchSettings(
+            build_ranking(**ranking) if ranking else _DEFAULT,
+            read_filters(filters),
+            require == "all",
+            literal,
+            language,
+        )
 
 
 class ReadOptions(TypedDict, total=False):
@@ -256,3 +259,29 @@ def check_names(options: Mapping[str, Any], known: Iterable[str]) -> None:
     for name in options:
         if name not in names:
             raise unknown("option", name, names)
+
+
+_OPTION = re.compile(r"(?<![\w-])--([a-z]+(?:-[a-z]+)*)")
+_KEYWORDS = frozenset(
+    name for options in (SearchOptions, LoadOptions, EnrichOptions) for name in options.__annotations__
+)
+
+
+def name_keywords(text: str) -> str:
+    """A message of the command line with keywords for its options, such as if_exists for --if-exists."""
+
+    def name(option: re.Match[str]) -> str:
+        keyword = option[1].replace("-", "_")
+        return keyword if keyword in _KEYWORDS else option[0]
+
+    return _OPTION.sub(name, text)
+
+
+@contextmanager
+def named_as_keywords() -> Iterator[None]:
+    """Let errors of the body name keywords instead of options of the command line."""
+    try:
+        yield
+    except EsrError as error:
+        error.args = tuple(name_keywords(each) if isinstance(each, str) else each for each in error.args)
+        raise

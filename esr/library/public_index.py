@@ -79,6 +79,8 @@ from esr.library.options import (
     SearchSettings,
     WriteOptions,
     check_names,
+    name_keywords,
+    named_as_keywords,
     read_search_options,
 )
 from esr.query import parse
@@ -476,12 +478,12 @@ class Index:
         from esr.library.loading import deliver_pipeline, open_source
 
         check_names(options, AppendOptions.__annotations__)
-        pipeline = open_source(rows, options)
-        with self._logged_in():
+        with named_as_keywords(), self._logged_in():
+            pipeline = open_source(rows, options)
             report = deliver_pipeline(
                 pipeline, self._where, lambda documents: self._delivery(options).append(documents)
             )
-        report.notes += filter(None, [pipeline.describe_malformed()])
+        report.notes = _write_notes(*report.notes, pipeline.describe_malformed())
         return report
 
     def remove(self, ids: Iterable[str], **options: Unpack[WriteOptions]) -> DeliveryReport:
@@ -577,8 +579,9 @@ def load_index(where: Where, rows: Iterable[object], options: Mapping[str, Any])
     from esr.library.loading import load_pipeline, open_source
 
     check_names(options, LoadOptions.__annotations__)
-    pipeline, login = open_source(rows, options), read_login(options)
-    with use_login(login):
+    login = read_login(options)
+    with named_as_keywords(), use_login(login):
+        pipeline = open_source(rows, options)
         report = load_pipeline(
             pipeline,
             read_where(where),
@@ -597,10 +600,15 @@ def load_index(where: Where, rows: Iterable[object], options: Mapping[str, Any])
                 set_aside=pipeline.reject if pipeline.tolerates_malformed else None,
             ),
         )
-    report.notes += filter(None, [pipeline.describe_malformed()])
+    report.notes = _write_notes(*report.notes, pipeline.describe_malformed())
     index = Index(where, login)
     index.report = report
     return index
+
+
+def _write_notes(*notes: str | None) -> list[str]:
+    """The notes of a load or a delivery, for Python."""
+    return [name_keywords(note) for note in notes if note]
 
 
 _VARIABLES = {"api_key": API_KEY, "user": USER, "password": PASSWORD, "ca_file": CA_FILE}

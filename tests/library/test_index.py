@@ -175,7 +175,7 @@ def test_an_append_in_another_language_is_noted(where: str) -> None:
 
 def test_an_index_is_not_replaced_unless_that_is_asked_for(where: str) -> None:
     esr.create(where, ROWS).close()
-    with pytest.raises(esr.UsageError, match="--if-exists replace"):
+    with pytest.raises(esr.UsageError, match="use if_exists replace or if_exists append"):
         esr.create(where, ROWS)
     with esr.create(where, ROWS[:1], if_exists="replace") as index:
         assert index.stats()["documents"] == 1
@@ -253,6 +253,16 @@ def test_bad_rows_are_named_and_nothing_is_left(tmp_path: Path, rows: Any, error
         esr.open(tmp_path / "news")
 
 
+def test_errors_and_notes_name_keywords_and_not_options_of_the_command_line(tmp_path: Path) -> None:
+    twice = [{"id": "x", "text": "A storm."}, {"id": "x", "text": "A flood."}]
+    with pytest.raises(esr.InputError, match=r"\(same_id last loads the last one"):
+        esr.create(tmp_path / "news", twice)
+    with esr.create(tmp_path / "news", [{"id": "x", "headline": "Storm", "text": "A storm."}]) as index:
+        assert index.report is not None
+        assert any("(mapping chooses others)" in note for note in index.report.notes)
+        assert not any("--" in note for note in index.report.notes)
+
+
 def test_options_for_reading_are_those_of_the_command_line(tmp_path: Path) -> None:
     rows = [{"key": "x", "copy": "A first. Text.", "written": "05/03/2024"}, {"copy": "Two."}]
     bad = tmp_path / "bad.jsonl"
@@ -278,6 +288,7 @@ def test_options_for_reading_are_those_of_the_command_line(tmp_path: Path) -> No
         (lambda index: index.search("flood", prior=7), "prior is a text such as NAME:WEIGHT"),
         (lambda index: index.append([], if_exists="fail"), "unknown option 'if_exists'"),
         (lambda index: index.remove("a1"), "ids are several"),
+        (lambda index: index.search("flood", feature="len"), "^feature must be NAME:FORM"),
         (lambda index: index.batch("flood"), "queries are several texts"),
         (lambda index: index.batch({"1": "flood"}), "queries are several texts"),
         (lambda index: index.similar(None), "a sentence is a hit or the id of a sentence, not None"),
