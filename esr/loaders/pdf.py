@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
@@ -23,6 +24,7 @@ from esr.loaders.files import open_seekable
 from esr.loaders.format import Record, Remark, Source, loads
 from esr.loaders.ids import make_id_from_path
 from esr.patterns import compile_lazily
+from esr.processes import cached_property
 from esr.text.document import PAGE, join_pieces
 from esr.text.sentences import find_uncut_words, join_lines
 from esr.text.written_dates import to_iso_date
@@ -116,7 +118,7 @@ def _read_pages(source: Source, document: Any) -> Iterator[Page]:
                 raise InputError(
                     f"{source.name}:page {number + 1}", "has more letters than any text: leave the file out"
                 )
-            yield list(_read_lines(text, count, _TURNS.get(page.get_rotation(), _stay)))
+            yield list(_read_lines(page, text, count))
 
 
 _Box = tuple[float, float, float, float]
@@ -135,12 +137,71 @@ _TURNS: dict[int, _Turn] = {
 }
 
 
-def _read_lines(text: Any, count: int, turn: _Turn = _stay) -> Iterator[Line]:
+# Scripts whose syllables are drawn by several glyphs.
+_OF_GLYPHS = compile_lazily(r"[\u0900-\u0dff\u0e00-\u109f\u1780-\u17ff\ua8e0-\ua8ff\ua9e0-\uaa7f]")
+_NO_BLANK = 0.1
+"""The width of a gap that is no blank as a multiple of the height of letters."""
+_LETTERS_A_BLANK = 20
+"""Letters for each blank that is drawn in a text of words."""
+
+
+class _DrawnText:
+    """The boxes of the text of a page as it is drawn, read when they are needed.
+
+    Browsers give the letters of a syllable with its first glyph. PDFium takes the others for a gap, and puts
+    a blank there.
+    """
+
+    def __init__(self, page: Any, letters: int, turn: _Turn) -> None:
+        self._page, self._letters, self._turn = page, letters, turn
+
+    @cached_property
+    def _boxes(self) -> list[_Box]:
+        """The boxes by their left edges, those of blanks without width. Text in forms has none."""
+        from pypdfium2 import raw
+
+        edges = [ctypes.c_float() for _ in range(4)]
+        boxes = []
+        for number in range(raw.FPDFPage_CountObjects(self._page.raw)):
+            drawn = raw.FPDFPage_GetObject(self._page.raw, number)
+            is_text = raw.FPDFPageObj_GetType(drawn) == raw.FPDF_PAGEOBJ_TEXT
+            if is_text and raw.FPDFPageObj_GetBounds(drawn, *edges):
+                boxes.append(self._turn(*(edge.value for edge in edges)))
+        return sorted(boxes)
+
+    @cached_property
+    def _draws_blanks(self) -> bool:
+        blanks = sum(right == left for left, _, right, _ in self._boxes)
+        return blanks * _LETTERS_A_BLANK >= self._letters
+
+    def has_gap(self, before: float, left: float, bottom: float, top: float) -> bool:
+        """Whether a line has a gap between the right edge of a letter and the left edge of the next."""
+        height = top - bottom
+        if self._draws_blanks:
+            near = self._between(before - _NO_BLANK * height, left - _NO_BLANK * height, bottom, top)
+            return any(box[0] == box[2] for box in near)
+        return left - self.reach(before, left, bottom, top) > _NO_BLANK * height
+
+    def reach(self, before: float, left: float, bottom: float, top: float) -> float:
+        """The right edge of what is drawn between the right edge of a letter and the next letter."""
+        height = top - bottom
+        near = self._between(before - height, left - _NO_BLANK * height, bottom, top)
+        return max((box[2] for box in near), default=before)
+
+    def _between(self, first: float, last: float, bottom: float, top: float) -> list[_Box]:
+        """The boxes of a line whose left edges are in this range."""
+        start, stop = (bisect_left(self._boxes, (at,)) for at in (first, last))
+        return [box for box in self._boxes[start:stop] if box[1] <= top and box[3] >= bottom]
+
+
+def _read_lines(page: Any, text: Any, count: int) -> Iterator[Line]:
     """The lines of a page in the order of the file, cut where a gap is wider than blanks are."""
     from pypdfium2 import raw
 
     box = raw.FS_RECTF()  # filled for each letter; with the height of the font
     pointer = ctypes.byref(box)
+    turn = _TURNS.get(page.get_rotation(), _stay)
+    drawn = _DrawnText(page, count, turn)
     letters: list[str] = []
     spans: list[tuple[float, float]] = []
     edges = [0.0, 0.0, 0.0, 0.0]
@@ -152,7 +213,10 @@ def _read_lines(text: Any, count: int, turn: _Turn = _stay) -> Iterator[Line]:
         if not is_blank and letters:
             height = edges[3] - edges[1]
             middle = (here[1] + here[3]) / 2
-            is_far = here[0] - edges[2] > 1.2 * height or here[0] < edges[0] - height
+            end = edges[2]
+            if here[0] - end > 1.2 * height and any(map(_OF_GLYPHS.match, letters[-2:])):
+                end = drawn.reach(end, here[0], edges[1], edges[3])
+            is_far = here[0] - end > 1.2 * height or here[0] < edges[0] - height
             if is_far and (_FROM_RIGHT.match(letter) or any(map(_FROM_RIGHT.match, letters))):
                 # A word that is read from the right may be kept from its left end.
                 is_far = max(here[0] - edges[2], edges[0] - here[2]) > _LONGEST_WORD * height
@@ -165,6 +229,10 @@ def _read_lines(text: Any, count: int, turn: _Turn = _stay) -> Iterator[Line]:
             letters += letter if letters else ""
             spans += [(0.0, 0.0)] if letters else []
             continue
+        may_be_joined = len(letters) > 1 and letters[-1] == " " and _OF_GLYPHS.match(letters[-2])
+        is_guessed = may_be_joined and raw.FPDFText_IsGenerated(text.raw, n - 1) == 1
+        if is_guessed and not drawn.has_gap(spans[-2][1], here[0], edges[1], edges[3]):
+            del letters[-1], spans[-1]
         edges = [*map(min, edges[:2], here[:2]), *map(max, edges[2:], here[2:])] if letters else [*here]
         letters.append("-" if letter == _LINE_END_HYPHEN else letter)
         spans.append((here[0], here[2]))

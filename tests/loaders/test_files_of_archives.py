@@ -118,7 +118,7 @@ def test_the_sample_has_words_that_line_ends_cut():
 
     with pypdfium2.PdfDocument(sample("pdf")) as document:
         text = document[0].get_textpage()
-        lines = [line.text for line in pdf._read_lines(text, text.count_chars())]
+        lines = [line.text for line in pdf._read_lines(document[0], text, text.count_chars())]
     assert any(line.endswith("recon-") for line in lines)
 
 
@@ -179,7 +179,11 @@ def written_from_left(line):
     table = (
         f"begincmap 1 begincodespacerange<00><ff>endcodespacerange 26 beginbfchar{letters}endbfchar endcmap"
     )
-    content = f"BT /F 12 Tf 72 700 Td ({line}) Tj ET"
+    return one_page(f"BT /F 12 Tf 72 700 Td ({line}) Tj ET", table)
+
+
+def one_page(content, table):
+    """A PDF of one page with this content, in a font whose letters the table names."""
     parts = (
         "<</Type/Catalog/Pages 2 0 R>>",
         "<</Type/Pages/Kids[3 0 R]/Count 1>>",
@@ -190,6 +194,26 @@ def written_from_left(line):
     )
     objects = "".join(f"{n} 0 obj\n{part}\nendobj\n" for n, part in enumerate(parts, 1))
     return f"%PDF-1.4\n{objects}trailer << /Root 1 0 R >>\n%%EOF\n".encode()
+
+
+def drawn_by_glyphs(text):
+    """A PDF of a browser: a syllable has its letters at its first glyph, and each blank is drawn alone."""
+    drawn, at = [], 72
+    for syllable in text.split("|"):
+        glyphs = ("\\001",) if syllable == " " else "MM" if len(syllable) == 2 else "MMM"[: len(syllable)]
+        moved = " 7.2 0 Td ".join(f"({glyph}) Tj" for glyph in glyphs)
+        letters = "" if syllable == " " else f"<FEFF{syllable.encode('utf-16-be').hex().upper()}>"
+        span = f"/Span<</ActualText {letters}>> BDC {moved} EMC" if letters else moved
+        drawn.append(f"BT /F 12 Tf 1 0 0 1 {at:.1f} 700 Tm {span} ET")
+        at += 7.2 * len(glyphs)
+    empty = "begincmap 1 begincodespacerange<00><ff>endcodespacerange endcmap"
+    return one_page("\n".join(drawn), empty)
+
+
+@pytest.mark.parametrize("text", ["भा|र|त| |ने| |रा|ह|त| |भे|जी|।", "நே|ற்|று| |மொ|ழி|யை| |அறி|வி|த்|தார்|."])
+def test_syllables_of_several_glyphs_are_not_cut(load, text):
+    (document,) = load(drawn_by_glyphs(text), "pdf")
+    assert texts(document) == [text.replace("|", "")]
 
 
 def test_words_that_are_kept_as_they_are_printed_are_read_from_the_right(load):
