@@ -107,11 +107,7 @@ class Lexicon:
         numbers = np.fromiter(map(self._chunks.__getitem__, chunks), np.int64, len(chunks))
         with self._lock:
             ends, slot_words = np.array(self._chunk_ends), np.array(self._slot_words)
-        lengths = ends[numbers + 1] - ends[numbers]
-        after = np.cumsum(lengths)
-        slots = np.arange(after[-1] if len(after) else 0) + np.repeat(
-            ends[numbers] - after + lengths, lengths
-        )
+        slots, after = _read_ranges(ends, numbers)
         last_chunks = np.cumsum(np.fromiter((text.count(" ") + 1 for text in texts), np.int64, len(texts)))
         starts = np.concatenate([[0], after[last_chunks - 1]])
         return Words(self, slot_words[slots], starts, slots)
@@ -146,12 +142,7 @@ class Lexicon:
         with self._lock:
             ends, numbers, of_pairs = map(np.array, (units.ends, units.numbers, units.of_pairs))
             names, pairs = list(units.names), list(units.pairs)
-        lengths = ends[slots + 1] - ends[slots]
-        after = np.cumsum(lengths)
-        found = numbers[
-            np.arange(after[-1] if len(after) else 0) + np.repeat(ends[slots] - after + lengths, lengths)
-        ]
-        of_forms = np.bincount(found, minlength=len(pairs))
+        of_forms = np.bincount(numbers[_read_ranges(ends, slots)[0]], minlength=len(pairs))
         seen = np.flatnonzero(of_forms)
         # Of each name the most frequent form last; ties by the form itself.
         rows = sorted(zip(of_pairs[seen].tolist(), of_forms[seen].tolist(), seen.tolist(), strict=True))
@@ -184,6 +175,16 @@ class Lexicon:
             self._chunk_ends.append(len(self._slot_words))
             number = self._chunks[chunk] = len(self._chunks)
             return number
+
+
+def _read_ranges(ends: Numbers, items: Numbers) -> tuple[Numbers, Numbers]:
+    """The places that these items have, one item after another, and how many they have up to each item.
+
+    An item has the places from the end of the one before it to before its own.
+    """
+    lengths = ends[items + 1] - ends[items]
+    after = np.cumsum(lengths)
+    return np.arange(lengths.sum()) + np.repeat(ends[items] - after + lengths, lengths), after
 
 
 class Occurrences(NamedTuple):

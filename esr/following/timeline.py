@@ -42,28 +42,16 @@ _REMEMBERED = 1 << 14
 @lru_cache(_REMEMBERED)
 def period_of(day: int, interval: Interval) -> int:
     """The number of the period that contains a day, itself given in days since 1970-01-01."""
-    match interval:
-        case "day":
-            return day
-        case "week":
-            return (day + _MONDAY) // 7
-        case "month":
-            return int(np.array([day], "M8[D]").astype("M8[M]").astype(int)[0])
-        case "year":
-            return int(np.array([day], "M8[D]").astype("M8[Y]").astype(int)[0])
+    return (day + _MONDAY) // 7 if interval == "week" else _convert(day, "M8[D]", _UNITS[interval])
 
 
 def first_day(period: int, interval: Interval) -> int:
     """The first day of a period."""
-    match interval:
-        case "day":
-            return period
-        case "week":
-            return period * 7 - _MONDAY
-        case "month":
-            return int(np.array([period], "M8[M]").astype("M8[D]").astype(int)[0])
-        case "year":
-            return int(np.array([period], "M8[Y]").astype("M8[D]").astype(int)[0])
+    return period * 7 - _MONDAY if interval == "week" else _convert(period, _UNITS[interval], "M8[D]")
+
+
+def _convert(number: int, unit: str, other: str) -> int:
+    return int(np.array([number], unit).astype(other).astype(int)[0])
 
 
 @lru_cache(_REMEMBERED)

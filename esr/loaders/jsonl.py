@@ -136,7 +136,7 @@ _SKIPPER = json.JSONDecoder(parse_int=str)
 
 
 class InvalidValue(Exception):
-    """The value at the cursor is well-formed, but not usable. The cursor is behind it."""
+    """A value is not usable. If it is well-formed, the cursor is behind it."""
 
 
 class JsonCursor:
@@ -423,14 +423,10 @@ def read(source: Source) -> Iterator[ReadResult | Remark]:
             where = f"{source.name}:{number}"
             try:
                 value = _parse_object(line)
-            except _NotAnObject as error:
+            except InvalidValue as error:
                 yield Malformed(where, str(error))
             else:
                 yield from read_value(where, value)
-
-
-class _NotAnObject(Exception):
-    """A line is not a JSON object."""
 
 
 def _parse_object(line: str) -> dict[str, Any]:
@@ -438,13 +434,13 @@ def _parse_object(line: str) -> dict[str, Any]:
         value = DECODER.decode(line)
     except json.JSONDecodeError as error:
         column = min(error.pos, len(line.rstrip())) + 1
-        raise _NotAnObject(
+        raise InvalidValue(
             f"broken JSON at column {column}: {error.msg}; every line must be one complete JSON object",
         ) from None
     except (RecursionError, ValueError) as error:
-        raise _NotAnObject(describe_invalid_value(error)) from None
+        raise InvalidValue(describe_invalid_value(error)) from None
     if not isinstance(value, dict):
-        raise _NotAnObject(
+        raise InvalidValue(
             'not a JSON object: every line must be one document, like {"id": "…", "text": "…"}'
         )
     return value
