@@ -8,15 +8,13 @@ too: reading it as UTF-8 then fails with the number of the line.
 from __future__ import annotations
 
 import codecs
-import io
 import re
 from codecs import BOM_UTF8, getincrementaldecoder
 from collections.abc import Callable, Iterator
 from itertools import count
-from typing import Any, BinaryIO, cast
 
 from esr.errors import InputError, UsageError, to_one_line
-from esr.loaders.format import Source
+from esr.loaders.format import Source, open_stream
 
 _MIN_BYTES = 8
 # Of the few guesses with less confidence, one in five was wrong.
@@ -98,7 +96,6 @@ def _decode(sample: bytes, encoding: str) -> str | None:
 
 _ADVICE = "correct it, or name the encoding of the file with --encoding"
 _SAMPLE_BYTES = 2**16
-_BUFFER_BYTES = 2**18
 _BYTE_ORDER_MARKS = {
     codecs.BOM_UTF8: "utf-8",
     codecs.BOM_UTF32_LE: "utf-32",
@@ -126,12 +123,11 @@ def decode_source(source: Source, encoding: str | None, on_found: Callable[[str]
 
     A byte order mark takes precedence. Reading raises InputError where the text is not in its encoding.
     """
-    stream = _Utf8Stream(source, encoding, on_found)
-    buffered = cast(BinaryIO, io.BufferedReader(stream, _BUFFER_BYTES))
-    return source._replace(stream=buffered, path=None, encoding_advice=_ADVICE)
+    stream = open_stream(_Utf8(source, encoding, on_found).take)
+    return source._replace(stream=stream, path=None, encoding_advice=_ADVICE)
 
 
-class _Utf8Stream(io.RawIOBase):
+class _Utf8:
     """The bytes of a source in UTF-8.
 
     An encoding that is not declared is detected at the first non-ASCII bytes. If lines end with CR alone, as
@@ -151,19 +147,15 @@ class _Utf8Stream(io.RawIOBase):
         self._pending = b""
         self._head = self._begin()
 
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
+    def take(self, size: int) -> bytes:
         while not self._pending:
-            data = self._source.stream.read(len(buffer))
+            data = self._source.stream.read(size)
             self._pending = self._end_lines(self._head + self._convert(data))
             self._head = b""
             if not data:
                 break
-        data, self._pending = self._pending[: len(buffer)], self._pending[len(buffer) :]
-        buffer[: len(data)] = data
-        return len(data)
+        data, self._pending = self._pending[:size], self._pending[size:]
+        return data
 
     def _begin(self) -> bytes:
         """Choose the encoding by a byte order mark, or else a declared one that does not extend ASCII.

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import bz2
 import gzip
-import io
 import os
 import shutil
 import sys
@@ -27,7 +26,7 @@ from typing import IO, Any, BinaryIO, Literal, NamedTuple, cast
 
 from esr.errors import InputError, to_one_line
 from esr.extras import require
-from esr.loaders.format import Source
+from esr.loaders.format import Source, open_stream
 
 STANDARD_INPUT = "-"
 _MAILDIR = {"cur", "new", "tmp"}
@@ -137,7 +136,6 @@ def _iterate_parents(path: str) -> Iterator[str]:
 
 # Below this size no ratio is suspicious: a short file of blanks compresses to almost nothing.
 FREE_BYTES = 64 * 2**20
-_LIMIT_BUFFER_BYTES = 2**18
 
 
 class Limits(NamedTuple):
@@ -195,22 +193,12 @@ class Budget:
 
 
 def _wrap(stream: BinaryIO, count: Callable[[int], None]) -> BinaryIO:
-    return cast(BinaryIO, io.BufferedReader(_CountingStream(stream, count), _LIMIT_BUFFER_BYTES))
+    def take(size: int) -> bytes:
+        data = stream.read(size)
+        count(len(data))
+        return data
 
-
-class _CountingStream(io.RawIOBase):
-    def __init__(self, stream: BinaryIO, count: Callable[[int], None]) -> None:
-        self._stream = stream
-        self._count = count
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        data = self._stream.read(len(buffer))
-        self._count(len(data))
-        buffer[: len(data)] = data
-        return len(data)
+    return open_stream(take)
 
 
 _GZIP_MAGIC = b"\x1f\x8b"
@@ -220,7 +208,6 @@ _SUFFIXES = (".gz", ".zst", ".bz2")
 # Enough for zstd --long; a frame may request a window of terabytes.
 _ZSTD_WINDOW_LOG = 27
 HEAD_BYTES = 4096
-_BUFFER_BYTES = 2**18
 
 
 class PeekedSource(NamedTuple):
@@ -300,24 +287,14 @@ def _to_utf8(head: bytes) -> bytes:
 
 
 def _prepend(head: bytes, stream: BinaryIO) -> BinaryIO:
-    return io.BufferedReader(_PrependedStream(head, stream), _BUFFER_BYTES)
-
-
-class _PrependedStream(io.RawIOBase):
     """Bytes that were read ahead, then the rest of the stream."""
 
-    def __init__(self, head: bytes, stream: BinaryIO) -> None:
-        self._head = head
-        self._stream = stream
+    def take(size: int) -> bytes:
+        nonlocal head
+        data, head = head[:size] or stream.read(size), head[size:]
+        return data
 
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        data = self._head[: len(buffer)] or self._stream.read(len(buffer))
-        self._head = self._head[len(data) :]
-        buffer[: len(data)] = data
-        return len(data)
+    return open_stream(take)
 
 
 @contextmanager

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, BinaryIO, NamedTuple, TypeVar
+from typing import Any, BinaryIO, NamedTuple, TypeVar, cast
 
 from msgspec import Struct
 
@@ -142,6 +143,28 @@ WITHDRAWN = "cancelled or withheld"
 """The reason for skipping a document that its publisher has withdrawn."""
 WITHDRAWN_STATUSES = ("canceled", "cancelled", "withheld")
 """The statuses of such documents in the IPTC's standards, one of them in both spellings."""
+
+
+_BUFFER_BYTES = 2**18
+
+
+class _Stream(io.RawIOBase):
+    def __init__(self, take: Callable[[int], bytes]) -> None:
+        self._take = take
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._take(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def open_stream(take: Callable[[int], bytes]) -> BinaryIO:
+    """A stream of what `take` gives for the number of bytes that it may have at most; none are the end."""
+    return cast(BinaryIO, io.BufferedReader(_Stream(take), _BUFFER_BYTES))
+
 
 FORMATS: Registry[Format] = Registry("format")
 register = FORMATS.register

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import html.entities
-import io
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -77,15 +76,12 @@ def _free(element: Any) -> None:
         del parent[0]
 
 
-class _BoundedStream(io.RawIOBase):
+class _BoundedStream:
     """The source's bytes. Raises InputError if there are too many since the last complete element."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
         self.size = 0
-
-    def readable(self) -> bool:
-        return True
 
     def read(self, size: int = -1) -> bytes:
         data = self._source.stream.read(size if size > 0 else 2**15)

@@ -11,6 +11,7 @@ import io
 import json
 import re
 from collections.abc import Iterator, Mapping
+from types import SimpleNamespace
 from typing import Any
 
 from esr.errors import InputError, to_one_line
@@ -398,7 +399,8 @@ def _read_archive(source: Source) -> Iterator[Record | Malformed | Skipped]:
 
     # warcio reports repaired blanks in addresses in the same way as broken records.
     logging.getLogger("warcio").setLevel(logging.CRITICAL + 1)
-    records = iter(ArchiveIterator(_ForwardStream(source)))
+    forward = SimpleNamespace(read=source.stream.read)  # without `seek`, warcio reads it forward only
+    records = iter(ArchiveIterator(forward))
     number = 0
     pending: Record | Malformed | Skipped | None = None  # the next record shows whether this one is complete
     while True:
@@ -465,13 +467,3 @@ def _build_archived(where: str, record: Any, data: bytes) -> Record | Malformed 
         return Malformed(where, "this record has no WARC-Record-ID: every record needs one")
     visited = record.rec_headers.get_header("WARC-Date")
     return Record(where, {"id": id, **fields, "date": fields["date"] or to_iso_date(visited or "")})
-
-
-class _ForwardStream:
-    """The stream of a source without `seek`, so that warcio reads it forward only."""
-
-    def __init__(self, source: Source) -> None:
-        self._stream = source.stream
-
-    def read(self, size: int = -1) -> bytes:
-        return self._stream.read(size)
