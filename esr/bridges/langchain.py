@@ -12,7 +12,7 @@ try:
     from langchain_core.callbacks import CallbackManagerForRetrieverRun
     from langchain_core.documents import Document
     from langchain_core.retrievers import BaseRetriever
-    from pydantic import Field
+    from pydantic import ConfigDict, Field
 except ImportError as error:
     raise ImportError(str(missing(__name__, "langchain_core")), name="langchain_core") from error
 
@@ -24,6 +24,8 @@ class SentenceRetriever(BaseRetriever):
     `document_id`, `title`, `date`, `source`, `url`, `score`, and a `citation`. `options` are those of
     `Index.search`; the question is read as words unless `literal` is False.
     """
+
+    model_config = ConfigDict(extra="forbid")  # a filter that belongs into `options` must not be ignored
 
     index: esr.Index
     k: int = 10

@@ -103,6 +103,11 @@ def test_a_wrong_option_is_one_message(find: Find, index: Any) -> None:
         find(index, QUESTION, sorce="x")
 
 
+def test_a_filter_beside_the_options_of_langchain_is_refused(index: Any) -> None:
+    with pytest.raises(ValueError, match=r"after\n.*not permitted"):
+        need("esr.bridges.langchain").SentenceRetriever(index=index, after="2024")
+
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "bridges.md").read_text("utf-8")
 PROGRAMS = re.findall(r"^```py\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
