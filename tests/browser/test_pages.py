@@ -83,6 +83,25 @@ def test_an_article_opens_at_its_sentence_beside_the_list_and_closes(opens: Open
     expect(page.locator("#hit-3 .open")).to_be_focused()
 
 
+@pytest.mark.parametrize("view", ["timeline", "concordance", "collocations", "names"])
+def test_another_query_stays_in_the_view_and_settings_lead_to_the_sentences(opens: Opens, view: str) -> None:
+    page = opens(f"/{view}?q=earthquake&from=2017", java_script_enabled=False)
+    page.locator("#q").fill("relief")
+    page.locator("#q").press("Enter")
+    page.wait_for_url(f"**/{view}?q=relief&from=2017")
+    page.locator(".controls > summary").click()
+    page.get_by_role("button", name="Search with these settings").click()
+    page.wait_for_url("**/search?q=relief&from=2017")
+
+
+def test_escape_leaves_the_box_and_keeps_its_text(opens: Opens) -> None:
+    page = opens(f"/search?{QUERY}")
+    box = page.locator("#q")
+    box.press("Escape")
+    expect(box).not_to_be_focused()
+    assert box.input_value()
+
+
 def test_back_closes_an_article_and_forward_and_a_reload_open_it_again(opens: Opens) -> None:
     page = opens("/", 1280)
     page.goto(page.url + f"search?{QUERY}")

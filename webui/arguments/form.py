@@ -300,8 +300,9 @@ def _field(row: Argument, text: str, settings: Settings) -> Field:
 
 # The short address of a submitted form
 
-FORM, PRESET = "form", "preset"
-"""Fields that no address has: the model whose parameters the form showed, and the preset that was chosen."""
+FORM, PRESET, VIEW = "form", "preset", "view"
+"""Fields that no address has: the model whose parameters the form showed, the preset that was chosen, and the
+view that another query is for."""
 ROW_FIELDS = {
     "feature": ("name", "form", "weight", "rest"),
     "boost": ("name", "weight", "rest"),
@@ -342,7 +343,7 @@ def _search_arguments(
     defaults = {name: _usual_text(row, settings) for name, row in PAGE.items()} | {"index": default_index}
     for name, value in fields:
         is_ranking = name in _RANKING_FIELDS or name.startswith(_RANKING_PREFIXES)
-        if not is_ranking and name != PRESET and name not in _BOXES and defaults.get(name) != value:
+        if not is_ranking and name not in (PRESET, VIEW, *_BOXES) and defaults.get(name) != value:
             yield name, value
     for name, value in _BOXES.items():
         if name not in dict(fields):

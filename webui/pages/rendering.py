@@ -27,7 +27,7 @@ from esr.text.analyzer import Analyzer, find_spans
 from esr.text.document import PARSE, VECTORS, describe_place, flat_metadata, is_language_tag, text_direction
 from esr.wording import count
 from webui.arguments import rankings
-from webui.arguments.form import Links, build_form, clean_arguments, path_to, shorten
+from webui.arguments.form import VIEW, Links, build_form, clean_arguments, path_to, shorten
 from webui.arguments.request import split_pairs
 from webui.arguments.table import VERSUS
 from webui.running.served_indexes import ServedIndexes, Visit
@@ -37,6 +37,10 @@ WHOLE = "whole"
 """Stands among the views if the sender sees all of the index: some views count in all of it."""
 _VIEWS_SECONDS, _MOST_VIEWS = 60, 100
 """How long the views of an index are taken as known, and of how many at most."""
+_KEPT_VIEWS = frozenset({"timeline", "concordance", "names", "quotations", "collocations", "frequencies"})
+"""The endpoints of views that show another query too, if the form is submitted on them."""
+_WITHOUT_QUERY = frozenset({"names", "quotations"})
+"""Those of them that need no query."""
 
 
 class CallingContext(Context):
@@ -104,7 +108,7 @@ class PageRenderer:
     def redirect_form(self, endpoint: str) -> Redirect | None:
         """Redirect a submitted form to its short address, and a search without a query to the first page.
 
-        Returns None if no redirection is needed.
+        A view of the words of a query stays. Returns None if no redirection is needed.
         """
         pairs = split_pairs(request.query_string, self.settings)
         short = shorten(pairs, self.settings, self.indexes.visible_names[0])
@@ -112,6 +116,9 @@ class PageRenderer:
         if short is None and has_query:
             return None
         arguments = pairs if short is None else short
+        view = dict(pairs).get(VIEW) if short is not None else None
+        if view in _KEPT_VIEWS and (has_query or view in _WITHOUT_QUERY):
+            return redirect(Links(arguments).without("arrangement", view))
         if has_query:
             return redirect(Links(arguments).to(endpoint))
         return redirect(Links([pair for pair in arguments if pair[1].strip()]).to("home"))
@@ -174,7 +181,9 @@ def install_filters(app: Flask) -> None:
     )
     app.jinja_env.context_class = CallingContext
     app.jinja_env.tests["full_date"] = is_full_date
-    app.jinja_env.globals.update(count=count, record=answers.require_record, path_to=path_to)
+    app.jinja_env.globals.update(
+        count=count, record=answers.require_record, path_to=path_to, kept_views=_KEPT_VIEWS
+    )
 
 
 @lru_cache(_REMEMBERED)

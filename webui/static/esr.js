@@ -65,7 +65,11 @@
   document.addEventListener("keydown", (event) => {
     const typing = event.target.closest("input, select, textarea");
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-    if (event.key === "Escape" && typing) { typing.blur(); return; }
+    if (event.key === "Escape" && typing) {
+      event.preventDefault(); // a browser would also empty the box
+      typing.blur();
+      return;
+    }
     if (event.key === "Escape" && document.querySelector(".reader")) { leaveReader(); return; }
     if (event.key === "Escape") closeMenus();
     if (typing || keys.open) return;

@@ -102,6 +102,23 @@ def test_what_is_gone_is_not_found_and_leads_to_the_first_page(real: FlaskClient
     assert '<details class="controls">' in response.text  # closed: no setting is wrong
 
 
+@pytest.mark.parametrize(
+    ("given", "address"),
+    [
+        ("q=storm&view=timeline&sort=date&k=50&source=Wire", "/timeline?q=storm&source=Wire"),
+        ("q=&view=names", "/names"),
+        ("q=&view=timeline", "/"),
+        ("q=storm&view=document", "/search?q=storm"),
+    ],
+)
+def test_a_form_of_a_view_leads_to_the_view_with_what_it_takes(
+    real: FlaskClient, given: str, address: str
+) -> None:
+    sent = real.get(f"/search?form=2si&fold=yes&{given}")
+    assert (sent.status_code, sent.headers["Location"]) == (302, address)
+    assert real.get(address).status_code == 200
+
+
 def test_spreadsheet_formulas_are_escaped(real: FlaskClient) -> None:
     table = real.get("/search.csv?q=pilot&k=3").text
     assert all(not row.startswith(("=", "+", "@")) for row in table.splitlines())
