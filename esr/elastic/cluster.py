@@ -18,12 +18,7 @@ from threading import Event
 from typing import Any, NamedTuple
 
 import msgspec
-from elastic_transport import (
-    BaseNode,
-    NodeConfig,
-    NodeSelector,
-    TransportError,
-)
+from elastic_transport import BaseNode, NodeConfig, NodeSelector, TransportError
 from elasticsearch import ApiError, AuthorizationException, Elasticsearch
 from elasticsearch.serializer import JsonSerializer
 

@@ -15,14 +15,7 @@ from msgspec import Struct
 
 from esr.errors import UsageError
 from esr.index.filters import DayCounts, FacetCounts, Filters, NameUnit, Vocabulary
-from esr.index.hits import (
-    CandidateEvidence,
-    Histogram,
-    Hit,
-    SearchResult,
-    SentenceRecord,
-    SentenceTexts,
-)
+from esr.index.hits import CandidateEvidence, Histogram, Hit, SearchResult, SentenceRecord, SentenceTexts
 from esr.index.names import Aliases
 from esr.index.writer import Description
 from esr.plans.evaluate import Array, Evidence

@@ -14,15 +14,7 @@ from esr.errors import UsageError, unknown
 from esr.index.contract import Index
 from esr.index.generations import CopyReport, Generations, StoredPriors, Verification, verify_generations
 from esr.index.login_variables import redact
-from esr.index.writer import (
-    IF_EXISTS,
-    PROFILES,
-    Delivery,
-    Description,
-    IndexWriter,
-    LoadOptions,
-    Migration,
-)
+from esr.index.writer import IF_EXISTS, PROFILES, Delivery, Description, IndexWriter, LoadOptions, Migration
 from esr.text.analyzer import get_analyzer
 
 __all__ = [

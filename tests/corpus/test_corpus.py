@@ -18,14 +18,7 @@ from click.testing import CliRunner, Result
 
 import esr
 from esr.cli.main import main
-from esr.corpus.collocations import (
-    MEASURES,
-    By,
-    Contrast,
-    Reach,
-    contrast_collocations,
-    find_collocations,
-)
+from esr.corpus.collocations import MEASURES, By, Contrast, Reach, contrast_collocations, find_collocations
 from esr.corpus.concordance import SORTS, Concordance, build_concordance, split_node
 from esr.corpus.frequencies import GROUPINGS, ORDERS, SURE, Grouping, count_frequencies, find_key_words
 from esr.elastic.search import counts

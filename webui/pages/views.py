@@ -52,13 +52,7 @@ from webui.arguments.request import (
 from webui.arguments.table import VERSUS, names_of
 from webui.arguments.values import ALL
 from webui.pages.rendering import Highlighter, PageRenderer
-from webui.pages.results import (
-    GROUP_SENTENCES,
-    describe_hits,
-    find_headings,
-    find_results,
-    shorten_heading,
-)
+from webui.pages.results import GROUP_SENTENCES, describe_hits, find_headings, find_results, shorten_heading
 from webui.pages.timeline import draw_chart
 from webui.running.request_errors import RequestError, blame_argument, look_up
 from webui.running.served_indexes import Route, ServedIndexes, Visit

@@ -49,15 +49,7 @@ from esr.plans.evaluate import Array, mixture_shares
 from esr.plans.plan import FieldName
 from esr.text.analyzer import Analyzer
 from esr.text.dates import parse_date_start
-from esr.text.document import (
-    METADATA,
-    QUOTES,
-    Document,
-    ParseWord,
-    Sentence,
-    encode_fields,
-    metadata_values,
-)
+from esr.text.document import METADATA, QUOTES, Document, ParseWord, Sentence, encode_fields, metadata_values
 from esr.text.validate import checksum
 
 ABSENT = -1

@@ -26,13 +26,7 @@ from esr.index.contract import find_main_encoder
 from esr.plans.evaluate import Array
 from esr.plans.plan import CollectionStatistics, TermStatistics
 from esr.processes import allow_open_files, cached_property
-from esr.text.analyzer import (
-    FREQUENT_SHARE,
-    LONG_SENTENCE,
-    TermSurvey,
-    language_group,
-    most_frequent,
-)
+from esr.text.analyzer import FREQUENT_SHARE, LONG_SENTENCE, TermSurvey, language_group, most_frequent
 from esr.text.document import Document
 from esr.wording import count
 

@@ -25,15 +25,7 @@ from esr.folder.search.name_table import NameTable, count_values
 from esr.folder.search.records import DocumentKey, Locations, group_by_segment, locate, sentence_ids
 from esr.folder.search.vocabulary import PositionCache
 from esr.index.contract import LengthGroups
-from esr.index.filters import (
-    DAY,
-    DayCounts,
-    FacetCounts,
-    Filters,
-    NameUnit,
-    attribute_names,
-    check_facets,
-)
+from esr.index.filters import DAY, DayCounts, FacetCounts, Filters, NameUnit, attribute_names, check_facets
 from esr.index.hits import SentenceTexts, SentenceWords
 from esr.index.names import ENTITY_TYPES
 from esr.plans.plan import AllOf, AnyOf, Condition, HasTerm, HasWords, Plan

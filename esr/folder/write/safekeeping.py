@@ -19,14 +19,7 @@ from msgspec.structs import replace
 
 from esr.errors import EsrError, IndexUnusable, UsageError
 from esr.folder.format import manifest
-from esr.folder.format.checksums import (
-    Damage,
-    Part,
-    SegmentDamaged,
-    find_damage,
-    parts_of,
-    read_checks,
-)
+from esr.folder.format.checksums import Damage, Part, SegmentDamaged, find_damage, parts_of, read_checks
 from esr.folder.format.files import (
     FileCheck,
     check_file,

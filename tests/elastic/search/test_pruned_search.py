@@ -22,16 +22,7 @@ from esr.elastic.search.sentence_search import Search
 from esr.enrichment.recipe import Recipe
 from esr.errors import EsrError
 from esr.index.filters import Filters
-from esr.plans.plan import (
-    CANDIDATES,
-    Affine,
-    Plan,
-    PlanTerm,
-    Saturation,
-    Smoothing,
-    StaticScore,
-    Unprunable,
-)
+from esr.plans.plan import CANDIDATES, Affine, Plan, PlanTerm, Saturation, Smoothing, StaticScore, Unprunable
 from esr.ranking.ranking import Ranking
 from esr.text.document import SentenceEnrichment
 from tests.support.elasticsearch import KS, check_pruned, exhaustive, fresh, load_for_pruning, pairwise_cases

@@ -24,14 +24,7 @@ from esr.folder.search.kernel_loader import KERNEL, LOADER
 from esr.folder.search.pruned_search import search_pruned
 from esr.folder.write.segment_writer import FULL_TERMS
 from esr.index.filters import Filters
-from esr.plans.plan import (
-    CANDIDATES,
-    Affine,
-    Condition,
-    Plan,
-    StaticScore,
-    Unprunable,
-)
+from esr.plans.plan import CANDIDATES, Affine, Condition, Plan, StaticScore, Unprunable
 from esr.ranking.ranking import Ranking
 from esr.text.document import Document, Entity, Located, SentenceEnrichment
 from tests.support.endurance import examples

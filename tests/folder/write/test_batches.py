@@ -24,14 +24,7 @@ from hypothesis import strategies as st
 from esr.errors import InputError
 from esr.folder.format import manifest
 from esr.folder.write import batches, segment_writer
-from esr.folder.write.batches import (
-    Batch,
-    BatchBuilder,
-    EncodedTexts,
-    TermEncoder,
-    WorkerClient,
-    prepare,
-)
+from esr.folder.write.batches import Batch, BatchBuilder, EncodedTexts, TermEncoder, WorkerClient, prepare
 from esr.index.writer import Description
 from esr.text.analyzer import get_analyzer
 from esr.text.document import Document, Located, ParseWord, Sentence

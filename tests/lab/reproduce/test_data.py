@@ -28,13 +28,7 @@ from esr.lab.reproduce.data import (
 )
 from esr.lab.reproduce.judging import ExperimentResults
 from esr.lab.reproduce.output import as_json, as_markdown
-from esr.lab.reproduce.second_task import (
-    EVERYTHING,
-    NewFigures,
-    average,
-    judge,
-    measure_second_task,
-)
+from esr.lab.reproduce.second_task import EVERYTHING, NewFigures, average, judge, measure_second_task
 from esr.text.analyzer import get_analyzer
 from esr.text.document import ParseWord
 from tests.lab.reproduce import miniature

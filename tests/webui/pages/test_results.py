@@ -45,11 +45,7 @@ from webui.pages.results import (
     describe_understanding,
 )
 from webui.pages.timeline import HEIGHT, WIDTH, draw_chart
-from webui.pages.views import (
-    SCORE_BAR_WIDTH,
-    score_bars,
-    tree_picture,
-)
+from webui.pages.views import SCORE_BAR_WIDTH, score_bars, tree_picture
 from webui.running.settings import Settings
 
 
