@@ -141,6 +141,8 @@ _TURNS: dict[int, _Turn] = {
 _OF_GLYPHS = compile_lazily(r"[\u0900-\u0dff\u0e00-\u109f\u1780-\u17ff\ua8e0-\ua8ff\ua9e0-\uaa7f]")
 _NO_BLANK = 0.1
 """The width of a gap that is no blank as a multiple of the height of letters."""
+_WIDE_GAP = 0.3
+"""The width of a gap that parts words without a blank, as between the entries of a menu."""
 _LETTERS_A_BLANK = 20
 """Letters for each blank that is drawn in a text of words."""
 
@@ -177,16 +179,20 @@ class _DrawnText:
     def has_gap(self, before: float, left: float, bottom: float, top: float) -> bool:
         """Whether a line has a gap between the right edge of a letter and the left edge of the next."""
         height = top - bottom
-        if self._draws_blanks:
-            near = self._between(before - _NO_BLANK * height, left - _NO_BLANK * height, bottom, top)
-            return any(box[0] == box[2] for box in near)
-        return left - self.reach(before, left, bottom, top) > _NO_BLANK * height
+        gap = left - self.reach(before, left, bottom, top)
+        if not self._draws_blanks:
+            return gap > _NO_BLANK * height
+        near = self._between(before - _NO_BLANK * height, left - _NO_BLANK * height, bottom, top)
+        return gap > _WIDE_GAP * height or any(box[0] == box[2] for box in near)
 
     def reach(self, before: float, left: float, bottom: float, top: float) -> float:
-        """The right edge of what is drawn between the right edge of a letter and the next letter."""
+        """The right edge of what is drawn between the right edge of a letter and the next letter.
+
+        A box that ends far behind the left edge of the next letter has it too, and the gap before it.
+        """
         height = top - bottom
         near = self._between(before - height, left - _NO_BLANK * height, bottom, top)
-        return max((box[2] for box in near), default=before)
+        return max((box[2] for box in near if box[2] < left + height), default=before)
 
     def _between(self, first: float, last: float, bottom: float, top: float) -> list[_Box]:
         """The boxes of a line whose left edges are in this range."""

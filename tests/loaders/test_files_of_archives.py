@@ -175,11 +175,15 @@ def test_pages_that_are_turned_are_read_as_they_are_shown(load, angle, matrix):
 
 def written_from_left(line):
     """A PDF with a line that is kept as it is printed; its font says that the letter a is Alef, and so on."""
-    letters = "".join(f"<{0x61 + n:02x}><{0x5D0 + n:04x}>" for n in range(26))
-    table = (
+    return one_page(f"BT /F 12 Tf 72 700 Td ({line}) Tj ET", letters_from("\u05d0"))
+
+
+def letters_from(first):
+    """The table of a font whose letters a to z are as many from this one on."""
+    letters = "".join(f"<{0x61 + n:02x}><{ord(first) + n:04x}>" for n in range(26))
+    return (
         f"begincmap 1 begincodespacerange<00><ff>endcodespacerange 26 beginbfchar{letters}endbfchar endcmap"
     )
-    return one_page(f"BT /F 12 Tf 72 700 Td ({line}) Tj ET", table)
 
 
 def one_page(content, table):
@@ -197,9 +201,15 @@ def one_page(content, table):
 
 
 def drawn_by_glyphs(text):
-    """A PDF of a browser: a syllable has its letters at its first glyph, and each blank is drawn alone."""
+    """A PDF of a browser: a syllable has its letters at its first glyph, and each blank is drawn alone.
+
+    Where the text has a tab there is a gap.
+    """
     drawn, at = [], 72
     for syllable in text.split("|"):
+        if syllable == "\t":
+            at += 7.2
+            continue
         glyphs = ("\\001",) if syllable == " " else "MM" if len(syllable) == 2 else "MMM"[: len(syllable)]
         moved = " 7.2 0 Td ".join(f"({glyph}) Tj" for glyph in glyphs)
         letters = "" if syllable == " " else f"<FEFF{syllable.encode('utf-16-be').hex().upper()}>"
@@ -214,6 +224,17 @@ def drawn_by_glyphs(text):
 def test_syllables_of_several_glyphs_are_not_cut(load, text):
     (document,) = load(drawn_by_glyphs(text), "pdf")
     assert texts(document) == [text.replace("|", "")]
+
+
+def test_entries_of_a_menu_of_a_browser_are_words(load):
+    (document,) = load(drawn_by_glyphs("हो|म| |औ|र| |खे|ल|\t|रा|ज्य|\t|दे|श"), "pdf")
+    assert texts(document) == ["होम और खेल राज्य देश"]
+
+
+def test_words_of_a_line_that_is_drawn_as_a_whole_are_parted(load):
+    line = "BT /F 12 Tf 72 700 Td [(a) -700 (bcdef) -700 (gh)] TJ ET"
+    (document,) = load(one_page(line, letters_from("अ")), "pdf")
+    assert texts(document) == ["अ आइईउऊ ऋऌ"]
 
 
 def test_words_that_are_kept_as_they_are_printed_are_read_from_the_right(load):
