@@ -17,6 +17,7 @@ from types import SimpleNamespace
 from typing import Any
 from urllib.error import HTTPError
 
+import numpy as np
 import pytest
 from elastic_transport import ConnectionTimeout
 from hypothesis import given, settings
@@ -29,7 +30,13 @@ from esr.elastic.impacts import FIRST
 from esr.elastic.loads import LoadOwner, _started, this_process
 from esr.elastic.location import documents_index
 from esr.elastic.write import spool, verification, writer
-from esr.elastic.write.actions import DocumentTerms, PostingsByDocument, SegmentTerms, elasticsearch_date
+from esr.elastic.write.actions import (
+    DocumentTerms,
+    PostingsByDocument,
+    SegmentTerms,
+    _repeat_terms,
+    elasticsearch_date,
+)
 from esr.elastic.write.spool import RESERVE, Room, check_room, find_room, watch_room, write_spool
 from esr.elastic.write.verification import IndexContents, verify
 from esr.errors import EngineUnreachable, EsrError, IndexMissing, IndexUnusable, InputError, UsageError
@@ -680,3 +687,11 @@ def test_documents_without_terms_store_none() -> None:
 def test_a_collection_whose_terms_are_in_titles_only_has_no_maxima() -> None:
     (terms,) = read_terms([located_document("d", "...", title="a")], title=True)
     assert (terms.context, terms.maxima) == ("a", {})
+
+
+def test_a_context_has_each_term_as_often_as_it_is_counted() -> None:
+    counts = np.array([1, 3, 1, 200], np.uint8)
+    repeated = _repeat_terms(["rain", "flood", "river", "the"], counts).split()
+    assert Counter(repeated) == {"rain": 1, "flood": 3, "river": 1, "the": 200}
+    assert " ".join(repeated[:8]) == "the flood river rain the flood the flood"
+    assert _repeat_terms([], np.array([], np.uint8)) == ""
