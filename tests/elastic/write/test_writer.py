@@ -671,8 +671,9 @@ def test_a_title_counts_where_it_is_indexed_and_has_no_maxima() -> None:
     only, with_title = (
         read_terms([located_document("d", "a b", title="c a")], title)[0] for title in (False, True)
     )
-    assert (only.context, only.length, only.distinct) == ("a b", 2, 2)
-    assert (with_title.context, with_title.length, with_title.distinct) == ("c a a b", 4, 3)
+    assert (sorted(only.context.split()), only.length, only.distinct) == (["a", "b"], 2, 2)
+    repeated = sorted(with_title.context.split())
+    assert (repeated, with_title.length, with_title.distinct) == (["a", "a", "b", "c"], 4, 3)
     assert only.maxima == with_title.maxima and only.maxima.keys() == {"a", "b"}
 
 
