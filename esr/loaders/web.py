@@ -301,10 +301,16 @@ class _Gzip:
 
     def __call__(self, data: bytes) -> bytes:
         """The bytes that these add, as far as the limit. Raises HTTPError."""
+        unpacked = b""
         try:
-            return self._unpacker.decompress(data, self._most)
+            while data and len(unpacked) < self._most:
+                if self.is_complete:  # some servers pack an answer piece by piece
+                    self._unpacker = zlib.decompressobj(31)
+                unpacked += self._unpacker.decompress(data, self._most)
+                data = self._unpacker.unused_data
         except zlib.error as error:
             raise HTTPError(f"it cannot be unpacked ({error})") from None
+        return unpacked
 
     @property
     def is_complete(self) -> bool:

@@ -119,6 +119,16 @@ def test_a_packed_answer_that_was_cut_off_is_no_page(site: Site, end: int) -> No
     assert "it cannot be unpacked" in refusal(site.url, retries=0)
 
 
+@pytest.mark.parametrize("words", [1, 99_999])
+def test_an_answer_that_was_packed_piece_by_piece_is_read_whole(site: Site, words: int) -> None:
+    pieces = [b"<p>A storm.</p>", " ".join(map(str, range(words))).encode(), b"<p>It rained.</p>"]
+    packed = b"".join(map(gzip.compress, pieces))
+    site.pages["/"] = answer(packed, content_encoding="gzip")
+    assert web().get(site.url, 2**20).body == b"".join(pieces)
+    site.pages["/"] = answer(packed[:-9], content_encoding="gzip")
+    assert "it was cut off" in refusal(site.url, retries=0, limit=2**20)
+
+
 def test_redirects_are_followed_and_circles_are_not(site: Site) -> None:
     site.pages |= {"/a": answer(status=301, location="/b"), "/b": answer("text")}
     assert web().get(f"{site.url}/a", 9).url == f"{site.url}/b"
