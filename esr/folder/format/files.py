@@ -96,9 +96,10 @@ _unsynced: ContextVar[list[int] | None] = ContextVar("unsynced", default=None)
 
 @contextmanager
 def sync_together() -> Iterator[None]:
-    """Sync the files and folders that the block writes as it ends, or as the block ends that is around it.
+    """Sync the files and folders that the block writes when it ends without an error.
 
-    Most of the time of a sync is for the disk's journal, which then takes many of them at once.
+    Within another such block, they are synced when that one ends. Most of the time of a sync is for the
+    disk's journal, which then takes many of them at once.
     """
     if _unsynced.get() is not None:
         yield

@@ -224,7 +224,7 @@ class EmbeddedDelivery:
         with translate_disk_errors(self._folder, command), hold_writer_lock(self._folder), self._clean_up():
             before = recover(self._folder, manifest.read_manifest(self._folder).description)
             old = open_tables(self._folder, before)
-            with sync_together():  # many a new segment is merged into another one, and deleted
+            with sync_together():  # new segments with those that they are merged into
                 changes = make_changes(before.description, old, report)
                 if report.has_changes:
                     self._commit(before, old, changes, report)
