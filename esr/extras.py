@@ -95,17 +95,13 @@ def cache_folder() -> Path:
 
 
 def fetch_wheel(requirement: str, folder: Path) -> Path:
-    """Download the wheel of a package (package==version) to a folder. Raises Unreachable."""
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "download",
-        "--quiet",
-        "--no-input",
-        "--disable-pip-version-check",
-    ]
-    command += ["--no-deps", "--only-binary", ":all:", requirement, "--dest", str(folder)]
+    """Download the wheel of a package (package==version) to a folder.
+
+    Raises Unreachable, after one retry: without a network, pip's usual five take ten seconds.
+    """
+    quiet = ["--quiet", "--no-input", "--disable-pip-version-check", "--retries", "1"]
+    command = [sys.executable, "-m", "pip", "download", *quiet, "--no-deps", "--only-binary", ":all:"]
+    command += [requirement, "--dest", str(folder)]
     _run_client(command, "pip", requirement)
     wheels = list(folder.glob("*.whl"))
     if not wheels:

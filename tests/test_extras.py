@@ -6,8 +6,10 @@ import json
 import re
 import subprocess
 import sys
+import threading
 import tomllib
 from functools import cache
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -16,7 +18,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from esr.errors import UsageError
-from esr.extras import MODULES, install_command, require
+from esr.extras import MODULES, Unreachable, fetch_wheel, install_command, require
 
 pytestmark = pytest.mark.slow
 
@@ -150,3 +152,27 @@ def test_a_missing_module_is_named_with_the_command_that_installs_it(
     monkeypatch.setitem(sys.modules, f"{module}.part", None)
     with pytest.raises(UsageError, match=re.escape(install_command(extra))):
         require("the thing", f"{module}.part")
+
+
+def test_a_registry_that_does_not_answer_is_asked_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    class Refuse(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            self.send_error(503)
+
+        def log_message(self, *_: object) -> None: ...
+
+    with HTTPServer(("127.0.0.1", 0), Refuse) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
+        monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+        monkeypatch.setenv("PIP_INDEX_URL", f"http://127.0.0.1:{server.server_port}")
+        monkeypatch.delenv("PIP_EXTRA_INDEX_URL", raising=False)
+        with pytest.raises(Unreachable, match="pip could not fetch news==1"):
+            fetch_wheel("news==1", tmp_path)
+        server.shutdown()
+    assert len(asked) == 2
