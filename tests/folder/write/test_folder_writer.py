@@ -256,6 +256,16 @@ def test_a_sentence_id_that_the_index_has_stops_an_append(where: Path, name: str
     assert indexed_ids(where) == before
 
 
+@pytest.mark.parametrize("name", [name for name in DUPLICATE if "document id" not in name])
+def test_a_sentence_id_that_the_index_has_stops_a_delivery(where: Path, name: str) -> None:
+    first, second, message = DUPLICATE[name]
+    load(where, [first])
+    before = indexed_ids(where)
+    with pytest.raises(InputError, match=f"^document '{second.document.id}': {message}"):
+        EmbeddedDelivery(where).append([document("between", "z"), second])
+    assert indexed_ids(where) == before
+
+
 @pytest.mark.parametrize("id", ["A.s0", "A.s7"])
 def test_an_id_in_the_form_of_a_default_one_that_the_index_has_stops_an_append(where: Path, id: str) -> None:
     load(where, [document("first", with_id(id))])
