@@ -89,7 +89,7 @@ def write_file(path: Path, parts: Iterable[bytes], modified: float | None = None
 
     `modified`: its time of modification, by default now.
     """
-    hidden = path.with_name(f".{path.name[:200]}.new")
+    hidden = path.with_name(f".{path.name[:200]}.{os.getpid()}.new")
     try:
         with hidden.open("wb") as file:
             file.writelines(parts)
