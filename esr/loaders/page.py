@@ -264,13 +264,21 @@ _ARTICLE = compile_lazily(r"(?:html|body|main|article|h1)")
 
 
 def _remove_hidden(tree: Any) -> None:
-    """Remove what a page does not show, except around the article, which a script shows later."""
-    for element in tree.xpath("//*[@hidden or @style] | //template"):
-        is_shown = element.tag != "template" and not markup.is_hidden(element)
-        if is_shown or element.getparent() is None:
-            continue
-        if not any(map(_ARTICLE.fullmatch, map(markup.local_name, element.iter()))):
+    """Remove what a page does not show, except around the article, which a script shows later.
+
+    The article may also be what has more than half of the letters.
+    """
+    found = tree.xpath("//*[@hidden or @style] | //template")
+    hidden = [element for element in found if element.tag == "template" or markup.is_hidden(element)]
+    letters = _count_letters(tree) if hidden else 0
+    for element in hidden:
+        has_article = any(map(_ARTICLE.fullmatch, map(markup.local_name, element.iter())))
+        if element.getparent() is not None and not has_article and 2 * _count_letters(element) < letters:
             element.drop_tree()
+
+
+def _count_letters(element: Any) -> int:
+    return sum(map(len, element.xpath(".//text()[not(ancestor::script or ancestor::style)]")))
 
 
 def _remove_links(tree: Any) -> None:
