@@ -20,6 +20,8 @@ from benchmarks.speed.timing import p50, p95, time_interleaved, warm_up
 from benchmarks.speed.workspace import Setup
 from tests.support import samples as toy
 
+pytestmark = pytest.mark.slow
+
 
 def figures_of(part: str, **figure: Any) -> Figures:
     return Figures([{"part": part, "commit": "c", **figure}])

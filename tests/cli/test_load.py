@@ -17,6 +17,8 @@ from esr.ranking.searcher import open_searcher
 from tests.cli.conftest import Esr
 from tests.support.samples import FOLDER, sample
 
+pytestmark = pytest.mark.slow
+
 ONE = '{"id": "a", "title": "T", "sentences": [{"text": "A storm."}, {"text": "Calm."}]}\n'
 TWO = '{"id": "b", "text": "Storms came. They went."}\n'
 

@@ -25,6 +25,8 @@ from esr.cli.output import check_output, open_output
 from esr.errors import EsrError, UsageError
 from tests.cli.conftest import Esr
 
+pytestmark = pytest.mark.slow
+
 _SEARCH = "import sys; from esr.cli import main; main(standalone_mode=False); print(*sys.modules)"
 _DATA_CLASSES = """
 import sys

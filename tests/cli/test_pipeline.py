@@ -21,6 +21,8 @@ from tests.cli.conftest import Esr, call
 from tests.support.elasticsearch import fresh
 from tests.support.samples import FOLDER, sample
 
+pytestmark = pytest.mark.slow
+
 TEXT = " ".join(f"word{n}" for n in range(60))
 COPIES = (
     f'{{"id": "a", "text": "{TEXT}", "language": "de"}}\n'

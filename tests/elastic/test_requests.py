@@ -23,6 +23,8 @@ from esr.errors import EngineUnreachable
 from esr.text.document import Document
 from tests.support.web_site import serving
 
+pytestmark = pytest.mark.slow
+
 OK, BUSY, BAD = 201, 429, 400
 
 

@@ -57,6 +57,8 @@ from esr.ranking.searcher import open_searcher
 from esr.topics import read_run
 from tests.lab.conftest import tasks
 
+pytestmark = pytest.mark.slow
+
 NAMES = [
     *measures.DEFAULT,
     *("RR@10", "Judged@10", "Success@5", "NumRet", "IPrec@0.1", "P(rel=2)@5", "SetF", "Bpref"),

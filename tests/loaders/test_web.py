@@ -38,6 +38,8 @@ from tests.support.web_site import (
     validated,
 )
 
+pytestmark = pytest.mark.slow
+
 OPTIONS: dict[str, Any] = {
     "agent": "esr/test",
     "delay": 0.0,

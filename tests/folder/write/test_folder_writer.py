@@ -20,6 +20,8 @@ from esr.ranking.searcher import open_searcher
 from esr.text.document import Located, ParseWord, Sentence
 from tests.support.folder_index import append, document, file_contents, indexed_ids, load
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_report_counts_what_was_loaded(where: Path) -> None:
     report = load(where, [document("A", "one", "two"), document("B"), document("C", "three")])

@@ -36,6 +36,8 @@ from tests.lab.reproduce.miniature import new_sentences, pack, write
 from tests.lab.reproduce.miniature import topics as miniature_topics
 from tests.support.elasticsearch import document
 
+pytestmark = pytest.mark.slow
+
 
 def line(document, number, text):
     return f'<s docid="{document}" num="{number}"> {text}</s>\n'
