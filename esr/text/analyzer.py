@@ -32,7 +32,7 @@ from esr.text.tokenizer import (
     StandardSplitter,
     WordPatternSplitter,
 )
-from esr.wording import count
+from esr.wording import count, list_examples
 
 # Definitions
 
@@ -381,11 +381,10 @@ def choose_analyzer(languages: Iterable[str | None], sample: str = "first") -> C
     if most >= ONE_LANGUAGE * known:
         what = f"{most:,} of the {sample} {total:,} documents are" if total != 1 else "the document is"
         return Choice(analyzer_for_language(code).name, f"{what} in {code}")
-    parts = (f"{code} {n:,}" for code, n in counts.most_common(_MAX_TOLD))
-    more = ", …" if len(counts) > _MAX_TOLD else ""
+    parts = list_examples([f"{code} {n:,}" for code, n in counts.most_common()], _MAX_TOLD)
     return Choice(
         MULTILINGUAL_ANALYZER,
-        f"the {sample} {total:,} documents are in several languages: {', '.join(parts)}{more}",
+        f"the {sample} {total:,} documents are in several languages: {parts}",
     )
 
 

@@ -28,7 +28,7 @@ from esr.plans.plan import CollectionStatistics, TermStatistics
 from esr.processes import allow_open_files, cached_property
 from esr.text.analyzer import FREQUENT_SHARE, LONG_SENTENCE, TermSurvey, language_group, most_frequent
 from esr.text.document import Document
-from esr.wording import count
+from esr.wording import count, list_examples
 
 
 class DocumentTable(NamedTuple):
@@ -361,11 +361,10 @@ def describe_known_content(segments: Sequence[Segment], known: Mapping[str, str]
         return []
     total = sum(segment.document_count for segment in segments)
     compared = f"{min(total, SAMPLE):,} compared of {total:,}" if total > SAMPLE else f"{total:,}"
-    examples = ", ".join(f"{id} (as {other})" for id, other in list(known.items())[:_MAX_EXAMPLES])
-    more = ", …" if len(known) > _MAX_EXAMPLES else ""
+    examples = list_examples([f"{id} (as {other})" for id, other in known.items()], _MAX_EXAMPLES)
     return [
         f"warning: the index has the content of {count(len(known), 'document')} ({compared}) under another "
-        f"id: {examples}{more}"
+        f"id: {examples}"
     ]
 
 
