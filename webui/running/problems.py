@@ -30,6 +30,11 @@ class Problem:
     message: str
     field: str | None = None
 
+    @property
+    def is_of_setting(self) -> bool:
+        """Whether a setting of the form is wrong, and not the query or an id."""
+        return self.field not in (None, "q", "id")
+
 
 _UNAVAILABLE: Mapping[type[Exception], tuple[str, str, str]] = {
     Busy: ("busy", "The server is busy", "Too many searches are running. Try again in a few seconds."),
