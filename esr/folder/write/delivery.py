@@ -29,9 +29,8 @@ from esr.folder.format.manifest import (
 )
 from esr.folder.format.segment import Segment, read_counts
 from esr.folder.format.snapshot import describe_known_content, find_known_content
-from esr.folder.format.strings import hash_strings
 from esr.folder.write.batches import prepare
-from esr.folder.write.folder_writer import IdRegistry, find_document, open_tables, recover
+from esr.folder.write.folder_writer import IdRegistry, find_document, may_be_explicit, open_tables, recover
 from esr.folder.write.merging import merge_segments
 from esr.folder.write.segment_writer import FULL_BYTES, FULL_TERMS, SegmentWriter
 from esr.index.generations import DEFAULT_KEEP, new_generation_name
@@ -291,9 +290,7 @@ def _check_sentence_ids(changes: Changes, old: list[Segment]) -> None:
         is_doubtful = np.zeros(segment.sentence_count, bool)  # default ids contain the id of their document
         is_doubtful[segment.explicit_id_numbers] = True
         if explicit:
-            hashes = hash_strings(segment.sentence_ids(np.arange(segment.sentence_count)))
-            for other in explicit:
-                is_doubtful |= other.explicit_ids.contains_hashes(hashes)
+            is_doubtful |= may_be_explicit(segment.sentence_ids(np.arange(segment.sentence_count)), explicit)
         for number in np.flatnonzero(is_doubtful).tolist():
             id = segment.sentence_id(number)
             owner = _find_owner(id, changes, old)

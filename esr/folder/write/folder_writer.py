@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from itertools import count
+from itertools import compress, count
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from esr.errors import EsrError, InputError, UsageError
 from esr.folder.format import manifest
 from esr.folder.format.checksums import TABLES, parts_of, require_intact
-from esr.folder.format.files import translate_disk_errors
+from esr.folder.format.files import Mask, translate_disk_errors
 from esr.folder.format.manifest import (
     SEGMENTS,
     Checkpoint,
@@ -363,14 +363,8 @@ class IdRegistry:
 
     def _doubtful(self, defaults: Sequence[str], written: Sequence[Segment]) -> set[str]:
         """The default ids that may be explicit ids of other sentences."""
-        doubtful = self._explicit_ids.intersection(defaults)
-        segments = [segment for segment in written if segment.has_explicit_ids]
-        if segments:
-            hashes = hash_strings(defaults)
-            for segment in segments:
-                present = np.flatnonzero(segment.explicit_ids.contains_hashes(hashes))
-                doubtful.update(defaults[n] for n in present.tolist())
-        return doubtful
+        on_disk = compress(defaults, may_be_explicit(defaults, written).tolist())
+        return self._explicit_ids.intersection(defaults).union(on_disk)
 
     def _check_document(self, where: str, document_id: str, written: Sequence[Segment]) -> None:
         if document_id in self._documents:
@@ -398,6 +392,16 @@ def open_tables(folder: Path, commit: Manifest) -> list[Segment]:
     require_intact(folder, parts_of(commit), names=TABLES)
     allow_open_files(FILES_OF_SEGMENT * len(commit.segments))
     return [Segment(folder / SEGMENTS / name) for name in commit.segments]
+
+
+def may_be_explicit(ids: Sequence[str], segments: Iterable[Segment]) -> Mask:
+    """Mask of the ids that may be explicit ids of sentences of these segments."""
+    found = np.zeros(len(ids), bool)
+    if tables := [segment.explicit_ids for segment in segments if segment.has_explicit_ids]:
+        hashes = hash_strings(ids)
+        for table in tables:
+            found |= table.contains_hashes(hashes)
+    return found
 
 
 def find_document(segments: Iterable[Segment], document_id: str) -> tuple[Segment, int] | None:
