@@ -442,7 +442,7 @@ def _with_quotes(index: Index, documents: Iterable[Document]) -> Iterator[Docume
     "--wait",
     "patience",
     type=click.FloatRange(0),
-    default=0.0,
+    default=0,
     metavar="SECONDS",
     help="With --key: how long to try again while Elasticsearch is starting and rejects every login.",
 )

@@ -111,8 +111,8 @@ def test_a_topic_without_the_field_is_skipped_and_reported(folder):
     Path("topics.jsonl").write_text("\n".join([*lines, '{"id": 3, "desc": "toll"}']))
     done = esr("run", "topics.jsonl", "--index", "index", "--restrict", "topics", "-o", "x.run")
     assert done.stderr.splitlines() == [
-        "skipped topic 3: topic 3 has no title: it has desc",
-        "skipped topic 2: --restrict names no document for it",
+        "skipped: topic 3 has no title: it has desc",
+        "skipped: topic 2: --restrict names no document for it",
     ]
     assert "for 1 topic to x.run" in done.stdout
     assert {line.split()[0] for line in Path("x.run").read_text().splitlines()} == {"1"}
@@ -368,7 +368,7 @@ def test_a_restriction_ranks_only_a_topics_documents(written_run, tmp_path: Path
     assert {s for s, *_ in run_lines["q"]} == {"D2.1", "D2.2", "D2.3", "D3.1", "D3.2"}
     assert {s for s, *_ in run_lines["other"]} == {"D1.1", "D1.2", "D1.3"}
     assert "none" not in run_lines
-    assert "skipped topic none: --restrict names no document" in result.stderr
+    assert "skipped: topic none: --restrict names no document" in result.stderr
 
 
 def test_a_restriction_does_not_change_scores(written_run, tmp_path: Path) -> None:
@@ -392,7 +392,7 @@ def test_a_topic_without_search_terms_is_skipped_and_reported(esr: Esr, written_
     assert result.exit_code == 0
     assert list(parsed(tmp_path / "out.run")) == ["q2"]
     warnings = result.stderr.splitlines()
-    assert [line.split(":")[0] for line in warnings] == ["skipped topic q1", "skipped topic q3"]
+    assert [line.split(":")[1] for line in warnings] == [" topic q1", " topic q3"]
     assert "stop words" in warnings[0]
 
 

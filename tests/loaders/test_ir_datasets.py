@@ -98,7 +98,7 @@ def test_documents_are_ranked_and_evaluated_by_their_best_sentences(tmp_path: Pa
     assert call("load", NAME, "--index", index).exit_code == 0
     result = call("run", NAME, "--index", index, "--unit", "document", "-k", 3, "-o", run)
     assert result.exit_code == 0, result.output
-    assert "skipped topic 3: the query has only stop words" in result.stderr
+    assert "skipped: topic 3: the query has only stop words" in result.stderr
     lines = [line.split() for line in run.read_text().splitlines()]
     with esr.open(index) as opened:
         for id in ("1", "2"):

@@ -249,8 +249,8 @@
     if (!link) return;
     event.preventDefault();
     const target = document.querySelector(`.reader ${link.hash}`);
-    if (target.matches(".hit")) go(target);
-    else target.scrollIntoView();
+    if (target?.matches(".hit")) go(target);
+    else target?.scrollIntoView();
   });
 
   /* One menu is open at a time */

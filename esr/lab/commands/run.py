@@ -87,7 +87,7 @@ def run(
             if allowed is not None:
                 topic_filters = replace(filters, documents=allowed.get(topic, ()))
                 if not topic_filters.documents:
-                    skipped.append(f"{topic}: --restrict names no document for it")
+                    skipped.append(f"topic {topic}: --restrict names no document for it")
                     continue
             try:
                 if unit == "document":
@@ -98,7 +98,7 @@ def run(
                         query, k, ranking=ranking, filters=topic_filters, records=False, literal=not syntax
                     )
             except UnsearchableQuery as error:
-                skipped.append(f"{topic}: {error}")
+                skipped.append(f"topic {topic}: {error}")
                 continue
             if answer.incomplete:
                 raise EsrError(f"topic {topic}: the answer is incomplete: {answer.incomplete}; run again")
@@ -110,7 +110,7 @@ def run(
             file.writelines(format_lines(topic, answer.hits, tag))
             total += len(answer.hits)
     for reason in skipped:
-        click.echo(f"skipped topic {reason}", err=True)
+        click.echo(f"skipped: {reason}", err=True)
     if output != "-":
         answered = count(len(all_topics) - len(skipped), "topic")
         click.echo(f"wrote {count(total, 'line')} for {answered} to {output}")
@@ -144,7 +144,7 @@ def _build_queries(topics: Sequence[Topic], field: str) -> tuple[dict[str, str],
         try:
             queries[topic.id] = topic.query(field)
         except UsageError as error:
-            skipped.append(f"{topic.id}: {error}")
+            skipped.append(str(error))
     if not queries:
-        raise UsageError(f"no topic can be searched for: topic {skipped[0]}")
+        raise UsageError(f"no topic can be searched for: {skipped[0]}")
     return queries, skipped
