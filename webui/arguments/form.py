@@ -101,6 +101,11 @@ class Links:
     def without_value(self, name: str, value: str, endpoint: str = "results") -> str:
         return _address(endpoint, [pair for pair in self.arguments if pair != (name, value)])
 
+    def without_query(self, place: int, endpoint: str) -> str:
+        """A page without one of the other queries, by its position among them."""
+        others = [n for n, (name, _) in enumerate(self.arguments) if name == "also"]
+        return _address(endpoint, [pair for n, pair in enumerate(self.arguments) if n != others[place]])
+
     def with_other_value(self, name: str, value: str, other: str) -> str:
         """The results with `value` replaced by `other`."""
         return _address("results", [(n, other if (n, v) == (name, value) else v) for n, v in self.arguments])

@@ -181,8 +181,3 @@ class TimelineLinks(Links):
     def sentences(self, query: str, first: str, last: str) -> str:
         """The sentences that are counted for a query in these periods."""
         return self.to("results", **_OWN | {"q": query, "from": first, "to": last, "require": "all"})
-
-    def without_query(self, place: int) -> str:
-        """The timeline without one of the other queries, by its position among them."""
-        others = [n for n, (name, _) in enumerate(self.arguments) if name == "also"]
-        return Links([pair for n, pair in enumerate(self.arguments) if n != others[place]]).to("timeline")

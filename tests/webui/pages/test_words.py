@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import re
 from html import unescape
+from pathlib import Path
 
 import pytest
 from flask.testing import FlaskClient
 from markupsafe import escape
 
+from esr.ranking.searcher import open_searcher
+from tests.support.elasticsearch import document, load
 from tests.support.page_corpus import get, read_json, read_table
+from webui.app import create_app
+from webui.running.settings import Settings
 
 
 def cells(html: str) -> list[list[str]]:
@@ -93,6 +98,26 @@ def test_key_words_and_frequencies_are_those_of_the_api(real: FlaskClient) -> No
         list(pair) for pair in zip(*(series["counts"] for series in counted["series"]), strict=True)
     ]
     assert real.get("/keyness?q=relief&source=x").status_code == 400  # key words know no filters
+
+
+def test_frequencies_say_what_has_no_date_and_their_numbers_lead_to_lines(tmp_path: Path) -> None:
+    dates = {"a": "2025-01-06", "b": "2025-01-14", "c": None}
+    texts = {"a": "A storm and a flood.", "b": "A storm.", "c": "A storm."}
+    load(str(tmp_path / "i"), [document(id, texts[id], date=date) for id, date in dates.items()])
+    with open_searcher(str(tmp_path / "i")) as searcher:
+        client = create_app(searcher, Settings(access_log=0)).test_client()
+        html = client.get("/frequencies?q=storm&also=flood&by=week").text
+        numbers = re.findall(r'<td class="number"><a href="([^"]+)">(\d+)</a>', html)
+        lines = [client.get(unescape(address)).text for address, _ in numbers]
+    items = re.findall(r"(?s)<li><bdi>.*?</li>", html)
+    said = [" ".join(re.sub("<[^>]+>", "", item).split()) for item in items]
+    assert said[0].startswith("storm 3 occurrences in 3 sentences, 1 without a date; ")
+    assert said[1].startswith("flood 1 occurrence in 1 sentence; ") and said[1].endswith("Remove flood")
+    assert [number for _, number in numbers] == ["1", "1", "1"]
+    assert [line.count('class="node"') for line in lines] == [1, 1, 1]
+    assert ">flood</bdi>" in lines[1] and ">flood</bdi>" not in lines[0]
+    (without,) = re.findall(r'<a href="([^"]+)">Remove', html)
+    assert unescape(without) == "/frequencies?q=storm&by=week"
 
 
 def test_two_parts_are_compared_in_both_directions(real: FlaskClient) -> None:
