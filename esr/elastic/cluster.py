@@ -173,8 +173,8 @@ class Connection:
 
     def __init__(self, where: str, request_timeout: float) -> None:
         location = parse_location(where)
-        urls = [f"{location.scheme}://{host}" for host in location.hosts]
-        self.url = f"{location.scheme}://{','.join(location.hosts)}"
+        urls = [f"{location.scheme}://{host}{location.path}" for host in location.hosts]
+        self.url = f"{location.scheme}://{','.join(location.hosts)}{location.path}"
         self.where = f"{self.url}/{location.alias}"
         self.aliases = AliasTargets(location.alias, f"{location.alias}-documents")
         login = Login.resolve(location.login)

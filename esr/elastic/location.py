@@ -1,8 +1,9 @@
 """Locations and names of indices in Elasticsearch, and the privileges that esr needs on them.
 
-A location is `http(s)://[user:password@]host[:port][,host…]/alias`. Each load has an index of sentences and
-one of documents. Their names are the alias, the time at which the load began, and the kind, which the index
-templates match. Roles grant the privileges that esr needs, and no more.
+A location is `http(s)://[user:password@]host[:port][,host…][/path]/alias`, with the path under which a proxy
+offers the server. Each load has an index of sentences and one of documents. Their names are the alias, the
+time at which the load began, and the kind, which the index templates match. Roles grant the privileges that
+esr needs, and no more.
 """
 
 from __future__ import annotations
@@ -18,15 +19,20 @@ from esr.index.login_variables import redact
 
 _ALIAS = re.compile(r"[a-z0-9][a-z0-9_.-]*")
 _HOST = re.compile(r"([\w.-]+|\[[0-9a-fA-F:.]+\])(?::(\d{1,5}))?", re.ASCII)
+_PATH = re.compile(r"(/[\w.~-]+)*", re.ASCII)
 _LONGEST_ALIAS = 150
 
 
 class Location(NamedTuple):
-    """The parts of a location: `login` is a user and a password, each of `hosts` includes its port."""
+    """The parts of a location: `login` is a user and a password, each of `hosts` includes its port.
+
+    `path` is that of a proxy, such as "/search", or "".
+    """
 
     scheme: str
     login: tuple[str, str] | None
     hosts: list[str]
+    path: str
     alias: str
 
 
@@ -39,8 +45,8 @@ def parse_location(where: str) -> Location:
     except ValueError:
         raise malformed from None
     login, _, netloc = split.netloc.rpartition("@")
-    alias = split.path.strip("/")
-    if not _ALIAS.fullmatch(alias) or len(alias) > _LONGEST_ALIAS:
+    path, _, alias = f"/{split.path.strip('/')}".rpartition("/")
+    if not _PATH.fullmatch(path) or not _ALIAS.fullmatch(alias) or len(alias) > _LONGEST_ALIAS:
         raise malformed
     hosts = []
     for host in netloc.split(","):
@@ -49,7 +55,7 @@ def parse_location(where: str) -> Location:
             raise malformed
         hosts.append(f"{match[1]}:{match[2] or (443 if split.scheme == 'https' else 9200)}")
     user, _, password = login.partition(":")
-    return Location(split.scheme, (unquote(user), unquote(password)) if user else None, hosts, alias)
+    return Location(split.scheme, (unquote(user), unquote(password)) if user else None, hosts, path, alias)
 
 
 def parse_alias(text: str) -> str:

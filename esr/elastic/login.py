@@ -157,7 +157,7 @@ class ErrorTranslator:
         if isinstance(error, TransportError):
             return EngineUnreachable(f"{self.server} failed: {error.message}")
         if isinstance(error, UnsupportedProductError):
-            return self._not_elasticsearch()
+            return self._not_elasticsearch(error.meta.status)
         return self._api_error(error)
 
     def index_missing(self) -> IndexMissing:
@@ -175,9 +175,12 @@ class ErrorTranslator:
             f"{self.server} has version {version}: esr needs {_version(self.dialect())} or later"
         )
 
-    def _not_elasticsearch(self) -> IndexUnusable:
+    def _not_elasticsearch(self, status: int) -> IndexUnusable:
         known = (f"{dialect.name} {_version(dialect)} or later" for dialect in (ELASTICSEARCH, OPENSEARCH))
-        return IndexUnusable(f"the server at {self.url} is not {', nor '.join(known)}")
+        return IndexUnusable(
+            f"the server at {self.url} is not {', nor '.join(known)}: it answered {status} without the "
+            "header X-Elastic-Product"
+        )
 
     def _tls_failure(self, error: TlsError) -> str:
         if "certificate" in error.message.lower():
@@ -200,10 +203,15 @@ class ErrorTranslator:
 
     def _api_error(self, error: ApiError) -> EsrError:
         status, reason = error.meta.status, _innermost_reason(error)
-        if status < 500 and not is_from_elasticsearch(error):
-            return self._not_elasticsearch()
-        if status == 401:
+        if status == 401:  # of the server, or of a proxy in front of it
             return EngineUnreachable(self._login_failure(error))
+        if status == 413:
+            return EsrError(
+                f"{self.server} rejects a request for its size: let proxies in front of it pass 100 MB "
+                "(nginx: client_max_body_size)"
+            )
+        if status < 500 and status not in BUSY and not is_from_elasticsearch(error):
+            return self._not_elasticsearch(status)
         if DISK_FULL in reason:
             return EngineUnreachable(
                 f"a disk of {self.server} is full, so the index accepts no writes: {_FREE_SPACE} ({reason})"

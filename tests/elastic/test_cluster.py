@@ -216,6 +216,7 @@ class Server(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.asked: list[str] = []
         self.sent: list[str | None] = []
+        self.paths: list[str] = []
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -225,6 +226,7 @@ class Handler(BaseHTTPRequestHandler):
         self.rfile.read(int(self.headers.get("Content-Length") or 0))
         self.server.asked.append(self.headers["Accept"])
         self.server.sent.append(self.headers.get("Content-Type"))
+        self.server.paths.append(self.path)
         is_known = self.headers["Accept"] in self.server.known
         text = json.dumps({"version": {"number": "8.19.14"}} if is_known else REFUSED).encode()
         self.send_response(200 if is_known else 400)
@@ -262,6 +264,16 @@ def test_a_server_of_the_clients_version_is_asked_for_its_form(server: Server) -
         cluster.version()
         cluster.client.search(index="news", query={"match_all": {}})
     assert server.asked == [NEWER, NEWER]
+
+
+def test_a_server_is_asked_under_the_path_of_its_proxy(server: Server) -> None:
+    server.known = (NEWER,)
+    where = f"http://127.0.0.1:{server.server_address[1]}/search/de/news"
+    with closing(Cluster(where)) as cluster:
+        cluster.version()
+        cluster.client.search(index=cluster.alias)
+        assert cluster.where == where
+    assert server.paths == ["/search/de/", "/search/de/news/_search"]
 
 
 Hosts = list[str]

@@ -82,7 +82,8 @@ def test_a_search_that_runs_out_of_time_in_a_script_is_not_a_bad_request() -> No
     "status, body, headers, message",
     [
         (400, MEDIA_TYPE, ELASTIC, "too old: esr needs 8.19 or later"),
-        (200, "<h1>It works</h1>", {}, "not Elasticsearch 8.19 or later"),
+        (200, "<h1>It works</h1>", {}, "not Elasticsearch 8.19 or later.*: it answered 200 without"),
+        (302, "", {"Location": "/login"}, "not Elasticsearch 8.19 or later.*: it answered 302 without"),
         (404, "<h1>Not found</h1>", {}, "not Elasticsearch 8.19 or later"),
         (403, {"no": "entry"}, {}, "not Elasticsearch 8.19 or later"),
     ],
@@ -104,6 +105,21 @@ def test_an_old_version_is_not_loaded_into() -> None:
         open_writer(where, LoadOptions())
 
 
+@pytest.mark.parametrize(
+    "status, message",
+    [
+        (401, "requires a login: set ESR_API_KEY"),
+        (413, "rejects a request for its size: .*client_max_body_size"),
+        (429, "is overloaded or not ready"),
+    ],
+)
+def test_what_a_proxy_answers_for_the_server_is_told(status: int, message: str) -> None:
+    with stand_in(status, "<h1>No</h1>") as where:
+        for call in search_and_load(where):
+            with pytest.raises(EsrError, match=message):
+                call()
+
+
 @pytest.mark.parametrize("status", [429, 503])
 def test_an_overloaded_server_is_reported(status: int) -> None:
     body = {"error": {"type": "busy", "reason": "too many requests"}, "status": status}
@@ -122,8 +138,8 @@ def test_a_refused_connection_is_reported() -> None:
 
 
 @pytest.mark.parametrize(
-    "where", ["http://localhost:9200", "http://localhost:9200/", "http://localhost:9200/A", "http://localhost:9200/a/b",
-              "http://localhost:9200/a*", "http://localhost:x/a", "http:///a", "http://localhost:9200/_all"]
+    "where", ["http://localhost:9200", "http://localhost:9200/", "http://localhost:9200/A",
+              "http://localhost/a b/c", "http://localhost:9200/a*", "http://localhost:x/a", "http:///a", "http://localhost:9200/_all"]
 )  # fmt: skip
 def test_a_malformed_location_is_a_usage_error(where: str) -> None:
     for call in search_and_load(where):

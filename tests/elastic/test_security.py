@@ -520,12 +520,21 @@ def test_certificates_are_verified_for_https_alone() -> None:
 
 def test_a_location_has_nodes_a_login_and_an_alias() -> None:
     where = "https://me:p%40ss@one:9200,two,[::1]:9201/news"
-    assert parse_location(where) == ("https", ("me", "p@ss"), ["one:9200", "two:443", "[::1]:9201"], "news")
+    hosts = ["one:9200", "two:443", "[::1]:9201"]
+    assert parse_location(where) == ("https", ("me", "p@ss"), hosts, "", "news")
+    assert parse_location("http://one,two/search/de/news/") == (
+        "http",
+        None,
+        ["one:9200", "two:9200"],
+        "/search/de",
+        "news",
+    )
     assert parse_alias("news") == parse_alias(where) == "news"
 
 
 @pytest.mark.parametrize(
-    "where", ["http://a:x/n", "http://a:99999/n", "http://a,,b/n", "http://:1/n", "http://[/n"]
+    "where",
+    ["http://a:x/n", "http://a:99999/n", "http://a,,b/n", "http://:1/n", "http://[/n", "http://a/b c/n"],
 )
 def test_malformed_hosts_are_reported(where: str) -> None:
     with pytest.raises(UsageError, match="is not http"):
