@@ -205,8 +205,8 @@ QUESTIONS = {
             "quotations.md",
             'esr quotes "Theresa May" --about brexit',
         ),
-        ("How am I told when something new appears?", "following.md#word-when-more-comes", "esr watch"),
-        ("How do I get what I found into a spreadsheet?", "following.md#taking-it-home", "CSV, Excel"),
+        ("How am I told when something new appears?", "following.md#alerts", "esr watch"),
+        ("How do I get what I found into a spreadsheet?", "following.md#citations-and-files", "CSV, Excel"),
     ],
     "operator": [
         ("How much memory and disk for a million articles?", "capacity.md", "has 24 sentences"),
