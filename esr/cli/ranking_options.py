@@ -152,7 +152,7 @@ def query_argument(command: F, required: bool = True) -> F:
         parsed = in_language(literal(query) if is_literal else parse(query), query_language)
         return command(*args, query=ReadQuery(parsed, require == ALL), **kwargs)
 
-    argument = click.argument("query", required=required, default=None if required else "")
+    argument = click.argument("query") if required else click.argument("query", default="")
     return cast(F, add_options((argument, *_QUERY_OPTIONS), with_query))
 
 

@@ -277,6 +277,13 @@ def test_a_missing_index_option_is_reported(esr: Esr) -> None:
     assert "--index" in result.stderr and "ESR_INDEX" in result.stderr
 
 
+@pytest.mark.parametrize("command", ["search", "keyness", "concordance"])
+def test_a_missing_query_is_reported(esr: Esr, tmp_path: Path, command: str) -> None:
+    result = esr(command, "--index", tmp_path)
+    assert result.exit_code == 2
+    assert "Missing argument 'QUERY'" in result.stderr
+
+
 # The index: --index, ESR_INDEX, or an argument as in earlier versions.
 
 
