@@ -68,7 +68,8 @@ def _parse_period(text: str) -> tuple[int, int]:
     try:
         if _MOMENT.fullmatch(text):
             moment = datetime.fromisoformat(text.upper())
-            start = _to_milliseconds(moment if moment.tzinfo else moment.replace(tzinfo=UTC))
+            # In UTC it may be a day of the year 0 or 10000, which astimezone refuses.
+            start = _to_milliseconds(moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC))
             return start, start
         first, last = _parse_days(text)
         # `last` may be 9999-12-31, after which datetime has no day: compute its end from its start.

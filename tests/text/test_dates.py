@@ -251,6 +251,8 @@ def test_dates_before_1970_are_negative():
             "9999-W53",
         ),
         "1e9",
+        # In UTC these are in the years 0 and 10000.
+        *("0001-01-01T00:00:00+00:01", "9999-12-31T23:59:59-00:01"),
     ],
 )
 def test_text_that_is_no_iso_date_is_rejected_and_quoted(date):
