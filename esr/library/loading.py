@@ -22,7 +22,7 @@ from esr.index.filters import Texts
 from esr.index.writer import DeliveryReport, LoadOptions, LoadReport
 from esr.loaders.adapter import LanguageDetector, describe_uncertain
 from esr.loaders.files import DEFAULT_LIMITS
-from esr.loaders.pipeline import DocumentPipeline, open_pipeline
+from esr.loaders.pipeline import DocumentPipeline, format_counts, open_pipeline
 from esr.processes import cached_property
 from esr.text.analyzer import (
     BY_LANGUAGE,
@@ -177,11 +177,10 @@ class SampledDocuments:
         misfits = find_misfits(detected, get_definition(analyzer))
         if sum(misfits.values()) <= _TOLERATED * len(self._detected):
             return []
-        parts = ", ".join(f"{code} {n:,}" for code, n in sorted(misfits.items(), key=lambda each: -each[1]))
         return [
             f"{sum(misfits.values()):,} of {len(self._detected):,} sampled documents seem to be in a "
-            f"language that the analyzer {analyzer} is not made for: {parts}. For several languages there is "
-            f"--analyzer {MULTILINGUAL_ANALYZER}"
+            f"language that the analyzer {analyzer} is not made for: {format_counts(misfits)}. "
+            f"For several languages there is --analyzer {MULTILINGUAL_ANALYZER}"
         ]
 
 
@@ -195,10 +194,10 @@ def language_notes(languages: Mapping[str, int], analyzer: str) -> list[str]:
     misfits = find_misfits(languages, get_definition(analyzer))
     if not misfits:
         return []
-    parts = ", ".join(f"{code} {n:,}" for code, n in sorted(misfits.items(), key=lambda each: -each[1]))
     return [
         f"{count(sum(misfits.values()), 'document', 'are')} in a language that the analyzer {analyzer} is "
-        f"not made for: {parts}. For several languages there is --analyzer {MULTILINGUAL_ANALYZER}"
+        f"not made for: {format_counts(misfits)}. "
+        f"For several languages there is --analyzer {MULTILINGUAL_ANALYZER}"
     ]
 
 

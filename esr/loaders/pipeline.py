@@ -149,7 +149,7 @@ def build_read_options(options: Mapping[str, Any]) -> ReadOptions:
 _COUNTED = ("title", "date", "source", "language", "authors", "section", "keywords")
 """Fields for which the documents that have them are counted."""
 _MAX_SHOWN = 5
-_MAX_KEYS, _MAX_KEY_CHARS = 30, 60
+_MAX_KEYS, _MAX_NAME_CHARS = 30, 60
 _MIN_TEXT_CHARS = 40
 """A shorter value does not look like the text of an article."""
 _MAX_SOURCES = 10_000
@@ -231,11 +231,11 @@ class SourceSummary:
             )
         if counts["language"]:
             names = {code or "unknown": n for code, n in self.languages.items()}
-            lines.append(f"languages: {_format_counts(names)}")
+            lines.append(f"languages: {format_counts(names)}")
         if self._first and self._last:
             lines.append(f"dates: {_to_day(self._first[1])} to {_to_day(self._last[1])}")
         if self._sources:
-            lines.append(f"sources: {_format_counts(self._sources, self._other_sources)}")
+            lines.append(f"sources: {format_counts(self._sources, self._other_sources)}")
         if self._metadata:
             lines.append(f"kept as metadata, as no fields: {_list_keys(self._metadata)}")
         return lines
@@ -266,7 +266,7 @@ class SourceSummary:
 def describe_unknown_files(counts: Mapping[str, int]) -> str:
     """Describe the files that no loader reads, by ending, as a sentence without a full stop."""
     endings = {ending or "without an ending": n for ending, n in counts.items()}
-    total, parts = sum(counts.values()), _format_counts(endings)
+    total, parts = sum(counts.values()), format_counts(endings)
     return f"{count(total, 'file', 'are')} in no format that is read, and left out: {parts}"
 
 
@@ -277,16 +277,21 @@ def _looks_like_text(text: str) -> bool:
 
 def _list_keys(counts: Counter[str]) -> str:
     """The most frequent keys of metadata with their counts, on a few lines."""
-    shown = [f"{' '.join(key.split())[:_MAX_KEY_CHARS]} {n:,}" for key, n in counts.most_common(_MAX_KEYS)]
+    shown = [f"{_shorten(key)} {n:,}" for key, n in counts.most_common(_MAX_KEYS)]
     others = len(counts) - len(shown)
     return ", ".join([*shown, *([f"and {others:,} other keys"] if others else [])])
 
 
-def _format_counts(counts: Mapping[str, int], others: int = 0) -> str:
+def format_counts(counts: Mapping[str, int], others: int = 0) -> str:
+    """The most frequent names with their counts, and the sum of the others, in a short line."""
     ranked = sorted(counts.items(), key=lambda item: -item[1])
     others += sum(n for _, n in ranked[_MAX_SHOWN:])
-    shown = [f"{' '.join(name.split())} {n:,}" for name, n in ranked[:_MAX_SHOWN]]
+    shown = [f"{_shorten(name)} {n:,}" for name, n in ranked[:_MAX_SHOWN]]
     return ", ".join([*shown, *([f"others {others:,}"] if others else [])])
+
+
+def _shorten(name: str) -> str:
+    return " ".join(name[:_MAX_NAME_CHARS].split())
 
 
 def _to_day(date: str) -> str:

@@ -380,8 +380,8 @@ def choose_analyzer(languages: Iterable[str | None], sample: str = "first") -> C
     code, most = counts.most_common(1)[0]
     if most >= ONE_LANGUAGE * known:
         what = f"{most:,} of the {sample} {total:,} documents are" if total != 1 else "the document is"
-        return Choice(analyzer_for_language(code).name, f"{what} in {code}")
-    parts = list_examples([f"{code} {n:,}" for code, n in counts.most_common()], _MAX_TOLD)
+        return Choice(analyzer_for_language(code).name, f"{what} in {code:.60}")
+    parts = list_examples([f"{code:.60} {n:,}" for code, n in counts.most_common()], _MAX_TOLD)
     return Choice(
         MULTILINGUAL_ANALYZER,
         f"the {sample} {total:,} documents are in several languages: {parts}",

@@ -515,6 +515,18 @@ def test_what_no_document_has_is_not_mentioned() -> None:
     assert summary.lines() == ["0 have a title, 0 a date, 0 a source, 0 a language"]
 
 
+def test_a_report_on_very_long_and_many_values_is_short(esr: Esr, tmp_path: Path) -> None:
+    lines = [
+        {"id": f"d{n}", "text": "A storm.", "source": "s" * 9999, "language": f"{n}".rjust(9999, "x")}
+        for n in range(50)
+    ]
+    source = tmp_path / "long.jsonl"
+    source.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    for name, options in (("chosen", ("--analyzer", "english")), ("found", ())):
+        output = esr("load", source, "--index", tmp_path / name, *options).output
+        assert "languages: " in output and max(map(len, output.splitlines())) < 1000
+
+
 def test_the_most_frequent_sources_are_named_in_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pipeline, "_MAX_SOURCES", 6)
     summary = SourceSummary()
