@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import gc
 import os
+import re
 import sys
 from collections.abc import Iterator, MutableMapping
 from contextlib import contextmanager
@@ -190,6 +191,35 @@ def main(**options: Any) -> None:
     click.get_current_context().with_resource(use_login(**options))
 
 
+_CONTROLS = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202d\u202e]"
+"""What changes a terminal, or reverses its text. Line ends and tabs do not."""
+_OWN_CONTROLS = {"stdout": r"\x1b\[[012]m", "stderr": r"\r|\x1b\[A"}
+"""What commands write themselves: bold and dim text, and progress bars."""
+
+
+class TerminalText(TextIOWrapper):
+    """Text for a terminal, with a replacement character for each control character.
+
+    Texts of documents could otherwise clear the terminal, rename it or write into its clipboard.
+    """
+
+    controls: re.Pattern[str]
+
+    def write(self, text: str) -> int:
+        return super().write(self.controls.sub("\ufffd", text))
+
+
+def _show_no_controls() -> None:
+    """Replace the control characters in what is written to a terminal."""
+    for name, own in _OWN_CONTROLS.items():
+        stream = getattr(sys, name)
+        if isinstance(stream, TextIOWrapper) and stream.isatty():
+            encoding, errors = stream.encoding, stream.errors
+            terminal = TerminalText(stream.detach(), encoding, errors, line_buffering=True)
+            terminal.controls = re.compile(f"(?!{own}){_CONTROLS}")
+            setattr(sys, name, terminal)
+
+
 def _write_any_letter() -> None:
     """Write UTF-8 to files and pipes, and to a terminal of another encoding ? for letters that it lacks."""
     for stream in (sys.stdout, sys.stderr):
@@ -206,6 +236,7 @@ def run() -> None:
     """The entry point of the program `esr`: run the command, then end the process."""
     allow_open_files(_OPEN_FILES)
     _write_any_letter()
+    _show_no_controls()
     try:
         main()
     except SystemExit as end:

@@ -8,11 +8,15 @@ from __future__ import annotations
 import gc
 import json
 import os
+import pty
+import re
 import shlex
 import stat
 import subprocess
 import sys
+import unicodedata
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -545,6 +549,35 @@ def test_letters_that_the_terminal_lacks_end_no_command() -> None:
     done = subprocess.run(command, capture_output=True, env=os.environ | {"PYTHONIOENCODING": "latin-1"})
     assert (done.returncode, done.stderr) == (0, b"")
     assert 'have "?"' in done.stdout.decode("latin-1")
+
+
+def run_in_terminal(*args: object) -> bytes:
+    """What a command writes to a terminal."""
+    mine, its = pty.openpty()
+    command = [sys.executable, "-c", "from esr.cli.main import run; run()", *map(str, args)]
+    process = subprocess.Popen(command, stdin=its, stdout=its, stderr=its)
+    os.close(its)
+    written = b""
+    with suppress(OSError):  # the command has ended
+        while data := os.read(mine, 10_000):
+            written += data
+    os.close(mine)
+    process.wait()
+    return written
+
+
+def test_texts_of_documents_do_not_control_the_terminal(tmp_path: Path) -> None:
+    attack = "\x1b]52;c;Y3VybA==\x07\x1b[2J\x9b5m\u202e\rOK"
+    fields = {"id": "a", "title": f"Gale {attack}", "source": attack, "text": f"A storm {attack} came."}
+    source = tmp_path / "news.jsonl"
+    source.write_text(json.dumps(fields))
+    index = tmp_path / "news"
+    written = run_in_terminal("load", source, "--index", index, "--analyzer", "english")
+    written += run_in_terminal("search", "storm", "--index", index)
+    written += run_in_terminal("search", "storm", "--index", f"none{attack[:-3]}")
+    assert "\x1b[1m  1" in written.decode() and written.count("Gale \ufffd]52;".encode()) == 1
+    text = re.sub(r"\x1b\[[012]m|\r+\n", "", written.decode())
+    assert not [letter for letter in text if unicodedata.category(letter) == "Cc" or letter == "\u202e"]
 
 
 def test_a_missing_folder_is_reported_before_any_work(tmp_path: Path) -> None:
