@@ -389,6 +389,14 @@ def find_quotations(
         size *= 4
 
 
+def count_quoted(searcher: Searcher, speaker: str | None, about: ParsedQuery, filters: Filters) -> int:
+    """The number of sentences with all words of a query that quote a speaker, or anyone if None."""
+    prepared = searcher.prepare(about, Ranking())
+    said = HasQuote() if speaker is None else SaidBy((speaker,))
+    (number,) = prepared.index.count([AllOf((said, prepared.all_words))], filters)
+    return number
+
+
 def check_quotations(index: Index) -> None:
     """Raise UsageError if an index has no quotations at all."""
     if not any(index.count([HasQuote()], NO_FILTERS)):

@@ -156,3 +156,12 @@ def read_quotations(
             ranking=search.ranking,
             k=k,
         )
+
+
+def count_quoted(searcher: Searcher, arguments: Arguments) -> int | None:
+    """How many sentences with all words of the query have such a quotation; None without a query."""
+    search = parse_search(arguments)
+    if not search.query.strip():
+        return None
+    speaker = arguments.first("speaker") or None
+    return names_and_quotes.count_quoted(searcher, speaker, search.parsed, search.filters)

@@ -220,13 +220,16 @@ SERVED_SENTENCES = 20_000
 
 
 def list_occurrences(
-    searcher: Searcher, search: SearchRequest, arguments: Arguments, settings: Settings
+    searcher: Searcher, search: SearchRequest, arguments: Arguments, settings: Settings, k: int
 ) -> Concordance:
-    """The occurrences of the words of a search, as its arguments order and cut them. Raises RequestError."""
+    """The first k occurrences of the words of a search, as its arguments order and cut them.
+
+    Raises RequestError.
+    """
     check_query(searcher, search.parsed, settings)
     with blame_argument(None):
-        shape = {name: arguments.value(name) for name in ("k", "sort", "width", "unit", "sample", "seed")}
-        return build_concordance(searcher, search.parsed, search.filters, most=SERVED_SENTENCES, **shape)
+        shape = {name: arguments.value(name) for name in ("sort", "width", "unit", "sample", "seed")}
+        return build_concordance(searcher, search.parsed, search.filters, most=SERVED_SENTENCES, k=k, **shape)
 
 
 def prepare_search(searcher: Searcher, search: SearchRequest, settings: Settings) -> PreparedQuery:

@@ -237,7 +237,8 @@ def facets(call: Call) -> dict[str, Any]:
 def concordance(call: Call) -> dict[str, Any]:
     """List the occurrences of a word, a phrase or a prefix, each with the text on both sides."""
     search = parse_search(call.arguments)
-    return lists.list_occurrences(call.searcher, search, call.arguments, call.settings).as_dict()
+    k = call.arguments.value("k")
+    return lists.list_occurrences(call.searcher, search, call.arguments, call.settings, k).as_dict()
 
 
 def collocations(call: Call) -> dict[str, Any]:

@@ -114,6 +114,8 @@ _LISTS = (
 )
 _ASKED = "search facets timeline explain compare query"
 _RANKED = f"{_ASKED} similar document documents"
+MOST_LISTED = 1_000
+"""Most lines or quotations of an answer."""
 _WORDS = "concordance collocations contrast frequencies keyness"
 _NAMES = "names network"
 _OF_INDEX = f"{_RANKED} {_WORDS} {_NAMES} name quotes search_body batch values complete analyze status"
@@ -256,8 +258,8 @@ TABLE: tuple[Argument, ...] = (
         "export",
     ),
     Argument("k", "how many sentences to return", _SENTENCES, "similar compare query"),
-    Argument("k", "how many lines to return", Whole(high=1_000, usual=LINES), "concordance"),
-    Argument("k", "how many quotations to return", Whole(high=1_000, usual=QUOTATIONS), "quotes"),
+    Argument("k", "how many lines to return", Whole(high=MOST_LISTED, usual=LINES), "concordance"),
+    Argument("k", "how many quotations to return", Whole(high=MOST_LISTED, usual=QUOTATIONS), "quotes"),
     Argument("speaker", "who said it: a name, or a speaker as written", Text(), "quotes"),
     Argument("k", "how many words to return", Whole(high=1_000, usual=COLLOCATIONS), "collocations contrast"),
     Argument("k", "how many words to return", Whole(high=1_000, usual=KEY_WORDS), "keyness"),

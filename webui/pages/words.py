@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
-from itertools import accumulate, pairwise
+from itertools import accumulate, combinations, pairwise
 from typing import Any, NamedTuple
 
 from flask import Flask, Response, request
 from msgspec.structs import replace
 
 from esr.corpus.collocations import MEASURES, UNITS, Collocations
-from esr.corpus.concordance import SORTS
+from esr.corpus.concordance import LINES, SORTS
 from esr.corpus.frequencies import GROUPINGS, ORDERS, Frequencies, KeyWords
-from esr.corpus.names_and_quotes import ListedName, Quotations
+from esr.corpus.names_and_quotes import ListedName, Quotation, Quotations
 from esr.following.timeline import Interval, Timeline, count_periods, name_of
 from esr.index.contract import Index
 from esr.index.filters import DAY, NO_FILTERS
@@ -33,6 +33,7 @@ from webui.answers.downloads import table_csv
 from webui.answers.lists import list_occurrences
 from webui.arguments.form import Links, split_links
 from webui.arguments.request import Arguments, decode_arguments, parse_search
+from webui.arguments.table import MOST_LISTED
 from webui.pages.rendering import Highlighter, PageRenderer
 from webui.pages.results import LABELS, draw_days, find_headings, query_clause
 from webui.pages.timeline import draw_chart
@@ -59,6 +60,7 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
         name_types=LABELS,
         query_clause=query_clause,
         entity_key=entity_key,
+        most_listed=MOST_LISTED,
         sees_whole=lambda: not indexes.guard.part,
     )
     page = partial(_render, render)
@@ -238,12 +240,30 @@ def _add_concordance(get: Route, settings: Settings, render: PageRenderer) -> No
         arguments = decode_arguments(request.query_string, settings, "concordance", "page")
         if not arguments.first("unit"):
             arguments = arguments.with_defaults(width=LINE_WIDTH)
-        search = parse_search(arguments)
-        found = list_occurrences(visit.searcher, search, arguments, settings)
-        singly = [] if found.lines else list_words(search.parsed)
+        search, k = parse_search(arguments), arguments.value("k")
+        found = list_occurrences(visit.searcher, search, arguments, settings, k + 1)
         return _render(
-            render, visit, "concordance", arguments, found=found, singly=singly, orders=LINE_ORDERS
+            render,
+            visit,
+            "concordance",
+            arguments,
+            found=replace(found, lines=found.lines[:k]),
+            next_k=offer_more(k, len(found.lines), LINES),
+            singly=[] if found.lines else list_words(search.parsed),
+            orders=LINE_ORDERS,
         )
+
+    @get("/concordance.csv")
+    def concordance_csv(visit: Visit) -> Response:
+        arguments = decode_arguments(request.query_string, settings, "concordance", "page")
+        search, k = parse_search(arguments), arguments.value("k")
+        found = list_occurrences(visit.searcher, search, arguments, settings, k)
+        return table_csv(found.as_dict()["lines"], "concordance")
+
+
+def offer_more(k: int, found: int, more: int) -> int | None:
+    """How many lines or quotations "Show more" lists; None if k are all that were found, or can be listed."""
+    return min(k + more, MOST_LISTED) if found > k and k < MOST_LISTED else None
 
 
 MOST_WORDS = 8
@@ -312,21 +332,30 @@ def _add_names(get: Route, settings: Settings, render: PageRenderer) -> None:
         arguments = decode_arguments(request.query_string, settings, "quotes", "page")
         own, others = split_links(request.query_string, settings, "quotes", "sort")
         k, speaker = arguments.value("k"), arguments.first("speaker")
-        found = corpus.read_quotations(visit.searcher, arguments, settings, max(k, SPEAKERS_OF))
+        found = corpus.read_quotations(visit.searcher, arguments, settings, max(k + 1, SPEAKERS_OF))
         shown = found.quotations[:k]
+        called = call_speakers(visit.searcher.index, found.quotations)
         return render(
             visit,
             "quotations.html",
             query=arguments.first("q"),
             speaker=speaker,
-            speakers=count_speakers(visit.searcher.index, found),
+            with_all=corpus.count_quoted(visit.searcher, arguments),
+            called=called,
+            speakers=count_speakers(visit.searcher.index, found, called),
             counted=len(found.quotations),
             found=replace(found, quotations=shown),
             headings=find_headings(visit.searcher.index, shown),
-            next_k=k + settings.more_k if len(found.quotations) > k else None,
+            next_k=offer_more(k, len(found.quotations), settings.more_k),
             own=own,
             others=others,
         )
+
+    @get("/quotes.csv")
+    def quotes_csv(visit: Visit) -> Response:
+        arguments = decode_arguments(request.query_string, settings, "quotes", "page")
+        found = corpus.read_quotations(visit.searcher, arguments, settings, arguments.value("k"))
+        return table_csv(found.as_dict()["quotations"], "quotations")
 
 
 def group_names(names: Sequence[ListedName], type: str) -> dict[str, Sequence[ListedName]]:
@@ -343,19 +372,40 @@ def draw_months(months: Mapping[str, int]) -> Timeline | None:
     return draw_days(days, "month") if days else None
 
 
-def count_speakers(index: Index, found: Quotations) -> list[tuple[str, str, int]]:
+def call_speakers(index: Index, quotations: Sequence[Quotation]) -> dict[str, str]:
+    """What the speakers with a known name are called, by its key: as the index or a quotation writes it."""
+    written: dict[str, str] = {}
+    for each in quotations:
+        if each.name and not written.get(each.name):
+            written[each.name] = _find_written(each.name, each.speaker or "")
+    names = index.find_names(list(written))
+    return {key: names[key].form if key in names else form or key.title() for key, form in written.items()}
+
+
+def _find_written(key: str, speaker: str) -> str:
+    """The words of a speaker, such as Prime Minister Theresa May, that have the key; empty if none have."""
+    words = speaker.split()
+    for start, end in combinations(range(len(words) + 1), 2):
+        if name_key(text := " ".join(words[start:end])) == key:
+            return text
+    return ""
+
+
+def count_speakers(index: Index, found: Quotations, called: Mapping[str, str]) -> list[tuple[str, str, int]]:
     """The most frequent speakers: what filters by each, what each is called, and the number of quotations.
 
-    They are those that are names in the index, if any are: others are often pronouns and descriptions.
+    They are those that are names in the index, if any are, or else those with a known name (`called`): others
+    are often pronouns and descriptions.
     """
     spoken = [
         (each.name or name_key(each.speaker), each.speaker) for each in found.quotations if each.speaker
     ]
     names = index.find_names(list(dict.fromkeys(key for key, _ in spoken)))
     known = [(names[key].key, names[key].form) for key, _ in spoken if key in names]
+    named = [(each.name, called[each.name]) for each in found.quotations if each.name]
     counts: Counter[str] = Counter()
     forms: dict[str, str] = {}
-    for key, form in known or spoken:
+    for key, form in known or named or spoken:
         counts[key] += 1
         forms.setdefault(key, form)
     best = sorted(counts.items(), key=lambda speaker: (-speaker[1], speaker[0]))[:SPEAKERS]

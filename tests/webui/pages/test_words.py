@@ -11,9 +11,11 @@ from flask.testing import FlaskClient
 from markupsafe import escape
 
 from esr.ranking.searcher import open_searcher
+from esr.text.document import Document, Quote, Sentence
 from tests.support.elasticsearch import document, load
 from tests.support.page_corpus import get, read_json, read_table
 from webui.app import create_app
+from webui.pages.words import offer_more
 from webui.running.settings import Settings
 
 
@@ -71,6 +73,56 @@ def test_quotations_are_filtered_by_their_speaker(real: FlaskClient) -> None:
     said = next(each for each in answer if each["speaker"] == speaker)
     assert f"<mark>{escape(said['text'])}</mark>" in own
     assert "No quotations about" in real.get("/quotes?q=zyxgarble").text
+
+
+def test_speakers_with_a_known_name_are_listed_and_called_by_it(tmp_path: Path) -> None:
+    speakers = [
+        ("Mrs May", "theresa may"),
+        ("She", "theresa may"),
+        ("Prime Minister Theresa May", "theresa may"),
+        ("he", None),
+        ("He", "boris mcdonald"),
+    ]
+    sentences = [
+        Sentence(f"a.s{n}", f'"Storms come," {speaker} said.', quotes=(Quote(0, 14, speaker, name, "said"),))
+        for n, (speaker, name) in enumerate(speakers)
+    ]
+    load(str(tmp_path / "i"), [Document("a", tuple(sentences))])
+    with open_searcher(tmp_path / "i") as searcher:
+        html = create_app(searcher, Settings(access_log=0)).test_client().get("/quotes?q=storms").text
+    listed = re.findall(
+        r'class="value" href="([^"]+)"><bdi>([^<]+)</bdi></a> <span class="number">(\d)', html
+    )
+    assert [(unescape(address).split("speaker=")[1], *rest) for address, *rest in listed] == [
+        ("theresa+may", "Theresa May", "3"),
+        ("boris+mcdonald", "Boris Mcdonald", "1"),
+    ]
+    said = re.findall(r"(?s)<footer><p>(.*?)</p>", html)
+    assert sorted(re.sub("<[^>]+>", "", each) for each in said) == sorted(
+        [
+            "Mrs May (Theresa May) said",
+            "She (Theresa May) said",
+            "Prime Minister Theresa May said",
+            "he said",
+            "He (Boris Mcdonald) said",
+        ]
+    )
+
+
+def test_the_page_of_quotations_counts_the_sentences_with_all_words(real: FlaskClient) -> None:
+    text = get(real, "/quotes")["quotations"][0]["sentence"]
+    query = " ".join(text.split()[:2])
+    quoted = get(real, "/search", q=f"{query} is:quote", require="all", fold="no", k=100)["total"]
+    assert get(real, "/quotes", q=query)["sentences"] >= quoted > 0
+    html = real.get("/quotes", query_string={"q": query}).text
+    assert re.search(rf"{quoted} sentences? with a quotation and all words, best first", html)
+    assert "No sentence with a quotation and all words" in real.get("/quotes?q=earthquake+zyxgarble").text
+    assert re.search(r"\d+ sentences with a quotation, newest first", real.get("/quotes").text)
+
+
+def test_more_quotations_are_offered_up_to_the_most_that_can_be_listed() -> None:
+    assert [offer_more(20, found, 10) for found in (20, 21)] == [None, 30]
+    assert [offer_more(k, 2_000, 10) for k in (995, 1_000)] == [1_000, None]
 
 
 @pytest.mark.parametrize("measure", ["logdice", "t"])
@@ -167,6 +219,32 @@ def test_a_concordance_has_the_lines_of_the_api_and_leads_to_their_sentences(rea
     assert real.get(shown[0][0].replace("&amp;", "&").split("#")[0]).status_code == 200
     assert real.get("/concordance.json?q=relief&sort=right1&facet=source").json == answer
     assert real.get("/concordance?q=relief&sort=score").status_code == 400
+
+
+def test_lines_and_quotations_are_exported_as_tables_of_all(real: FlaskClient) -> None:
+    for path, query, shown in (
+        ("/concordance", {"q": "relief"}, "lines"),
+        ("/quotes", {}, "quotations"),
+    ):
+        page = real.get(path, query_string={**query, "k": 1}).text
+        (link,) = re.findall(r'href="([^"]+)">CSV</a>', page)
+        everything = get(real, path, **query, k=1000)[shown]
+        table = read_table(real, unescape(link))
+        assert len(table) == len(everything) > 1
+        assert [row["sentence_id"] for row in table] == [each["sentence_id"] for each in everything]
+        assert set(table[0]) == set(everything[0])
+
+
+def test_a_concordance_offers_more_lines_while_there_are_more(real: FlaskClient) -> None:
+    everything = get(real, "/concordance", q="relief")["lines"]
+    less = real.get(f"/concordance?q=relief&k={len(everything) - 1}").text
+    assert f"The first {len(everything) - 1} lines of" in less
+    (link,) = re.findall(r'href="([^"]+)" rel="next">Show more lines', less)
+    assert link.endswith(f"#line-{len(everything)}")
+    all_of_them = real.get(unescape(link)).text
+    assert f'id="line-{len(everything)}"' in all_of_them
+    assert "Show more" not in all_of_them and "The first" not in all_of_them
+    assert "lines of" not in real.get("/concordance?q=zyxgarble").text
 
 
 def test_a_concordance_without_lines_leads_to_those_of_each_word(real: FlaskClient) -> None:
