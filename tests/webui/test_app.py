@@ -151,11 +151,12 @@ def test_only_what_is_new_is_listed_with_how_often_it_was_repeated() -> None:
     ]
     client = client_over(*stories)
     page = get(client, "/search?q=storm&novel=yes&overlap=0.6").text
-    assert "3 sentences with something new, of 4 with all words" in page
+    assert "3 of 4 sentences with all words" in page
+    assert "Only what is new the same from the oldest on, without repeats" in page
     assert page.index("damaged forty") < page.index("strength was") < page.index("came a flood")
     assert "and 1 similar" in page
     one = get(client, "/search?q=storm&novel=yes&overlap=0.6&k=1").text
-    assert "1 sentence with something new so far" in one
+    assert "1 so far of 4 sentences with all words" in one
     assert "and 1 similar" not in get(client, "/search?q=storm&novel=yes").text
 
 
