@@ -283,7 +283,7 @@ def count_answer(
 ) -> AnswerCounts:
     """The counts of an answer. `by_date`: the answer lists all sentences that match, and no others."""
     if by_date:
-        return AnswerCounts("all words", None, None, answer.total)
+        return AnswerCounts(_match(prepared, report, report.counts.any_word), None, None, answer.total)
     all_words, any_word = report.counts
     matching = answer.total if prepared.interpretation.decides_candidates else any_word
     match = _match(prepared, report, matching)

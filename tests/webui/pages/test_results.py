@@ -181,6 +181,12 @@ def test_the_chart_of_dates_keeps_all_periods_and_picks_those_of_the_filter(sear
     assert narrow.picked and all(period.startswith("2024") for period in narrow.picked)
 
 
+@pytest.mark.parametrize("order", ["", "&novel=yes", "&sort=date"])
+def test_the_rail_says_of_which_sentences_it_has_counts(real: FlaskClient, order: str) -> None:
+    assert "Counts are of matching sentences." in real.get(f"/search?q=%22relief+funds%22{order}").text
+    assert "Counts are of sentences with a word of the query." in real.get(f"/search?{Q}{order}").text
+
+
 def test_a_value_is_excluded_by_a_link_in_the_query_language(real: FlaskClient) -> None:
     html = real.get(f"/search?{Q}").text
     address = re.search(r'class="exclude" href="([^"]*Northern[^"]*)"', html)
