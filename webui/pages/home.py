@@ -211,7 +211,7 @@ def make_asks(
         asks.append(QueryExample(f"{pair} after:7d", "only of the last seven days"))
     return [
         *asks,
-        QueryExample(f"{long[: max(3, len(long) - 2)]}*", "words that begin like this"),
+        QueryExample(f"{long[: max(3, len(long) - 1)]}*", "words that begin like this"),
         QueryExample(f"title:{one}", "only where the headline has this word"),
         QueryExample(f"{one} OR {other}", "sentences with one of these"),
     ]

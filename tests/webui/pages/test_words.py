@@ -130,6 +130,7 @@ def test_the_words_near_a_query_are_in_the_order_of_the_measure(real: FlaskClien
     answer = get(real, "/collocations", q="relief", measure=measure, min_count=2)["collocations"]
     html = real.get(f"/collocations?q=relief&measure={measure}&min_count=2").text
     assert [row[0] for row in cells(html)] == [each["word"] for each in answer]
+    assert f"{len(answer)} words, each at least 2 times near " in html
     assert re.findall(r'<th scope="col" class="number" aria-sort="descending">([^<]+)<', html) == [
         {"logdice": "logDice", "t": "t-score"}[measure]
     ]
