@@ -114,9 +114,8 @@ def _needs(feature: features.Feature) -> str:
 
 
 def _model(model: Model) -> str:
-    default = " The default model." if model is models.DEFAULT else ""
     contexts = ", ".join(f"`{context}`" for context in model.contexts) or "none"
-    head = f"### {model.name}\n\n{model.description[0].upper()}{model.description[1:]}.{default}\n\n"
+    head = f"### {model.name}\n\n{model.description[0].upper()}{model.description[1:]}.\n\n"
     facts = f"Source: {model.source}. Contexts: {contexts}. Candidates: `{model.candidates}`.\n"
     return head + facts + "\n" + _parameters(model.parameters)
 
