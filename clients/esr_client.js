@@ -84,7 +84,10 @@ export class Index {
    *   `esr query --as slots` printed, in place of the index's own; fetch
    */
   constructor(url, { headers = {}, request, fetch = globalThis.fetch.bind(globalThis) } = {}) {
-    const [, server, alias] = url.match(/^(.*)\/([^/]+)\/?$/);
+    const [, server, alias] = url.match(/^(https?:\/\/[^/@]+(?:\/[^@]+)?|(?:\/[^/@]+)*)\/([^/@]+)\/?$/) ?? [];
+    if (!alias) {
+      throw new EsrClientError("an index is named http(s)://host:port/alias, and a login stands in headers");
+    }
     Object.assign(this, { server, alias, headers, request, fetch });
   }
 

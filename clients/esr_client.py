@@ -176,7 +176,10 @@ class Index:
         `headers` go with each request, such as {"Authorization": "ApiKey ..."}. `request` is a template that
         `esr query --as slots` printed, in place of the index's own. `timeout` is in seconds.
         """
-        self.server, _, self.alias = url.rstrip("/").rpartition("/")
+        parts = re.fullmatch("(https?://[^/@]+(?:/[^@]+)?)/([^/@]+)/?", url)
+        if not parts:
+            raise EsrClientError("an index is named http(s)://host:port/alias, and a login stands in headers")
+        self.server, self.alias = parts.groups()
         self.headers, self.request, self.timeout = dict(headers or {}), request, timeout
 
     def send(self, path: str, body: Any = None) -> dict[str, Any]:

@@ -37,11 +37,14 @@ import { createInterface } from "node:readline";
 import { Index, build } from "ROOT/clients/esr_client.js";
 
 for await (const line of createInterface({ input: process.stdin })) {
-  const { url, words, options, request, printed } = JSON.parse(line);
-  const index = new Index(url, { request });
-  const answer = await (printed ? print(index, words, options) : index.search(words, options))
+  const answer = await ask(JSON.parse(line))
     .catch((error) => ({ error: error.constructor.name, message: error.message }));
   console.log(JSON.stringify(answer));
+}
+
+async function ask({ url, words, options, request, printed }) {
+  const index = new Index(url, { request });
+  return printed ? print(index, words, options) : index.search(words, options);
 }
 
 async function print(index, words, options) {
@@ -64,11 +67,11 @@ Ask = Callable[..., list[Any]]
 
 def ask_python(url: str, queries: Sequence[str], printed: bool = False, **known: Any) -> list[Any]:
     """What the client in Python says to each query: hits or a request as JSON, or the error."""
-    index = esr_client.Index(url, request=known.get("request"))
     options = known.get("options", {})
 
     def answer(words: str) -> Any:
         try:
+            index = esr_client.Index(url, request=known.get("request"))
             if printed:
                 description = index.describe()
                 counts = index.analyze(words, description)
@@ -297,6 +300,15 @@ def test_what_cannot_be_searched_is_said_in_one_sentence(elasticsearch_url: str,
         http("PUT", f"{index}/_mapping", {"_meta": {}})
         assert_error(ask, location, "is not an index that esr loaded")
     assert_error(ask, "http://localhost:1/news", "http://localhost:1 cannot be reached")
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["http://localhost:9200", "http://localhost:9200/", "localhost:9200/news", "http://me:secret@h:1/news"],
+)
+def test_a_location_of_another_form_is_an_error_without_its_login(url: str, ask: Ask) -> None:
+    (answer,) = ask(url, ["flood relief"])
+    assert answer["message"] == "an index is named http(s)://host:port/alias, and a login stands in headers"
 
 
 def test_an_incomplete_answer_is_an_error(elasticsearch_url: str, ask: Ask) -> None:
