@@ -73,10 +73,10 @@ if TYPE_CHECKING:
 
 
 class FolderSnapshot:
-    """One commit of an index in a folder, opened. It never changes: a search and its filters see the same."""
+    """One opened commit of an index folder. It never changes, so a search and its filters agree."""
 
     def __init__(self, where: str, cache: SearchCache, closed: threading.Event) -> None:
-        """`closed` is set when the index that this is a snapshot of is closed."""
+        """`closed` is set when the index of this snapshot is closed."""
         self.where = where
         self.description = cache.snapshot.manifest.description
         self.analyzer = get_analyzer(self.description.analyzer)
@@ -85,11 +85,11 @@ class FolderSnapshot:
         self._process = os.getpid()
         self._last_blamed = -_BLAME_SECONDS
         self._damage: SegmentDamaged | None = None
-        """What is damaged of its files, if that was found after it was opened. It answers no more."""
+        """Damage found in its files after it was opened, or None. It then answers no more calls."""
 
     @property
     def cache(self) -> SearchCache:
-        """The opened commit, and what its searches keep in memory. Raises IndexClosed or SegmentDamaged."""
+        """The opened commit, and the cache of its searches. Raises IndexClosed or SegmentDamaged."""
         if self._closed.is_set():
             raise IndexClosed(self.where)
         if self._damage is not None:
@@ -100,7 +100,7 @@ class FolderSnapshot:
     def _opened_cache(self) -> SearchCache:
         """The opened commit, even if it is damaged."""
         if self._process != os.getpid():
-            # Another thread may have held the locks of the caches in the process that forked.
+            # At the fork, another thread of the parent process may have held the locks of the caches.
             self._cache, self._process = SearchCache(self._cache.snapshot), os.getpid()
         return self._cache
 
@@ -108,7 +108,7 @@ class FolderSnapshot:
         return self
 
     def _blame_damage(self, error: Exception) -> None:
-        """Raise SegmentDamaged, or IndexUnusable, if damaged files are the reason of an error."""
+        """Raise SegmentDamaged, or IndexUnusable, if damaged files are the cause of an error."""
         parts = self._cache.snapshot.parts
         if time.monotonic() - self._last_blamed > _BLAME_SECONDS:
             self._examine(parts)
@@ -124,7 +124,7 @@ class FolderSnapshot:
     def _examine(self, parts: Iterable[Part], pause: bool = False) -> None:
         """Read the files of these segments and layers, and note what is damaged.
 
-        With `pause`, this takes half of the time of a thread.
+        With `pause`, the thread sleeps half of the time.
         """
         folder = self._cache.snapshot.folder
         for part in parts:
@@ -500,7 +500,7 @@ def _read_hits(cache: SearchCache, best: TopK, records: bool) -> Sequence[Hit]:
 
 
 def _blaming_damage(method: Callable[..., Any]) -> Callable[..., Any]:
-    """The method, whose errors are those of damaged files if there are any."""
+    """Wrap a method so that its errors blame damaged files, if there are any."""
 
     @wraps(method)
     def call(snapshot: FolderSnapshot, /, *arguments: Any, **options: Any) -> Any:
@@ -521,16 +521,16 @@ for _name, _method in [*vars(FolderSnapshot).items()]:
 
 
 _BLAME_SECONDS = 60.0
-"""How long an error does not make a snapshot read all its files again, after another one did."""
+"""Seconds after an error made a snapshot read all its files in which further errors do not."""
 
 
 def _examine_apart(snapshot: FolderSnapshot, parts: Iterable[Part]) -> None:
-    """Read files of a commit in a thread of its own."""
+    """Read files of a commit in a new thread."""
     threading.Thread(target=snapshot._examine, args=(parts, True), name="esr-examine", daemon=True).start()
 
 
 def _is_served(folder: Path, part: Part) -> bool:
-    """Whether the last commit has a segment or layer."""
+    """Whether the last commit includes a segment or layer."""
     try:
         return part in parts_of(manifest.read_any_format(folder))
     except EsrError:
@@ -544,7 +544,7 @@ def _prepare_searches(cache: SearchCache) -> None:
 
 
 class EmbeddedIndex(FolderSnapshot):
-    """An index in a folder. Each call uses the commit that is the last one at that time."""
+    """An index in a folder. Each call uses the last commit at that time."""
 
     def __init__(self, where: str) -> None:
         """Open the last commit. Raises IndexMissing or IndexUnusable."""
@@ -581,7 +581,7 @@ class EmbeddedIndex(FolderSnapshot):
     def _use(self, cache: SearchCache, mark: tuple[int, int] | None) -> FolderSnapshot:
         """Switch to a commit, and return it.
 
-        `mark` was read before the commit: if another commit came in between, the next call opens that one.
+        `mark` was read before the commit. If another commit came in between, the next call opens that one.
         """
         snapshot = FolderSnapshot(self.where, cache, self._closed)
         # One assignment: another thread may open another commit at the same time.
@@ -591,7 +591,7 @@ class EmbeddedIndex(FolderSnapshot):
 
 
 def _delegate(name: str) -> Callable[..., Any]:
-    """A method of EmbeddedIndex that calls the one of this name of the last commit."""
+    """A method of EmbeddedIndex that calls the method of the same name on the last commit."""
 
     @wraps(getattr(FolderSnapshot, name))
     def call(index: EmbeddedIndex, /, *arguments: Any, **options: Any) -> Any:

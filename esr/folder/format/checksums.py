@@ -1,5 +1,4 @@
-"""Finds damage: compares the files of a commit with the sizes and checksums that were recorded as they were
-written.
+"""Finds damage: compares the files of a commit with their recorded sizes and checksums.
 
 The manifest has the checksum of each layer, and of each segment's table of checksums.
 """
@@ -16,7 +15,7 @@ from esr.folder.format.files import FileCheck, check_file, decode_sealed
 from esr.folder.format.manifest import CHECKSUMS, LAYERS, Manifest
 
 SMALL = 1 << 12
-"""Files of up to so many bytes are read whenever their segment is opened."""
+"""Files of up to this many bytes are read whenever their segment is opened."""
 
 
 class Damage(NamedTuple):
@@ -41,7 +40,7 @@ class SegmentDamaged(IndexUnusable):
 
 
 class Part(NamedTuple):
-    """A segment or a layer: its path in the folder, and the check in the manifest, None if it has none."""
+    """A segment or a layer: its path in the folder, and its check in the manifest, None if there is none."""
 
     path: str
     check: FileCheck | None
@@ -79,8 +78,9 @@ def read_checks(folder: Path, part: Part) -> dict[str, FileCheck]:
 
 
 def _examine(folder: Path, path: str, check: FileCheck, *, read: bool) -> Damage | None:
-    """Compare a file with its check. Its content is compared with `read`, or if it is small, or if the file
-    was written to or copied since.
+    """Compare a file with its check. Returns None if they agree.
+
+    The content is compared if `read` is set, if the file is small, or if its modification time has changed.
     """
     name = f"{folder}/{path}"
     try:
@@ -100,9 +100,10 @@ def _examine(folder: Path, path: str, check: FileCheck, *, read: bool) -> Damage
 def find_damage(
     folder: Path, part: Part, *, read: bool = True, names: Collection[str] = ()
 ) -> Iterator[Damage]:
-    """Yield what is damaged of a segment or a layer, nothing if it has no checksums.
+    """Yield the damage of a segment or a layer, nothing if it has no checksums.
 
-    `read` is that of `_examine`. With `names`, it is for files with these names alone.
+    `read`: compare the content of every file or, with `names`, of the files with these names. The content of
+    small and of modified files is always compared.
     """
     if part.check is None:
         return
@@ -133,7 +134,7 @@ it reads too, have checksums of their own."""
 def require_intact(
     folder: Path, parts: Iterable[Part], *, read: bool = True, names: Collection[str] = ()
 ) -> None:
-    """Raise SegmentDamaged for the first damage of these parts, as `find_damage` finds it."""
+    """Raise SegmentDamaged for the first damage that `find_damage` finds in these parts."""
     for part in parts:
         for path, problem in find_damage(folder, part, read=read, names=names):
             raise SegmentDamaged(folder / path, problem)

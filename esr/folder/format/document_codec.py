@@ -31,10 +31,10 @@ from esr.text.document import (
 )
 
 DECODE_ERRORS: tuple[type[Exception], ...] = (isal_zlib.IsalError, ValueError, LookupError, TypeError)  # type: ignore[assignment]
-"""What decoding a damaged blob raises."""
+"""The exceptions that decoding a damaged blob raises."""
 _LEVEL = 4  # of 9: most of the compression for a third of the time
 NO_PARAGRAPH = 0
-"""Unknown, in the column of paragraphs, which are numbered from 1."""
+"""Value of the paragraph column where the paragraph is unknown. Known paragraphs are numbered from 1."""
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
@@ -177,9 +177,9 @@ _decode = msgspec.json.Decoder(ShownDocument).decode
 
 def read_shown(blobs: Iterable[bytes | memoryview]) -> list[ShownDocument]:
     """Decode the blobs of documents, in their order."""
-    # Step by step, so that the code of each step enters the processor's cache once.
+    # One step for all blobs at a time, so that its code is loaded into the processor's cache once.
     encoded = list(map(isal_zlib.decompress, blobs))
     try:
         return list(map(_decode, encoded))
-    except msgspec.DecodeError:  # e.g. numbers that JSON lacks, in fields that are not shown
+    except msgspec.DecodeError:  # e.g. NaN or infinity, in fields that are not shown
         return [msgspec.convert(read_json(each), ShownDocument) for each in encoded]

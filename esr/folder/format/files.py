@@ -1,7 +1,7 @@
 """Files of arrays and bytes: written whole and synced, read through memory maps.
 
-A bundle holds several arrays in one file. Checksums are computed while files are written. Disk errors are
-translated to what they mean for an index.
+A bundle holds several arrays in one file. Checksums are computed while files are written. Disk errors become
+errors of the index.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _HEADER = re.compile(
 
 
 class FileCheck(NamedTuple):
-    """What a file must be: its size, the CRC-32 of its content, and when it was written, in nanoseconds."""
+    """Expected state of a file: size in bytes, CRC-32 of the content, modification time in nanoseconds."""
 
     size: int
     checksum: int
@@ -50,7 +50,7 @@ class FileCheck(NamedTuple):
 
 
 def check_file(path: str | Path) -> FileCheck:
-    """Read a file, and compute what `FileCheck` holds. Raises OSError."""
+    """Read a file, and compute its check. Raises OSError."""
     checksum = 0
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)  # `open` takes three times as long
     try:
@@ -63,7 +63,7 @@ def check_file(path: str | Path) -> FileCheck:
 
 
 def copy_file(source: Path, target: Path) -> FileCheck:
-    """Copy a file with the time it was written, and sync it. Returns what was read. Raises OSError."""
+    """Copy a file and its modification time, and sync it. Returns the check of the source. Raises OSError."""
     with source.open("rb", buffering=0) as file:
         status = os.fstat(file.fileno())
         with _create(target) as copy:
@@ -96,10 +96,10 @@ _unsynced: ContextVar[list[int] | None] = ContextVar("unsynced", default=None)
 
 @contextmanager
 def sync_together() -> Iterator[None]:
-    """Sync the files and folders that the block writes when it ends without an error.
+    """Sync the files and folders that the block writes, when the block ends without an error.
 
-    Within another such block, they are synced when that one ends. Most of the time of a sync is for the
-    disk's journal, which then takes many of them at once.
+    In nested blocks, they are synced when the outermost one ends. A sync mostly waits for the disk's journal,
+    which commits many at once.
     """
     if _unsynced.get() is not None:
         yield
@@ -122,7 +122,7 @@ _MAX_UNSYNCED = 256
 
 
 def sync_written() -> None:
-    """Sync what the block of `sync_together` has written so far, while others may be written."""
+    """Sync what the block of `sync_together` has written so far. Other threads may go on writing."""
     unsynced = _unsynced.get()
     assert unsynced is not None
 
@@ -139,7 +139,7 @@ def sync_written() -> None:
 
 
 def _sync(descriptor: int) -> None:
-    """Sync a file or folder, as the block of `sync_together` ends if there is one."""
+    """Sync a file or folder: at once, or at the end of the enclosing `sync_together` block."""
     unsynced = _unsynced.get()
     if unsynced is None:
         os.fsync(descriptor)
@@ -150,7 +150,7 @@ def _sync(descriptor: int) -> None:
 
 
 class _NewFile:
-    """A file that is being written, with the checksum of what was written so far."""
+    """A file being written, with the checksum of its content so far."""
 
     def __init__(self, file: FileIO) -> None:
         self._file = file
@@ -165,7 +165,7 @@ class _NewFile:
 
 @contextmanager
 def _create(path: Path) -> Iterator[_NewFile]:
-    """Create a file, and sync it as the block ends, or as that of `sync_together` does."""
+    """Create a file, and sync it at the end of the block or of the enclosing `sync_together` block."""
     with path.open("wb", buffering=0) as file:
         new = _NewFile(file)
         yield new
@@ -178,7 +178,7 @@ def _create(path: Path) -> Iterator[_NewFile]:
 
 _CHUNKS = 4096
 _LARGE = 1 << 14
-"""Bytes of a chunk that takes longer to copy than to write by itself."""
+"""Size in bytes from which a chunk is written by itself, which is faster than copying it."""
 
 
 def save_array(path: Path, array: npt.NDArray[Any]) -> None:
@@ -243,15 +243,15 @@ def narrow(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def order_of_first(numbers: Integers, count: int) -> Numbers:
-    """The distinct ones of some numbers below `count`, in the order in which each occurs first."""
+    """The distinct values of `numbers`, all below `count`, in order of first occurrence."""
     first = np.full(count, len(numbers))
-    first[numbers[::-1]] = np.arange(len(numbers))[::-1]  # of equal numbers, the last one is assigned
+    first[numbers[::-1]] = np.arange(len(numbers))[::-1]  # of equal numbers, the last assignment wins
     return np.argsort(first)[: np.count_nonzero(first < len(numbers))]
 
 
 _SEAL = re.compile(rb'\{\n "checksum": "([0-9a-f]{8})",\n')
 _SEALED = "sealed"
-"""The last key of a sealed file. It tells a file whose first line is damaged from one of an older version."""
+"""The last key of a sealed file. It distinguishes a damaged first line from a file of an older version."""
 
 
 def encode_sealed(content: Mapping[str, Any]) -> bytes:
@@ -278,7 +278,7 @@ def decode_sealed(data: bytes) -> dict[str, Any]:
 def replace_json(path: Path, content: Mapping[str, Any]) -> None:
     """Replace a sealed JSON file atomically and durably: readers see either the old content or the new.
 
-    What was written before is synced before it.
+    Files written earlier in an enclosing `sync_together` block are synced before it.
     """
     temporary = path.with_name(f"{path.name}.new")
     with sync_together():
@@ -306,7 +306,7 @@ Arrays = dict[str, npt.NDArray[Any]]
 
 
 def save_bundle(path: Path, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-    """Write one-dimensional arrays by name, then the checksum of all before it.
+    """Write one-dimensional arrays by name, then a checksum of everything before it.
 
     The file is written from front to back, so an incomplete one is too short.
     """
@@ -328,7 +328,7 @@ def save_bundle(path: Path, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
 
 
 _CHECKSUM = "checksum"
-"""The last array of a bundle, which fills it to its end with copies of one checksum."""
+"""The last array of a bundle: copies of one checksum, up to the end of the file."""
 _COPIES = _ALIGNMENT // 4
 
 
@@ -337,7 +337,7 @@ def _trailer(checksum: int) -> bytes:
 
 
 def recorded_check(path: Path) -> FileCheck | None:
-    """The check of a bundle, from what was recorded as it was written. None if an older version wrote it."""
+    """The check of a bundle, from the checksum at its end. None if an older version wrote it."""
     with path.open("rb") as file:
         status = os.fstat(file.fileno())
         file.seek(max(status.st_size - _ALIGNMENT, 0))

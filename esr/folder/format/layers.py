@@ -1,8 +1,8 @@
-"""Layers, each the enrichment of consecutive documents of a segment, and the stack of a segment's layers.
+"""Layers, which hold the enrichment of consecutive documents, and the stack of a segment's layers.
 
-A layer is one file, which never changes. It stores some of these parts for its sentences: one column per
-feature, entities with the sentences of each and the keys of their names, parses, and 8-bit vectors. Where
-several layers cover a sentence for a part, the last one applies.
+A layer is one immutable file. It stores some of these parts for its sentences: features, one column each;
+entities, with the sentences and the name key of each; parses; 8-bit vectors; quotations. Where several layers
+cover a sentence for a part, the last one applies.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _VERSION, _RESOLUTION, _WRITTEN = "name.version", "name.resolution", "name.writt
 
 
 class LayerEntity(NamedTuple):
-    """An entity of a layer, `type:name` as it was found, and the name that it stands for in its documents."""
+    """An entity of a layer: `type:name` as found in the text, and the name it stands for in its documents."""
 
     entity: str
     type: str
@@ -55,7 +55,7 @@ class LayerEntity(NamedTuple):
 
     @property
     def written(self) -> str:
-        """The key of the written form, which is that of the name unless it is a short form."""
+        """The key of the written form. It differs from the key of the name only for short forms."""
         key = name_key(parse_entity_key(self.entity).text)
         return key if key == self.key else short_key(key)
 
@@ -89,7 +89,7 @@ def has_names(arrays: Mapping[str, npt.NDArray[Any]]) -> bool:
 
 
 class LayerNames:
-    """The keys of a layer's names, numbered in code point order. They match the written forms of one name."""
+    """The keys of a layer's names, numbered in code point order. All written forms of a name have one key."""
 
     def __init__(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         self.of_entity = arrays["name.of"]
@@ -112,7 +112,7 @@ class LayerNames:
         return np.zeros(0, np.int64) if number is None else np.flatnonzero(self.of_entity == number)
 
     def with_prefix(self, prefix: str) -> range:
-        """The numbers of the keys with this prefix."""
+        """The numbers of the name keys with this prefix."""
         return prefix_range(len(self), self._encoded, prefix)
 
     def _encoded(self, number: int) -> bytes:
@@ -154,7 +154,7 @@ class Layer:
 
     @property
     def dimensions(self) -> int:
-        """How many dimensions each vector has."""
+        """The number of dimensions of each vector."""
         return len(self.arrays["vector.values"]) // max(len(self.arrays["vector.known"]), 1)
 
     @cached_property
@@ -188,7 +188,7 @@ class Layer:
 
     @property
     def entity_count(self) -> int:
-        """How many distinct entities the layer has."""
+        """The number of distinct entities in the layer."""
         return len(self.arrays["entity.types"])
 
     def entity_key(self, number: int) -> str:
@@ -198,7 +198,7 @@ class Layer:
 
     @property
     def resolution(self) -> int:
-        """The version that resolved the short forms of its names, 0 if an older version of esr wrote it."""
+        """The version of the resolution of short forms, 0 in layers that an older version of esr wrote."""
         if "entity.types" not in self.arrays:
             return RESOLUTION_VERSION
         return int(self.arrays[_RESOLUTION][0]) if _RESOLUTION in self.arrays and self._has_names else 0
@@ -209,7 +209,7 @@ class Layer:
 
     @cached_property
     def names(self) -> LayerNames:
-        """The keys of its names, computed on first use if they are not stored."""
+        """The keys of the layer's names, computed on first use if they are not stored."""
         return LayerNames(self.arrays if self._has_names else self.arrays | self._encode_names())
 
     def _encode_names(self) -> Arrays:
@@ -217,13 +217,13 @@ class Layer:
         return encode_names([*map(LayerEntity.unresolved, keys)], 0)
 
     def named_entity(self, number: int) -> LayerEntity:
-        """An entity with the name that it stands for, by its number."""
+        """An entity with the name that it stands for, by the entity's number."""
         names = self.names
         type = ENTITY_TYPES[names.types[number]]
         return LayerEntity(self.entity_key(number), type, names.key(int(names.of_entity[number])))
 
     def resolved(self, sentence: int) -> dict[str, ResolvedName]:
-        """What the written forms of a sentence stand for, without those that stand for themselves."""
+        """The names that short forms of a sentence stand for, by written form."""
         first = self.arrays["entity.first"]
         numbers = self.arrays["entity.of"][first[sentence] : first[sentence + 1]].tolist()
         entities = [self.named_entity(number) for number in numbers]
@@ -234,7 +234,7 @@ class Layer:
         }
 
     def arrays_with_names(self, resolved: Sequence[Resolved]) -> Arrays:
-        """The arrays of this layer with the names that its forms stand for. `resolved` is by sentence."""
+        """The arrays of this layer, with the names of its forms. `resolved` has one entry per sentence."""
         sentences = [
             EncodedEnrichment({}, self.entities(number), None, resolved=of_sentence)
             for number, of_sentence in enumerate(resolved)
@@ -262,7 +262,7 @@ class EncodedEnrichment(NamedTuple):
     vector: QuantizedVector | None = None
     quotes: tuple[Quote, ...] = ()
     resolved: Resolved = NOTHING_RESOLVED
-    """What the written forms of its document stand for."""
+    """The names that written forms stand for in its document."""
 
 
 NO_ENRICHMENT = EncodedEnrichment({}, None, None)
@@ -321,7 +321,7 @@ def copy_layer(folder: Path, source: LayerInfo, target: LayerInfo, sentences: Ma
 
 
 def select_layer(path: Path, layer: Layer, sentences: Mask, parts: Iterable[str]) -> None:
-    """Write a layer of these sentences of a layer, from its arrays: the one that `save_layer` would write."""
+    """Write a layer of these sentences of `layer` from its arrays, the same that `save_layer` would write."""
     arrays: Arrays = {}
     if "features" in parts:
         columns = {name: layer.features[name][sentences].astype(float) for name in sorted(layer.features)}
@@ -491,7 +491,7 @@ class LayerStack:
     """The layers of a segment, resolved. Sentences are numbered within the segment."""
 
     def __init__(self, layers: Sequence[tuple[LayerInfo, Layer]], first: Numbers, sentences: int) -> None:
-        """`first` holds the first sentence of each document and, at its end, the number of sentences."""
+        """`first` holds the first sentence of each document, then the number of sentences."""
         self._sentences = sentences
         infos = [info for info, _ in layers]
         self._spans: dict[str, list[LayerSpan]] = {}
@@ -512,7 +512,7 @@ class LayerStack:
         return values
 
     def parses(self, sentences: Numbers) -> list[bytes | None]:
-        """The stored parse of each sentence, None where there is none."""
+        """The stored parse of each sentence, None for a sentence without one."""
         parses: list[bytes | None] = [None] * len(sentences)
         for span, places, in_layer in self._split("parse", sentences):
             for place, parse in zip(places.tolist(), span.layer.parses(in_layer), strict=True):
@@ -528,7 +528,7 @@ class LayerStack:
         )
 
     def vectors(self, sentences: Numbers) -> list[QuantizedVector | None]:
-        """The stored vector of each sentence, None where there is none."""
+        """The stored vector of each sentence, None for a sentence without one."""
         vectors: list[QuantizedVector | None] = [None] * len(sentences)
         for span, places, in_layer in self._split(VECTORS, sentences):
             stored = span.layer.stored_vectors(in_layer)
@@ -567,7 +567,7 @@ class LayerStack:
         return None
 
     def resolved(self, sentence: int) -> Resolved:
-        """What the written forms of a sentence stand for, without those that stand for themselves."""
+        """The names that short forms of a sentence stand for, by written form."""
         for span in self.entity_spans:
             if span.start <= sentence < span.stop:
                 return span.layer.resolved(sentence - span.first)

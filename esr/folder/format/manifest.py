@@ -68,8 +68,9 @@ def new_layer_name() -> str:
 
 
 def resolve_owners(layers: Sequence[LayerInfo], part: str, documents: int) -> Numbers:
-    """The index of the layer that applies to each document of a segment for a part, the last one; -1 for
-    none.
+    """The index of the layer that applies to each document for a part, -1 for none.
+
+    Of several layers with the part, the last one applies.
     """
     owners = np.full(documents, -1)
     for number, layer in enumerate(layers):
@@ -133,7 +134,7 @@ class Manifest(Struct, frozen=True):
 
     @property
     def newest_name(self) -> str:
-        """The greatest generation name, of this commit and the kept ones."""
+        """The greatest generation name of this commit and the kept ones."""
         return max(commit.generation_name for commit in (self, *self.kept_generations))
 
     def next_generation(
@@ -146,7 +147,7 @@ class Manifest(Struct, frozen=True):
     ) -> Manifest:
         """The first commit of a new generation.
 
-        `layers` are those of the new segments; segments taken over from this commit retain theirs. The `keep`
+        `layers` are those of the new segments. Segments reused from this commit retain theirs. The `keep`
         newest generations are kept, starting with this one.
         """
         retained = (layer for layer in self.layers if layer.segment in segments)
@@ -172,13 +173,13 @@ class Manifest(Struct, frozen=True):
         return commit._without_unused_recipes()
 
     def with_aliases(self, aliases: Mapping[str, Sequence[str]]) -> Manifest:
-        """The next commit, with these aliases of names, or this commit if it has them already."""
+        """The next commit, with these aliases of names, or this commit if they are unchanged."""
         if aliases == self.aliases:
             return self
         return replace(self, commit_number=self.commit_number + 1, aliases=aliases)
 
     def with_short_forms(self, short_forms: Mapping[str, Sequence[str]]) -> Manifest:
-        """The next commit, with these short forms of names, or this commit if it has them already."""
+        """The next commit, with these short forms of names, or this commit if they are unchanged."""
         if short_forms == self.short_forms:
             return self
         return replace(self, commit_number=self.commit_number + 1, short_forms=short_forms)
@@ -211,12 +212,12 @@ class Manifest(Struct, frozen=True):
 
     @property
     def checked_files(self) -> list[str]:
-        """The paths of the files of which `checksums` has the checks."""
+        """The paths of the files whose checks `checksums` holds."""
         tables = [f"{SEGMENTS}/{name}/{CHECKSUMS}" for name in self.segments]
         return [*tables, *(f"{LAYERS}/{layer.name}" for layer in self.layers)]
 
     def with_checksums(self, folder: Path) -> Manifest:
-        """This commit, with the checks of the files that have come with it."""
+        """This commit, with the checks of its new files added."""
         checks = {path: self.checksums.get(path) or _read_check(folder / path) for path in self.checked_files}
         return replace(self, checksums={path: check for path, check in checks.items() if check})
 
@@ -267,7 +268,7 @@ def _decode_checks(data: Mapping[str, Any]) -> dict[str, FileCheck]:
 
 
 class ManifestDamaged(IndexUnusable):
-    """The manifest is not as it was written."""
+    """The manifest is damaged."""
 
     ADVICE = "restore a backup with esr restore, or delete the folder and load everything again"
 
@@ -280,7 +281,7 @@ class ManifestDamaged(IndexUnusable):
 
 
 def _read_check(path: Path) -> FileCheck | None:
-    """The check of a table of checksums, or of a layer. None if an older version has written it."""
+    """The check of a table of checksums or of a layer, None if an older version of esr wrote it."""
     try:
         return check_file(path) if path.name == CHECKSUMS else recorded_check(path)
     except FileNotFoundError:
@@ -300,7 +301,7 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def read_any_format(folder: Path) -> Manifest:
-    """Read the last commit, possibly in an older format. Then only its documents may be read."""
+    """Read the last commit, also one in an older format, of which only the documents may be read."""
     try:
         data = decode_sealed((folder / MANIFEST_NAME).read_bytes())
     except NotADirectoryError as error:
@@ -344,9 +345,8 @@ _STORED_NAMES = {"generation_name": "made", "digest": "content", "is_migration":
 class Checkpoint(Struct, frozen=True):
     """The progress of a load, by which it is resumed after a crash.
 
-    `base` is the number of the commit it started from. `documents` is the number of documents that it has
-    read and stored; `digest` is the digest of their JSON, by which they are recognized when they are supplied
-    again.
+    `base` is the number of the commit it started from. `documents` is the number of documents read and stored
+    so far. `digest` is the digest of their JSON, by which a resumed load recognizes them.
     """
 
     generation_name: str
@@ -358,12 +358,12 @@ class Checkpoint(Struct, frozen=True):
     documents: int = 0
     digest: str = ""
     is_migration: bool = False
-    """Whether the load converts the index to another format, reading the documents of the index itself."""
+    """Whether the load is a migration, which reads the documents of the index itself."""
     checksums: Mapping[str, FileCheck] = field(default_factory=dict)
-    """Those of its segments and layers, as in a manifest."""
+    """Checks of its segments and layers, as in a manifest."""
 
     def as_manifest(self) -> Manifest:
-        """What it has written, as a commit."""
+        """The segments and layers written so far, as a commit."""
         return Manifest(
             self.description,
             self.segments,
@@ -381,7 +381,7 @@ class Checkpoint(Struct, frozen=True):
 
 
 def read_checkpoint(folder: Path) -> Checkpoint | None:
-    """Read the checkpoint of an unfinished load, None if there is none that can be read."""
+    """Read the checkpoint of an unfinished load, None if it is missing or unreadable."""
     try:
         return _from_dict(decode_sealed((folder / CHECKPOINT_NAME).read_bytes()))
     except (OSError, ValueError, KeyError, TypeError):
@@ -446,7 +446,7 @@ def _is_at(path: Path, descriptor: int) -> bool:
 
 
 def is_bare(folder: Path) -> bool:
-    """Whether a folder is empty, or contains only what a load leaves that was killed in its first step."""
+    """Whether a folder is empty, or contains only the files of a load that was killed in its first step."""
     return {entry.name for entry in folder.iterdir()} <= {f"{MANIFEST_NAME}.new", LOCK_NAME}
 
 
@@ -464,10 +464,10 @@ def remove_index(folder: Path) -> None:
 
 
 def delete_unreferenced(folder: Path, commit: Manifest | None = None) -> None:
-    """Delete segments and layers to which a commit (by default the last one) does not refer.
+    """Delete the segments and layers that a commit, by default the last one, does not refer to.
 
-    They are left by failed or killed writers, or have been replaced. What cannot be deleted is left to the
-    next writer.
+    Failed or killed writers left them, or they have been replaced. Files that cannot be deleted are left to
+    the next writer.
     """
     paths = list_unreferenced(folder, commit or read_any_format(folder))
     if files := [file for path in paths for file in (path.iterdir() if path.is_dir() else [path])]:

@@ -16,13 +16,13 @@ from esr.plans.evaluate import Array
 from esr.plans.plan import FieldName
 
 BATCH = 1 << 17
-"""Approximate number of sentence postings in a batch, which takes some 30 MB."""
+"""Approximate number of sentence postings in a batch, which takes about 30 MB."""
 
 
 def read_postings(
     statistics: CommitStatistics, term: str, fields: Collection[FieldName]
 ) -> tuple[SentencePostings, DocumentPostings]:
-    """Read all postings of a term, by segment, then document."""
+    """Read all postings of a term, by segment and document."""
     table = statistics.document_table
     parts, sentences, documents = [], 0, 0
     for owner, segment in enumerate(statistics.segments):
@@ -43,7 +43,7 @@ def read_postings(
 def read_batch(
     statistics: CommitStatistics, owner: int, first: int, end: int, fields: Collection[FieldName]
 ) -> tuple[SentencePostings, DocumentPostings]:
-    """Read all postings of the terms from `first` to before `end` in a segment, by term, then document."""
+    """Read all postings of the terms from `first` to before `end` in a segment, by term and document."""
     part = _read_segment(statistics.segments[owner], first, end, "surrounding" in fields)
     first_document = statistics.document_table.document_bases[owner]
     return _to_postings(part._replace(document=part.document + first_document), statistics, fields)
@@ -59,9 +59,9 @@ def batch_terms(sentence_starts: npt.NDArray[np.integer]) -> list[tuple[int, int
 class _Columns(NamedTuple):
     """Postings of terms in a segment.
 
-    Of their sentence postings: counts and lengths, of the sentence and of its surrounding. `starts` are the
+    For sentence postings: counts and lengths, of the sentence and of its surrounding. `starts` are the
     indices at which a new document (or term) begins, `document_posting` the document posting of each such
-    group. Of their document postings: documents and counts.
+    group. For document postings: documents and counts.
     """
 
     sentence_count: Array

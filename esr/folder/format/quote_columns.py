@@ -1,8 +1,8 @@
-"""The quotations of a layer: where they are, and a table of the texts of speakers, names and verbs.
+"""The quotations of a layer: their spans, and a table of the texts of speakers, names and verbs.
 
-`quote.ends` has the number of quotations up to the end of each sentence, `quote.spans` where each begins and
-ends, `quote.of` the numbers of its speaker, the speaker's key, its name and its verb in the table, -1 for
-none. The texts are in code point order.
+`quote.ends` has the number of quotations up to the end of each sentence, `quote.spans` the start and end of
+each. `quote.of` has the numbers in the table of each quotation's speaker, speaker's key, name and verb, -1
+for none. The texts are in code point order.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from esr.processes import cached_property
 from esr.text.document import Quote
 
 _TEXTS = 4
-"""How many texts each quotation has: speaker, speaker's key, name, verb."""
+"""Number of texts of each quotation: speaker, speaker's key, name, verb."""
 
 
 def encode_quotes(sentences: Sequence[Sequence[Quote]]) -> Arrays:
@@ -99,7 +99,7 @@ class LayerQuotes:
 
     @cached_property
     def _names(self) -> dict[str, list[int]]:
-        """The numbers of names by key. Documents may give names that are no keys."""
+        """The numbers of names by key. Names given in documents need not be keys."""
         names: dict[str, list[int]] = {}
         for number in sorted({*self.of[:, 2].tolist()} - {-1}):
             names.setdefault(name_key(self._encoded(number).decode()), []).append(number)
@@ -118,7 +118,7 @@ class LayerQuotes:
 
 
 def merge_quotes(layers: Sequence[LayerQuotes]) -> Arrays:
-    """The arrays of the quotations of several layers, one after the other."""
+    """The arrays of the concatenated quotations of several layers."""
     table = sorted({text for layer in layers for text in layer.texts})
     numbers = {text: number for number, text in enumerate(table)}
     of = [

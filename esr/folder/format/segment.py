@@ -1,8 +1,8 @@
 """A segment, opened for reading: columns, strings and documents mapped from disk.
 
 A posting of a term in a sentence is one integer: the sentence number, and the count in its low bits. Nearly
-all counts are 1, so a separate column would add a fifth. All postings of a segment use the same number of
-bits for the count, so they ascend by sentence.
+all counts are 1, and a column of counts would add a fifth to the size. All postings of a segment use the same
+number of bits for the count, so they ascend by sentence.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from esr.text.document import Document
 T = TypeVar("T")
 
 POSTINGS, COUNT_BITS = "sentence_postings", "sentence_count_bits"
-"""Columns of the packed postings, and of a single number: how many bits of a posting are the count."""
+"""Columns of the packed postings, and of one number: the bits of a posting that hold the count."""
 
 
 def pack(sentences: Column, counts: Column) -> dict[str, Column]:
@@ -101,7 +101,7 @@ COLUMNS = [
 
 
 FILES_OF_SEGMENT = 100
-"""Files that stay open for each segment: some 45 of it, and of one that it replaces."""
+"""Open files per segment: about 45, and as many for a segment that it replaces."""
 
 
 def read_counts(folder: Path) -> tuple[int, int]:
@@ -158,7 +158,7 @@ class Segment:
     terms = _Mapped(lambda segment: StringTable(segment.folder, "terms"))
     document_ids = _Mapped(lambda segment: StringTable(segment.folder, "documents"))
     explicit_ids = _Mapped(lambda segment: StringTable(segment.folder, "given"))
-    """The ids of the sentences at `explicit_id_numbers`; those of the others are the default."""
+    """The ids of the sentences at `explicit_id_numbers`. The other sentences have default ids."""
     explicit_id_numbers = _Mapped(lambda segment: map_array(segment.folder / "given_at.npy"))
     documents = _Mapped(lambda segment: BlobTable(segment.folder, "texts"))
     sources: _Mapped[list[str | None]] = _Mapped(lambda segment: segment.read_json("sources.json"))
@@ -171,7 +171,7 @@ class Segment:
     def __init__(
         self, folder: Path, layers: Sequence[tuple[LayerInfo, Layer]] = (), opened: Segment | None = None
     ) -> None:
-        """Open a segment with these layers. `opened` is the same one with other layers: its files are shared.
+        """Open a segment with these layers, sharing the files of `opened`, the same segment with others.
 
         Its files are mapped when they are first read, which raises SegmentDamaged if they are incomplete.
         """
@@ -251,7 +251,7 @@ class Segment:
 
     @cached_property
     def count_bits(self) -> int:
-        """How many low bits of a packed posting are the count."""
+        """The number of low bits of a packed posting that hold the count."""
         return int(self.column(COUNT_BITS)[0])
 
     def document_postings(self, term: int | None, end: int | None = None) -> Postings:
@@ -278,7 +278,7 @@ class Segment:
 
     @cached_property
     def _number_views(self) -> list[memoryview]:
-        """Views of the columns that are read for single terms, in a third of the time of arrays."""
+        """Views of the columns that are read for single terms, which takes a third of the time of arrays."""
         names = ("sentence_starts", "document_starts", "occurrences")
         return [memoryview(self.columns[name]) for name in names]  # type: ignore[arg-type]
 
@@ -288,9 +288,9 @@ class Segment:
         return self.stored_document(number).document(paragraphs)
 
     def stored_document(self, number: int) -> StoredDocument:
-        """A document decoded as far as its blob, without its paragraphs.
+        """A document decoded from its blob, which has no paragraphs.
 
-        Its blob has a checksum of its own. Raises SegmentDamaged.
+        Raises SegmentDamaged if the blob does not match its checksum.
         """
         try:
             return StoredDocument(self.documents[number])

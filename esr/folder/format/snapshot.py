@@ -1,7 +1,7 @@
 """A snapshot, one commit opened for reading, with statistics over its segments.
 
-Statistics do not depend on layers, so commits of enrichment reuse them. The module also searches a commit for
-the content of new documents under other ids, and surveys the terms of segments.
+Statistics do not depend on layers, so commits of enrichment reuse them. The module also finds new documents
+whose content a commit has under another id, and surveys the terms of segments.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class DocumentTable(NamedTuple):
 
 
 def make_document_table(segments: Sequence[Segment], sentence_bases: Sequence[int]) -> DocumentTable:
-    """Build the table of these segments. `sentence_bases` is the ordinal of each segment's first sentence."""
+    """Build the table of these segments. `sentence_bases` are the ordinals of their first sentences."""
     first = [s.column("first")[:-1] + base for s, base in zip(segments, sentence_bases, strict=False)]
     size = [np.diff(segment.column("first")) for segment in segments]
     length = [segment.column("document_length").astype(float) for segment in segments]
@@ -68,7 +68,7 @@ def make_document_table(segments: Sequence[Segment], sentence_bases: Sequence[in
 def reduce_by_document(
     ufunc: np.ufunc, values: npt.NDArray[np.generic], table: DocumentTable, empty: float
 ) -> Array:
-    """Reduce values of sentences over each document, of shape (D,); `empty` where there is no sentence."""
+    """Reduce values of sentences over each document, to shape (D,); `empty` where there is no sentence."""
     reduced = np.full(len(table.size), empty)
     has_sentences = table.size > 0
     if has_sentences.any():
@@ -120,7 +120,7 @@ class CommitStatistics:
 
     @cached_property
     def languages(self) -> Mapping[str | None, int]:
-        """The number of documents in each language that they declare; None for none declared."""
+        """The number of documents that declare each language; None for documents that declare none."""
         documents: Counter[str | None] = Counter()
         for segment in self.segments:
             counts = np.bincount(segment.column(LANGUAGE), minlength=len(segment.languages)).tolist()
@@ -193,7 +193,7 @@ class CommitStatistics:
         return np.asarray(np.maximum(occurrences, 1) / self._occurrences(segment, total))
 
     def _occurrences(self, segment: Segment, elsewhere: int | Mapping[str, int]) -> Any:
-        """The occurrences that p(t|C) is a share of: one number, or one for each of a segment's terms."""
+        """The denominator of p(t|C) in occurrences: one number, or one for each of a segment's terms."""
         if not self._is_by_language:
             assert isinstance(elsewhere, int)
             return max(self.collection.occurrences + elsewhere, 1)
@@ -206,7 +206,7 @@ class CommitStatistics:
 
 
 def _document_groups(segment: Segment) -> npt.NDArray[np.str_]:
-    """The language of each document of a segment, as terms are kept apart by it."""
+    """The language of each document of a segment, as a code of `language_group`."""
     groups = np.array([language_group(language) for language in segment.languages] or [""])
     return np.asarray(groups[segment.column(LANGUAGE)])
 
@@ -248,7 +248,7 @@ def _collection_statistics(segment: Segment, documents: Mask | None = None) -> C
 
 
 class Snapshot:
-    """One commit, opened. A search uses the same snapshot throughout, whatever is committed meanwhile."""
+    """One commit, opened. A search uses one snapshot throughout, so later commits do not affect it."""
 
     def __init__(self, folder: Path, manifest: Manifest, before: Snapshot | None = None) -> None:
         """Open a commit. Segments and layers that `before` has open are reused. Raises SegmentDamaged."""
@@ -283,7 +283,7 @@ class Snapshot:
             self.statistics = CommitStatistics(self.segments, manifest.description.is_by_language)
 
     def _find_unreplaced(self) -> set[str]:
-        """The paths of the segments and layers that nothing, such as esr restore, has replaced."""
+        """The paths of the segments and layers that have not been replaced since, as `esr restore` does."""
         return {path for path, inode in self._inodes.items() if _inode(self.folder / path) == inode}
 
     def require_intact(self) -> None:
@@ -369,9 +369,9 @@ def describe_known_content(segments: Sequence[Segment], known: Mapping[str, str]
 
 
 def find_known_content(new: Sequence[Segment], old: Sequence[Segment]) -> dict[str, str]:
-    """Find new documents whose content old segments have under another id, as happens when ids change.
+    """Find new documents whose content old segments have under another id, as when ids have changed.
 
-    Returns the id in the old segments by the id of the new document. Only a sample of the new documents is
+    Maps the id of the new document to the id in the old segments. Only a sample of the new documents is
     looked up.
     """
     wanted: dict[int, list[Document]] = {}
@@ -409,9 +409,7 @@ def _shapes(segment: Segment) -> Numbers:
 
 
 def _sign_documents(segment: Segment, documents: Numbers) -> npt.NDArray[np.uint64]:
-    """Compute a signature of each of these documents, of shape (D,), from its length and those of its
-    sentences.
-    """
+    """Compute a signature of each document, of shape (D,), from its length and its sentences' lengths."""
     first = segment.column("first")
     starts, sizes = first[documents], first[documents + 1] - first[documents]
     ends = np.concatenate([[0], np.cumsum(sizes)])

@@ -62,7 +62,7 @@ def hash_strings(strings: Iterable[str]) -> Hashes:
 
 
 class Content(NamedTuple):
-    """Strings or blobs: all their bytes in some pieces, of any size, and the length of each in bytes."""
+    """Strings or blobs: their concatenated bytes, in pieces of any size, and the length of each in bytes."""
 
     pieces: Sequence[bytes | memoryview]
     lengths: Integers
@@ -77,7 +77,7 @@ class Content(NamedTuple):
 
 
 def select_content(content: memoryview, ends: Integers, mask: Mask) -> Content:
-    """The selected ones of strings of which `ends` are the borders. Consecutive ones are one piece."""
+    """The strings of the mask. `ends` are the end offsets of all; consecutive strings form one piece."""
     borders = np.flatnonzero(np.diff(mask, prepend=False, append=False))
     places = ends[borders].tolist()
     pieces = [content[start:stop] for start, stop in zip(places[::2], places[1::2], strict=True)]
@@ -239,7 +239,7 @@ class AttributeTable:
 
     @property
     def starts(self) -> Integers:
-        """Where the documents of each value begin, and where the last ones end."""
+        """The start of each value's documents, and the end of the last value's."""
         return self._starts if self._ranges else np.zeros(1, np.int64)
 
     def read_documents(self, first: int, last: int) -> tuple[Integers]:
@@ -254,7 +254,7 @@ class AttributeTable:
         """Yield the values of an attribute, as written, and the number of documents with each.
 
         The values of META are the keys of metadata. With `counts`, of shape (documents,), each document
-        counts so often instead of once.
+        counts that many times instead of once.
         """
         if name == META:
             for of_key in [of_key for of_key in self._ranges if of_key.startswith(META_PREFIX)]:
@@ -288,7 +288,7 @@ class AttributeTable:
     def _find(self, name: str, values: Iterable[str]) -> Iterator[int]:
         """Yield the numbers of those of these values that the attribute has."""
         numbers = self._ranges.get(name)
-        if not numbers:  # a segment without attributes has no values to look in
+        if not numbers:  # a segment without attributes has no table of values
             return
         for value in values:
             encoded = value.encode("utf-8", "surrogatepass")
@@ -330,7 +330,7 @@ class AttributeBuilder:
 def save_attributes(
     folder: Path, names: Sequence[str], values: Content, starts: Integers, documents: Integers
 ) -> None:
-    """Write a table, given by what `AttributeTable` has. Without attributes it is one small file."""
+    """Write a table, given the contents of an `AttributeTable`. Without attributes it is one small file."""
     ranges: dict[str, tuple[int, int]] = {}
     for number, name in enumerate(names):
         ranges[name] = ranges.get(name, (number,))[0], number + 1

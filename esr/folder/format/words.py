@@ -120,7 +120,7 @@ class EncodedLists(NamedTuple):
 
 
 def decode(lists: EncodedLists) -> Column:
-    """Decode the numbers of the lists, concatenated."""
+    """Decode the lists. Returns their numbers, concatenated."""
     group, content, unary_start, first, before, lengths = lists
     count, steps = int(lengths.sum()), group.steps
     start = before + first * steps
@@ -216,7 +216,7 @@ class PositionLists(NamedTuple):
 class WordPositions:
     """Finds the positions of words, from the mapped files of a `WordTable`.
 
-    It takes some 12 bytes for each sentence and each word of the segment, so callers decide how long to keep
+    It takes about 12 bytes for each sentence and each word of the segment. Callers decide how long to keep
     it.
     """
 
@@ -316,15 +316,13 @@ class WordPositions:
 
     @cached_property
     def block_sentences(self) -> Column:
-        """The sentence of the first position in each block. That of another is at most a few further."""
+        """The sentence of the first position in each block. Its other positions are a few sentences on."""
         starts = self.sentence_starts
         blocks = np.arange(0, int(starts[-1]), 1 << BLOCK_BITS)
         return (np.searchsorted(starts, blocks, "right") - 1).astype(np.int32)
 
     def _find_members(self) -> dict[int, tuple[Column, Column]]:
-        """For each group, its words, and the numbers of positions before each of them, with the total at the
-        end.
-        """
+        """For each group, its words, and the number of positions before each word, followed by the total."""
         members = {}
         for group in _distinct(self._group_of):
             numbers = np.flatnonzero(self._group_of == group).astype(np.int32)
@@ -427,7 +425,7 @@ class WordTable:
 
     @cached_property
     def _end_view(self) -> memoryview:
-        """Reading a single number from a memoryview takes a third of the time of an array."""
+        """The ends as a memoryview, which reads a single number in a third of the time of an array."""
         return memoryview(self._ends)  # type: ignore[arg-type]
 
 
@@ -454,8 +452,9 @@ def save_words(
 
 
 def rank_words(counts: Column, limit: int) -> Numbers:
-    """The place of each word in the order of groups, and of words in each group. `counts` are those of the
-    words' positions, which are below `limit`.
+    """The rank of each word in the order of groups, then of words.
+
+    `counts` are the words' numbers of positions. All positions are below `limit`.
     """
     rank = np.empty(len(counts), np.int64)
     rank[np.argsort(choose_low_bits(counts, limit), kind="stable")] = np.arange(len(counts))

@@ -1,1 +1,1 @@
-"""The hot loops of searching, compiled by numba. Callers use the functions of `kernel.search`."""
+"""The inner loops of searches, compiled by numba. Callers use the functions of `kernel.search`."""

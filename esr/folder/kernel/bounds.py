@@ -1,7 +1,7 @@
 """Upper bounds of documents: the impacts of terms, and their sums with priors, features and filters.
 
 Impacts are computed by the formulas of `esr.plans.bounds` in one pass over the postings. Each number is
-computed by the same steps, and logarithms are left to numpy, so the results are identical.
+computed by the same steps, and numpy computes the logarithms, so the results are identical.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ from esr.folder.kernel.numba_support import (
 from esr.folder.kernel.score import field_worth, reads_surrounding
 
 BUCKETS, SAMPLE = 256, 4096
-"""Number of buckets, and least number of sampled bounds, from which a threshold is estimated."""
+"""Number of buckets, and minimum number of sampled bounds, for the estimate of a threshold."""
 
 
 @inlined
 def are_all_own(rule, terms):
-    """Whether every document that is reached contains one of the query's own terms."""
+    """Whether every reached document contains one of the query's own terms."""
     table, all_own = terms.table, not rule.all_documents
     for t in range(len(table)):
         all_own &= table[t].own > 0
@@ -110,7 +110,7 @@ def bound_documents(rule, transform, terms, commit, static_scores, filters, scra
     """Compute the bounds of the reached documents that may have candidates, packed into `scratch.keys`.
 
     Returns the number of candidates (if the rule takes whole documents), the number of bounds, and a
-    threshold that somewhat more than k of the bounds reach.
+    threshold that somewhat more than k bounds reach.
     """
     all_own, wanted = are_all_own(rule, terms), rule.k + 16
     bounds, marks, keys, documents = scratch.bounds, scratch.reached, scratch.keys, scratch.documents
@@ -186,8 +186,8 @@ def better(a, b, falls):
 def best_of_mixture(worth, term, document, share, near, best):
     """The best evidence in a document, relative to a sentence without the term.
 
-    `best` is the best evidence of the sentences with the term, `near` the greatest share that these add to
-    their neighbours. Without the term, the shortest and the longest sentence are the extremes.
+    `best` is the best evidence of the sentences with the term, `near` the greatest share that they add to
+    their neighbours. Among sentences without the term, the shortest and the longest are the extremes.
     """
     background, own, falls = term
     termless = 1.0
@@ -213,7 +213,7 @@ def read_postings(transform, term, commit, g, ends, best, at_best):
     is_mixture, saturation, with_surrounding, worth = transform
     background, own, falls = term
     segment, records = commit.segments[g], commit.documents
-    # The columns are read by address and width: a record would be read again for each posting.
+    # Columns are passed as address and width: fields of a record would be read again for each posting.
     postings, posting_width = segment.sentence_postings.address, segment.sentence_postings.width
     lengths, length_width = segment.lengths.address, segment.lengths.width
     numbers, number_width = segment.document_numbers.address, segment.document_numbers.width

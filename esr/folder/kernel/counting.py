@@ -46,7 +46,7 @@ def count_bits(word):
 
 @inlined
 def mark_sentences(terms, commit, mask, marks):
-    """Set the bits of the sentences that contain an own term, in documents that the mask lets through."""
+    """Set the bits of the sentences that contain an own term, in documents that pass the mask."""
     table, ranges = terms.table, terms.ranges
     for g in range(len(commit.segments)):
         segment = commit.segments[g]
@@ -65,8 +65,8 @@ def mark_sentences(terms, commit, mask, marks):
 def count_matches(rule, terms, commit, scores, filters, marks):
     """Count sentences that contain an own term or, if the rule says so, have a neighbour that does.
 
-    Only sentences that the filters let through and that have a value are counted: `scores` is empty, or
-    NO_VALUE for the others. `marks` is a bit set of sentences, empty before and after.
+    Only sentences that pass the filters and have a value are counted. `scores` is NO_VALUE for sentences
+    without a value, and empty if all have one. `marks` is a bit set of sentences, empty before and after.
     """
     with_neighbours, begins, allowed = rule.candidates == SURROUNDING, commit.begins, filters.sentence_bits
     mark_sentences(terms, commit, filters.documents, marks)
@@ -75,7 +75,7 @@ def count_matches(rule, terms, commit, scores, filters, marks):
         word = matches = marks[n]
         marks[n] = NONE
         if with_neighbours:
-            # Neighbours do not cross the border of a document.
+            # Neighbours are in the same document.
             after = marks[n + 1] & ~begins[n + 1] if n + 1 < len(marks) else NONE
             matches |= ((word << ONE) | (before >> LAST)) & ~begins[n]
             matches |= ((word & ~begins[n]) >> ONE) | (after << LAST)
@@ -95,8 +95,8 @@ def count_matches(rule, terms, commit, scores, filters, marks):
 def count_any(numbers, segments, allowed, marks):
     """Count sentences with at least one of the terms.
 
-    `numbers` are those of RANGES, `segments` those of `Commit`. `allowed` is a bit set of the
-    sentences to count, of length 0 if all are. `marks` is a bit set of sentences, empty before and after.
+    `numbers` are those of RANGES, `segments` those of `Commit`. `allowed` is a bit set of the sentences to
+    count, empty for all. `marks` is a bit set of sentences, empty before and after.
     """
     ranges = view_ranges(numbers, len(segments))
     for g in range(len(segments)):

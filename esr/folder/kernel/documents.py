@@ -1,8 +1,8 @@
 """Scores documents: locates their postings, lays them out, and selects sentences that may be in the top k.
 
-Documents are taken in order of falling bounds, roughly. Their postings are scattered in memory, so they are
-located a batch at a time: memory is prefetched, and no lookup waits for the one before it. The best k values
-are a heap in an array whose first element is the least.
+Documents are taken in roughly descending order of their bounds. Their postings are scattered in memory, so
+they are located a batch at a time: memory is prefetched, and no lookup waits for the one before it. The best
+k values are a heap in an array whose first element is the least.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from esr.folder.kernel.score import (
 
 @inlined
 def replace_least(top, value):
-    """Replace the least of the k best values, which is the first of the heap `top`."""
+    """Replace the least of the k best values, which is the first element of the heap `top`."""
     place, size = 0, len(top)
     while True:
         child = 2 * place + 1
@@ -43,8 +43,8 @@ def replace_least(top, value):
 def lay_out(scoring, commit, batch, j, space):
     """Fill the workspace with document j of the batch.
 
-    Returns the number of terms present, the last position near a term, and the bound of the sentences that
-    are near none.
+    Returns the number of terms present, the last position near a term, and the bound of the sentences near no
+    term.
     """
     ranges, counts, surrounding_counts = scoring.ranges, space.counts, space.surrounding_counts
     document, g, gains, m, last = commit.documents[batch.documents[j]], batch.owners[j], space.gains, 0, 0
@@ -91,7 +91,7 @@ def lay_out(scoring, commit, batch, j, space):
 
 @inlined
 def clear(space, m, last):
-    """Clear what `lay_out` has written, given its number of terms and its last position."""
+    """Clear the workspace after `lay_out`, given its number of terms and its last position."""
     for position in range(last + 1):
         space.gains[position] = 0.0
     for n in range(m):
@@ -103,7 +103,7 @@ def clear(space, m, last):
 
 @inlined
 def is_candidate(candidates, space, position):
-    """Whether the candidate rule takes a sentence of a document that it reaches."""
+    """Whether a sentence is a candidate by the rule. The rule takes its document."""
     if candidates == DOCUMENT_LEVEL:
         return True
     for t in range(len(space.own)):
@@ -137,7 +137,7 @@ def list_positions(scoring, space, begin, size, least_gain):
 
 @inlined
 def add_sentence(selection, used, s, value, space, i, length):
-    """Append listed sentence i to the selection, with the facts from which its evidence is computed.
+    """Append the listed sentence i to the selection, with the facts from which its evidence is computed.
 
     `length` is the length of its document.
     """
@@ -201,7 +201,7 @@ def select_sentences(scoring, commit, batch, space, selection, used, at, end):
 LINE = 64
 """Bytes in a cache line."""
 MAX_PREFETCHED = 1 << 16
-"""Size of postings in bytes above which a term's postings are not prefetched."""
+"""Size in bytes above which a term's postings are not prefetched."""
 
 
 @inlined
@@ -340,7 +340,7 @@ def fill_batch(batch, keys, documents, sizes, at, least):
     """Put documents from `at` on into the batch, skipping those whose bounds are below `least`.
 
     Returns the next position, the number of documents in the batch, and the greatest number of sentences in
-    one.
+    one of them.
     """
     filled, largest, room = 0, 0, len(batch.documents)
     while at < len(keys) and filled < room:

@@ -22,7 +22,7 @@ Records = npt.NDArray[np.void]
 MIXTURE, LOGARITHM, HYPERBOLA = 0, 1, 2
 """Shapes of a plan's transform."""
 DOCUMENT_LEVEL, MATCHING, SURROUNDING = 0, 1, 2
-"""Candidates: all sentences of a document, sentences with an own term, or these and their neighbours."""
+"""Candidate rules: all sentences of a document, sentences with an own term, or these and their neighbours."""
 
 BATCH = 128
 """Number of documents whose postings are located together."""
@@ -30,11 +30,11 @@ BATCH = 128
 UNREACHED = NO_VALUE = -np.inf
 """The bound of a document that no term has reached, and the static score of a sentence without a value."""
 LOST = 0.035
-"""The part of a query's squared length that is usually lost when its numbers are cut to three bits."""
+"""The share of a query's squared length that is usually lost when its numbers are quantized to three bits."""
 ABSENT = -1
-"""The index of the posting of a term that a document does not have."""
+"""The posting index of a term that a document does not contain."""
 NOWHERE = -2
-"""No position in a document, and next to none."""
+"""A position outside any document, and next to no position in one."""
 
 COLUMN = np.dtype([("address", np.int64), ("width", np.int64)])
 """A column of a segment in memory: its address, and the width of a number in bytes."""
@@ -89,8 +89,8 @@ EVIDENCE_SENTENCE, EVIDENCE_SURROUNDING, EVIDENCE_DOCUMENT, EVIDENCE_COLLECTION 
 class Rule(NamedTuple):
     """The number of hits and the candidate rule of a search.
 
-    `all_documents`: documents without any term have candidates, too. `margin`: upper bound of the rounding
-    difference between values of the kernel and scores.
+    `all_documents`: documents without any term have candidates too. `margin`: upper bound of the difference
+    that rounding makes between values of the kernel and scores.
     """
 
     k: int
@@ -100,7 +100,10 @@ class Rule(NamedTuple):
 
 
 class Formula(NamedTuple):
-    """The shape of a transform, and its weights, each in an array of one record. Only one of them is used."""
+    """The shape of a transform, and the weights for both kinds of transform, each an array of one record.
+
+    Only the weights of the transform's kind are used.
+    """
 
     shape: int
     mixture: Records
@@ -156,7 +159,7 @@ class Commit(NamedTuple):
 
 
 class StaticScores(NamedTuple):
-    """What priors and features add: at most in each document (D,), and to each sentence (S,).
+    """The sum that priors and features add: the most in each document (D,), and for each sentence (S,).
 
     Both arrays are empty if the plan has no static scores. `has_gaps`: some sentences have NO_VALUE.
     """
@@ -169,7 +172,7 @@ class StaticScores(NamedTuple):
 class Filters(NamedTuple):
     """Masks of the documents (D,) and the sentences (S,) to search, and the latter as a bit set.
 
-    A mask is empty if all pass. `sentence_bits` is not needed if whole documents are candidates.
+    A mask is empty if all pass. `sentence_bits` is unused if whole documents are candidates.
     """
 
     documents: Mask
@@ -180,8 +183,8 @@ class Filters(NamedTuple):
 class Scratch(NamedTuple):
     """Buffers of one search at a time.
 
-    These are left as they were: `bounds` (D,), UNREACHED; `reached` (D,), False; `marks`, a bit set of
-    sentences, empty. `keys` (D,) and `documents` (D + 1,) are not cleared.
+    A search leaves these as it found them: `bounds` (D,), UNREACHED; `reached` (D,), False; `marks`, a bit
+    set of sentences, empty. It does not clear `keys` (D,) and `documents` (D + 1,).
     """
 
     bounds: Doubles
@@ -214,11 +217,11 @@ class Scoring(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """B documents that are scored one after another.
+    """B documents whose postings are located together.
 
     For each document: its number, its bound, its segment (B,); the index of each term's posting of the
     document, ABSENT without the term, and of its first sentence posting there (T, B). The rest (B + 1,) are
-    buffers of the lookup: the `members` of one segment, those `having` a term, the `wanted` numbers, and the
+    buffers of the lookup: the `members` in one segment, those `having` a term, the `wanted` numbers, and the
     indices at which they were `found`.
     """
 
@@ -234,7 +237,7 @@ class Batch(NamedTuple):
 
 
 class Listed(NamedTuple):
-    """The sentences of a document that are being scored, each array of shape (P,).
+    """The sentences of a document that are being scored. Each array has shape (P,).
 
     `positions` are those in the document, from 1. Then: the lengths of the sentences and of their
     surroundings; the worth of one occurrence in the sentence and in the surrounding, and of the document's

@@ -1,8 +1,8 @@
-"""Products of 8-bit vectors, and bits of vectors, by which most of them need not be multiplied.
+"""Products of 8-bit vectors, and bits of vectors, which rule out most vectors without multiplying them.
 
 Products are sums of integers, so they are exact in any order. The bits of a vector are the signs of its
 distances from the mean of all vectors (as in RaBitQ). With two numbers of the vector they give an estimate of
-its product with a query, whose numbers are cut to three bits; a third number bounds the error. Bits and
+its product with a query, whose numbers are quantized to three bits; a third number bounds the error. Bits and
 numbers are stored by blocks of 64 vectors, word by word: one instruction counts the bits of several vectors.
 """
 
@@ -36,7 +36,7 @@ ONE, TWO, NOTHING = np.uint64(1), np.uint64(2), -1
 LANES = 64
 """Number of vectors in a block."""
 AHEAD, LINE = 8, 64
-"""How many rows ahead rows are fetched, and the bytes of a line of the cache."""
+"""Number of rows by which the prefetch is ahead, and bytes in a cache line."""
 
 
 @inlined
@@ -53,7 +53,7 @@ def multiply(vector, query):
 
 @inlined
 def _fetch(vectors, scales, row):
-    """Fetch a row and its scale into the cache; a number below 0 does no harm."""
+    """Prefetch a row and its scale into the cache. A negative row does no harm."""
     dimensions = vectors.shape[1]
     address = vectors.ctypes.data + row * dimensions
     for byte in range(0, dimensions, LINE):
@@ -70,10 +70,10 @@ def multiply_vectors(products, vectors, rows, query):
 
 @eager_jit(LONGS, FLOATS, DOUBLES, ROWS, ALLOWED, QUERY, ESTIMATE, DOUBLE)
 def bound_vectors(numbers, bounds, seeds, rows, allowed, query, estimate, limit):
-    """Write the numbers and bounds of the rows whose products may reach a limit. Returns how many they are.
+    """Write the numbers and bounds of the rows whose products may reach a limit. Returns their number.
 
-    Sets `seeds`, of shape (64 G,), to the products of the rows with the greatest bounds: in each of G groups
-    of blocks, the greatest of those with the same place in a block; -inf if none is allowed.
+    Sets `seeds`, of shape (64 G,), to the products of the rows with the greatest bounds. The blocks form G
+    groups, and each group has one such row for each place in a block; -inf if none is allowed.
 
     `rows`: vectors, their scales (NaN for none), start and stop. `allowed` is the mask of the rows from start
     to stop, empty for all. `query`: values and scale. `estimate`: bits and factors of the vectors, the
@@ -133,7 +133,7 @@ def bound_vectors(numbers, bounds, seeds, rows, allowed, query, estimate, limit)
 
 @eager_jit(LONGS, DOUBLES, ROWS, ALLOWED, QUERY, DOUBLE)
 def multiply_all(numbers, products, rows, allowed, query, limit):
-    """Write the numbers and products of the rows whose products exceed a limit. Returns how many they are.
+    """Write the numbers and products of the rows whose products exceed a limit. Returns their number.
 
     The arguments are those of `bound_vectors`.
     """
@@ -171,7 +171,7 @@ def multiply_some(numbers, products, bounds, vectors, scales, query, limit):
 
 @eager_jit(WORDS, FACTORS, VECTORS, DOUBLES, FLOATS, fastmath=("reassoc",))
 def compute_bits(words, factors, vectors, scales, mean):
-    """Set the bits and factors of vectors, NaN where there is none.
+    """Set the bits and factors of vectors. The factors of a row without a vector are NaN.
 
     The factors are the product with the mean, the length that a sign stands for, and a standard error for a
     query of length 1. Row n has the place n % 64 of block n // 64.

@@ -1,4 +1,4 @@
-"""How the kernel is compiled and cached on disk, and the numba types of its arguments.
+"""Compilation of the kernel, its cache on disk, and the numba types of its arguments.
 
 numba's cache notices changes of a function's own file, but not of the files of functions that it calls. The
 cached name therefore includes a digest of all files of the kernel.
@@ -38,7 +38,7 @@ inlined = njit(inline="always", error_model="numpy")
 compiled = njit(error_model="numpy")
 """Compiled separately, for calls from other compiled functions."""
 uncounted = njit(error_model="numpy", _nrt=False)  # type: ignore[call-overload]
-"""Like `compiled`, for functions that create no arrays: counting references doubles their time."""
+"""Like `compiled`, for functions that create no arrays: reference counting would double their time."""
 
 
 def eager_jit(*signature: types.Type, fastmath: Collection[str] = ()) -> Callable[[Callable[..., Any]], Any]:
@@ -49,7 +49,7 @@ def eager_jit(*signature: types.Type, fastmath: Collection[str] = ()) -> Callabl
 
     def compile(function: Callable[..., Any]) -> Any:
         name = function.__qualname__
-        function.__qualname__ = f"{name}_{SOURCES}"  # numba names its files by it
+        function.__qualname__ = f"{name}_{SOURCES}"  # numba names its cache files after it
         dispatcher = njit([signature], cache=True, nogil=True, error_model="numpy", fastmath=set(fastmath))(
             function
         )
@@ -62,7 +62,7 @@ def eager_jit(*signature: types.Type, fastmath: Collection[str] = ()) -> Callabl
 
 
 def is_kept(module: str, name: str) -> bool:
-    """Whether the compiled form of a function of this folder is in the cache."""
+    """Whether the cache has the compiled form of a function of this folder."""
     folder = _cache_folder()
     python = "py{}{}".format(*sys.version_info)
     return folder is not None and any(folder.glob(f"{module}.{name}_{SOURCES}*.{python}*.nbi"))
@@ -102,7 +102,7 @@ def is_compiling() -> bool:
 
 
 def _cache_folder() -> Path | None:
-    """The cache folder of this folder's functions, None if there is no place for it."""
+    """The cache folder of this folder's functions, None if no writable place exists."""
     path = njit(cache=True)(digest_sources).stats.cache_path  # compiles nothing
     return None if path is None else Path(path)
 

@@ -1,7 +1,7 @@
-"""The values of sentences in the kernel, and the exact evidence of the selected ones.
+"""The values of sentences in the kernel, and the exact evidence of the selected sentences.
 
 Values follow the formulas of `esr.plans.evaluate`, with one logarithm of a product for several terms.
-Evidence is computed by the same steps as there, so it is equal to the last digit.
+Evidence is computed by the same steps as there, so it is identical.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def field_worth(field, length):
 
 @inlined
 def evidence_of(space, t, i):
-    """The evidence for a term in a listed sentence; of a mixture, divided by the collection's weight."""
+    """The evidence for a term in a listed sentence; for a mixture, divided by the collection's weight."""
     listed = space.listed
     position = listed.positions[i]
     x = listed.in_document[i] * space.share[t] + listed.in_sentence[i] * space.counts[t, position]
@@ -141,7 +141,7 @@ def bound_termless(scoring, shortest, longest):
 
 @inlined
 def bound_far(scoring, space, t, shortest, longest):
-    """Upper bound of what a term of a document adds to the termless score of a sentence not near it."""
+    """Upper bound of what a term of the document adds to the termless score of a sentence not near it."""
     weight, share, table = space.weight[t], space.share[t], scoring.length_table
     if scoring.shape != MIXTURE:
         return weight * saturate(scoring.shape, scoring.saturation.k1, share)

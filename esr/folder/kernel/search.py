@@ -1,8 +1,8 @@
 """The compiled search of a commit and the other entry points of the kernel.
 
-Importing this module compiles the kernel or loads it from numba's cache. Documents are scored by falling
-bounds until no remaining bound reaches the k-th value. Sentences whose values are within rounding of the top
-k are selected; their exact scores are summed by the steps of `esr.plans.evaluate`.
+Importing this module compiles the kernel or loads it from numba's cache. Documents are scored in descending
+order of their bounds until no remaining bound reaches the k-th value. Sentences whose values are within
+rounding of the top k are selected; their exact scores are summed by the steps of `esr.plans.evaluate`.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ def open_selection(terms, k):
 
 @inlined
 def compact(selection, used, room):
-    """Drop what is below the k-th value, and grow the selection if there is still too little room.
+    """Drop sentences below the k-th value, and grow the selection if there is still too little room.
 
     Returns the selection and its number of sentences.
     """
@@ -217,7 +217,7 @@ def top_k(rule, transform, terms, commit, static_scores, filters, scratch):
     keys, documents, sizes, top = scratch.keys, scratch.documents, commit.sizes, selection.top
     used, valued, done, positions = 0, 0, 0, POSITIONS
     while done < size:
-        # Of the remaining documents, first those above the threshold, then all that may still count.
+        # First the documents above the threshold, then all others that may still count.
         n, lowest, highest = take_documents(keys, documents, done, size, threshold)
         bounds, ordered = order_documents(keys[done : done + n], documents[done : done + n], lowest, highest)
         done += n

@@ -1,4 +1,4 @@
-"""The cache of a snapshot: what its searches keep in memory for later searches."""
+"""The cache of a snapshot: data that its searches keep in memory for later searches."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _build_tables(statistics: CommitStatistics) -> KernelTables:
 class _TextCache:
     """The part of the cache that depends on the segments alone, so no layer changes it.
 
-    It must not refer to itself: without cycles, the files of its segments are closed with its last use.
+    It must not be part of a reference cycle: then the files of its segments are closed with its last use.
     """
 
     def __init__(self, statistics: CommitStatistics) -> None:
@@ -50,7 +50,7 @@ class _TextCache:
         return ImpactCache(self._statistics, self.memory, self.kernel_tables)
 
     def values(self, field: str) -> ValueTable:
-        # By the names, not the field: keys that no document has may be typed in any number of ways.
+        # Keyed by the names, not the field: users may type any number of metadata keys that no document has.
         names = attribute_names(self, field)
         table = self._values.get(names)
         if table is None:
@@ -82,7 +82,7 @@ class SearchCache:
 
     @property
     def memory(self) -> SearchMemory:
-        """The memory that the caches share, within one limit."""
+        """The memory that the caches share, with one limit."""
         return self._texts.memory
 
     @property
@@ -106,7 +106,7 @@ class SearchCache:
         return self._texts.kernel_tables()
 
     def values(self, field: str) -> ValueTable:
-        """The values of `source` or of an attribute in the documents. Those of META are the keys."""
+        """The values of `source` or of an attribute in the documents; for META, the metadata keys."""
         return self._texts.values(field)
 
     @cached_property

@@ -68,7 +68,7 @@ def count_masked(condition: Condition, cache: SearchCache, filters: Filters) -> 
 
 
 def _mask_matches(plan: Plan, segment: Segment, document_mask: Mask | None) -> Mask:
-    """Mask of the sentences that the rule takes, in the documents of the mask."""
+    """Mask of the sentences that are candidates by the rule, in the documents of the mask."""
     numbers = [segment.terms.find(term) for term in plan.candidate_terms]
     document = segment.column("document")
     if plan.candidates == "context" and plan.context == "document":

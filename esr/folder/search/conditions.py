@@ -53,20 +53,20 @@ def mask_dates(segment: Segment, start: int | None, end: int | None) -> Mask:
 
 
 def mask_sources(segment: Segment, forms: Sequence[str]) -> Mask:
-    """Mask of the documents with one of these sources, as written (`resolve_source`)."""
+    """Mask of the documents with one of these sources, given in their written forms (`resolve_source`)."""
     numbers = [n for n, source in enumerate(segment.sources) if source in forms]
     return np.isin(segment.column("source"), numbers)
 
 
 def mask_attribute(segment: Segment, wanted: plan.HasAttribute) -> Mask:
-    """Mask of the documents with one of these values of an attribute, as written (`resolve_attribute`)."""
+    """Mask of the documents with one of these values, given in written forms (`resolve_attribute`)."""
     mask = np.zeros(segment.document_count, bool)
     mask[segment.attributes.documents(wanted.names, wanted.values)] = True
     return mask
 
 
 def mask_entities(segment: Segment, names: Sequence[str]) -> Mask:
-    """Mask of the sentences that mention one of these names: keys (`resolve_name`), or their forms."""
+    """Mask of the sentences that mention one of these names, given as keys (`resolve_name`) or forms."""
     return segment.enrichment.name_mask(map(name_key, names))
 
 

@@ -1,4 +1,4 @@
-"""Counts of sentences, by values of their documents and by conditions, and of words and terms in sentences.
+"""Counts of sentences by values of their documents and by conditions, and of words and terms in sentences.
 
 Sentences are also ordered by date. The kernel counts conditions on terms, which every query has. Without it,
 `count_masked` counts. The words of sentences are read from the word tables, or else from the texts.
@@ -116,7 +116,7 @@ def count_names(
     prefix: str,
     keys: Collection[str] | None,
 ) -> dict[str, int]:
-    """The most frequent names by key, with the number of sentences or documents that mention each."""
+    """The most frequent names by key, with the number of sentences or of documents that mention each."""
     if unit == "documents":
         masks = [_mask_mentioning(segment, filters) for segment in cache.snapshot.segments]
         counts = cache.names.count_documents(cache.snapshot.segments, masks)
@@ -131,7 +131,7 @@ def count_names(
 
 
 def _mask_mentioning(segment: Segment, filters: Filters) -> Mask | None:
-    """Mask of the documents that satisfy the filters, with the entities anywhere in them."""
+    """Mask of the documents that satisfy the filters. An entity may be anywhere in the document."""
     mask = mask_documents(segment, filters)
     if not filters.entities:
         return mask
@@ -144,7 +144,7 @@ def _mask_mentioning(segment: Segment, filters: Filters) -> Mask | None:
 def count_days(condition: Condition | None, cache: SearchCache, filters: Filters) -> DayCounts:
     """Count the sentences of each day that satisfy the condition and the filters.
 
-    Undated ones are left out.
+    Undated sentences are left out.
     """
     counts: Counter[int] = Counter()
     for segment, mask in mask_allowed(condition, cache, filters):
@@ -155,7 +155,7 @@ def count_days(condition: Condition | None, cache: SearchCache, filters: Filters
 
 
 def _sum_days(segment: Segment, of_documents: Numbers) -> dict[int, int]:
-    """The sums of these numbers of documents by day, without days that have none."""
+    """Sum numbers given per document by day, without days whose sum is 0."""
     date = segment.column("date")
     dated = np.flatnonzero((date != NO_DATE) & (of_documents > 0))
     days, place = np.unique(date[dated] // DAY, return_inverse=True)
@@ -179,7 +179,7 @@ def find_by_date(
         start += segment.sentence_count
     all_ordinals, keys = np.concatenate(ordinals), _sort_keys(np.concatenate(dates), oldest_first)
     total = len(keys)
-    if k < total:  # those after the k-th need no order
+    if k < total:  # sentences after the k-th need no order
         chosen = np.flatnonzero(keys <= np.partition(keys, k - 1)[k - 1])
         all_ordinals, keys = all_ordinals[chosen], keys[chosen]
     return all_ordinals[np.argsort(keys, kind="stable")][:k], total
@@ -295,7 +295,7 @@ class _Counter:
 
 Counts = npt.NDArray[np.int64]
 _DECODED = 1 << 20
-"""Positions that are decoded at once."""
+"""Number of positions decoded at once."""
 
 
 def count_words(words: Sequence[str], cache: SearchCache) -> dict[str, int]:
@@ -323,7 +323,7 @@ def _count_in_sentences(table: WordTable, positions: PositionCache) -> Counts:
 
 
 def _batches(table: WordTable) -> Iterator[range]:
-    """Ranges of words with few enough positions to decode them at once."""
+    """Yield ranges of words with few enough positions to decode at once."""
     ends = np.cumsum(table.counts, dtype=np.int64)
     first = 0
     while first < len(table):
@@ -353,7 +353,7 @@ def count_terms(condition: Condition, cache: SearchCache, filters: Filters) -> M
 def sum_lengths(
     by: LengthGroups, cache: SearchCache, filters: Filters, condition: Condition | None
 ) -> Mapping[Any, int]:
-    """Sum the terms of the sentences that satisfy a condition and the filters by day or by source."""
+    """Sum the lengths of the sentences that satisfy a condition and the filters, by day or by source."""
     total: Counter[Any] = Counter()
     for segment, mask in mask_allowed(condition, cache, filters):
         lengths = segment.column("length").astype(np.int64)
@@ -368,9 +368,9 @@ def sum_lengths(
 
 
 _WORDS_PER_TEXT = 4_000
-"""To read a text takes about as long as to find the places of this many words."""
+"""Reading a text takes about as long as finding the positions of this many words."""
 _SHARE = 4
-"""The places of all words take at most this part of the memory for searches."""
+"""The positions of all words may take 1 / _SHARE of the memory for searches."""
 
 
 def read_texts(cache: SearchCache, ordinals: Numbers, total: int) -> SentenceTexts:
@@ -412,7 +412,7 @@ def _read_words(cache: SearchCache, locations: Locations) -> SentenceWords | Non
     spans = [cache.positions.of(table).sentence_starts for table in tables]
     lengths = np.empty(len(locations.numbers), np.int64)
     for owner, places, numbers in group_by_segment(locations):
-        lengths[places] = spans[owner][numbers + 1] - spans[owner][numbers] - 1  # one is skipped after a text
+        lengths[places] = spans[owner][numbers + 1] - spans[owner][numbers] - 1  # less the skipped one
     starts = np.concatenate([[0], np.cumsum(lengths)])
     words = np.empty(starts[-1], np.int64)
     vocabulary = _TableWords(tables)
@@ -439,12 +439,12 @@ def _words_by_position(table: WordTable, positions: WordPositions) -> Column:
 
 
 class _TableWords:
-    """Numbers of the words of several tables: those of each after those of the ones before it."""
+    """Numbers of the words of several tables, one table after another."""
 
     def __init__(self, tables: Sequence[WordTable]) -> None:
         self._tables = tables
         self.firsts = np.cumsum([0, *map(len, tables)])
-        """The first number of each table, and the end."""
+        """The first number of each table, then the end."""
 
     def match(self, numbers: Numbers, word: str, is_prefix: bool) -> Mask:
         mask = np.zeros(len(numbers), bool)

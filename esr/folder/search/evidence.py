@@ -107,18 +107,18 @@ def _sentence_counts(
 
 
 _MANY = 64
-"""If one of so many is wanted, a column of all counts takes less time than a search for each."""
+"""If at least one in this many is wanted, a column of all counts is faster than a search for each."""
 
 
 def _count(postings: Postings, numbers: Numbers, size: int) -> Array:
-    """The count of a term in the sentences or documents, of `size`, with these numbers, of shape (n,)."""
+    """The counts of a term in these of `size` sentences or documents, of shape (n,)."""
     if not len(postings.numbers):
         return np.zeros(len(numbers))
     if len(numbers) * _MANY > size:
         counts = np.zeros(size)
         counts[postings.numbers] = postings.counts
         return counts[numbers]
-    # In the type of the postings: a search for numbers of another one would copy them all.
+    # In the type of the postings: a search for numbers of another type would copy all postings.
     wanted = np.minimum(numbers, postings.numbers[-1]).astype(postings.numbers.dtype)
     places = np.searchsorted(postings.numbers, wanted)
     return np.where(postings.numbers[places] == numbers, postings.counts[places], 0.0)
@@ -144,7 +144,7 @@ class StaticBounds(NamedTuple):
 class StaticScoreCache:
     """The contributions of static scores in a snapshot, kept in memory.
 
-    They depend on features, so on layers too.
+    They depend on features, and so on layers.
     """
 
     def __init__(self, snapshot: Snapshot, memory: SearchMemory) -> None:

@@ -1,8 +1,8 @@
 """Impacts, the upper bounds of what terms add in each document, computed on demand and kept in memory.
 
-An impact (`Bound.upper_bounds`) depends on the transform, the term and its background, and on nothing else of
-the query, so the bounds of a query take one addition per term and document. The kernel computes impacts in
-one pass over the postings; without it numpy does, with the same results. They are rounded up to 32 bits.
+An impact (`Bound.upper_bounds`) depends only on the transform, the term and its background, so the bounds of
+a query take one addition per term and document. The kernel computes impacts in one pass over the postings;
+without it numpy does, with the same results. They are rounded up to 32 bits.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class ImpactComputation:
         statistics: CommitStatistics,
         tables: Callable[[], KernelTables] | None = None,
     ) -> None:
-        """Without the tables of the kernel, numpy is used."""
+        """Without `tables`, those of the kernel, numpy computes the impacts."""
         self.bound = Bound(transform, statistics.collection.longest_sentence)
         self._transform = transform
         self.statistics = statistics
@@ -67,7 +67,7 @@ class ImpactComputation:
         return tuple(Formula(shape, mixture, saturation))
 
     def compute(self, terms: Sequence[PlanTerm], sizes: Sequence[int], impacts: Values) -> list[float]:
-        """Set `impacts` to those of these terms, concatenated; `sizes` are the terms' numbers of documents.
+        """Set `impacts` to the impacts of these terms, concatenated. `sizes` are their numbers of documents.
 
         Returns the greatest absolute value for each term.
         """
@@ -116,9 +116,9 @@ def flatten(
 
 
 _Key = tuple[str, float, bool, bool]
-"""A term, its p(t|C), whether it is the query's own, whether its weight is negative."""
+"""A term, its p(t|C), whether it is the query's own, and whether its weight is negative."""
 LIMIT_SHARE = 0.5
-"""Share of the searches' memory that the impacts of one transform may take."""
+"""The share of the memory for searches that the impacts of one transform may take."""
 
 
 class TermImpacts(NamedTuple):
@@ -145,7 +145,7 @@ class Impacts:
         limit: float,
         note_size: Callable[[int], None] = lambda size: None,
     ) -> None:
-        """`limit` is the maximum size in bytes. `note_size` is called with the size when it has grown."""
+        """`limit` is the maximum size in bytes. `note_size` is called with the new size after each growth."""
         self.bound = computation.bound
         self._computation = computation
         self._limit = limit
@@ -215,7 +215,7 @@ class Impacts:
         return [self._computation.statistics.find(term.term).statistics.df for term in terms.values()]
 
     def _grow(self, end: int) -> None:
-        """Make room up to this index. Running searches keep the array that they have."""
+        """Make room up to this index. Running searches keep using the old array."""
         if end > len(self._values):
             most = int(self._limit) // self._values.itemsize
             grown = np.empty(max(min(max(2 * len(self._values), 1 << 16), most), end), np.float32)
@@ -224,7 +224,7 @@ class Impacts:
 
 
 class ImpactCache:
-    """The impacts of each transform that has been searched with, in one commit. Threads share it."""
+    """The impacts in one commit, by transform. Threads share it."""
 
     def __init__(
         self,
@@ -232,7 +232,7 @@ class ImpactCache:
         memory: SearchMemory,
         tables: Callable[[], KernelTables] | None = None,
     ) -> None:
-        """`tables` returns those of the kernel, which are built on first use."""
+        """`tables` returns the tables of the kernel, built on first use."""
         self._statistics = statistics
         self._memory = memory
         self._tables = tables
@@ -243,7 +243,7 @@ class ImpactCache:
 
     def _make(self, transform: Mixture | Saturation) -> Impacts:
         computation = ImpactComputation(transform, self._statistics, self._tables)
-        # A weak reference: the memory holds the impacts, so a strong one would make a cycle.
+        # A weak reference: the memory holds the impacts, so a strong one would create a cycle.
         resize = WeakMethod(self._memory.resize)
 
         def note_size(size: int) -> None:
@@ -254,13 +254,13 @@ class ImpactCache:
 
 
 _COLUMNS = (POSTINGS, "document_numbers", "document_counts", "length", "document")
-"""In the order of `layout.SEGMENT`."""
+"""The columns of a segment in the order of `layout.SEGMENT`."""
 
 
 class KernelTables:
     """The segments of a commit as arguments of the kernel, and buffers for searches.
 
-    Threads share it; each search takes a scratch of its own.
+    Threads share it, and each search takes its own scratch buffers.
     """
 
     def __init__(self, statistics: CommitStatistics) -> None:

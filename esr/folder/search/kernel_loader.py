@@ -1,4 +1,4 @@
-"""Loads the kernel when it pays.
+"""Loads the kernel when that saves time.
 
 Loading takes half a second, so it waits until searches have taken as long, or until a server asks for it. The
 first time on a machine, compiling takes half a minute or more and is left to another process. Until the
@@ -21,12 +21,12 @@ SUPPORT = "esr.folder.kernel.numba_support"
 LOAD_AFTER = 0.5
 """Seconds of exhaustive searches after which the kernel is loaded."""
 MAX_COUNTED = 0.05
-"""Maximum number of seconds counted per search, so that a few slow ones do not load the kernel."""
+"""Maximum number of seconds counted per search, so that a few slow searches do not load the kernel."""
 COMPILING = "the kernel is being compiled"
 LOOK_SECONDS = 1.0
 """Seconds between checks whether the kernel has been compiled."""
 MAX_ATTEMPTS = 3
-"""How often a process starts the compiler, if it ends without a result."""
+"""Maximum number of times that a process starts the compiler, if it ends without a result."""
 
 
 class Loader:
@@ -36,7 +36,7 @@ class Loader:
         self.kernel: Any = None
         """The module `KERNEL`, or None while searches score every candidate."""
         self.reason = "the compiled kernel is not loaded yet"
-        """Why there is no kernel."""
+        """The reason why searches have no kernel."""
         self._spent = 0.0
         self._is_tried = False
         self._compiler: threading.Thread | None = None
@@ -47,7 +47,7 @@ class Loader:
         self._lock = threading.Lock()
 
     def renew(self) -> None:
-        """Begin anew after a fork, unless the kernel is loaded: threads that load it were not forked."""
+        """Reset the loader after a fork, which does not copy loading threads, unless the kernel is loaded."""
         if self.kernel is None:
             self.__init__()  # type: ignore[misc]
 
@@ -66,8 +66,8 @@ class Loader:
     def load(self, *, apart: bool = False, wait: bool = True) -> None:
         """Load the kernel, if numba is installed. Other threads score every candidate meanwhile.
 
-        With `apart`, another process compiles the kernel if it has not been compiled: in this process,
-        concurrent searches would leave the compiler no time. Without `wait`, a later call loads the result.
+        With `apart`, another process compiles the kernel if necessary, since concurrent searches in this
+        process would starve the compiler. Without `wait`, a later call loads the result.
         """
         if self._is_tried or not self._lock.acquire(blocking=False):
             return
@@ -91,14 +91,14 @@ class Loader:
         except ModuleNotFoundError as error:
             self.reason = "numba is not installed"
             logging.getLogger(__name__).info("searches go without numba: %s", error)
-        except Exception as error:  # numba does not fit, or has no place for its cache
+        except Exception as error:  # an incompatible numba, or no place for its cache
             self.reason = "numba does not load"
             logging.getLogger(__name__).warning("searches go without numba: %s", error)
         finally:
             self._lock.release()
 
     def _start_compiler(self) -> None:
-        """Compile the kernel in another process, unless one does.
+        """Compile the kernel in another process, unless one is already compiling.
 
         Raises ChildProcessError if that has failed.
         """
@@ -120,9 +120,9 @@ class Loader:
 
 
 def _compile_apart(*, unless_another_does: bool = False) -> int:
-    """Compile the kernel in a process of its own, which leaves it in numba's cache. Returns its exit status.
+    """Compile the kernel into numba's cache in a separate process. Returns its exit status.
 
-    The process outlives this one, even if it is interrupted: the next program needs the result.
+    The process continues if this one ends or is interrupted: the next program needs the result.
     """
     import subprocess  # slow to import, and not needed otherwise
 

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from esr.index.limits import read_cache_limit
 
 _LEAST_SIZE = 1 << 10
-"""Size in bytes that a value counts at least, to limit the number of small ones."""
+"""Least size in bytes that a value counts as, which limits the number of small values."""
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -35,9 +35,9 @@ class SearchMemory:
         return len(self._values)
 
     def get(self, key: Hashable, make: Callable[[], V], size: Callable[[V], int] = attrgetter("nbytes")) -> V:
-        """The value of a key, made if it is missing. If it grows later, call `resize`.
+        """The value of a key, created if missing. If it grows later, call `resize`.
 
-        Two threads may make it at once; both get the same value.
+        Two threads may create it at once; both get the same value.
         """
         with self._lock:
             entry = self._values.get(key)
@@ -57,7 +57,7 @@ class SearchMemory:
         make: Callable[[Sequence[K]], Sequence[V]],
         size: Callable[[V], int] = attrgetter("nbytes"),
     ) -> dict[K, V]:
-        """The values of distinct keys. Those that are missing are made together, in their order."""
+        """The values of distinct keys. Missing values are created together, in order."""
         found: dict[K, V] = {}
         missing: list[K] = []
         values = self._values

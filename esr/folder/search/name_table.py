@@ -1,7 +1,7 @@
 """The names in a snapshot, with their written forms grouped by key and counted over all layers.
 
-Names are numbered in the order of the hashes of their keys, by which keys of different layers are matched.
-The module also counts the documents with each value of a field.
+Names are numbered in the order of their keys' hashes, which match keys across layers. The module also counts
+the documents with each value of a field.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class NameTable:
         return counts[:-1]
 
     def count_documents(self, segments: Sequence[Segment], masks: Iterable[Mask | None]) -> Numbers:
-        """Count the documents of the masks, one for each segment or None for all, that mention each name."""
+        """Count the documents that mention each name, among those of one mask per segment; None for all."""
         counts = np.zeros(len(self), np.int64)
         for segment, spans, mask in zip(segments, self._spans, masks, strict=True):
             document, found = segment.column("document"), [np.zeros(0, np.int64)]
@@ -68,7 +68,7 @@ class NameTable:
         return counts
 
     def counted(self, counts: Numbers, prefix: str, keys: Iterable[str] | None, size: int) -> dict[str, int]:
-        """The greatest of these counts of names, by key: of all names, those with the prefix, or these."""
+        """The `size` greatest counts of names by key, of the names with the prefix or of these `keys`."""
         if keys is not None:
             found = {number for number in map(self._find, keys) if number is not None}
             numbers = np.array(sorted(found), np.int64)
@@ -84,9 +84,9 @@ class NameTable:
 
     @cached_property
     def _type_counts(self) -> Numbers:
-        """The number of sentences that give each name each type, of shape (names, types of ENTITY_TYPES).
+        """The number of sentences that give each name each type, of shape (names, len(ENTITY_TYPES)).
 
-        Short forms that the collection joins to a name do not count, unless it has nothing else.
+        Short forms joined to a name in the whole collection do not count, unless the name has no other forms.
         """
         counts, of_full_names = np.zeros((2, len(self), len(ENTITY_TYPES)), np.int64)
         joined = np.array([hash64(key) for key in self._aliases.joined], np.uint64)
@@ -115,7 +115,7 @@ class NameTable:
         return {type: np.flatnonzero(self.types == number) for number, type in enumerate(ENTITY_TYPES)}
 
     def find(self, keys: Iterable[str]) -> dict[str, Name]:
-        """Find names by key. Keys that no sentence has are left out."""
+        """Find names by key, leaving out keys that no sentence has."""
         numbers = {key: self._find(key) for key in keys}
         return {key: self.name(number) for key, number in numbers.items() if number is not None}
 
@@ -174,7 +174,7 @@ class NameTable:
 
     @cached_property
     def _occurrences(self) -> dict[Layer, npt.NDArray[np.int32]]:
-        """For each layer, the name of each entity of each sentence; the number of names for repetitions."""
+        """For each layer, the name of each entity of each sentence; for a repetition, the number of names."""
         occurrences = {}
         for layer in self._layers:
             names = self._name_of_key[layer][layer.names.of_entity[layer.arrays["entity.of"]]]
@@ -185,7 +185,7 @@ class NameTable:
 
     @cached_property
     def _entities_by_name(self) -> tuple[Numbers, Numbers, Numbers]:
-        """The entities of all layers, sorted by name: names, indices of layers, numbers within layers."""
+        """The entities of all layers, sorted by name: names, layer indices, numbers within layers."""
         parts = [self._name_of_key[layer][layer.names.of_entity] for layer in self._layers]
         names = np.concatenate([np.zeros(0, np.int64), *parts])
         layers = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
@@ -200,7 +200,7 @@ class NameTable:
             yield self._layers[layer], number
 
     def _key(self, name: int) -> str:
-        """The key of a name; if it has aliases, the key of its displayed form in the alias table."""
+        """The key of a name; for a name with aliases, the key of its displayed form in the alias table."""
         layer, entity = next(self._entities(name))
         return self._aliases.group_key(layer.names.key(int(layer.names.of_entity[entity])))
 
@@ -243,7 +243,7 @@ def _mask_first(sentences: Numbers, values: Numbers) -> npt.NDArray[np.bool_]:
 
 
 def _places(layer: Layer, sentences: Numbers) -> Numbers:
-    """The indices in `entity.of` of the entities of these sentences."""
+    """The indices into `entity.of` of the entities of these sentences."""
     first = layer.arrays["entity.first"].astype(np.int64)
     sizes = first[sentences + 1] - first[sentences]
     before = np.cumsum(sizes) - sizes
@@ -257,10 +257,10 @@ def _slice(numbers: range) -> slice:
 def count_values(
     segment: Segment, names: Iterable[str], counts: Numbers | None = None
 ) -> Iterator[tuple[str, int]]:
-    """Yield the values of `source` or of attributes, as written, with the number of documents of each.
+    """Yield the written values of `source` or of attributes, with the number of documents of each.
 
-    `names` are `source` or names of attributes. With `counts`, of shape (documents,), each document counts so
-    often instead of once.
+    `names` are `source` or names of attributes. With `counts`, of shape (documents,), each document counts
+    that many times instead of once.
     """
     for name in names:
         yield from (

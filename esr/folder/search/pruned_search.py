@@ -1,9 +1,9 @@
 """The pruned search: binds a plan to a snapshot, calls the kernel, and ranks what it selects.
 
 Pruning gives every document with a candidate an upper bound of its best sentence's score (`esr.plans.bounds`)
-and visits documents by falling bounds until none reaches the k-th score. Bounds equal to it are visited, so
-the answer is that of scoring everything, ties included. Bounds are computed from the postings for any
-parameters of the plan; nothing is stored for them.
+and visits documents in descending order of bounds until none reaches the k-th score. Documents whose bound
+equals that score are visited, so the answer equals that of an exhaustive search, ties included. Bounds are
+computed from the postings for any parameters of the plan; nothing is stored for them.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from esr.plans.evaluate import apply_static_score, apply_transform
 from esr.plans.plan import Plan, Unprunable
 
 _FEW = 0.1
-"""Share of sentences up to which it pays to search only the documents with one of them."""
+"""Share of sentences in the mask up to which searching only their documents is faster."""
 
 
 class PrunedSearch(NamedTuple):
     """The search for a plan's best k sentences in a commit.
 
     `static_scores` is None if the plan has none. `document_mask` is the mask of documents that may have
-    candidates, None for all. `sentence_mask`, of shape (sentences,), is the mask of sentences that the
-    filters and the plan's condition let through, None if these apply to whole documents only.
+    candidates, None for all. `sentence_mask`, of shape (sentences,), is the mask of sentences that pass the
+    filters and the plan's condition, None if these apply to whole documents only.
     """
 
     plan: Plan
@@ -103,7 +103,7 @@ def _concatenate(masks: Iterable[Mask | None]) -> Mask | None:
 
 
 _MAX_STATIC_SCORE = 1e30
-"""Greatest contribution of static scores that can be pruned: the kernel holds them in 32 bits."""
+"""Greatest contribution of static scores for which searches are pruned: the kernel holds them in 32 bits."""
 _NO_MASK, _NO_BITS, _NO_SCORES = np.zeros(0, bool), np.zeros(0, np.uint64), np.zeros((0, 0))
 _NO_STATIC_SCORES = tuple(layout.StaticScores(np.zeros(0), np.zeros(0, np.float32), False))
 _NO_FILTERS = tuple(layout.Filters(_NO_MASK, _NO_MASK, _NO_BITS))

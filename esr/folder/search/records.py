@@ -1,6 +1,6 @@
 """The records of sentences, read by ordinal, with a cache of the documents whose sentences have been shown.
 
-An ordinal is the number of a sentence in the collection; a location is its segment and its number there.
+An ordinal is the number of a sentence in the collection. A location is its segment and its number there.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class DocumentCache:
         self._memory = memory
 
     def read(self, keys: Collection[DocumentKey]) -> Mapping[DocumentKey, ShownDocument]:
-        """Read the documents with these keys, which must be distinct."""
+        """Read the documents with these distinct keys."""
         return self._memory.get_many(keys, self._unpack)
 
     def _unpack(self, keys: Sequence[DocumentKey]) -> list[ShownDocument]:

@@ -1,7 +1,8 @@
 """Products of a query's vector with the stored vectors of sentences, and the search for the nearest ones.
 
-From `LEAST_FOR_BITS` vectors on, the kernel first bounds each product by bits (`esr.folder.kernel.nearest`),
-and multiplies only vectors that may be among the nearest. Products and their order are exact either way.
+With `LEAST_FOR_BITS` vectors or more, the kernel first bounds each product by bits
+(`esr.folder.kernel.nearest`), and multiplies only vectors that may be among the nearest. Products and their
+order are exact either way.
 """
 
 from __future__ import annotations
@@ -34,31 +35,35 @@ if TYPE_CHECKING:
 
 Vectors = npt.NDArray[np.int8]
 _Run = Callable[..., Iterable[Any]]
-"""`map`, or that of a pool."""
+"""`map`, or the `map` of a thread pool."""
 _Bounded = tuple[Numbers, npt.NDArray[np.float32]]
 """Rows of a layer, and upper bounds of their products."""
 LEAST_FOR_BITS = 2**18
-"""Number of vectors from which on bits pay. Fewer are all multiplied, in some milliseconds."""
+"""Number of vectors from which bits save time. Multiplying fewer takes a few milliseconds."""
 _LEAST_CHUNK, _MOST_CHUNK = 2**12, 2**17
-"""Numbers of sentences of the first chunk and of the last ones: the limit rises fast at the beginning."""
+"""Numbers of sentences in the first chunk and in the last ones. The limit rises fast at the beginning."""
 _CHUNK_WITHOUT_KERNEL = 2**14
-"""Maximum number of sentences multiplied at once by numpy: as floats, some 25 MB with 384 dimensions."""
+"""Maximum number of sentences that numpy multiplies at once: as floats, 25 MB with 384 dimensions."""
 _MOST_THREADS, _LEAST_FOR_THREADS = 4, 2**16
-"""Threads pay from so many vectors on. Most time goes to reading memory, so more threads add little."""
+"""Maximum number of threads, and the number of vectors from which they save time.
+
+Most of the time is spent reading memory, so more threads gain little.
+"""
 _ERRORS = 4.5
-"""Standard errors by which a product may exceed its estimate. Of normal errors, 3.4e-6 are greater."""
+"""Standard errors by which a product may exceed its estimate. 3.4e-6 of normal errors are greater."""
 _WIDTH = 2.3
-"""Standard deviations of a query's numbers that three bits span: of 2.0 to 2.6, the least error."""
+"""Standard deviations of a query's numbers that three bits span. Of 2.0 to 2.6, this has the least error."""
 _SEEDS, _MOST_OF_SEED = 16, 256
-"""About so many times k vectors are multiplied first, each with the greatest bound of a group, and the
-maximum number of vectors of a group.
+"""Multiple of k vectors that are multiplied first, and the maximum size of a group.
+
+Each of these vectors has the greatest bound of its group.
 """
 _SAMPLE = 2**13
-"""Maximum number of vectors of a layer whose mean is that of the layer."""
+"""Approximate number of vectors of a layer from which its mean is estimated."""
 _QUERIES = 64
-"""About so many vectors of a layer are queries by which errors are measured."""
+"""Approximate number of vectors of a layer that serve as queries to measure errors."""
 _ALL = np.zeros(0, bool)
-"""The mask where all may be found."""
+"""The mask of the kernel if all sentences are allowed."""
 _EXACT_IN_FLOAT32 = 2**24 // 127**2
 """Number of dimensions up to which a sum of products of 8-bit numbers is exact in 32-bit floats."""
 
@@ -90,7 +95,7 @@ def read_similarities(
 
 
 def read_vectors(snapshot: Snapshot, encoder: str, locations: Locations) -> list[QuantizedVector | None]:
-    """The vectors of the sentences at these locations, None for those that the encoder made none of."""
+    """The vectors of the sentences at these locations, None for a sentence without one by this encoder."""
     recipes = recipes_of(snapshot, encoder)
     vectors: list[QuantizedVector | None] = [None] * len(locations.numbers)
     for owner, places, numbers in group_by_segment(locations):
@@ -160,8 +165,8 @@ def find_nearest(
 ) -> tuple[Numbers, Array]:
     """Find the k sentences with the greatest products. Returns ordinals and products, best first.
 
-    `allowed` yields the mask of the sentences that may be found for each segment, None for all. By bits of
-    the vectors, a sentence among the nearest is missed with a chance of about one in 300,000.
+    `allowed` yields the mask of allowed sentences for each segment, None for all. With bits, a sentence among
+    the nearest is missed with a probability of about one in 300,000.
     """
     recipes, bases = recipes_of(cache.snapshot, encoder), cache.snapshot.statistics.sentence_bases
     spans = [
@@ -185,7 +190,7 @@ def find_nearest(
 
 
 def may_use_bits(cache: SearchCache, encoder: str) -> bool:
-    """Whether searches of an encoder's vectors go by bits: there are many, and the cache's limit has room."""
+    """Whether searches of an encoder's vectors may use bits: there are many, and the cache has room."""
     spans = _spans_of(cache.snapshot, encoder)
     size = sum(_bits_size(layer) for layer in {span.layer for span in spans})
     has_many = sum(span.stop - span.start for span in spans) >= LEAST_FOR_BITS
@@ -193,7 +198,7 @@ def may_use_bits(cache: SearchCache, encoder: str) -> bool:
 
 
 def prepare_bits(cache: SearchCache, encoder: str) -> None:
-    """Compute the bits that searches of an encoder's vectors will need. They go without meanwhile."""
+    """Compute the bits for searches of an encoder's vectors, which work without them meanwhile."""
     if may_use_bits(cache, encoder):
         BITS.read({span.layer for span in _spans_of(cache.snapshot, encoder)})
 
@@ -205,7 +210,7 @@ def _spans_of(snapshot: Snapshot, encoder: str) -> list[LayerSpan]:
 
 
 class _Chunk(NamedTuple):
-    """The sentences `start` to `stop` of a segment, of which those of a mask may be found; None for all."""
+    """The sentences `start` to `stop` of a segment, with the mask of the allowed ones; None for all."""
 
     base: int
     span: LayerSpan
@@ -233,7 +238,7 @@ def _rows(chunk: _Chunk) -> tuple[object, Mask]:
 
 
 class _Search:
-    """The best sentences so far. Chunks are added in their order, so the earlier of equals wins."""
+    """The best sentences so far. Chunks are added in order, so of equal products the earlier wins."""
 
     def __init__(self, query: QuantizedVector, k: int) -> None:
         self.ordinals, self.products = np.zeros(0, np.int64), np.zeros(0)
@@ -305,23 +310,23 @@ class _Search:
 
 
 class VectorBits(NamedTuple):
-    """The bits of a layer's vectors, of shape (blocks, words, 64), and what else an estimate needs."""
+    """The bits of a layer's vectors, of shape (blocks, words, 64), with the other inputs of an estimate."""
 
     words: npt.NDArray[np.uint64]
     factors: npt.NDArray[np.float32]
     """Of shape (blocks, 3, 64)."""
     mean: npt.NDArray[np.float32]
     spread: float
-    """What the standard errors are multiplied with. It is above 1 if some dimensions outweigh the others."""
+    """The factor of the standard errors. It is above 1 if some dimensions outweigh the others."""
     longest: float
-    """No vector is longer."""
+    """An upper bound of the vectors' lengths."""
 
     def estimate(self, query: QuantizedVector) -> tuple[object, ...]:
         """The bits and a query as an argument of the kernel.
 
-        The query is split into a multiple of the mean and a rest, whose numbers are cut to three bits.
+        The query is split into a multiple of the mean and a rest, whose numbers are quantized to three bits.
         """
-        from esr.folder.kernel.layout import LOST  # a single search goes without bits
+        from esr.folder.kernel.layout import LOST  # a single search uses no bits
 
         numbers, length = query.array * query.scale, float(self.mean @ self.mean)
         of_mean = float(numbers @ self.mean) / length if length > 0 else 0.0
@@ -335,15 +340,15 @@ class VectorBits(NamedTuple):
         step = float(odd @ rest / (odd @ odd))
         lost = np.linalg.norm(rest - step * odd) / math.sqrt(LOST)
         error = _ERRORS * self.spread * float(max(np.linalg.norm(rest), lost))
-        # Sums of products of 32-bit floats; where all vectors are about equal, no other error covers theirs.
+        # Rounding of 32-bit sums, which the standard errors do not cover if all vectors are nearly equal.
         rounding = 2.0**-23 * (len(numbers) + 8) * float(np.linalg.norm(numbers)) * self.longest
         return self.words, self.factors, np.ascontiguousarray(words.T), of_mean, step, error, rounding
 
 
 class BitsCache:
-    """The bits of layers, computed when a search needs them first, and kept as long as the layer is open.
+    """The bits of layers, computed when a search first needs them, and kept while the layer is open.
 
-    Threads share it. A search that comes while bits are computed goes without.
+    Threads share it. While bits are being computed, other searches work without them.
     """
 
     def __init__(self) -> None:
@@ -351,11 +356,11 @@ class BitsCache:
         self.renew()
 
     def renew(self) -> None:
-        """Begin anew after a fork: a thread that computes bits was not forked."""
+        """Reset the cache after a fork, which does not copy a thread that computes bits."""
         self._computing = threading.Lock()
 
     def read(self, layers: Collection[Layer], run: _Run = map) -> dict[Layer, VectorBits]:
-        """The bits of these layers, empty while another thread computes them. `run` may be that of a pool."""
+        """The bits of these layers, empty while another thread computes them. `run` may be a pool's `map`."""
         if any(layer not in self._kept for layer in layers):
             if not self._computing.acquire(blocking=False):
                 return {}
@@ -398,7 +403,7 @@ def _compute_bits(layer: Layer, run: _Run) -> VectorBits:
 
 
 def _measure_spread(distances: npt.NDArray[np.float32], factors: npt.NDArray[np.float32]) -> float:
-    """The errors of the estimates for some of these vectors as queries, beside the standard errors."""
+    """The ratio of measured errors to standard errors, with some of these vectors as queries."""
     errors = distances - np.where(distances > 0, 1, -1) * factors[:, 1:2]
     queries = distances[:: max(len(distances) // _QUERIES, 1)]
     expected = np.linalg.norm(queries, axis=1)[:, None] * factors[:, 2]
@@ -417,9 +422,10 @@ def _bits_size(layer: Layer) -> int:
 
 
 def _threads(vectors: int) -> AbstractContextManager[ThreadPoolExecutor | None]:
-    """Threads for so many vectors, if they pay. Only the kernel works without the interpreter's lock.
+    """A thread pool for this many vectors; None if threads would save no time.
 
-    They end with the search: threads that wait for the next one would be lost in a fork.
+    Threads need the kernel, which releases the interpreter's lock. They end with the search, since a fork
+    would lose threads waiting for the next one.
     """
     cores = min(os.cpu_count() or 1, _MOST_THREADS)
     if LOADER.kernel is None or cores == 1 or vectors < _LEAST_FOR_THREADS:

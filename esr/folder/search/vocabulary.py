@@ -1,4 +1,4 @@
-"""The words of a snapshot as they are written: by prefix, by similarity, as phrases, with their written form.
+"""The written words of a snapshot: by prefix, by similarity, as phrases, and their usual spelling.
 
 Positions of frequent words and facts about single words are kept in memory, since phrases share words and
 suggestions repeat from query to query.
@@ -32,7 +32,7 @@ class _FrequentWords:
     """The frequent words of a table with their signatures, most frequent first.
 
     They occur at least `least` times. Comparing signatures is much faster than reading and comparing words,
-    and few signatures are close to a given one.
+    and few signatures are close to any given one.
     """
 
     def __init__(self, table: WordTable, least: int) -> None:
@@ -48,8 +48,8 @@ class _FrequentWords:
     def near(self, encoded: bytes, max_edits: int, margin: int, least: int) -> dict[str, int]:
         """Find frequent words that may be within `max_edits` of a word, with their counts.
 
-        They occur at least `least` times. `encoded` is the word in UTF-8, `margin` the maximum number of
-        bytes that the edits add or remove.
+        They occur at least `least` times. `encoded` is the word in UTF-8. The edits add or remove at most
+        `margin` bytes.
         """
         end = int(np.searchsorted(self._negative_counts, -least, side="right"))
         differing = np.bitwise_count(self._signatures[:end] ^ np.uint64(sign_word(encoded)))
@@ -75,7 +75,7 @@ def similar_words(
 ) -> Mapping[str, int]:
     """The words within `max_edits` of a word that occur at least `least` times, with their counts.
 
-    Swapping two adjacent letters is one edit. Results are kept, since each page of an answer asks for the
+    Swapping two adjacent letters is one edit. Results are cached, since each page of an answer asks for the
     same.
     """
     make = partial(_find_similar, segments, memory, word, max_edits, least)
@@ -83,7 +83,7 @@ def similar_words(
 
 
 def _measure_words(words: Mapping[str, int]) -> int:
-    """The memory of words and of their table, in bytes."""
+    """Memory in bytes of a table of words."""
     return sum(map(sys.getsizeof, words)) + sys.getsizeof(words)
 
 
@@ -94,7 +94,7 @@ def _find_similar(
     encoded, margin = word.encode(), max_edits * (1 if word.isascii() else _LONGEST_CHARACTER)
     # A word with `least` occurrences in all has at least this many in one segment.
     least_in_one = -(-least // max(len(segments), 1))
-    # Lists of words are kept by powers of two: at worst, a list has words that are half as frequent.
+    # Lists are cached for powers of two: at worst, a list includes words half as frequent.
     level = 1 << max(least_in_one.bit_length() - 1, 0)
     for segment in segments:
         read = partial(_FrequentWords, segment.words, level)
@@ -136,7 +136,7 @@ _NOWHERE = np.zeros(0, np.int32)
 _FREQUENT = 1 << 13
 """Number of occurrences from which a word's positions are kept.
 
-Few words have so many, but many phrases contain one of these.
+Few words are this frequent, but many phrases contain one of them.
 """
 
 
@@ -158,12 +158,12 @@ class PositionCache:
 
 
 def find_phrase(table: WordTable, words: Sequence[str], cache: PositionCache) -> Positions:
-    """The positions at which these words begin, adjacent and in this order."""
+    """The positions of the first of these words where they are adjacent and in this order."""
     numbers = [table.find(word) for word in words]
     known = [number for number in numbers if number is not None]
     if len(known) < len(numbers):
         return _NOWHERE
-    # Rarest first: the others are only looked up next to it.
+    # Rarest first: the other words are only looked up next to it.
     order = sorted(range(len(known)), key=lambda n: int(table.counts[known[n]]))
     starts = cache.get(table, known[order[0]]) - np.int32(order[0])
     for n in order[1:]:
@@ -193,7 +193,7 @@ def find_prefix(table: WordTable, prefix: str, cache: PositionCache) -> Position
 
 
 def _contains(ascending: Positions, values: Positions) -> npt.NDArray[np.bool_]:
-    """Mask of the values that occur."""
+    """Mask of the values that occur in `ascending`."""
     at = np.minimum(np.searchsorted(ascending, values), len(ascending) - 1)
     return np.asarray(ascending[at] == values)
 
@@ -222,7 +222,7 @@ class WordUsage:
         self._positions = positions
         self._memory = memory
         self._token = object()
-        """Separates the words of this snapshot in the shared memory, without keeping it alive."""
+        """Separates the words of this snapshot in the shared memory without keeping the snapshot alive."""
 
     def count_sentences(self, word: str) -> int:
         """Count the sentences that contain a word of the analyzer `words`."""
@@ -239,7 +239,7 @@ class WordUsage:
         value = facts.get(word)
         if value is None:
             value = make(word)
-            if value:  # nonexistent words must not fill the memory
+            if value:  # unknown words must not fill the memory
                 facts[word] = value
                 self._memory.resize(key, facts.nbytes)
         return value
@@ -264,5 +264,5 @@ class WordUsage:
             if number is not None:
                 positions = self._positions.of(segment.words)
                 sentences = positions.sentences(positions.positions(number))
-                # They ascend as the positions do, and repeat if a sentence contains the word twice.
+                # They ascend with the positions, and repeat if a sentence contains the word twice.
                 yield owner, sentences[np.flatnonzero(np.diff(sentences, prepend=-1))]

@@ -1,9 +1,9 @@
-"""Batches of some hundred documents, prepared for a segment: compressed, and with numbered terms.
+"""Batches of several hundred documents, prepared for a segment: compressed, and with numbered terms.
 
 A batch depends only on the JSON of its documents, so any process can build it at any time. A load reads
 documents ahead, and prepares them in batches, partly in a worker process. The result is the same as if each
-document were prepared when the load asks for it. The load survives the death of the worker process, and
-builds the batches that it left undone.
+document were prepared on demand. The load survives the death of the worker process, and builds its unfinished
+batches.
 
 The terms of a batch are numbered at once, several times as fast as text by text. A word of up to 16 bytes is
 two 64-bit numbers. numpy cuts the words out of the texts and looks all of them up in a hash table at once. A
@@ -92,8 +92,8 @@ class TermEncoder:
         missing = np.flatnonzero(~hit)
         borders = zip(starts[missing].tolist(), (starts + sizes)[missing].tolist(), strict=True)
         term_ids[missing] = [self._vocabulary[content[start:end].decode()] for start, end in borders]
-        # The first word of a slot keeps it, since frequent words come early. A free slot has 0, which no word
-        # is.
+        # The first word of a slot keeps it, since frequent words come early. A free slot holds 0, which no
+        # word equals.
         new = missing[(self._first[slots[missing]] == 0) & (sizes[missing] <= _MAX_BYTES)]
         self._first[slots[new]], self._second[slots[new]] = first[new], second[new]
         self._term_id[slots[new]] = term_ids[new]
@@ -109,9 +109,9 @@ class TermEncoder:
 
 
 def interleave(parts: Iterable[tuple[Sequence[int], EncodedTexts]], texts: int) -> EncodedTexts:
-    """The encoded texts of several encoders, which have no term in common, as those of one.
+    """Merge the encoded texts of several encoders that have no term in common.
 
-    Each part comes with the places that its texts have among all `texts`.
+    Each part comes with the positions of its texts among all `texts`.
     """
     lengths = np.zeros(texts, np.int32)
     terms: list[str] = []
@@ -154,7 +154,7 @@ class _Vocabulary(dict[str, int]):
 class Batch(NamedTuple):
     """The blobs of documents, and the terms and words of their texts: their sentences, then their title.
 
-    Words are those of the analyzer `words`. Words of titles are included even if terms of titles are not.
+    Words are those of the analyzer `words`. Words of titles are included even if their terms are not.
     """
 
     blobs: list[bytes]
@@ -173,7 +173,7 @@ class BatchBuilder:
         self._title = title
 
     def build(self, documents: Iterable[Document], encoded: Sequence[bytes]) -> Batch:
-        """Build the batch of documents, which are given together with their JSON."""
+        """Build the batch of documents, given with their JSON."""
         texts = (([s.text for s in each.sentences], each.title, each.language) for each in documents)
         return self._build(encoded, texts)
 
@@ -200,7 +200,7 @@ class BatchBuilder:
         return Batch([compress(document) for document in encoded], self._encode(texts, by_analyzer), words)
 
     def _encode(self, texts: Sequence[str], by_analyzer: Mapping[Analyzer, Sequence[int]]) -> EncodedTexts:
-        """Number the terms of texts. `by_analyzer` has the places of the texts of each analyzer."""
+        """Number the terms of texts. `by_analyzer` has the positions of each analyzer's texts."""
         parts = []
         for analyzer, places in by_analyzer.items():
             if analyzer not in self._encoders:
@@ -258,7 +258,7 @@ _LENGTH_BYTES = 8
 
 
 def _encode_message(content: Any) -> bytes:
-    """Encode a message in either direction: its length in bytes, then its content."""
+    """Encode a message in either direction, as its length in bytes and its content."""
     encoded = pickle.dumps(content, pickle.HIGHEST_PROTOCOL)
     return len(encoded).to_bytes(_LENGTH_BYTES) + encoded
 
@@ -350,7 +350,7 @@ class WorkerClient:
         raise EOFError
 
     def _decode(self) -> list[Batch]:
-        """Decode the batches of complete messages."""
+        """Decode the batches of the complete messages received."""
         batches: list[Batch] = []
         while len(self._received) >= _LENGTH_BYTES:
             end = _LENGTH_BYTES + int.from_bytes(self._received[:_LENGTH_BYTES])
@@ -376,7 +376,7 @@ MAX_IN_FLIGHT = 4  # batches
 
 
 class _PendingBatch(Struct):
-    """Documents that have been read, and their batch once it is built."""
+    """Documents that have been read, and their batch when it is built."""
 
     documents: list[tuple[Located, list[int], bytes, bool]] = field(default_factory=list)
     """Documents, each with its explicit ids, its JSON, and whether it needs a payload."""
@@ -461,7 +461,7 @@ class _Prefetcher:
         self._collect()
 
     def completed(self) -> Iterator[PreparedDocument]:
-        """Yield the documents of the first batches, as far as they are built."""
+        """Yield the documents of the leading batches that are built."""
         while self._queue and self._queue[0].batch:
             yield from self._queue.popleft().prepared()
         while len(self._queue) > 2 * MAX_IN_FLIGHT:
@@ -487,11 +487,11 @@ class _Prefetcher:
         return self._queue.popleft().prepared()
 
     def _start_worker(self) -> None:
-        with suppress(OSError):  # without memory or a process for it, the load does all the work
+        with suppress(OSError):  # if no process can be started, the load does all the work
             self._worker = WorkerClient(*self._settings)
 
     def _collect(self) -> None:
-        """Take the batches that the worker has built. If it has died, build the others here."""
+        """Take the batches that the worker has built. If it has died, build the remaining ones here."""
         if not self._worker:
             return
         for batch in self._worker.receive():
@@ -515,9 +515,10 @@ def _read_message(stream: BinaryIO) -> Any:
 
 
 def run_worker(analyzer: str, title: str) -> None:
-    """The worker process. It writes no files, keeps no state, and ends with its input, so also with the load.
+    """The worker process. It writes no files, keeps no state, and exits at the end of its input.
 
-    It reads some hundred documents at a time as JSON from standard input, and answers with their batch.
+    It reads several hundred documents at a time as JSON from standard input, and answers with their batch.
+    The death of the load ends the input.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the load gets the signal too, and ends this process
     builder = BatchBuilder(analyzer, title == "title")

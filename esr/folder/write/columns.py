@@ -1,7 +1,7 @@
 """The columns of a segment that are computed from its terms, and the input of its word table.
 
 A sort key combines the number of a term with that of a sentence or a document, so one sort groups the
-occurrences of each term, sorted by sentence and thereby by document. The remaining steps take a range of
+occurrences of each term, sorted by sentence and thereby by document. The remaining steps process a range of
 terms at a time, which fits into the processor's cache and needs little memory besides the keys.
 """
 
@@ -31,7 +31,7 @@ class TokenizedTexts(NamedTuple):
 
 
 class _Groups(NamedTuple):
-    """Distinct keys, ascending, with the number and the index of the first of each one's occurrences."""
+    """Distinct keys, ascending, with the number of occurrences of each and the index of the first."""
 
     keys: Column
     counts: Column
@@ -81,7 +81,7 @@ def _sorted_keys(tokens: Column, lengths: Column) -> Column:
 
 
 def _bits(items: Column) -> int:
-    """The number of bits that the number of an item takes in a key."""
+    """The number of bits for the number of an item in a key."""
     return len(items).bit_length()
 
 
@@ -151,7 +151,7 @@ class _PostingsBuilder:
 
 
 def _group(keys: Column, counts: Column | None = None) -> _Groups:
-    """Group sorted keys. Each key counts once, or as often as `counts` says."""
+    """Group sorted keys. Each key counts once, or as many times as `counts` says."""
     is_first = np.ones(len(keys), bool)
     np.not_equal(keys[1:], keys[:-1], out=is_first[1:])
     starts = np.flatnonzero(is_first)

@@ -1,6 +1,6 @@
 """Deliveries to an index folder: adds, changes and deletes documents after a load.
 
-Segments that lose documents are rewritten, and small neighbours are merged into one; the others stay.
+Segments that lose documents are rewritten. Small neighbouring segments are merged. The others stay.
 """
 
 from __future__ import annotations
@@ -64,10 +64,10 @@ def rewrite_segments(
     generation_name: str,
     keep: int,
 ) -> Manifest:
-    """Write what a new generation needs: the remaining documents of `before`, then the new segments.
+    """Write a new generation: the remaining documents of `before`, then the new segments.
 
-    `old` are the segments of `before`. Returns the commit, which is not yet written. Its segments and layers
-    are. Raises SegmentDamaged.
+    `old` are the segments of `before`. Writes the segments and layers, and returns the commit without writing
+    it. Raises SegmentDamaged.
     """
     segments = [*old, *changes.segments]
     remaining = {segment.folder.name: _remaining(segment, changes) for segment in segments}
@@ -108,11 +108,11 @@ def _remaining(segment: Segment, changes: Changes) -> Mask:
 
 
 def _group_segments(segments: Iterable[Segment], remaining: Mapping[str, Mask]) -> Iterator[list[Segment]]:
-    """Group neighbouring segments that become one segment each.
+    """Group neighbouring segments. Each group becomes one segment.
 
     Without merging, every delivery would leave a small segment. Neighbours are merged so that each has more
     than twice as many terms as the next, unless the result would be too large. So a document is rewritten
-    only a few times in all, and segments remain few.
+    only a few times, and there are few segments.
     """
     groups: list[tuple[list[Segment], int, int]] = []
     for segment in segments:
@@ -223,7 +223,7 @@ class EmbeddedDelivery:
         with translate_disk_errors(self._folder, command), hold_writer_lock(self._folder), self._clean_up():
             before = recover(self._folder, manifest.read_manifest(self._folder).description)
             old = open_tables(self._folder, before)
-            with sync_together():  # new segments with those that they are merged into
+            with sync_together():  # sync new segments together with merged ones
                 changes = make_changes(before.description, old, report)
                 if report.has_changes:
                     self._commit(before, old, changes, report)

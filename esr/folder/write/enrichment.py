@@ -55,7 +55,7 @@ from esr.text.document import META_PREFIX, PARTS, QUOTES, VECTORS, Document, Sen
 
 
 def read_stored(stack: LayerStack, sentences: Numbers, parts: Sequence[str]) -> Iterator[EncodedEnrichment]:
-    """Yield these parts of sentences of a segment, each from the layer that applies to it."""
+    """Yield these parts of sentences of a segment, each part from the layer that applies to it."""
     names = stack.features if "features" in parts else []
     columns = {name: stack.feature(name, sentences).tolist() for name in names}
     parses = stack.parses(sentences) if "parse" in parts else [None] * len(sentences)
@@ -75,8 +75,8 @@ def read_stored(stack: LayerStack, sentences: Numbers, parts: Sequence[str]) -> 
 def tidy_layers(folder: Path, layers: list[LayerInfo], segment: Segment, new: LayerInfo) -> list[LayerInfo]:
     """The layers after adding `new`: hidden ones are removed, and neighbours of `new` merged.
 
-    Layers are merged so that each is more than twice as large as the next. Thus a segment has few layers at
-    any time, and one when all of it is enriched.
+    Layers are merged so that each is more than twice as large as the next. So a segment always has few
+    layers, and a fully enriched segment has one.
     """
     layers = [layer for n, layer in enumerate(layers) if not _is_hidden(layer, layers[n + 1 :])]
     mergeable = [
@@ -94,7 +94,7 @@ def tidy_layers(folder: Path, layers: list[LayerInfo], segment: Segment, new: La
 
 
 def _is_hidden(layer: LayerInfo, later: Sequence[LayerInfo]) -> bool:
-    """Whether later layers take precedence for every part of every document of a layer."""
+    """Whether later layers override every part of every document of a layer."""
     others = [other for other in later if other.segment == layer.segment]
     owners = (resolve_owners(others, part, layer.stop)[layer.start :] for part in layer.parts)
     return all((owner >= 0).all() for owner in owners)
@@ -139,7 +139,7 @@ def enrichment(folder: Path) -> Iterator[EmbeddedEnrichment]:
 
 
 class EmbeddedEnrichment:
-    """Reads what is to be enriched in a folder, and stores the results."""
+    """Reads the documents to enrich in a folder, and stores the results."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -202,7 +202,7 @@ class EmbeddedEnrichment:
         return updated
 
     def _resolve_layer(self, layer: LayerInfo) -> list[Resolved]:
-        """What the names of each sentence of a layer stand for, from those of its document in the layer."""
+        """Resolve the names of each sentence of a layer, from the names of its document in the layer."""
         (segment,) = (one for one in self._snapshot.segments if one.folder.name == layer.segment)
         content, first = self._snapshot.layers[layer.name], segment.column("first")
         resolved: list[Resolved] = []
@@ -212,7 +212,7 @@ class EmbeddedEnrichment:
         return resolved
 
     def finish(self, recipe: Recipe) -> list[str]:
-        return []  # every batch leaves the layers merged
+        return []  # layers are merged after every batch
 
     def index_vectors(self) -> list[str]:
         return ["a folder needs no index of vectors"]
@@ -224,9 +224,10 @@ class EmbeddedEnrichment:
         return documents[~is_done[documents]]
 
     def _find_done(self, segment: Segment, recipe: Recipe) -> tuple[Mask, Mask]:
-        """Masks of the documents of a segment whose parts are as the recipe makes them, and were made by it.
+        """Masks of the documents of a segment: those with the recipe's result, and those that it made itself.
 
-        Another recipe makes the same of a document if it has the same tools for its language.
+        Another recipe has the same result for a document if it has the same tools for the document's
+        language.
         """
         layers = self._snapshot.manifest.layers_of(segment.folder.name)
         recipes = {key: Recipe.from_dict(value) for key, value in self._snapshot.manifest.recipes.items()}
@@ -245,7 +246,7 @@ class EmbeddedEnrichment:
     def _agree(
         self, segment: Segment, documents: Numbers, recipe: Recipe, used: Recipe | None, part: str
     ) -> Mask:
-        """Mask of the documents for which two recipes make the same of a part."""
+        """Mask of the documents for which two recipes have the same result for a part."""
         if used is None or not len(documents) or not recipe.may_agree(used, part):
             return np.zeros(len(documents), bool)
         agree = np.array([recipe.agrees(used, part, language) for language in segment.languages])
@@ -275,8 +276,8 @@ class EmbeddedEnrichment:
     ) -> Iterator[LayerInfo]:
         """Write a layer for each run of consecutive documents.
 
-        Adjacent documents for which other recipes have made the same are included, so that enriching one of
-        several languages does not leave a layer for each document.
+        Adjacent documents with the same result by other recipes are included. Otherwise, enriching one of
+        several languages could leave a layer for each document.
         """
         (self._folder / LAYERS).mkdir(exist_ok=True)
         is_done, is_own = self._find_done(segment, recipe)
@@ -308,7 +309,7 @@ class EmbeddedEnrichment:
 
 
 def _encode(sentences: Sequence[SentenceEnrichment], analyzer: Analyzer) -> list[EncodedEnrichment]:
-    """The sentences of a document as a layer stores them. `analyzer` makes the terms of their parses."""
+    """Encode the sentences of a document for a layer. `analyzer` makes the terms of their parses."""
     entities = [None if one.entities is None else group_entities(one.entities) for one in sentences]
     parses = [None if one.parse is None else encode(one.parse, analyzer) for one in sentences]
     resolved = resolve_names(entities)
@@ -324,14 +325,14 @@ def _sentences_of(first: Numbers, documents: Sequence[int]) -> Numbers:
 
 
 def _select_slice(segment: Segment, slice: tuple[int, int]) -> Numbers:
-    """The documents of a slice. Slices are consecutive in each segment, so later loads do not move them."""
+    """The documents of a slice, which is a range of each segment, so later loads do not change it."""
     number, count = slice
     size = segment.document_count
     return np.arange(size * (number - 1) // count, size * number // count)
 
 
 def count_unresolved(snapshot: Snapshot) -> int:
-    """The number of documents whose names an older esr stored: those that `update_names` changes."""
+    """The number of documents whose names an older version of esr stored, which `update_names` changes."""
     count = 0
     for segment in snapshot.segments:
         layers = snapshot.manifest.layers_of(segment.folder.name)
@@ -360,7 +361,7 @@ def summarize_enrichment(snapshot: Snapshot) -> list[dict[str, object]]:
 
 
 def find_short_forms(segments: Sequence[Segment]) -> dict[str, list[str]]:
-    """The short forms that stand for a name everywhere, and ids, by the name. All are keys, but for ids."""
+    """The short forms that stand for a name everywhere, and its ids, by name. All but ids are keys."""
     documents: defaultdict[tuple[str, str], list[Numbers]] = defaultdict(list)
     for entity, numbers in _mentions(segments, None):
         documents[entity.written, entity.key].append(numbers)
@@ -376,7 +377,7 @@ def find_short_forms(segments: Sequence[Segment]) -> dict[str, list[str]]:
 
 
 def _count_ids(segments: Sequence[Segment]) -> Counter[tuple[str, str]]:
-    """The number of documents that give a name, by its key, an id."""
+    """The number of documents that give a name an id, by (key, id)."""
     counts: Counter[tuple[str, str]] = Counter()
     field = META_PREFIX + IDS_KEY
     for segment in segments:
@@ -387,7 +388,7 @@ def _count_ids(segments: Sequence[Segment]) -> Counter[tuple[str, str]]:
 
 
 def _mentions(segments: Sequence[Segment], keys: set[str] | None) -> Iterator[tuple[LayerEntity, Numbers]]:
-    """Yield the entities with these keys, or all short forms (None), and the numbers of their documents."""
+    """Yield the entities with these keys, or all short forms if None, and their document numbers."""
     base = 0
     for segment in segments:
         document = segment.column("document")

@@ -56,9 +56,9 @@ from esr.text.document import Document, Located, default_sentence_id
 class FolderWriter:
     """A load into a folder.
 
-    With `append`, the documents of the last commit stay; otherwise they are replaced. Memory is limited to
-    that of one segment. A crash at any time leaves the last commit intact, and `resume` continues from what
-    the killed load has written. `keep` generations are kept besides the new one.
+    With `append`, the documents of the last commit stay; otherwise they are replaced. Only one segment is
+    held in memory. A crash at any time leaves the last commit intact, and `resume` continues from the
+    segments that the killed load has written. `keep` generations are kept besides the new one.
     """
 
     is_migration = False
@@ -137,7 +137,7 @@ class FolderWriter:
         return describe_known_content(new, find_known_content(new, old))
 
     def _copy_layers(self, before: Manifest, segments: Sequence[str]) -> list[LayerInfo]:
-        """Copy layers that were not written with their documents. There are none, except in a migration."""
+        """Copy layers that were not written with their documents. Only a migration has any."""
         return []
 
 
@@ -210,7 +210,7 @@ class LoadSession:
         self._ids = IdRegistry()
 
     def write(self, documents: Iterable[Located]) -> None:
-        """Write all documents. Raises InputError for one that cannot be set aside, or EsrError."""
+        """Write all documents. Raises InputError for a bad document that cannot be set aside, or EsrError."""
         description = self._start.description
         # Not an attribute, since a reference cycle would keep the segments' files open.
         writer = SegmentWriter(self._folder, description, self._segment_written)
@@ -229,9 +229,9 @@ class LoadSession:
         writer.flush()
 
     def _needs_payload(self) -> Callable[[Document], bool]:
-        """A function that tells whether a document is to be written, to be called for each in order.
+        """A predicate of the documents to write, to be called once for each document in order.
 
-        The interrupted load must not have read the document, and its id must be new.
+        A document is written if the interrupted load has not read it and its id is new.
         """
         number = count(1)
 
@@ -242,7 +242,7 @@ class LoadSession:
         return needs_payload
 
     def _accept(self, prepared: PreparedDocument) -> bool:
-        """Count a document. Returns whether it is to be written."""
+        """Count a document. Returns whether to write it."""
         document, report = prepared.document, self._report
         was_read = self._read <= self._start.documents
         if self._is_unchanged(prepared):
@@ -260,7 +260,7 @@ class LoadSession:
     def _is_unchanged(self, prepared: PreparedDocument) -> bool:
         """Whether the index has the same document.
 
-        Raises InputError if it has another one with the same id.
+        Raises InputError if the index has another document with the same id.
         """
         document = prepared.document
         place = find_document(self._existing, document.id)
@@ -304,7 +304,7 @@ class LoadSession:
 class IdRegistry:
     """Refuses duplicate ids of documents and sentences.
 
-    Holds the ids of the segment that is being built. Those of written segments are read from disk.
+    Holds the ids of the segment being built. Ids of written segments are read from disk.
     """
 
     def __init__(self) -> None:
@@ -312,24 +312,24 @@ class IdRegistry:
         """For each document id, where the document was read, and its number of sentences."""
         self._explicit_ids: set[str] = set()
         self._unused_defaults: set[str] = set()
-        """Default ids of sentences that have an explicit one."""
+        """Default ids of sentences with explicit ids."""
         self._has_explicit_ids = False
 
     def register(self, prepared: PreparedDocument, written: Sequence[Segment]) -> None:
-        """Register the ids of a document. Raises InputError for a duplicate, and then registers none of them.
+        """Register the ids of a document. Raises InputError for a duplicate, before registering any.
 
         `written` are the segments on disk whose ids are taken.
         """
         where, document = prepared.where, prepared.document
         self._check_document(where, document.id, written)
         has_explicit_ids = self._has_explicit_ids or any(segment.has_explicit_ids for segment in written)
-        # Default ids can only clash with explicit ones, which most loads do not have at all.
+        # Default ids can only clash with explicit ids, which most loads do not have.
         if prepared.explicit_ids or has_explicit_ids:
             self._register_sentences(prepared, written, has_explicit_ids)
         self._documents[document.id] = where, len(document.sentences)
 
     def segment_written(self) -> None:
-        """Forget the ids of the segment that was being built, since it is on disk."""
+        """Forget the ids of the segment being built, which is now on disk."""
         self._documents.clear()
         self._explicit_ids.clear()
         self._unused_defaults.clear()
@@ -337,7 +337,7 @@ class IdRegistry:
     def _register_sentences(
         self, prepared: PreparedDocument, written: Sequence[Segment], has_explicit_ids: bool
     ) -> None:
-        """Register the ids of a document's sentences, if these or others have explicit ids."""
+        """Register the ids of a document's sentences, if any sentence has an explicit id."""
         where, document = prepared.where, prepared.document
         defaults = [default_sentence_id(document.id, n) for n in range(len(document.sentences))]
         doubtful = self._doubtful(defaults, written) if has_explicit_ids else set()
@@ -385,7 +385,7 @@ class IdRegistry:
 
 
 def open_tables(folder: Path, commit: Manifest) -> list[Segment]:
-    """The segments of a commit, of which the tables of documents have been compared with their checksums.
+    """The segments of a commit, after comparing their tables of documents with the checksums.
 
     Raises SegmentDamaged.
     """
@@ -414,7 +414,7 @@ def find_document(segments: Iterable[Segment], document_id: str) -> tuple[Segmen
 
 
 def recover(folder: Path, description: Description) -> Manifest:
-    """Delete what a killed writer has left, and return the last commit.
+    """Delete the files of a killed writer, and return the last commit.
 
     A new folder gets an empty commit, so that a crash leaves an index that can be opened.
     """
@@ -429,7 +429,7 @@ def recover(folder: Path, description: Description) -> Manifest:
 
 
 def start_or_resume(folder: Path, start: Checkpoint, resume: bool) -> Checkpoint:
-    """The checkpoint from which a load proceeds: that of the interrupted load, or `start`, which is written.
+    """The checkpoint to load from: that of the interrupted load, or `start`, which is then written.
 
     Raises UsageError if the interrupted load cannot be resumed.
     """
@@ -449,7 +449,7 @@ def start_or_resume(folder: Path, start: Checkpoint, resume: bool) -> Checkpoint
         )
     if last.append and last.base != start.base:
         raise UsageError("the index has changed since the load was interrupted: start over without --resume")
-    if last.base != start.base:  # newer than generations created since
+    if last.base != start.base:  # its name must be newer than generations created since
         last = replace(last, generation_name=start.generation_name)
         write_checkpoint(folder, last)
     return last

@@ -1,6 +1,6 @@
 """The generations of an index folder, and its priors.
 
-Generations are those in the manifest, and the one that a load is writing.
+The generations are those in the manifest, and the one that a load is writing.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class EmbeddedGenerations:
         with self._locked("delete"):
             last = manifest.read_any_format(self._folder)
             remove_checkpoint(self._folder)
-            # Commit an empty index first: if this process is killed, one can load into it or delete it again.
+            # Commit an empty index first: if this process is killed, the index can be loaded or deleted.
             self._shrink(Manifest(last.description, commit_number=last.commit_number + 1))
             remove_index(self._folder)
 
@@ -110,10 +110,10 @@ class EmbeddedGenerations:
                 self._has_lock = False
 
     def _shrink(self, commit: Manifest) -> None:
-        """Commit a manifest that refers to no more files than the last one, and delete the rest.
+        """Commit a manifest that refers to a subset of the last one's files, and delete the rest.
 
-        If the disk is too full for the new manifest, the rest is deleted first. If the process is killed
-        then, the generations with missing files are shown as broken and can be deleted again.
+        If the disk is too full for the new manifest, the rest is deleted first. If the process is killed in
+        between, the generations with missing files are shown as broken and can be deleted.
         """
         try:
             manifest.commit(self._folder, commit)
@@ -184,7 +184,7 @@ def _name_by_age(paths: Iterable[Path]) -> str:
 class EmbeddedPriors:
     """The importance priors of an index folder. They are computed from p(t|C) when a commit is first used.
 
-    So they are always exact: there is nothing to measure or to refresh.
+    So they never drift, and need no refresh.
     """
 
     def __init__(self, where: str) -> None:

@@ -1,6 +1,6 @@
-"""Makes a segment of the remaining documents of others, from their columns: no document is decoded.
+"""Merges the remaining documents of segments into a new one, by columns, without decoding documents.
 
-Its files are those that `SegmentWriter` writes for these documents, byte for byte.
+Its files equal those that `SegmentWriter` writes for these documents, byte for byte.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from esr.processes import map_together, run_together
 
 
 class _Rows(NamedTuple):
-    """Which documents or sentences of a segment remain, and the number of each in the new segment."""
+    """The mask of the remaining documents or sentences of a segment, and their new numbers."""
 
     remain: Mask
     new: Numbers
@@ -50,7 +50,7 @@ class _Rows(NamedTuple):
 
     @classmethod
     def number(cls, masks: Sequence[Mask]) -> list[_Rows]:
-        """Number what remains of each segment, one after another."""
+        """Number the remaining rows of the segments, one segment after another."""
         counts = [int(np.count_nonzero(mask)) for mask in masks]
         ends = np.cumsum(counts)
         return [
@@ -60,7 +60,7 @@ class _Rows(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """What remains of a segment."""
+    """The remaining part of a segment."""
 
     segment: Segment
     documents: _Rows
@@ -68,7 +68,7 @@ class _Part(NamedTuple):
 
 
 def merge_segments(folder: Path, sources: Sequence[tuple[Segment, Mask]]) -> Segment | None:
-    """Write a segment of others, each given with the mask of its documents that remain.
+    """Merge segments, each given with the mask of its remaining documents, into one.
 
     Returns None if no document remains. Raises EsrError if the segment is read back differently.
     """
@@ -89,7 +89,7 @@ def merge_segments(folder: Path, sources: Sequence[tuple[Segment, Mask]]) -> Seg
                 save_array(path / f"{name}.npy", column)
             _save_attributes(path, parts)
             _save_documents(path, parts)
-            sync_written()  # while words are encoded
+            sync_written()  # in parallel with the encoding of words
 
         run_together(save_others, lambda: _save_words(path, parts))
     found = map_together(lambda name: check_file(path / name), checks)
@@ -107,7 +107,7 @@ def merge_segments(folder: Path, sources: Sequence[tuple[Segment, Mask]]) -> Seg
 
 
 def _row_columns(parts: Sequence[_Part]) -> dict[str, Column]:
-    """The columns of values that belong to a document or to a sentence."""
+    """The columns with one value per document or per sentence."""
 
     def of_documents(name: str) -> Column:
         return np.concatenate([part.segment.column(name)[part.documents.remain] for part in parts])
@@ -175,11 +175,11 @@ def _renumber_labels(
 
 
 _REMOVED = np.iinfo(np.int32).min
-"""Number of a row that does not remain, and shift of the positions of such a text: they become negative."""
+"""The number of a removed row. As the shift of a removed text's positions, it makes them negative."""
 
 
 _MANY_KEPT = 256
-"""If at most one of so many values is removed, runs of the others are copied."""
+"""If at most one in this many values is removed, runs of the others are copied."""
 
 
 class _Lists(NamedTuple):
@@ -209,7 +209,7 @@ class _Lists(NamedTuple):
             yield lists.select(numbers >= 0)
 
     def select(self, mask: Mask) -> _Lists:
-        """The lists with only these of their values."""
+        """The lists restricted to the values of the mask."""
         if mask.all():
             return self
         removed = np.flatnonzero(~mask)
@@ -222,18 +222,18 @@ class _Lists(NamedTuple):
         return _Lists(self.numbers, lengths, values)
 
     def renumber(self, new: Numbers) -> _Lists:
-        """The lists that are not empty, under their new numbers."""
+        """The nonempty lists under their new numbers."""
         used = self.lengths > 0
         return self._replace(numbers=new[self.numbers[used]], lengths=self.lengths[used])
 
 
 def _merge(lists: Sequence[_Lists], count: int) -> tuple[Numbers, list[Column]]:
-    """Concatenate the lists of the same number, in order. Returns the start of each, and all values."""
+    """Concatenate lists with the same number, in order. Returns the start of each list, and all values."""
     numbers = np.concatenate([each.numbers for each in lists])
     lengths = np.concatenate([each.lengths for each in lists])
     starts = np.zeros(count + 1, np.int64)
     np.add.at(starts, numbers + 1, lengths)
-    # Lists that remain neighbours are one piece.
+    # Consecutive lists that stay adjacent form one piece.
     order = np.argsort(numbers, kind="stable")
     is_first = np.diff(order, prepend=-2) != 1
     ends = np.concatenate([[0], np.cumsum(lengths)])
@@ -248,7 +248,7 @@ def _merge(lists: Sequence[_Lists], count: int) -> tuple[Numbers, list[Column]]:
 
 
 def _locate(begins: Numbers, stops: Numbers, sizes: Sequence[int]) -> list[tuple[int, slice]]:
-    """Where the pieces from `begins` to `stops` of an array are, if it is in parts of these sizes."""
+    """Locate the pieces from `begins` to `stops` of an array that is split into parts of these sizes."""
     borders = np.concatenate([[0], np.cumsum(sizes)])
     firsts = np.searchsorted(borders, begins, "right") - 1
     lasts = np.searchsorted(borders, stops, "left")
@@ -266,7 +266,7 @@ def _locate(begins: Numbers, stops: Numbers, sizes: Sequence[int]) -> list[tuple
 class _United(NamedTuple):
     """The distinct strings of several tables, in order, and by table the new number of each string.
 
-    They are ordered by their keys: the hashes of terms, the names of attributes.
+    They are ordered by key: the hash of a term, the name of an attribute.
     """
 
     keys: list[Any]
@@ -275,7 +275,7 @@ class _United(NamedTuple):
 
     @classmethod
     def unite(cls, tables: Sequence[tuple[list[Any], Content, Mask]]) -> _United:
-        """`tables` have the keys of the strings that are still used, these strings, and their mask."""
+        """`tables` have the keys of the strings still in use, these strings, and their mask."""
         if len(tables) == 1:
             keys, strings, used = tables[0]
             return cls(keys, strings, [np.cumsum(used) - 1])
@@ -289,14 +289,14 @@ class _United(NamedTuple):
 
 
 def _renumber(lists: Sequence[Sequence[_Lists]], new: Sequence[Numbers]) -> list[_Lists]:
-    """The lists of all segments, whose new numbers are `new` by segment."""
+    """The lists of all segments under their new numbers, `new` by segment."""
     return [
         each.renumber(numbers) for of_segment, numbers in zip(lists, new, strict=True) for each in of_segment
     ]
 
 
 def _find_used(lists: Sequence[_Lists], count: int) -> Mask:
-    """Mask of the lists of a segment, of `count`, that are not empty."""
+    """Mask of the nonempty ones among `count` lists of a segment."""
     used = np.zeros(count, bool)
     for each in lists:
         used[each.numbers] = each.lengths > 0
@@ -304,7 +304,7 @@ def _find_used(lists: Sequence[_Lists], count: int) -> Mask:
 
 
 def _save_terms(path: Path, parts: Sequence[_Part]) -> dict[str, Column]:
-    """Write the table of the terms that still occur. Returns the columns of their postings."""
+    """Write the table of the terms still in use. Returns the columns of their postings."""
     if len(parts) == 1 and (reduced := reduce_postings(parts[0].segment, parts[0].documents.remain)):
         table, used = parts[0].segment.terms, reduced.used
         StringTable.save_content(path, "terms", table.select(used), table.hashes[used])
@@ -331,7 +331,7 @@ def _save_terms(path: Path, parts: Sequence[_Part]) -> dict[str, Column]:
 
 
 def _sum_lists(values: Column, starts: Numbers) -> Numbers:
-    """The sum of each list, of which some are empty."""
+    """The sum of each list, 0 for an empty one."""
     sums, used = np.zeros(len(starts) - 1, np.int64), np.diff(starts) > 0
     if used.any():
         sums[used] = np.add.reduceat(values, starts[:-1][used], dtype=np.int64)
@@ -339,7 +339,7 @@ def _sum_lists(values: Column, starts: Numbers) -> Numbers:
 
 
 def _save_words(path: Path, parts: Sequence[_Part]) -> None:
-    """Write the word table, from the positions of the words that still occur."""
+    """Write the word table from the positions of the words still in use."""
     sentence_count = sum(part.sentences.total for part in parts)
     remain = [np.concatenate([part.sentences.remain, part.documents.remain]) for part in parts]
     lengths = [
@@ -374,10 +374,10 @@ def _save_words(path: Path, parts: Sequence[_Part]) -> None:
 
 
 def _read_positions(words: WordTable, remain: Mask, starts: Column) -> list[_Lists]:
-    """The positions of all words in the texts that remain, as they are when texts begin at `starts`."""
+    """The positions of all words in the remaining texts, if the texts begin at `starts`."""
     old_starts = text_starts(words.text_lengths)[:-1]
     shifts = np.where(remain, starts - old_starts, _REMOVED)
-    is_border = np.ones(len(shifts), bool)  # most neighbours are shifted by the same
+    is_border = np.ones(len(shifts), bool)  # most neighbours have the same shift
     np.not_equal(shifts[1:], shifts[:-1], out=is_border[1:])
     borders, shifts = old_starts[is_border], shifts[is_border].astype(np.int32)
     of_words = words.read_positions()
@@ -394,21 +394,21 @@ def _read_positions(words: WordTable, remain: Mask, starts: Column) -> list[_Lis
 
 
 _MANY_BORDERS = 16
-"""From so many on, a search takes less time than a comparison with each border."""
+"""Number of borders from which a binary search is faster than a comparison with each."""
 
 
 def _look_up(numbers: Column, borders: Column, values: Column) -> Column:
-    """For each number, the value of the last border that is not greater. The first border is 0."""
+    """For each number, the value of the last border not above it. The first border is 0."""
     if len(borders) >= _MANY_BORDERS:
         return values[np.searchsorted(borders, numbers, "right") - 1]
     found = np.full(len(numbers), values[0])
     for border, step in zip(borders[1:].tolist(), np.diff(values), strict=True):
-        found += (numbers >= border) * step  # a sum beyond the range of integers comes back into it
+        found += (numbers >= border) * step  # overflowing sums wrap around to the right result
     return found
 
 
 def _save_attributes(path: Path, parts: Sequence[_Part]) -> None:
-    """Write the table of attributes, without values that no document has any more."""
+    """Write the table of attributes, without values that no remaining document has."""
     found, tables = [], []
     for part in parts:
         attributes = part.segment.attributes

@@ -1,4 +1,4 @@
-"""Converts an index folder to the present format: loads its documents again into new segments, then commits.
+"""Converts an index folder to the current format: loads its documents into new segments, then commits.
 
 Stored enrichment is copied. Other writers are locked out until the migration has finished.
 """
@@ -66,7 +66,7 @@ class EmbeddedMigration(FolderWriter):
     def _start(self, before: Manifest) -> Checkpoint:
         last = read_checkpoint(self._folder)
         if last is not None and last.base != before.commit_number:
-            remove_checkpoint(self._folder)  # the index has changed since, and so have its documents
+            remove_checkpoint(self._folder)  # the index, and thus its documents, has changed since
         return super()._start(before)
 
     def _copy_layers(self, before: Manifest, segments: Sequence[str]) -> list[LayerInfo]:

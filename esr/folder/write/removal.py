@@ -1,7 +1,7 @@
-"""Removes documents from the postings of a segment, of which nearly all remain.
+"""Removes a few documents from the postings of a segment.
 
-The numbers of later documents and sentences are reduced in the stored columns, chunk by chunk. Postings are
-not unpacked, as in a merge of segments.
+The numbers of later documents and sentences are reduced in the stored columns, chunk by chunk. Unlike a merge
+of segments, this does not unpack postings.
 """
 
 from __future__ import annotations
@@ -16,25 +16,26 @@ from esr.folder.format.files import Column, Mask, Numbers, narrow
 from esr.folder.format.segment import COUNT_BITS, POSTINGS, Segment, unpack
 
 _MAX_RUNS = 8
-"""Most runs of removed documents. Each is compared with all postings."""
+"""Maximum number of runs of removed documents. Each is compared with all postings."""
 _CHUNK = 1 << 17
-"""Postings that fit into the processor's cache."""
+"""Number of postings that fit into the processor's cache."""
 
 Run = tuple[int, int]
-"""The first one of consecutive numbers that are removed, and the first one after them."""
+"""Consecutive removed numbers: the first one, and the first one after them."""
 
 
 class Reduced(NamedTuple):
-    """The columns of the remaining postings, and the mask of the terms that have any."""
+    """The columns of the remaining postings, and the mask of the terms with any."""
 
     columns: dict[str, Column]
     used: Mask
 
 
 def reduce_postings(segment: Segment, remain: Mask) -> Reduced | None:
-    """The postings of the documents of this mask, as a merge writes them. None if a merge has to.
+    """The postings of the documents of this mask, as a merge writes them; None if a merge is needed.
 
-    That is if there are too many runs of removed documents, or if postings would be packed in another way.
+    A merge is needed if there are too many runs of removed documents, or if the packing of postings may
+    change.
     """
     runs = _find_runs(remain)
     packed, bits = segment.column(POSTINGS), segment.count_bits
@@ -45,7 +46,7 @@ def reduce_postings(segment: Segment, remain: Mask) -> Reduced | None:
     starts = segment.column("sentence_starts").astype(np.int64)
     removed = _find_places(packed, sentences)
     _, counts = unpack(packed[removed], bits)
-    if int(counts.max(initial=0)).bit_length() == bits:  # the greatest count may be removed
+    if int(counts.max(initial=0)).bit_length() == bits:  # the posting with the greatest count may be removed
         return None
     terms = np.searchsorted(starts, removed, "right") - 1
     occurrences = segment.column("occurrences").astype(np.int64)
@@ -70,7 +71,7 @@ def reduce_postings(segment: Segment, remain: Mask) -> Reduced | None:
 
 
 def kept_runs(removed: Numbers, length: int) -> Iterator[slice]:
-    """Yield the runs of values between the removed places of a column of this length; some are empty."""
+    """Yield the runs, possibly empty, between the removed positions of a column of this length."""
     for before, end in pairwise([-1, *removed.tolist(), length]):
         yield slice(before + 1, end)
 
@@ -88,25 +89,25 @@ def _chunks(column: Column) -> Iterator[tuple[int, Column]]:
 
 
 def _as_unsigned(column: Column) -> Column:
-    """The same column, of which no value is negative."""
+    """View a column without negative values as unsigned."""
     return column.view(f"u{column.itemsize}")
 
 
 def _find_places(column: Column, runs: Sequence[Run]) -> Numbers:
-    """The places of the removed values of a column."""
+    """The positions of the removed values of a column."""
     greatest = np.iinfo(_as_unsigned(column).dtype).max
     runs = [run for run in runs if run[0] <= greatest]
     found = [np.zeros(0, np.int64)]
     for begin, values in _chunks(column):
         is_removed = np.zeros(len(values), bool)
         for start, stop in runs:
-            is_removed |= values - values.dtype.type(start) < stop - start  # what is below wraps around
+            is_removed |= values - values.dtype.type(start) < stop - start  # smaller values wrap around
         found.append(np.flatnonzero(is_removed) + begin)
     return np.concatenate(found)
 
 
 def _move_up(column: Column, removed: Numbers, runs: Sequence[Run]) -> Column:
-    """The column without the values at the removed places, the others reduced by what is removed before."""
+    """The column without the values at the removed positions; others are reduced by the removals before."""
     kept: Column = np.empty(len(column) - len(removed), column.dtype)
     unsigned, end = _as_unsigned(kept), 0
     greatest = np.iinfo(unsigned.dtype).max

@@ -1,8 +1,8 @@
 """Verifies an index folder, backs it up into another folder, and restores it from there.
 
-A backup is an index folder itself. Segments and layers never change, so a backup copies those that it lacks,
-and then the manifest. What a writer deletes meanwhile belongs to an older commit: the copy starts again from
-the newer one.
+A backup is itself an index folder. Segments and layers never change, so a backup copies those that it lacks,
+and then the manifest. If a writer deletes files meanwhile, there is a newer commit, and the copy starts again
+from that.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def _verify_part(folder: Path, part: Part, fast: bool) -> Iterator[Damage]:
                     segment.stored_document(number)
         except SegmentDamaged as error:
             yield Damage(part.path, error.problem)
-        except Exception as error:  # whatever the content of the file makes its reader do
+        except Exception as error:  # a damaged file may raise anything in its reader
             yield Damage(part.path, f"it cannot be read ({type(error).__name__})")
 
 
@@ -124,7 +124,7 @@ def _verify_checkpoint(folder: Path) -> Iterator[Damaged]:
 
 
 def _is_gone(folder: Path, part: Part) -> bool:
-    """Whether neither the last commit nor an interrupted load has a part any more."""
+    """Whether neither the last commit nor an interrupted load includes a part any more."""
     try:
         return part.path not in {each.path for each in _all_parts(folder, read_any_format(folder))}
     except EsrError:
@@ -145,7 +145,7 @@ def _advise(commit: Manifest, damaged: Sequence[Damaged]) -> str:
 # Backups
 
 BACKUP_NAME = "esr-backup.json"
-"""The file that marks a folder as a backup, with the folder that it is a backup of."""
+"""The file that marks a folder as a backup, and names the folder that it is a backup of."""
 
 
 def back_up(source: Path, target: Path, *, copy: bool) -> CopyReport:
@@ -171,7 +171,7 @@ def back_up(source: Path, target: Path, *, copy: bool) -> CopyReport:
 
 
 def restore(source: Path, target: Path, *, copy: bool) -> CopyReport:
-    """Make an index of a backup, or bring one back to it. Parts that are whole stay as they are.
+    """Create an index from a backup, or restore an existing one. Intact parts are not copied.
 
     Raises SegmentDamaged if the backup is damaged; then the index stays as it was.
     """
@@ -211,9 +211,9 @@ def _locked(folder: Path, command: str) -> Iterator[None]:
 
 
 def _replicate(source: Path, target: Path, *, link: bool, read: bool) -> CopyReport:
-    """Copy what `target` lacks of the last commit of `source`, and commit it there.
+    """Copy the parts of the last commit of `source` that `target` lacks, and commit there.
 
-    With `read`, what the target has already is read and replaced if it is damaged.
+    With `read`, existing parts of the target are read, and replaced if damaged.
     """
     started = time.perf_counter()
     sizes: Counter[str] = Counter()
@@ -253,7 +253,7 @@ def _replicate(source: Path, target: Path, *, link: bool, read: bool) -> CopyRep
 
 
 def _next_number(folder: Path) -> int:
-    """The number of the next commit, 0 if there is none that can be read."""
+    """The number of the next commit, 0 without a readable commit."""
     try:
         return read_any_format(folder).commit_number + 1
     except EsrError:
@@ -261,9 +261,9 @@ def _next_number(folder: Path) -> int:
 
 
 def _replicate_part(source: Path, target: Path, part: Part, *, link: bool, read: bool) -> tuple[str, int]:
-    """Copy or link a segment or a layer, if the target lacks it. Returns how it came, and its size.
+    """Copy or link a segment or a layer, if the target lacks it. Returns the method and the size in bytes.
 
-    It is complete once it has its name. Raises SegmentDamaged or FileNotFoundError.
+    It gets its name when it is complete. Raises SegmentDamaged or FileNotFoundError.
     """
     own = target / part.path
     is_present = own.exists() and (part.check is not None or not read)

@@ -1,4 +1,4 @@
-"""Writes documents as new segments, to which nothing refers before a commit.
+"""Writes documents as new segments. Nothing refers to them before a commit.
 
 A segment is collected in memory, converted to columns and written once, then read back and verified.
 """
@@ -74,7 +74,7 @@ class TokenBuffer:
     def _copy(self) -> None:
         """Copy the collected documents of a batch.
 
-        Others of the batch are in other segments, or set aside.
+        Its other documents are in other segments, or set aside.
         """
         terms, numbers = self._batch.terms, self._batch.term_ids[self._numbers]
         present = np.flatnonzero(np.bincount(numbers, minlength=len(terms)))
@@ -112,7 +112,7 @@ class SegmentBuilder:
         self.explicit_ids: list[str] = []
         self._explicit_id_numbers = array("q")
         self._inline: dict[int, EncodedEnrichment] = {}
-        """Features and parses that came with the documents, and their furniture, by sentence."""
+        """Features and parses from the documents, and the feature of furniture, by sentence."""
 
     @property
     def is_full(self) -> bool:
@@ -184,7 +184,7 @@ class SegmentBuilder:
         tokens, lengths = self._tokens.finish()
         terms = list(self._tokens.terms)
         hashes = hash_strings(terms)
-        # Terms are numbered by hash, so the table needs no column of numbers besides the sorted hashes.
+        # Terms are numbered in the order of their hashes, so the table needs no column of numbers.
         order = np.argsort(hashes, kind="stable")
         number = np.empty(len(terms), np.int32)
         number[order] = np.arange(len(terms))
@@ -221,8 +221,9 @@ class SegmentBuilder:
 
 @contextmanager
 def new_segment(folder: Path) -> Iterator[tuple[Path, dict[str, FileCheck]]]:
-    """Create a segment: the block writes its files to the path. Their checks are collected as they are
-    written, and stored at the end.
+    """Create a segment, whose files the block writes to the path.
+
+    Their checks are collected meanwhile, and stored at the end.
     """
     path = folder / SEGMENTS / uuid.uuid4().hex[:12]
     path.mkdir(parents=True)
@@ -270,7 +271,7 @@ class SegmentWriter:
             self.flush()
 
     def flush(self) -> None:
-        """Write the segment in memory, if it has any document."""
+        """Write the segment in memory, if it has any documents."""
         builder = self._builder
         if not len(builder):
             return
