@@ -1,7 +1,7 @@
 """The search pages and the API: a Flask application over a `Searcher`, and the server that runs it.
 
-Nothing is imported before it is served: the application imports the metrics library, which looks for the
-folder that workers share.
+The application is imported only by `serve`: it imports the metrics library, which looks for the folder that
+workers share at that moment.
 """
 
 from __future__ import annotations

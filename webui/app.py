@@ -1,6 +1,6 @@
-"""The Flask application, which puts the pages and the API together, and the security headers of its answers.
+"""The Flask application of the pages and the API, and the security headers of its answers.
 
-The headers allow nothing to be loaded or run from elsewhere, and no address to be passed on.
+The headers forbid loading or running anything from other sites, and sending them addresses as referrers.
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ HEADERS = {
 }
 _PAIRS = list(HEADERS.items())
 _NO_CACHE = ("Cache-Control", "private, no-cache")
-"""An answer depends on the current state of the index, so browsers must revalidate it."""
+"""The header of answers that depend on the state of the index: browsers must revalidate them."""
 
 
 def install(app: Flask) -> None:
     """Add the headers to every answer of the application, including errors and static files.
 
-    They are added to WSGI's list: as headers of a response, they would be checked and copied twice.
+    They are appended to the WSGI list, since headers of a response would be checked and copied twice.
     """
     inner = app.wsgi_app
 
@@ -75,21 +75,21 @@ def install(app: Flask) -> None:
 
 
 MOST_HOMES = 16
-"""Most states of indexes of which the first page is kept."""
+"""Maximum number of index states whose first page is cached."""
 STATIC_SECONDS = 3600
-"""How long browsers may cache static files, whose addresses change with their content."""
+"""Seconds for which browsers may cache static files, whose addresses change with their content."""
 
 
 class _App(Flask):
     def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
-        """Return the function itself. None is asynchronous, but Flask would check this at each call."""
+        """The function unchanged: no view is asynchronous, and Flask would check this at each call."""
         return func
 
 
 def create_app(
     served: Searcher | ServedIndexes, settings: Settings | None = None, rates: str = ":memory:"
 ) -> Flask:
-    """The application for one index or several. It only reads, and keeps no state. Only logins set cookies.
+    """The application for one index or several. It only reads and is stateless. Only logins set cookies.
 
     `rates`: the file in which all workers count the requests of clients.
     """
@@ -149,7 +149,7 @@ def create_app(
 
 
 LOGOS = {".svg": "image/svg+xml", ".png": "image/png", ".webp": "image/webp", ".jpg": "image/jpeg"}
-"""Media types of the operator's logo by the ending of its file."""
+"""Media types of the operator's logo by file extension."""
 
 
 def _add_logo(app: Flask, settings: Settings) -> None:

@@ -36,21 +36,21 @@ KINDS: dict[Kind, str] = {
     "elsewhere": "somebody whom a provider of OpenID Connect or a proxy names; '*' is everybody they name",
     "anybody": "requests without any login; its name must be 'anybody'",
 }
-"""The kinds of grants and whom they are for."""
+"""The kinds of grants, and who holds each."""
 ANYBODY, EVERYBODY = "anybody", "*"
 SECRET_KINDS = frozenset({"key", "metrics", "password"})
 KEY_PREFIX = "esr_"
-"""The beginning of every key, by which scanners for published secrets recognise it."""
+"""The prefix of every key, by which secret scanners recognise one that was published."""
 _KEY = re.compile(rf"{KEY_PREFIX}[A-Za-z0-9_-]{{43}}")
 _NAME = re.compile(r"[\w.@+*:-]{1,200}")
 LEAST_PASSWORD, MOST_PASSWORD = 10, 200
-"""Least and most characters of a password."""
+"""Minimum and maximum length of a password, in characters."""
 
 
 class Grant(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """A right to search. No `indexes` means all of them; `filter` is a query of fields of documents.
+    """A right to search. Empty `indexes` means all of them; `filter` is a query of document fields.
 
-    `expires` is an ISO 8601 date or time in UTC, whose end is included. `secret` is a hash.
+    `expires` is an ISO 8601 date or time in UTC; the grant holds until the end of it. `secret` is a hash.
     """
 
     name: str
@@ -90,7 +90,7 @@ class Grant(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True)
 
     @property
     def mark(self) -> str:
-        """A digest of the secret, which sessions carry: a new password ends those of the old one."""
+        """A digest of the secret, stored in sessions: a new password ends the sessions of the old one."""
         return hashlib.sha256(self.secret.encode()).hexdigest()[:16]
 
 
@@ -107,11 +107,11 @@ class Grants:
         self._by_hash = {g.secret: g for g in grants if g.kind in ("key", "metrics")}
 
     def of_key(self, key: str) -> Grant | None:
-        """The grant of a key as programs send it."""
+        """The grant of a key in clear text, as programs send it; None if there is none."""
         return self._by_hash.get(hash_key(key)) if _KEY.fullmatch(key) else None
 
     def of_person(self, name: str, kind: str) -> Grant | None:
-        """The grant of somebody with a password, or of somebody whom a provider or a proxy names."""
+        """The grant of a person by name: one with a password, or one named by a provider or a proxy."""
         grant = self.by_name.get(name)
         if grant is None and kind == "elsewhere" and name != ANYBODY:
             grant = self.by_name.get(EVERYBODY)
@@ -119,12 +119,12 @@ class Grants:
 
     @property
     def needs_login(self) -> bool:
-        """Whether a grant is for people who log in on the page."""
+        """Whether any grant is for people who log in on the page."""
         return any(grant.kind == "password" for grant in self.by_name.values())
 
 
 def read_grants(path: Path) -> Grants:
-    """Read a file. Raises EsrError if it cannot be read."""
+    """The grants in a file. Raises EsrError if it cannot be read."""
     try:
         stored = msgspec.json.decode(path.read_bytes(), type=_Stored)
     except OSError as error:
@@ -164,7 +164,7 @@ class GrantFile:
 
 @contextmanager
 def changing(path: Path) -> Iterator[dict[str, Grant]]:
-    """The grants of a file by name, to change; at the end the file is replaced. It may not exist before.
+    """The grants of a file by name, to be changed in place; the file is replaced, or created, on exit.
 
     Other commands that change the file wait. Raises EsrError.
     """
@@ -188,7 +188,7 @@ def changing(path: Path) -> Iterator[dict[str, Grant]]:
 
 
 def _replace(path: Path, content: bytes) -> None:
-    """Replace a file that only its owner may read."""
+    """Replace a file atomically. Only its owner may read it."""
     temporary = path.with_name(f"{path.name}.{secrets.token_hex(4)}.new")
     try:
         with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
@@ -209,7 +209,7 @@ def make_key() -> str:
 
 
 def hash_key(key: str) -> str:
-    """The hash of a key. Keys are random, so that a fast hash is as safe as a slow one."""
+    """The hash of a key. Keys are random, so a fast hash is as safe as a slow one."""
     return hashlib.sha256(key.encode()).hexdigest()
 
 
@@ -229,7 +229,7 @@ def hash_password(password: str) -> str:
 
 
 class Passwords:
-    """Compares passwords with hashes, one at a time, since each takes 64 MB of memory.
+    """Compares passwords with hashes, one at a time, since each comparison takes 64 MB of memory.
 
     An unknown name takes as long as a wrong password.
     """
@@ -252,7 +252,7 @@ class Passwords:
 
 
 def describe(grant: Grant, now: datetime | None = None) -> Mapping[str, Any]:
-    """A grant as JSON for people, without its secret."""
+    """A grant as JSON data for display, without its secret."""
     now = now or datetime.now(UTC)
     return {
         "name": grant.name,

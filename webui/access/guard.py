@@ -1,11 +1,11 @@
-"""Admits requests: finds out who sends each, by key, proxy or session, and what the sender may search.
+"""Authenticates the sender of a request by key, proxy or session, and decides what the sender may search.
 
-Without `ESR_ACCESS` everybody may search everything. With it, every address needs a grant of the file, except
-those of OPEN. Each request except for health checks, static files and the logo is logged as an audit line.
+Without `ESR_ACCESS` everybody may search everything. With it, every endpoint except those of OPEN needs a
+grant of the file. Each request except health checks, static files and the logo is logged as an audit line.
 
-People log in by a password, or by a provider of OpenID Connect; their sessions are signed cookies. The server
-stores no session. A session holds a name and the time of the login, so it ends when the grant is revoked or
-expires, when the password changes, and after `ESR_SESSION_HOURS`.
+People log in by a password, or through an OpenID Connect provider; their sessions are signed cookies. The
+server stores no session. A session ends when its grant is revoked or expires, when the password changes, and
+after `ESR_SESSION_HOURS`.
 """
 
 from __future__ import annotations
@@ -44,20 +44,20 @@ from webui.running.settings import Settings
 
 ENDPOINTS = frozenset({"login", "login_answer", "logout", "openid", "openid_back"})
 LEAST_SECRET = 32
-"""Least characters of the secret that signs cookies."""
+"""Minimum length of the secret that signs cookies, in characters."""
 _WHO, _CSRF, _NEXT = "who", "csrf", "next"
 _NEXT_CHARS, _NAME_CHARS = 2_000, MOST_PASSWORD
 ATTEMPTS, ATTEMPT_SECONDS, PER_NAME = 30, 300, 3
-"""Logins that may be tried from one address, or for one name, within some seconds; for one name from one
-address, a third of them."""
+"""Maximum login attempts from one address, or for one name, and the period in seconds. From one address, a
+name may be tried ATTEMPTS / PER_NAME times."""
 PROVIDER_SECONDS = 10
-"""Seconds that the provider has for an answer."""
+"""Timeout of requests to the provider, in seconds."""
 
 Person = tuple[str, Grant]
 
 
 def check_login_settings(settings: Settings) -> None:
-    """Raise EsrError for settings that no login could work with, also for a package that is missing."""
+    """Raise EsrError if the settings allow no login, or if a package that they need is missing."""
     oidc = settings.oidc_issuer, settings.oidc_client, settings.oidc_secret_file
     if any(oidc) and not all((*oidc, settings.secret_file)):
         raise UsageError(
@@ -75,7 +75,7 @@ def check_login_settings(settings: Settings) -> None:
 
 
 def read_secret(file: str, least: int = 1) -> str:
-    """The secret in a file. Raises EsrError if there is none, or if it is too short."""
+    """The secret in a file. Raises EsrError if there is none, or if it has fewer than `least` characters."""
     try:
         secret = Path(file).read_text("utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
@@ -90,7 +90,7 @@ def read_secret(file: str, least: int = 1) -> str:
 
 
 def safe_next(address: str) -> str:
-    """An address of this server to go to after a login, the first page for any other address."""
+    """The address if it is one of this server, else that of the first page: where to go after a login."""
     is_local = address.startswith("/") and not address.startswith("//") and len(address) <= _NEXT_CHARS
     if is_local and "\\" not in address and address.isprintable():
         return address
@@ -98,7 +98,7 @@ def safe_next(address: str) -> str:
 
 
 class Logins:
-    """The pages of logins of an application, and the people in its sessions."""
+    """The login pages of an application, and the people in its sessions."""
 
     def __init__(
         self, app: Flask, grants: GrantFile, settings: Settings, render: PageRenderer, rates: str
@@ -115,7 +115,7 @@ class Logins:
             SESSION_COOKIE_NAME="__Host-esr" if is_secure else "esr",
             SESSION_COOKIE_SECURE=is_secure,
             SESSION_COOKIE_HTTPONLY=True,
-            SESSION_COOKIE_SAMESITE="Lax",  # with Strict, the way back from a provider would lose it
+            SESSION_COOKIE_SAMESITE="Lax",  # with Strict, the redirect back from a provider would not send it
             SESSION_REFRESH_EACH_REQUEST=False,
             PERMANENT_SESSION_LIFETIME=timedelta(hours=settings.session_hours),
         )
@@ -127,7 +127,7 @@ class Logins:
             app.add_url_rule("/login/openid/back", "openid_back", self.hear_provider)
 
     def current(self) -> Person | None:
-        """The person of the session and the grant, None if there is no session or if it has ended."""
+        """The person of the session and their grant; None if there is no session or if it has ended."""
         who = session.get(_WHO)
         if not who or not 0 <= time.time() - who["at"] <= self._settings.session_hours * 3_600:
             return None
@@ -137,13 +137,13 @@ class Logins:
         return who["name"], grant
 
     def redirect(self) -> AnyResponse:
-        """Send somebody to the login, and afterwards back."""
+        """Redirect to the login, which returns to the current address."""
         return redirect(url_for("login", next=request.script_root + request.full_path.removesuffix("?")))
 
     # The pages
 
     def page(self, message: str | None = None, name: str = "", status: int = 200) -> Response:
-        """The login, with a name to try again, or for somebody who has logged in, the way out."""
+        """The login form, with `name` filled in; for somebody who has logged in, the logout button."""
         if _CSRF not in session:
             session[_CSRF] = secrets.token_urlsafe()
         person = self.current()
@@ -186,7 +186,7 @@ class Logins:
         return redirect(safe_next(next))
 
     def _check_form(self) -> None:
-        """Raise Forbidden for a form that is not of this session, as other sites may send one."""
+        """Raise Forbidden for a form that does not belong to this session (CSRF)."""
         expected = session.get(_CSRF, "")
         if not expected or not hmac.compare_digest(expected.encode(), request.form.get(_CSRF, "").encode()):
             raise Forbidden("the form is too old, or from elsewhere: open the page of the login again", None)
@@ -202,7 +202,7 @@ class Logins:
     # OpenID Connect
 
     def ask_provider(self) -> AnyResponse:
-        """Send somebody to the provider. State, nonce and verifier are in the session."""
+        """Redirect to the provider. State, nonce and verifier are kept in the session."""
         session[_NEXT] = safe_next(request.args.get(_NEXT, ""))
         sent: AnyResponse = self._with_provider(
             lambda provider: provider.authorize_redirect(url_for("openid_back", _external=True))
@@ -210,7 +210,7 @@ class Logins:
         return sent
 
     def hear_provider(self) -> AnyResponse:
-        """Begin a session for whom the provider names. Raises Unauthorized, Forbidden."""
+        """Begin a session for the person whom the provider names. Raises Unauthorized, Forbidden."""
         token = self._with_provider(lambda provider: provider.authorize_access_token())
         claims, claim = token.get("userinfo") or {}, self._settings.oidc_claim
         name = claims.get(claim)
@@ -244,7 +244,7 @@ class ProviderSilent(RequestError):
 
 
 def _provider(app: Flask, settings: Settings) -> Any:
-    """The client of the provider, which is asked for its addresses and keys when they are first needed."""
+    """The client of the provider. It fetches the provider's addresses and keys when first needed."""
     from authlib.integrations.flask_client import OAuth
 
     return OAuth(app).register(
@@ -309,7 +309,7 @@ def check(settings: Settings, index_names: Collection[str]) -> None:
 
 
 class _GrantGuard(Guard):
-    """Shows a sender what the grant is for, and nothing to others."""
+    """Shows a sender the indexes and documents of the grant, and nothing to senders without one."""
 
     def visible(self, names: Iterable[str]) -> list[str]:
         sender: Sender | None = g.get("sender")
@@ -393,7 +393,7 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
             return None
         try:
             person = logins.current()
-        except EsrError:  # the page may be the one that says so
+        except EsrError:  # the page may be the one that reports this error
             person = None
         return person[0] if person else "Log in"
 
@@ -423,7 +423,7 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
 
 
 def _named_by_proxy(header: str, believed: Collection[Network]) -> str:
-    """The person whom an authenticating proxy names; empty if none does, or if the proxy is not believed."""
+    """The person whom an authenticating proxy names; empty without one, or if the proxy is not trusted."""
     name = request.headers.get(header, "").strip() if header else ""
     if not name:
         return ""
@@ -436,6 +436,6 @@ def _named_by_proxy(header: str, believed: Collection[Network]) -> str:
     address = getattr(address, "ipv4_mapped", None) or address
     if not any(address in network for network in believed):
         return ""
-    if "," in name:  # the header came twice, so the proxy does not replace that of its clients
+    if "," in name:  # the header was sent twice: the proxy does not replace that of its clients
         raise Forbidden("the header with the name of the person is given twice", None)
     return name

@@ -1,9 +1,9 @@
-"""An index of which only the documents that satisfy a condition can be seen.
+"""An index restricted to the documents that satisfy a condition.
 
-The condition is added to whatever the engine runs, so that lists, counts and pages are exact. What reads by
-id asks the engine first whether the condition holds. Words, names and values are listed with their counts
-among the visible sentences. Statistics stay those of the whole collection, on which scores depend. The rest
-is refused.
+The condition is added to whatever the engine runs, so lists, counts and pages are exact. Methods that read by
+id first ask the engine whether the condition holds. Words, names and values are listed with their counts
+among the visible sentences. Statistics remain those of the whole collection, so scores do not change. All
+other methods are refused.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from esr.text.document import META, META_PREFIX, Document, QuantizedVector, is_a
 from webui.running.request_errors import Forbidden
 
 FIELDS = ("source", "author", "section", "keyword", "language", "before", "after", "meta.KEY")
-"""The fields that a restriction may name: those of documents, which are seen whole or not at all."""
+"""The fields that a restriction may name: only those of documents, so a document is visible as a whole."""
 _EXTRA, _MOST = 4, 200
-"""How many times more words and names are read than are wanted, as some are hidden; and at most."""
+"""Factor by which more words and names are read than requested, since some are hidden; and the maximum."""
 _MOST_VALUES = 10_000
 """The most values of a field that are listed."""
 
@@ -71,7 +71,7 @@ class RestrictedIndex:
     def _plan(self, plan: Plan) -> Plan:
         return replace(plan, condition=self._both(plan.condition))
 
-    # What is the same for all
+    # Unrestricted
 
     def snapshot(self) -> Index:
         return restrict(self._index.snapshot(), self._condition)
@@ -79,7 +79,7 @@ class RestrictedIndex:
     def on_latest(self, work: Callable[[Index], Result]) -> Result:
         return self._index.on_latest(lambda index: work(restrict(index, self._condition)))
 
-    # What runs a plan or a condition
+    # Methods that run a plan or a condition
 
     def search(self, plan: Plan, k: int, filters: Filters, *, records: bool = True) -> SearchResult:
         result = self._index.search(self._plan(plan), k, filters, records=records)
@@ -106,7 +106,7 @@ class RestrictedIndex:
     ) -> list[Hit]:
         return self._index.nearest(encoder, query, k, self._both(condition), filters)
 
-    # What reads by id
+    # Methods that read by id
 
     def sentences(self, ids: Sequence[str]) -> list[SentenceRecord]:
         records = self._index.sentences(ids)
@@ -119,7 +119,7 @@ class RestrictedIndex:
         return records
 
     def _hidden(self, document_ids: Collection[str]) -> Collection[str]:
-        """Those of these documents, which have sentences, that do not satisfy the condition."""
+        """The documents that do not satisfy the condition. Each must have sentences."""
         if not document_ids or not self._counts_hidden(tuple(document_ids)):
             return ()
         return [id for id in document_ids if len(document_ids) == 1 or self._counts_hidden((id,))]
@@ -168,11 +168,11 @@ class RestrictedIndex:
         return self._index.vectors(encoder, ids, ordinals)
 
     def _check_shown(self, ids: Sequence[str], ordinals: Sequence[int] | None) -> None:
-        """Raise UsageError for the id of a hidden sentence. Ordinals are only those of hits."""
+        """Raise UsageError for the id of a hidden sentence. Ids with ordinals are those of visible hits."""
         if ordinals is None:
             self.sentences([id for id in dict.fromkeys(ids) if id not in self._shown])
 
-    # What lists words, names and values
+    # Methods that list words, names and values
 
     def terms_with_prefix(self, prefix: str, limit: int) -> list[str]:
         terms = self._index.terms_with_prefix(prefix, _more(limit))
@@ -190,7 +190,7 @@ class RestrictedIndex:
         return {other: count for other, count in counted if count >= least}
 
     def written_forms(self, words: Sequence[str]) -> list[str]:
-        """The words as they are: the usual spelling is that of the whole collection."""
+        """The words unchanged: their usual spelling would come from the whole collection."""
         return list(words)
 
     def name_keys(self, prefix: str, limit: int) -> list[str]:
@@ -212,7 +212,7 @@ class RestrictedIndex:
         return self._index.count_names(filters, size, condition=self._both(condition), **options)
 
     def _counted(self, conditions: Iterable[tuple[str, Condition]]) -> list[tuple[str, int]]:
-        """The texts whose condition visible sentences satisfy, each with the number of them."""
+        """The texts whose condition any visible sentence satisfies, with the number of these sentences."""
         pairs = list(conditions)
         if not pairs:
             return []
@@ -233,8 +233,8 @@ class RestrictedIndex:
         return self.facets(_EVERY_SENTENCE, dict.fromkeys(fields, NO_FILTERS), size)
 
     def __getattr__(self, name: str) -> Any:
-        """A method of the tables below. Others are refused: `status`, `request`, which shows the condition,
-        and whatever an index learns to do.
+        """A method of the tables below. Raises Forbidden for any other, such as `request`, which would show
+        the condition.
         """
         if name.startswith("_"):
             raise AttributeError(name)
@@ -268,7 +268,7 @@ _WHOLE = frozenset(
         *("nearest_is_exact", "statistics", "warm_up"),
     }
 )
-"""Methods that are the same for all: those that tell no text of a document."""
+"""Methods that need no restriction, since they show no text of a document."""
 _BY_CONDITION = frozenset({"by_date", "count_terms", "texts"})
 """Methods whose first argument is a condition of sentences."""
 _BY_IDS = frozenset({"parses", "quotes"})

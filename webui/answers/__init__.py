@@ -1,1 +1,1 @@
-"""Answers to requests as data, which the pages show and the API sends."""
+"""Answers to requests as data, for the pages and the API."""

@@ -1,6 +1,6 @@
-"""What an index knows of the words and names of a request, for the API and for the pages.
+"""Answers about words and names, for the API and for the pages.
 
-Each function reads the arguments of the operation that it is named after, and raises RequestError.
+Each function reads the arguments of the operation that it is named after. All raise RequestError.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def read_contrast(
     part: ParsedQuery,
     against: ParsedQuery | None,
 ) -> ContrastedCollocations:
-    """The words near those of the query in one part of the sentences more than in another, or in the rest."""
+    """The words that are more frequent near those of the query in `part` than in `against`, or the rest."""
     search = _read_search(searcher, arguments, settings)
     with blame_argument(None):
         return contrast_collocations(
@@ -71,7 +71,7 @@ def read_frequencies(searcher: Searcher, arguments: Arguments, settings: Setting
 
 
 def read_keyness(searcher: Searcher, arguments: Arguments, settings: Settings) -> KeyWords:
-    """The words that are more frequent where the query holds than in another part, or in the rest."""
+    """The words that are more frequent in the sentences of the query than in another part, or the rest."""
     search = _read_search(searcher, arguments, settings)
     return read_key_words(
         searcher, arguments, search.parsed, read_part(searcher, arguments, settings, "against")
@@ -81,7 +81,7 @@ def read_keyness(searcher: Searcher, arguments: Arguments, settings: Settings) -
 def read_key_words(
     searcher: Searcher, arguments: Arguments, part: ParsedQuery, against: ParsedQuery | None
 ) -> KeyWords:
-    """The words that are more frequent in one part of the collection than in another, or in the rest."""
+    """The words that are more frequent in `part` of the collection than in `against`, or in the rest."""
     with blame_argument(None):
         return find_key_words(
             searcher,
@@ -93,7 +93,7 @@ def read_key_words(
 
 
 def read_part(searcher: Searcher, arguments: Arguments, settings: Settings, name: str) -> ParsedQuery | None:
-    """The query of an argument that chooses sentences, None if it is not given."""
+    """The query in an argument that selects a part of the sentences; None if it is not given."""
     text = arguments.first(name)
     if not text:
         return None
@@ -131,7 +131,7 @@ def read_names(
 
 
 def read_name_page(searcher: Searcher, arguments: Arguments) -> names_and_quotes.NamePage:
-    """What the index has about a name."""
+    """The counts, dates, forms, sources, companions and sentences of a name."""
     value = arguments.value
     with blame_argument("name"):
         return names_and_quotes.read_name(

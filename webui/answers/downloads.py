@@ -1,7 +1,7 @@
 """Answers as files: CSV for tables, TREC runs for evaluation, and citations.
 
-The file of an incomplete answer says so in its name, which stays with it, and in a header, for programs. A
-run also says so in its tag, and a table of several queries in a column.
+An incomplete answer is marked in the name of its file, for people, and in a header, for programs. A run is
+also marked in its tag, and a table of several queries in a column.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _IN_MEMORY, _PIECE = 1 << 20, 1 << 16
 def export_file(
     format: ExportFormat, rows: Iterable[Row], columns: Sequence[str], incomplete: str | None, total: int
 ) -> Response:
-    """A file of hits. It is written before the answer begins, to disk if it is large: an answer is whole."""
+    """A file of hits. It is written in full before the answer begins, to disk if it is large."""
     file = SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 # closed with the response
     try:
         for piece in format.write(rows, columns):
@@ -94,7 +94,7 @@ def queries_csv(
 def queries_run(
     answers: Mapping[str, Answer], tag: str = TAG, skipped: Mapping[str, str] = NOTHING
 ) -> Response:
-    """The run of several topics. Those in `skipped`, which cannot be searched for, have no line."""
+    """The run of several topics. Topics in `skipped`, which cannot be searched for, have no lines."""
     incomplete = incomplete_topics(answers)
     tag = _mark_incomplete(tag, incomplete)
     lines = (line for topic, answer in answers.items() for line in format_lines(topic, answer.hits, tag))

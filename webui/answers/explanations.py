@@ -1,4 +1,4 @@
-"""Scores in detail: those of a document's sentences, the explanation of one, and two rankings compared."""
+"""Scores in detail: of a document's sentences, of one sentence by its parts, and by two rankings."""
 
 from __future__ import annotations
 
@@ -32,8 +32,7 @@ SHADES = 6
 class ScoredSentence:
     """A sentence of a document. `is_hit`: whether it contains a query term itself.
 
-    `score` is None without a finite score. `shade` ranges from 0 to SHADES - 1 over the scores of the
-    document.
+    `score` is None if it is not finite. `shade` ranges from 0 to SHADES - 1 over the scores of the document.
     """
 
     sentence_id: str
@@ -47,7 +46,7 @@ class ScoredSentence:
 
 @dataclass(frozen=True)
 class ScoredDocument:
-    """A document for a query. `best`: the position of the sentence with the highest score, or None."""
+    """A document scored for a query. `best`: the position of the sentence with the highest score, or None."""
 
     document: Document
     sentences: Sequence[ScoredSentence]
@@ -73,7 +72,7 @@ class ScoredDocument:
 def score_document(
     searcher: Searcher, document_id: str, search: SearchRequest, settings: Settings
 ) -> ScoredDocument:
-    """A document with the scores of its sentences; an empty query gives none.
+    """A document with the scores of its sentences; without scores for an empty query.
 
     Raises UnknownId for an unknown document, UsageError for a query that cannot be searched for.
     """
@@ -124,7 +123,7 @@ def shades(values: Array) -> npt.NDArray[np.int_]:
 class ExplainedSentence:
     """A sentence and the explanation of its score. `tree` is None if no parse is stored.
 
-    `words`: for each term of the query, the first word that has it, as it was typed.
+    `words`: for each term of the query, the first word with this term, as it was typed.
     """
 
     record: SentenceRecord
@@ -218,7 +217,7 @@ class Comparison:
 def compare_rankings(
     searcher: Searcher, search: SearchRequest, versus: Ranking, settings: Settings
 ) -> Comparison:
-    """The best k of both rankings, over one snapshot of the index."""
+    """The best k sentences of both rankings, from one snapshot of the index."""
     snapshot = searcher.snapshot()
     left = rank_sentences(snapshot, search, search.k, settings).answer
     right = rank_sentences(snapshot, structs.replace(search, ranking=versus), search.k, settings).answer

@@ -1,11 +1,10 @@
-"""Lists of sentences for a request: ranked, newest, new or similar ones, words in context; also its timeline
-and its facets.
+"""Lists of sentences for a request: ranked, newest, new, similar or in context; its timeline and its facets.
 
-Hits become entries: repeats are folded, neighbours joined to passages, or sentences grouped by document. The
-first n entries stay the same however many are requested, so that "Show more" moves nothing.
+Hits become entries: repeats are folded, and neighbours joined into passages or sentences grouped by document.
+The first n entries do not depend on how many are requested, so "Show more" moves nothing.
 
-The API returns hits with the fields that a request asks for. Matches, metadata, links and windows are added
-only where they are asked for. Metadata and windows of more than one sentence read the documents of the hits.
+Hits of the API have the fields that a request asks for. Matches, metadata, links and windows are added only
+on request. Metadata, and windows of more than one sentence, read the documents of the hits.
 """
 
 from __future__ import annotations
@@ -70,7 +69,7 @@ class Entry:
 
 
 def hits_to_fetch(arrangement: Arrangement, k: int, max_k: int) -> int:
-    """The number of hits that k entries need. It is fixed for grouping, so that entries do not move."""
+    """The number of hits to fetch for k entries. It is constant for grouping, so that entries do not move."""
     if arrangement.group:
         return 2 * max_k
     return hits_to_fold(k) if (arrangement.fold or arrangement.joins) and not arrangement.novel else k
@@ -79,7 +78,7 @@ def hits_to_fetch(arrangement: Arrangement, k: int, max_k: int) -> int:
 def arrange_hits(
     hits: Sequence[Hit], arrangement: Arrangement, prepared: PreparedQuery, filters: Filters = NO_FILTERS
 ) -> list[Passage]:
-    """The hits as passages, as the arrangement has them."""
+    """The hits as passages, folded and joined as the arrangement says."""
     overlap = arrangement.overlap if arrangement.fold else None
     return list_passages(prepared, hits, filters, overlap=overlap, joins=arrangement.joins)
 
@@ -127,14 +126,14 @@ def rank_sentences(searcher: Searcher, search: SearchRequest, k: int, settings: 
 def rank_and_arrange(
     prepared: PreparedQuery, search: SearchRequest, k: int, settings: Settings
 ) -> ArrangedAnswer:
-    """The hits that k entries need, as far as pages reach, arranged as requested. Raises RequestError.
+    """The hits of the first k entries, up to the depth of pages, arranged as requested. Raises RequestError.
 
-    `prepared`: what `prepare_search` made of the search.
+    `prepared`: the result of `prepare_search`.
     """
     arrangement = search.arrangement
     with blame_argument(None):
         if arrangement.novel:
-            # One extra shows whether there are more.
+            # One extra hit shows whether there are more.
             novel = _find_novel(prepared, search, hits_to_fetch(arrangement, k, settings.max_k) + 1)
             answer = novel.answer
             repeats = novel.repeats if arrangement.fold else {}
@@ -143,7 +142,7 @@ def rank_and_arrange(
             answer, passages = _fill_list(prepared, search, k, settings)
         has_more = len(entries := build_entries(passages, arrangement)) > k
         if not (has_more or arrangement.group or arrangement.novel) and answer.total > len(answer.hits):
-            # The list is short where the next hits repeat others or do not answer. Others may follow them.
+            # The list is short if hits repeat others or do not answer the query. More entries may follow.
             further = min(k + settings.max_k, settings.max_depth)
             has_more = len(entries) == k or (
                 arrangement.joins and len(_fill_list(prepared, search, further, settings)[1]) > len(entries)
@@ -155,7 +154,7 @@ def rank_and_arrange(
 def _fill_list(
     prepared: PreparedQuery, search: SearchRequest, k: int, settings: Settings
 ) -> tuple[Answer, list[Passage]]:
-    """The hits that k entries need, and their passages, which are fewer than k where most hits are folded."""
+    """The hits of k entries, and their passages: fewer than k if most hits are folded."""
     arrangement = search.arrangement
     count = hits_to_fetch(arrangement, k, settings.max_k)
     most = _GROWTH * hits_to_fold(k) if arrangement.joins else hits_to_fold(settings.max_depth)
@@ -165,11 +164,11 @@ def _fill_list(
         is_filled = arrangement.group or len(passages) >= min(k, answer.total)
         if is_filled or len(answer.hits) < count or count >= most:
             return answer, passages
-        count *= _GROWTH  # most hits repeat others or stand beside them
+        count *= _GROWTH  # most hits repeat others or are neighbours of them
 
 
 class Listing(NamedTuple):
-    """The hits of a file, read a batch at a time; their number; what is missing; how many sentences match."""
+    """The hits of a file, read in batches; their number; what is missing; how many sentences match."""
 
     hits: Iterator[Hit]
     prepared: PreparedQuery
@@ -178,13 +177,12 @@ class Listing(NamedTuple):
 
 
 _BATCH = 1_000
-"""Sentences of a file that are read at a time."""
+"""Sentences of a file read at a time."""
 
 
 def list_hits(searcher: Searcher, search: SearchRequest, settings: Settings, is_all: bool) -> Listing:
-    """The hits of a file. Few are those that a page lists; more are all sentences, one by one, in order.
-
-    `is_all`: the search is for all that match, up to its `k`. Raises RequestError.
+    """The hits of a file: up to a limit those of the page, beyond it all sentences in order, unfolded.
+    `is_all`: the search is for all sentences that match, up to its `k`. Raises RequestError.
     """
     arrangement = replace(search.arrangement, passages=False)
     search = replace(search, arrangement=arrangement)
@@ -216,13 +214,13 @@ def _read_records(prepared: PreparedQuery, hits: Sequence[Hit], is_scored: bool 
 
 
 SERVED_SENTENCES = 20_000
-"""Most sentences that a request for words in context reads, so that none keeps others waiting."""
+"""Maximum sentences that a request for words in context reads, so that it does not delay others."""
 
 
 def list_occurrences(
     searcher: Searcher, search: SearchRequest, arguments: Arguments, settings: Settings, k: int
 ) -> Concordance:
-    """The first k occurrences of the words of a search, as its arguments order and cut them.
+    """The first k occurrences of the words of a search, sorted and cut as its arguments say.
 
     Raises RequestError.
     """
@@ -263,7 +261,7 @@ def _find_novel(prepared: PreparedQuery, search: SearchRequest, k: int) -> Novel
 class SimilarSentences:
     """Sentences similar to `record`.
 
-    `terms`: the terms of the sentence that were searched for. `has_own`: whether sentences of its own
+    `terms`: the terms of the sentence that were searched for. `has_own`: whether sentences of the same
     document are included. `has_vectors`: whether the index has vectors.
     """
 
@@ -277,7 +275,7 @@ class SimilarSentences:
 
 
 def find_similar(searcher: Searcher, request: SimilarRequest) -> SimilarSentences:
-    """Sentences similar to one. Raises RequestError for a bad argument, UnknownId for an unknown sentence."""
+    """The sentences similar to one. Raises RequestError for a bad argument, UnknownId for an unknown id."""
     search, sentence_id = request.search, request.sentence_id
     snapshot = searcher.snapshot()
     with look_up("sentence", sentence_id):
@@ -296,7 +294,7 @@ def find_similar(searcher: Searcher, request: SimilarRequest) -> SimilarSentence
 def make_timeline(
     searcher: Searcher, request: TimelineRequest, settings: Settings, peaks: int = PEAKS
 ) -> Timeline:
-    """The timeline of a request, all of it on one snapshot. Raises RequestError."""
+    """The timeline of a request, from one snapshot. Raises RequestError."""
     snapshot = searcher.snapshot()
     prepared = []
     for search in request.searches:
@@ -309,7 +307,7 @@ def make_timeline(
 
 @dataclass(frozen=True)
 class ValueCounts:
-    """The most frequent values of a field. `has_more`: there are others."""
+    """The most frequent values of a field. `has_more`: whether there are others."""
 
     field: str
     values: Sequence[tuple[str, int]]
@@ -321,9 +319,8 @@ def count_values(
 ) -> list[ValueCounts]:
     """The most frequent values of each field. Raises EsrError if the engine gives no counts.
 
-    Counts are of sentences that contain a word of the query themselves, not of their neighbours. A field is
-    counted without its own filter: a sentence needs only one of the field's wanted values, so more can be
-    added.
+    Only sentences that contain a word of the query themselves are counted. A field is counted without its
+    own filter, so that further values can be added to that filter.
     """
     plan = prepared.matching_plan
     if not plan.terms and plan.candidates != "all":
@@ -337,11 +334,11 @@ def count_values(
 
 HitData = dict[str, Any]
 _COUNTED = ("text", "previous", "next")
-"""The fields whose characters count towards a budget, beside windows."""
+"""The fields whose characters count towards a budget, in addition to windows."""
 
 
 def sentence_link(record: SentenceRecord, is_external: bool = False, index: str | None = None) -> str:
-    """The address of a sentence, by its document and a digest of its text: a new load may renumber it."""
+    """The address of a sentence by its document and a digest of its text, since a load may renumber it."""
     values = {"id": record.document_id, "says": text_digest(record.text), "index": index}
     query = urlencode({name: value for name, value in values.items() if value}, errors="replace")
     path = url_for("sentence", _external=True) if is_external else path_to("sentence")
@@ -349,7 +346,7 @@ def sentence_link(record: SentenceRecord, is_external: bool = False, index: str 
 
 
 class HitWriter:
-    """Writes the hits of an answer. `terms` are those to mark, `index_name` is the one in links."""
+    """Writes the hits of an answer. `terms` are the terms to mark, `index_name` is that of links."""
 
     def __init__(self, index: Index, shape: HitShape, terms: Collection[str], index_name: str = "") -> None:
         self._index = index
@@ -361,9 +358,9 @@ class HitWriter:
     def write_entries(
         self, entries: Iterable[Sequence[Passage]], is_list: bool = True
     ) -> list[list[HitData]]:
-        """The hits of each entry, of as many entries as the budget allows, at least one.
+        """The hits of each entry, for as many entries as the budget allows, at least one.
 
-        `is_list`: hits have what `Passage` says of them, as far as their fields are chosen.
+        `is_list`: whether hits have the fields of `Passage`, if these are chosen.
         """
         entries = list(entries)
         if self._shape.reads_documents:
@@ -412,7 +409,7 @@ class HitWriter:
         return data
 
     def _add_windows(self, hits: Sequence[tuple[HitData, SentenceRecord]], left: int | None) -> None:
-        """Add the nearest sentences of all hits first, then the next ones, as far as the budget allows."""
+        """Add windows to all hits as far as the budget allows, the nearest sentences first."""
         sides = [side for _, record in hits for side in self._sides(record)]
         kept: list[list[str]] = [[] for _ in sides]
         for distance in range(self._shape.window):
@@ -426,7 +423,7 @@ class HitWriter:
             data["window"] = {"before": kept[2 * n][::-1], "after": kept[2 * n + 1]}
 
     def _sides(self, record: SentenceRecord) -> tuple[list[str], list[str]]:
-        """The sentences before and after one, the nearest first."""
+        """The texts of the sentences before and after one, nearest first."""
         n, place = self._shape.window, record.position
         texts = [sentence.text for sentence in self._document(record).sentences] if n > 1 else []
         if texts[place : place + 1] != [record.text]:  # no document was read, or a later one
@@ -434,7 +431,7 @@ class HitWriter:
         return texts[max(0, place - n) : place][::-1], texts[place + 1 : place + 1 + n]
 
     def _document(self, record: SentenceRecord) -> Document:
-        """The document of a sentence, an empty one if it has been removed since the search."""
+        """The document of a sentence; an empty one if it has been removed since the search."""
         return self._documents.get(record.document_id) or Document(record.document_id, ())
 
 
@@ -445,7 +442,7 @@ def _size(data: HitData) -> int:
 
 
 def _value_at(metadata: Mapping[str, Any], key: str) -> Any:
-    """The value of a key, which may name one in nested objects as `a.b`; None if there is none."""
+    """The value of a key, with `a.b` for a key of a nested object; None if there is none."""
     if key in metadata:
         return metadata[key]
     value: Any = metadata

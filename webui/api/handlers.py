@@ -1,7 +1,7 @@
 """Handlers of the API's operations: each turns the arguments of a request into the data of its answer.
 
-The docstring of each is its description in the API. Pages of one ranking must fit together, so the token of
-the next page holds a digest of the index's state; continuing after the index has changed is an error.
+The docstring of each handler is its description in the API. The token of the next page holds a digest of the
+index's state: continuing a ranking after the index has changed is an error.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ _TOKEN = re.compile(r"([0-9]{1,6})\.([0-9a-f]{16})")
 
 @dataclass(frozen=True)
 class Page:
-    """The page of a request, from `offset` on. `state`: the index state of the page it continues, or None."""
+    """A page of a ranking, from `offset` on. `state`: the index state of the page it continues, or None."""
 
     offset: int
     k: int
@@ -122,7 +122,7 @@ def page_token(offset: int, state: str) -> str:
 
 
 def index_state(searcher: Searcher) -> str:
-    """A digest of the collection's statistics, which another load changes."""
+    """A digest of the collection's statistics, which every load changes."""
     collection = searcher.index.statistics([]).collection
     return _digest(tuple(getattr(collection, name) for name in _NUMBERS))
 
@@ -180,7 +180,7 @@ def _search(call: Call, search: SearchRequest, arguments: Arguments) -> dict[str
     prepared = lists.prepare_search(snapshot, search, call.settings)
     report = start_beside(snapshot.index, lambda: report_query(prepared, search.filters))
     answer, entries, has_more = lists.rank_and_arrange(prepared, search, end, call.settings)
-    # A page is short where little is new, or the budget is small. The next one begins after its last entry.
+    # A page is short if little is new or the budget is small. The next one begins after its last entry.
     listed = [entry.passages for entry in entries[page.offset : end]]
     writer = lists.HitWriter(prepared.index, shape, prepared.counts, call.arguments.first("index"))
     written = writer.write_entries(listed)
@@ -289,7 +289,7 @@ def keyness(call: Call) -> dict[str, Any]:
 
 
 _OF_ALL_TYPES = 10
-"""Names to read for each requested name if only one type is wanted."""
+"""Names to read for each requested name if only one type is requested."""
 
 
 def values(call: Call) -> dict[str, Any]:
@@ -307,7 +307,7 @@ def _values(index: Index, field: str, prefix: str, size: int) -> list[dict[str, 
 
 
 def _names(index: Index, prefix: str, size: int) -> list[dict[str, Any]]:
-    """Names as a filter takes them: with a type if the prefix has one."""
+    """Names as a filter takes them: with their type if the prefix has one."""
     begun = parse_name_filter(prefix)
     keys = index.name_keys(begun.key, size if begun.type is None else size * _OF_ALL_TYPES)
     names = [name for name in index.find_names(keys).values() if name.has_type(begun.type)]
@@ -385,7 +385,7 @@ def query(call: Call) -> dict[str, Any]:
 
 
 def analyze(call: Call) -> dict[str, Any]:
-    """Get the terms that an index's analyzer makes of a text, with the places of their words."""
+    """Get the terms that an index's analyzer makes of a text, with the positions of their words."""
     text = call.arguments.first("text")
     query = in_language(literal(text), call.arguments.value("query_language"))
     with blame_argument("query_language"):
@@ -417,8 +417,8 @@ def catalogue(call: Call) -> dict[str, Any]:
     }
 
 
-# Several queries at once. An error in one query is the answer to that query; an error in what all queries
-# share rejects the batch.
+# Several queries at once. An error in one query is the answer to that query; an error in the arguments that
+# all queries share rejects the batch.
 
 _WORD = "^[!-~]{1,64}$"
 
@@ -502,7 +502,7 @@ def batch(call: Call) -> Response:
 def _answer_queries(
     call: Call, body: dict[str, Any], ranking: Ranking, filters: Filters
 ) -> dict[str, AnswerOrError]:
-    """Answers by id. An error in one query is its answer; an error in all of them is raised."""
+    """Answers by id. An error in one query is its answer; an error in all queries is raised."""
     snapshot = call.searcher.snapshot()
     k = body.get("k", call.settings.default_k)
     has_records = body.get("format") != "run"

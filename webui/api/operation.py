@@ -1,6 +1,6 @@
 """An operation of the API as data, from which its route and its descriptions are made, and its JSON body.
 
-Bodies are checked against their JSON Schemas; what they say of ranking and filters becomes arguments.
+Bodies are checked against their JSON Schemas. Their ranking and filters are converted to arguments.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ HEADERS = {
     "RateLimit-Remaining": "how many of them remain",
     "RateLimit-Reset": "seconds after which the oldest counts no more",
 }
-"""The headers of answers, beside those of errors."""
+"""The headers of answers, in addition to those of errors."""
 ERRORS = {
     400: "Something in the request cannot be used; `field` names it.",
     401: "The server has logins, and the request has no valid key.",
@@ -65,18 +65,19 @@ class Call(Struct, frozen=True):
 
     @property
     def searcher(self) -> Searcher:
-        """A searcher of the index, for which the request waits at its first use."""
+        """A searcher of the index. Its first use waits for a slot."""
         return self.visit.searcher
 
 
 @dataclass(frozen=True)
 class Operation:
-    """An operation. Its arguments are those rows of the table that name it; `body` depends on the settings.
+    """An operation. Its arguments are the rows of the table that name it; `body` depends on the settings.
 
-    `handler`: what answers it, whose docstring describes it. `answer`: the name of a schema in `schemas.py`.
-    `path`: its address below that of the API, by default its name. `errors`: statuses of ERRORS that not all
-    operations have. `other_types`: media types of answers besides JSON. `deadline`: the name of the setting
-    that limits its time. `has_twin`: the same address of the pages, with `.json` added, gives it too.
+    `handler`: the function that answers, whose docstring describes the operation. `answer`: the name of a
+    schema in `schemas.py`. `path`: its address below that of the API, by default its name. `errors`: statuses
+    of ERRORS that not all operations have. `other_types`: media types of answers besides JSON. `deadline`:
+    the name of the setting that limits its time. `has_twin`: whether the page of the same name with `.json`
+    added returns the same answer.
     """
 
     name: str
@@ -95,12 +96,12 @@ class Operation:
 
     @property
     def summary(self) -> str:
-        """What it does, in a sentence."""
+        """A one-sentence description, from the docstring of the handler."""
         return self.handler.__doc__ or ""
 
     @property
     def arguments(self) -> list[Argument]:
-        """The arguments of its address, with each parameter of a model and each prior by itself."""
+        """The arguments of its address, with a row for each model parameter and each prior."""
         return expand(rows(self.name).values())
 
     @property
@@ -113,7 +114,7 @@ _TIME_TAKEN = re.compile(rb'"took_ms":[^,}]*')
 
 
 def add_etag(response: Response) -> Response:
-    """Add a tag of the answer, except for the time that it took. The answer is 304 if the client has it."""
+    """Add an ETag, which ignores the time taken. The answer is 304 if the client already has it."""
     content = _TIME_TAKEN.sub(b"", response.get_data())
     response.set_etag(hashlib.blake2b(content, digest_size=16).hexdigest(), weak=True)
     if "If-None-Match" in request.headers:
@@ -122,7 +123,7 @@ def add_etag(response: Response) -> Response:
 
 
 def json_response(data: Any) -> Response:
-    """An answer as JSON that any parser accepts, without infinity and NaN."""
+    """An answer as strict JSON, without infinity and NaN."""
     return current_app.response_class(write_json(data) + b"\n", mimetype="application/json")
 
 
@@ -184,7 +185,7 @@ def read_body(schema: Schema) -> dict[str, Any]:
         data = json.loads(request.get_data(), parse_constant=_reject_constant)
     except (ValueError, RecursionError) as error:
         raise RequestError("the body is not valid JSON", None) from error
-    # Imported late: with its optional formats, jsonschema takes longer to import than the rest of a server.
+    # Imported late: with its optional formats, jsonschema takes longer to import than all else in a server.
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import best_match
 
@@ -207,7 +208,7 @@ def _reject_constant(constant: str) -> None:
 
 
 def search_arguments(body: Mapping[str, Any], settings: Settings) -> Arguments:
-    """The arguments of a search in its body, but for the ranking."""
+    """The arguments of a search in its body, except the ranking."""
     own = {name: value for name, value in body.items() if name not in ("filters", "ranking")}
     return _as_arguments({**own, **body.get("filters", {})}, settings)
 
@@ -230,7 +231,7 @@ def _as_arguments(values: Mapping[str, Any], settings: Settings) -> Arguments:
 
 
 def _as_text(value: Any) -> str:
-    """A value of JSON as an address has it. JSON Schema takes 3.0 for an integer."""
+    """A JSON value as text in an address. JSON Schema accepts 3.0 as an integer, so it becomes 3."""
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 

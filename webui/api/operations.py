@@ -1,7 +1,4 @@
-"""The operations of the API by name, in the order of docs/api.md, and what is made of them.
-
-These are the routes of the API and its OpenAPI 3.1 document.
-"""
+"""The operations of the API by name, in the order of docs/api.md, its routes and its OpenAPI 3.1 document."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """The search form: what it shows, the short address of a submitted form, and links with changed arguments.
 
 All state is in the address. The form works without JavaScript, so it submits all of its fields, including
-those of the model that was selected before. Its field `form` names that model, and distinguishes a submitted
-form from an address.
+those of the previously selected model. Its field `form` names that model, and marks a submitted form.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ Pairs = Sequence[tuple[str, str]]
 
 @dataclass(frozen=True)
 class Links:
-    """The arguments of a page, and addresses that differ from it in some of them."""
+    """The arguments of a page, and addresses in which some of them are changed."""
 
     arguments: Pairs
     _starts: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
@@ -68,11 +67,11 @@ class Links:
 
     @cached_property
     def _encoded(self) -> list[tuple[str, str]]:
-        """The names of the arguments, each with its pair of the query string."""
+        """The names of the arguments, each with its encoded pair of the query string."""
         return [(name, _encode(name, value)) for name, value in self.arguments]
 
     def _start(self, endpoint: str) -> str:
-        """What the addresses with an id have in common, which each hit has several of."""
+        """The common beginning of addresses with an id, cached since each hit has several."""
         start = self._starts.get(endpoint)
         if start is None:
             start = self._starts[endpoint] = _address(endpoint, change_arguments(self.arguments, id=""))
@@ -102,7 +101,7 @@ class Links:
         return _address(endpoint, [pair for pair in self.arguments if pair != (name, value)])
 
     def without_query(self, place: int, endpoint: str) -> str:
-        """A page without one of the other queries, by its position among them."""
+        """A page without the other query at this position."""
         others = [n for n, (name, _) in enumerate(self.arguments) if name == "also"]
         return _address(endpoint, [pair for n, pair in enumerate(self.arguments) if n != others[place]])
 
@@ -111,7 +110,7 @@ class Links:
         return _address("results", [(n, other if (n, v) == (name, value) else v) for n, v in self.arguments])
 
     def toggle(self, values: Mapping[str, str], is_selected: bool) -> str:
-        """The results without these values if selected, else with them, in place of unrepeatable ones."""
+        """The results without these values if selected, else with them. Unrepeatable ones are replaced."""
         if is_selected:
             selected = set(values.items())
             return _address("results", [pair for pair in self.arguments if pair not in selected])
@@ -139,9 +138,9 @@ class Links:
 
 
 def split_links(query_string: bytes, settings: Settings, taker: str, *names: str) -> tuple[Links, Links]:
-    """Links from a page of an operation of the API: with all arguments of its address, and to other pages.
+    """Links with all arguments of the address of a page, and links to other pages.
 
-    The others lack what only the operation takes, `k` and the arguments with these names. Raises
+    The latter omit `k`, the arguments `names`, and those that only the API's operation `taker` takes. Raises
     RequestError.
     """
     own = [pair for pair in split_pairs(query_string, settings) if pair[1].strip()]
@@ -166,18 +165,18 @@ def _join(endpoint: str, pairs: Sequence[str]) -> str:
 
 @lru_cache(4096)
 def _encode(name: str, value: str) -> str:
-    """A pair of a query string. A page has a hundred links, most of them with the same pairs."""
+    """A pair of a query string. Cached: a page has a hundred links, most of them with the same pairs."""
     return f"{_quote(name)}={_quote(value)}"
 
 
 @lru_cache(4096)
 def _quote(text: str) -> str:
-    """A name or a value in a query string. The same id is in several links of a hit."""
+    """A percent-encoded name or value. Cached: the same id is in several links of a hit."""
     return quote_plus(text, errors="replace")
 
 
 def path_to(endpoint: str) -> str:
-    """The path of a page without parts of its own, below the prefix of the current request."""
+    """The path of a page without variable parts, below the prefix of the current request."""
     return _path(endpoint, request.script_root)
 
 
@@ -207,7 +206,7 @@ class Field(NamedTuple):
 
     @property
     def phrase(self) -> str:
-        """How the line that opens the controls says that it is set; empty if it is not."""
+        """The phrase for this setting in the line that opens the controls; empty if it is not set."""
         labels = (option.label for option in self.options if option.is_selected and option.value)
         value = next(labels, "") if self.options else self.value if self.is_set else ""
         return self.row.phrase.format(value) if value else ""
@@ -227,7 +226,7 @@ class Form:
 
     @property
     def days(self) -> list[Field]:
-        """The fields of days that are set."""
+        """The date fields that are set."""
         return [field for field in self.fields.values() if field.kind == "day" and field.is_set]
 
     @property
@@ -264,7 +263,7 @@ def build_form(
 
 
 _KEPT = frozenset(names_of("filter")) & REPEATABLE
-"""Filters of which each value is a box."""
+"""Filters that have a checkbox for each value."""
 
 
 def _is_known(name: str) -> bool:
@@ -274,7 +273,7 @@ def _is_known(name: str) -> bool:
 
 
 def _field(row: Argument, text: str, settings: Settings) -> Field:
-    """The field of an argument with its text in the address, which may be anything."""
+    """The field of an argument with its text in the address, which may be invalid."""
     kind = row.type
     if isinstance(kind, Day):
         return Field(row, "day", text, is_set=bool(text))
@@ -306,8 +305,8 @@ def _field(row: Argument, text: str, settings: Settings) -> Field:
 # The short address of a submitted form
 
 FORM, PRESET, VIEW = "form", "preset", "view"
-"""Fields that no address has: the model whose parameters the form showed, the preset that was chosen, and the
-view that another query is for."""
+"""Fields of a submitted form only: the model whose parameters it showed, the chosen preset, and the view that
+another query is added to."""
 ROW_FIELDS = {
     "feature": ("name", "form", "weight", "rest"),
     "boost": ("name", "weight", "rest"),
@@ -320,7 +319,7 @@ _RANKING_PREFIXES = (PARAMETER, PRIOR, *(f"{name}." for name in ROW_FIELDS))
 
 
 def shorten(fields: Pairs, settings: Settings, default_index: str = "") -> list[tuple[str, str]] | None:
-    """The arguments of the short address: no empty fields, defaults or leftovers of another model.
+    """The arguments of the short address: without empty fields, defaults and fields of another model.
 
     None if the fields do not come from a form.
     """
@@ -386,7 +385,7 @@ def _ranking_arguments(fields: Sequence[tuple[str, str]]) -> Iterator[tuple[str,
 
 
 def _is_redundant(key: str, value: str, model: Model | None, context: str) -> bool:
-    """Whether a parameter has its default value or is not used with the context."""
+    """Whether a parameter has its default value, or the model does not use it with the context."""
     parameters = {p.name: p for p in model.parameters} if model else {}
     parameter = parameters.get(key.removeprefix(PARAMETER))
     if model is None or parameter is None:

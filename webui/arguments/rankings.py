@@ -41,7 +41,7 @@ from webui.arguments.values import parse_whole
 from webui.running.request_errors import blame_argument
 
 _DEFAULT = Ranking()
-"""The ranking of addresses without ranking arguments, which are most."""
+"""The ranking of addresses without ranking arguments."""
 
 
 def parse_ranking(arguments: Mapping[str, Sequence[str]], prefix: str = "") -> Ranking:
@@ -269,7 +269,7 @@ class PriorControl(NamedTuple):
 
 
 class ControlRow(NamedTuple):
-    """A feature, a boost or a signal as fields; only features have a form. An empty row is for adding one."""
+    """A feature, boost or signal as fields; only features have a form. An empty row adds a new one."""
 
     name: str = ""
     form: str = ""
@@ -278,7 +278,7 @@ class ControlRow(NamedTuple):
 
 
 class RowControls(NamedTuple):
-    """The boosts of the ranking, or the signals of its second stage with their depth; and those on offer."""
+    """The boosts of a ranking, or the signals of its second stage with their depth; and those on offer."""
 
     rows: Sequence[ControlRow]
     available: Sequence[Boost | SignalType]
@@ -389,7 +389,7 @@ _OFFERED = ("term dependence", "meaning", "time")
 
 
 def _signals(chosen: Collection[str], stored: Collection[str]) -> list[SignalType]:
-    """The signals that rows offer. Others are chosen by other controls or in the address."""
+    """The signals that rows offer. Others are set by other controls or in the address."""
     offered = {*_OFFERED, "cross-encoder"} if os.environ.get(CROSS_VARIABLE) else _OFFERED
     kinds = [kind for kind in signal_types().values() if kind.group in offered]
     return [kind for kind in kinds if kind.needs is None or kind.needs in stored or kind.name in chosen]
@@ -462,4 +462,4 @@ def _parse_signal(text: str) -> tuple[str, str, Mapping[str, Any]]:
 
 
 _PARSERS = {"feature": _parse_feature, "boost": _parse_boost, "rerank": _parse_signal}
-"""By argument, what reads a row: its name, its form and its parameters. Raises UsageError."""
+"""By argument, the parser of a row's name, form and parameters. Raises UsageError."""

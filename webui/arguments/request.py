@@ -1,7 +1,7 @@
-"""What an address asks for: its query string decoded, and the query, ranking, filters and arrangement in it.
+"""The query, ranking, filters and arrangement that the query string of an address asks for.
 
 Arguments are checked against the rows of the table. Errors name the argument at fault. The limit on a query's
-terms is checked before any engine is asked.
+terms is checked before any engine is called.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from webui.running.settings import Settings
 
 
 class Arguments(dict[str, Sequence[str]]):
-    """The texts of the given arguments by name. `rows` say what they mean."""
+    """The texts of the given arguments by name. `rows` describe them."""
 
     def __init__(
         self, texts: Mapping[str, Sequence[str]], settings: Settings, rows: Mapping[str, Argument]
@@ -50,17 +50,17 @@ class Arguments(dict[str, Sequence[str]]):
         return row.read(texts[0], self._settings) if texts else row.type.default(self._settings)
 
     def values_of(self, name: str) -> tuple[Any, ...]:
-        """The values of an argument of names, also separated by commas, once each. Raises RequestError."""
+        """The distinct values of a repeatable argument, also separated by commas. Raises RequestError."""
         texts = (text.strip() for text in ",".join(self.get(name, ())).split(","))
         return tuple(self._rows[name].read(text, self._settings) for text in dict.fromkeys(texts) if text)
 
     def with_defaults(self, **texts: str) -> Arguments:
-        """These arguments, and others for those that are not given."""
+        """These arguments, with defaults for those that are not given."""
         added = {name: [text] for name, text in texts.items() if name not in self}
         return Arguments({**self, **added}, self._settings, self._rows)
 
     def first(self, name: str) -> str:
-        """The first text of an argument, empty if it is not given."""
+        """The first text of an argument; empty if it is not given."""
         return self[name][0] if name in self else ""
 
     @property
@@ -69,13 +69,13 @@ class Arguments(dict[str, Sequence[str]]):
         return [(name, text) for name, texts in self.items() for text in texts]
 
 
-_MESSAGE_CHARS = 60  # maximum for an unknown name
+_MESSAGE_CHARS = 60  # maximum length of an unknown name
 _UNWANTED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """Control characters other than tabs and line ends, and characters that set the direction of text."""
 
 
 def decode_arguments(query_string: bytes, settings: Settings, *takers: str) -> Arguments:
-    """The arguments of an address that the pages or operations `takers` take, as text that is safe to handle.
+    """The arguments of an address that the pages or operations `takers` take, without unsafe characters.
 
     Empty ones count as not given. Raises RequestError for the first error, also for a missing argument.
     """
@@ -124,7 +124,7 @@ def check_text(name: str, value: str, max_chars: int) -> None:
 
 
 def _find_row(name: str, allowed: Mapping[str, Argument]) -> Argument:
-    """The row of an argument. Raises RequestError for an unknown one, with what is probably meant."""
+    """The row of an argument. Raises RequestError for an unknown one, with the nearest name."""
     row = allowed.get(name) or next(
         (r for r in allowed.values() if r.name.endswith(NAME) and name.startswith(r.name.removesuffix(NAME))),
         None,
@@ -139,7 +139,7 @@ def _find_row(name: str, allowed: Mapping[str, Argument]) -> Argument:
     return row
 
 
-# What is asked for
+# Requests
 
 
 class Arrangement(Struct, frozen=True):
@@ -182,11 +182,11 @@ class SearchRequest(Struct, frozen=True, dict=True):
     with_furniture: bool = False
     """Whether furniture is ranked as sentences are."""
     query_language: str | None = None
-    """The language of the query, if that was said."""
+    """The language of the query, if the request names it."""
 
     @cached_property
     def parsed(self) -> ParsedQuery:
-        """The parsed query, which consists of words alone if it is literal."""
+        """The parsed query: only words if the query is literal."""
         query = literal(self.query) if self.is_literal else parse(self.query)
         return in_language(query, self.query_language)
 
@@ -196,8 +196,9 @@ class SearchRequest(Struct, frozen=True, dict=True):
         return snapshot.prepare(self.parsed, self.ranking_on(snapshot), require_all=self.require_all)
 
     def own_terms(self, searcher: Searcher) -> tuple[Analyzer, Collection[str]]:
-        """The analyzer of the query, in an index by language that of its language; and the terms of its own
-        words, none for an empty query.
+        """The analyzer of the query, and the terms of its words; no terms for an empty query.
+
+        In an index by language, the analyzer is that of the query's language.
         """
         with blame_argument("query_language"):
             searcher = searcher.for_query(self.parsed)
@@ -205,7 +206,7 @@ class SearchRequest(Struct, frozen=True, dict=True):
             return searcher.index.analyzer, searcher.terms(self.parsed) if self.query else ()
 
     def ranking_on(self, searcher: Searcher) -> Ranking:
-        """The ranking on an index, which lowers the furniture that it knows unless asked otherwise."""
+        """The ranking on an index. It lowers known furniture, unless the request says otherwise."""
         return self.ranking if self.with_furniture else lower_furniture(self.ranking, searcher.index)
 
 
@@ -253,7 +254,7 @@ def parse_filters(arguments: Arguments) -> Filters:
 
 
 MAX_QUERIES = 6
-"""Maximum number of queries in a timeline. More lines cannot be told apart."""
+"""Maximum number of queries in a timeline: more lines would be hard to distinguish."""
 
 
 @dataclass(frozen=True)
@@ -289,9 +290,9 @@ def parse_searches(arguments: Arguments) -> list[SearchRequest]:
 
 
 class HitShape(Struct, frozen=True):
-    """What the hits of an answer hold: chosen fields, or the usual ones if there are none; windows; a budget.
+    """The chosen fields of hits, or the usual ones if none are chosen; their windows and their budget.
 
-    `window`: the number of sentences before and after; `budget`: the characters of all texts, None for any.
+    `window`: sentences before and after each hit; `budget`: maximum characters of all texts, or None.
     """
 
     fields: frozenset[str] = frozenset()
@@ -320,7 +321,7 @@ def parse_shape(arguments: Arguments) -> HitShape:
 
 
 class SimilarRequest(Struct, frozen=True):
-    """A search for sentences similar to one. `own`: also those of its document."""
+    """A search for sentences similar to one. `own`: whether those of its document are included."""
 
     search: SearchRequest
     sentence_id: str
@@ -328,7 +329,7 @@ class SimilarRequest(Struct, frozen=True):
 
 
 def parse_similar(arguments: Arguments) -> SimilarRequest:
-    """The search of these arguments for similar sentences. Raises RequestError."""
+    """The search for similar sentences that these arguments ask for. Raises RequestError."""
     return SimilarRequest(parse_search(arguments), arguments.first("id"), arguments.value("own") == "yes")
 
 

@@ -1,7 +1,7 @@
 """The arguments of the pages and of the API, in one table.
 
-Each row says what an argument means, which values it has, who takes it, and how the form shows it. The
-parser of addresses, the form and its short addresses, the OpenAPI document and docs/api.md are made from it.
+Each row says what an argument means, which values it has, which operations take it, and how the form shows
+it. The parser of addresses, the form and its short addresses, the OpenAPI document and docs/api.md use it.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ VERSUS = "vs."
 NAME = "NAME"
 """Placeholder for any name at the end of an argument: params.NAME covers params.mu and all others."""
 MAX_DEPTH = 1_000
-"""Maximum depth of a second stage, which reads the parse of each sentence."""
+"""Maximum depth of a second stage, which reads the parse of each sentence it rescores."""
 
 # Rows
 
@@ -63,10 +63,10 @@ Group = Literal["reading", "ranking", "filter", "arrangement", ""]
 class Argument(Struct, frozen=True):
     """A row of the table. `takers`: the operations of the API that take it, and "page" for all pages.
 
-    `label` is that of its field in the form, which has none without a label; `empty`: what an empty field
-    stands for. `phrase`: how the line above the closed form says that it is set, with {} for its value.
-    `unticked`: the value that a box gives when it is not ticked, if a ticked one gives none. `elsewhere`:
-    its names in other search engines.
+    `label`: the label of its field in the form; without one, it has no field. `empty`: the meaning of an
+    empty field. `phrase`: the setting in the line above the closed form, with {} for its value. `unticked`:
+    the value that an unticked box submits, if a ticked one submits none. `elsewhere`: its names in other
+    search engines.
     """
 
     name: str
@@ -120,7 +120,7 @@ _WORDS = "concordance collocations contrast frequencies keyness"
 _NAMES = "names network"
 _OF_INDEX = f"{_RANKED} {_WORDS} {_NAMES} name quotes search_body batch values complete analyze status"
 _HITS = "search similar"
-"""The operations whose hits a request can shape."""
+"""The operations in which a request can choose the fields of hits."""
 HIT_FIELDS = (
     *("score", "direction", *PASSAGE_FIELDS, "matches", "metadata", "permalink"),
     *SentenceRecord._fields,
@@ -505,7 +505,7 @@ TABLE: tuple[Argument, ...] = (
 
 @cache
 def rows(*takers: str) -> dict[str, Argument]:
-    """The arguments of operations and pages by name. Those of the first come before those of the next."""
+    """The arguments of operations and pages by name, in the order of `takers`."""
     found: dict[str, Argument] = {}
     for taker in takers:
         for row in TABLE:
@@ -515,7 +515,7 @@ def rows(*takers: str) -> dict[str, Argument]:
 
 
 def expand(of: Iterable[Argument]) -> list[Argument]:
-    """The rows, with one for each parameter of a model and each prior in place of a placeholder."""
+    """The rows, in which each placeholder is replaced by a row for each model parameter or prior."""
     return [each for row in of for each in (_expand(row) if row.name.endswith(NAME) else [row])]
 
 

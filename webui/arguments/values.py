@@ -17,11 +17,11 @@ from webui.running.settings import Settings
 
 Schema = Mapping[str, Any]
 ALL = "all"
-"""The value of `k` for all sentences, as far as files reach."""
+"""The value of `k` for all sentences, up to the maximum of files."""
 
 
 class Type(Struct, frozen=True):
-    """The values of an argument. `chars`: the setting that limits its length."""
+    """The type of an argument's values. `chars`: the setting that limits their length."""
 
     chars: str = "value_chars"
 
@@ -30,11 +30,11 @@ class Type(Struct, frozen=True):
         raise NotImplementedError
 
     def read(self, name: str, text: str, settings: Settings) -> Any:
-        """The value in an address. Raises a UsageError; a RequestError names the argument itself."""
+        """The value in an address. Raises UsageError, or RequestError if the message names the argument."""
         return text
 
     def default(self, settings: Settings) -> Any:
-        """The value of an argument that is not given."""
+        """The default value of the argument."""
         return None
 
 
@@ -73,7 +73,7 @@ class Choice(Type, frozen=True, kw_only=True):
 
 
 class Whole(Type, frozen=True, kw_only=True):
-    """A whole number. The greatest and the usual one are numbers or names of settings."""
+    """A whole number. Its maximum and its default are numbers or names of settings."""
 
     low: int = 1
     high: int | str
@@ -99,7 +99,7 @@ class Whole(Type, frozen=True, kw_only=True):
 
 
 class Count(Whole, frozen=True, kw_only=True):
-    """A number of sentences, or `all` for as many as there may be."""
+    """A number of sentences, or `all` for the maximum."""
 
     def schema(self, settings: Settings) -> Schema:
         return {"anyOf": [{"enum": [ALL]}, super().schema(settings)], "default": self.default(settings)}
@@ -109,14 +109,14 @@ class Count(Whole, frozen=True, kw_only=True):
 
 
 class Offset(Whole, frozen=True, kw_only=True):
-    """A place in a ranking before the deepest one that pages reach."""
+    """A position in a ranking, below the maximum depth of pages."""
 
     def bounds(self, settings: Settings) -> tuple[int, int]:
         return self.low, settings.max_depth - 1
 
 
 class Share(Type, frozen=True):
-    """The share from which a sentence repeats another."""
+    """The minimum overlap with an earlier sentence that makes a sentence a repeat, as a share."""
 
     def schema(self, settings: Settings) -> Schema:
         return {"type": "number", "minimum": MIN_THRESHOLD, "maximum": 1, "default": DEFAULT_THRESHOLD}

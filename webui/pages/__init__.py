@@ -1,1 +1,1 @@
-"""The HTML pages: their routes, and the data that only pages show."""
+"""The HTML pages: their routes, and data used only by pages."""

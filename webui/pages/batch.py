@@ -1,6 +1,6 @@
 """The page for many queries at once: pasted or uploaded, answered with a table or a run file.
 
-A file that would not show what is missing from it is sent only after the user has accepted this.
+A file that cannot mark what is missing from it is sent only after the user has accepted this.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ QUERIES, FILE, FORMAT, K, ACCEPT = "queries", "file", "as", "k", "anyhow"
 FORMATS = {"csv": "CSV, for tables", "run": "TREC run, for evaluation"}
 DEFAULT_K = 100
 """Sentences for each query, unless the form says otherwise."""
-_ID_CHARS = 40  # of a query in a message
+_ID_CHARS = 40  # maximum length of a query's id in a message
 _TOPIC_FILE_STARTS = ("{", "<")
 
 
 class Unconfirmed(EsrError):
-    """The file would not show what is missing from it, and the user has not accepted this."""
+    """The file cannot mark what is missing from it, and the user has not accepted this."""
 
     def __init__(self, missing: Mapping[str, str], skipped: Mapping[str, str]) -> None:
-        """By query: what is `missing` from its answer, and why it was `skipped`."""
+        """By query id: what is `missing` from its answer, and why it was `skipped`."""
         reasons = "; ".join(f"query {topic!r}: {reason}" for topic, reason in {**skipped, **missing}.items())
         super().__init__(f"the file would not show what is missing ({reasons}): accept it with {ACCEPT}=yes")
         self.missing = missing
@@ -48,7 +48,7 @@ class Unconfirmed(EsrError):
 
 
 def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: PageRenderer) -> None:
-    """Add the page to the application. Its address has ranking and filters, like that of a search."""
+    """Add the page to the application. Its address has ranking and filters, as that of a search has."""
 
     def form(
         visit: Visit,
@@ -58,7 +58,7 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
     ) -> Response:
         fields = {name: request.form.get(name, "") for name in (QUERIES, FORMAT, K)}
         if missing or skipped:
-            # Browsers do not submit a selected file again, so the text of an uploaded file is returned.
+            # Browsers do not submit a file again, so the text of an uploaded file is put into the form.
             fields[QUERIES] = _read_text()[0]
         return render(
             visit,
@@ -125,7 +125,7 @@ def _answer(visit: Visit, settings: Settings) -> Response:
     count_queries(len(queries))
     answers, skipped = _answer_queries(visit.searcher, search, queries, k, settings)
     missing = {topic: answer.incomplete for topic, answer in answers.items() if answer.incomplete}
-    unseen = skipped if format == "run" else NOTHING  # a table has a line for each of them
+    unseen = skipped if format == "run" else NOTHING  # a table has a line for each skipped query
     if (missing or unseen) and ACCEPT not in request.form:
         raise Unconfirmed(missing, unseen)
     if format == "run":
@@ -136,9 +136,9 @@ def _answer(visit: Visit, settings: Settings) -> Response:
 def _answer_queries(
     searcher: Searcher, search: SearchRequest, queries: Sequence[Topic], k: int, settings: Settings
 ) -> tuple[Mapping[str, Answer], Mapping[str, str]]:
-    """The answers by topic, ranked as `esr run` does, and why the other queries cannot be searched for.
+    """The answers by topic, ranked as by `esr run`, and why the other queries cannot be searched for.
 
-    Raises RequestError if there is no answer at all, or if an argument other than the query is at fault.
+    Raises RequestError if no query has an answer, or if an argument other than the query is at fault.
     """
     snapshot = searcher.snapshot()
     answers: dict[str, Answer] = {}

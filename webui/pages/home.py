@@ -1,6 +1,6 @@
-"""The first page: what the collection is, its latest headlines, and queries that find something in it.
+"""The first page: a description of the collection, its latest headlines, and queries that have hits.
 
-What it shows is computed once for each state of an index: it would take as long as several searches.
+Its content is computed once for each state of an index, since it takes as long as several searches.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ from webui.running.settings import Settings
 
 T = TypeVar("T")
 EXAMPLES, ASKS, HEADLINES, LISTED = 6, 6, 8, 8
-"""Most example queries, examples of the query language, headlines, and values of a list."""
+"""Maximum numbers of example queries, examples of the query language, headlines, and values of a list."""
 LATEST_SENTENCES = 4_000
-"""How many of the newest sentences the headlines and the examples are taken from."""
+"""Number of the newest sentences from which headlines and examples are taken."""
 LEAST_FOUND = 3
-"""Sentences that an example query finds at least."""
+"""Minimum number of sentences that an example query finds."""
 LAST_DAYS = 30
-"""The days before the last one of which the most frequent names are listed."""
+"""Number of days, up to the last one, over which the most frequent names are counted."""
 
 
 class QueryExample(NamedTuple):
-    """A query and what it finds."""
+    """A query and what it finds, in words."""
 
     query: str
     meaning: str
@@ -59,11 +59,11 @@ class Listed(NamedTuple):
 
 @dataclass(frozen=True)
 class Home:
-    """What the first page shows. Lists are empty where the collection has nothing for them.
+    """The content of the first page. Lists may be empty.
 
     `lists`: the most frequent sources, languages and names by label. `headlines`: a sentence of each of the
-    latest articles. `examples`: queries of words; `asks`: examples of the query language; `fields`: those of
-    its fields that the collection has values for.
+    latest articles. `examples`: queries of words; `asks`: examples of the query language; `fields`: the query
+    fields that have values in the collection.
     """
 
     collection: CollectionStatistics
@@ -76,7 +76,7 @@ class Home:
 
 
 def describe_collection(searcher: Searcher, collection: CollectionStatistics, settings: Settings) -> Home:
-    """What the first page shows of an index. What the engine cannot tell is left out."""
+    """The content of the first page of an index. Parts for which the engine fails are omitted."""
     snapshot = searcher.snapshot()
     index = snapshot.index
     days: DayCounts = _try(lambda: index.count_days([None], NO_FILTERS)[0]) or {}
@@ -106,7 +106,7 @@ def describe_collection(searcher: Searcher, collection: CollectionStatistics, se
 
 
 def _example_pairs(snapshot: Searcher, titles: Sequence[str], titles_with: int, least: int) -> list[str]:
-    """Pairs of words in so many titles and at least so many sentences, those in most sentences first."""
+    """Pairs of words in `titles_with` titles and `least` sentences or more, the most frequent first."""
     pairs = frequent_pairs(titles, snapshot.index.analyzer.for_language(None).terms, titles_with)
     found = _count_found(snapshot, [f'"{pair}"' for pair in pairs])
     best = sorted((phrase for phrase in found if found[phrase] >= least), key=lambda phrase: -found[phrase])
@@ -121,7 +121,7 @@ def _try(work: Callable[[], T]) -> T | None:
 
 
 def _latest(index: Index, last: int) -> list[SentenceRecord]:
-    """The newest sentences up to the last day with sentences."""
+    """The newest sentences, up to the day `last`."""
     condition = DateRange(None, (last + 1) * DAY)
     return [require_record(hit) for hit in index.by_date(condition, LATEST_SENTENCES, NO_FILTERS).hits]
 
@@ -136,7 +136,7 @@ def _first_of_each(records: Iterable[SentenceRecord]) -> list[SentenceRecord]:
 
 
 def _languages_and_names(snapshot: Searcher, last: int) -> dict[str, list[Listed]]:
-    """The languages of all that has a date, and the most frequent names of each type in the last days."""
+    """The languages of dated sentences, and the most frequent names of each type in the last LAST_DAYS."""
 
     def counted(start: str, fields: Sequence[str]) -> dict[str, list[Listed]]:
         prepared = snapshot.prepare(parse(f"after:{start}"), Ranking())
@@ -159,9 +159,9 @@ _WORD = re.compile(r"\w[\w'’-]*")
 
 
 def frequent_pairs(titles: Iterable[str], terms: Callable[[str], Sequence[str]], least: int = 2) -> list[str]:
-    """The pairs of adjacent words in at least so many titles, the most frequent first.
+    """The pairs of adjacent words in at least `least` titles, the most frequent first.
 
-    No word is in two of them.
+    No word occurs in two pairs.
     """
     counts: Counter[str] = Counter()
     for title in titles:
@@ -177,13 +177,13 @@ def frequent_pairs(titles: Iterable[str], terms: Callable[[str], Sequence[str]],
 
 
 def _content_words(title: str, terms: Callable[[str], Sequence[str]]) -> Iterator[str]:
-    """The words of a title. One that would not be searched for is empty, so that it parts its neighbours."""
+    """The words of a title. A stop word becomes an empty string, which keeps its neighbours apart."""
     for word in _WORD.findall(title):
         yield word if len(word) > 2 and word.isalpha() and terms(word) else ""
 
 
 def _count_found(snapshot: Searcher, queries: Sequence[str]) -> dict[str, int]:
-    """How many sentences satisfy the words and conditions of each query; without those that have none."""
+    """The number of sentences that satisfy each query. Queries without any are left out."""
     read = [(query, snapshot.interpret(parse(query)).all_words) for query in queries]
     known = [(query, condition) for query, condition in read if condition is not None]
     counts = _try(lambda: snapshot.index.count([condition for _, condition in known], NO_FILTERS)) or []
@@ -193,7 +193,7 @@ def _count_found(snapshot: Searcher, queries: Sequence[str]) -> dict[str, int]:
 def make_asks(
     examples: Sequence[str], people: Sequence[Listed], sources: Sequence[Listed], *, has_dates: bool
 ) -> list[QueryExample]:
-    """Examples of the query language, of words and values that the collection has, the most useful first."""
+    """Examples of the query language with words and values of the collection, the most useful first."""
     if len(examples) < 2:
         return []
     (one, two), (other, last) = examples[0].split(maxsplit=1), examples[1].split(maxsplit=1)

@@ -1,7 +1,7 @@
-"""What readers keep in their browsers: the pages for it, and the files that the server makes of it.
+"""Saved searches, clippings and judgements, which readers keep in their browsers: their pages and files.
 
-Saved searches, clippings and judgements never stay on the server. It writes a search as lines for `esr
-watch`, and clippings that are sent to it as a file of any format, with notes and tags.
+The server stores none of them. It writes a search as lines for `esr watch`, and clippings that are sent to it
+as a file of any format, with notes and tags.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from webui.running.settings import Settings
 
 _COLUMNS = ("text", "title", "authors", "source", "date", "url", NOTE, TAGS, "permalink", "sentence_id")
 _MOST_KNOWN = 100
-"""How many of the newest sentences of a saved search a browser remembers, to tell which are new."""
+"""Number of the newest sentences of a saved search that a browser remembers, to recognise new ones."""
 
 
 class Clipping(Struct):
-    """A sentence as a browser keeps it, with what its reader added. Anything else that is sent is ignored."""
+    """A sentence as a browser keeps it, with the reader's note and tags. Further keys are ignored."""
 
     sentence_id: str
     text: str
@@ -66,7 +66,7 @@ class Clipping(Struct):
 
 
 def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: PageRenderer) -> None:
-    """Add the pages, the files, and what the scripts must know."""
+    """Add the pages, the files, and the constants that the scripts use."""
     app.jinja_env.globals.update(
         arrangement=" ".join(names_of("arrangement")), most_known=min(_MOST_KNOWN, settings.max_k)
     )
@@ -83,7 +83,7 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
 
     @indexes.route(app, "/search.toml")
     def results_watch(visit: Visit) -> Response:
-        """The search as lines of a file for `esr watch`. An index is only asked whether there is one."""
+        """The search as lines of a file for `esr watch`. The index is only checked to exist."""
         arguments = decode_arguments(request.query_string, settings, "page")
         search = parse_search(arguments)
         with blame_argument("q"):
@@ -102,7 +102,7 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
 def _add_clippings(app: Flask, indexes: ServedIndexes, format: ExportFormat) -> None:
     @indexes.route(app, f"/clippings.{format.suffix}", f"clippings_{format.name}", method="POST")
     def clippings(_: Visit) -> Response:
-        """The clippings of the body, a list in JSON, as a file. Nothing of them is stored or logged."""
+        """The clippings in the body, a JSON list, as a file. They are neither stored nor logged."""
         try:
             sent = msgspec.json.decode(request.get_data(), type=list[Clipping])
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:

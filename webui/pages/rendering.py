@@ -34,37 +34,37 @@ from webui.running.served_indexes import ServedIndexes, Visit
 from webui.running.settings import Settings
 
 WHOLE = "whole"
-"""Stands among the views if the sender sees all of the index: some views count in all of it."""
+"""Member of the views if the sender may see the whole index, over which some views count."""
 _VIEWS_SECONDS, _MOST_VIEWS = 60, 100
-"""How long the views of an index are taken as known, and of how many at most."""
+"""Seconds for which the views of an index are cached, and the maximum number of cache entries."""
 _KEPT_VIEWS = frozenset({"timeline", "concordance", "names", "quotations", "collocations", "frequencies"})
-"""The endpoints of views that show another query too, if the form is submitted on them."""
+"""Endpoints of views that also show the query of a form submitted on them."""
 _WITHOUT_QUERY = frozenset({"names", "quotations"})
-"""Those of them that need no query."""
+"""The members of _KEPT_VIEWS that need no query."""
 
 
 class CallingContext(Context):
-    """Calls what a template calls without looking whether it wants the context: nothing here does."""
+    """Calls the functions in templates without checking whether they take the context: none does."""
 
     @internalcode
     def call(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        # What only functions that want the context are given.
+        # Only functions that take the context get these.
         kwargs.pop("_block_vars", None)
         kwargs.pop("_loop_vars", None)
         return function(*args, **kwargs)
 
 
 class PageRenderer:
-    """Renders pages for those who may search some of the indexes."""
+    """Renders the pages, including the form and the links of each."""
 
     def __init__(self, settings: Settings, indexes: ServedIndexes) -> None:
         self.settings = settings
         self.indexes = indexes
         self._views: dict[tuple[str, str], tuple[float, frozenset[str]]] = {}
-        """By index and by what of it can be seen: when its views were last looked up, and which it has."""
+        """By index and visible part: the time of the last lookup, and the views found."""
 
     def __call__(self, visit: Visit | None, template: str, **values: Any) -> Response:
-        """A page. That of an error has no visit: the engine may be at fault, so it is asked for nothing."""
+        """A page. Error pages have no visit, since a failing engine must not be called again."""
         arguments = clean_arguments(request.query_string, self.settings)
         features = _index_features(visit) if visit else ()
         stored = _stored_parts(visit) if visit else ()
@@ -82,11 +82,11 @@ class PageRenderer:
             render_controls=render_controls,
             **values,
         )
-        # UTF-8 cannot encode a lone surrogate in a text: it becomes a question mark.
+        # UTF-8 cannot encode lone surrogates: they become question marks.
         return Response(html.encode("utf-8", "replace"), mimetype="text/html")
 
     def _find_views(self, visit: Visit) -> Collection[str]:
-        """The views that not every index has data for, or not every sender may see; empty if unknown."""
+        """The optional views that the index has data for and the sender may see; empty if unknown."""
         try:
             index = visit.searcher.index
             key, now = (index.where, self.indexes.guard.part), time.monotonic()
@@ -108,7 +108,7 @@ class PageRenderer:
     def redirect_form(self, endpoint: str) -> Redirect | None:
         """Redirect a submitted form to its short address, and a search without a query to the first page.
 
-        A view of the words of a query stays. Returns None if no redirection is needed.
+        A form submitted on a view redirects to this view. Returns None if no redirection is needed.
         """
         pairs = split_pairs(request.query_string, self.settings)
         short = shorten(pairs, self.settings, self.indexes.visible_names[0])
@@ -144,12 +144,12 @@ def _stored_parts(visit: Visit) -> Sequence[str]:
 
 @lru_cache(rankings.CACHED_RANKINGS)
 def render_controls(controls: rankings.RankingControls, title: str) -> Markup:
-    """The controls of a ranking as HTML. They are half of a page's markup, and the same for most searches."""
+    """The controls of a ranking as HTML. Cached: they are half of a page's markup, and most are equal."""
     template: Any = current_app.jinja_env.get_template("ranking.html")
     return Markup(template.module.ranking(controls, title))
 
 
-# Filters of templates. Some remember what they have made: sources, dates and languages recur.
+# Filters of templates. Some cache their results, since sources, dates and languages recur.
 
 _REMEMBERED = 4096
 
@@ -188,7 +188,7 @@ def install_filters(app: Flask) -> None:
 
 @lru_cache(_REMEMBERED)
 def web_url(url: str | None) -> str | None:
-    """The URL if its scheme is http or https, else None. A document may have anything as its URL."""
+    """The URL if its scheme is http or https, else None: the URL of a document may be unsafe."""
     if not url or any(c.isspace() or not c.isprintable() for c in url):
         return None
     try:
@@ -231,8 +231,8 @@ def is_full_date(text: str) -> bool:
 def lang_attribute(language: str | None) -> Markup:
     """The attribute `lang` for a text in a document's language.
 
-    It is empty, as HTML prescribes, if the language is unknown. Without it, the text would inherit the
-    language of the page, English.
+    It is empty, as HTML prescribes, if the language is unknown. Without the attribute, the text would inherit
+    the language of the page, English.
     """
     return Markup(' lang="{}"').format(language if is_language_tag(language) else "")
 
@@ -241,8 +241,8 @@ def lang_attribute(language: str | None) -> Markup:
 def text_attributes(language: str | None) -> Markup:
     """The attributes `lang` and `dir` for a text in a document's language.
 
-    The direction is that of the language. HTML calls dir="auto" a last resort: it goes by the first letter,
-    so an Arabic sentence that begins with a Latin name would run from left to right.
+    The direction is that of the language. dir="auto" would use the first letter, so an Arabic sentence that
+    begins with a Latin name would run from left to right.
     """
     return lang_attribute(language) + Markup(' dir="{}"').format(text_direction(language))
 
@@ -285,8 +285,8 @@ def without_remarks(description: str) -> str:
 class Highlighter:
     """Escapes texts and marks the words whose term is in the query.
 
-    The index's analyzer makes the terms, so words with the same stem are marked too. No other function turns
-    the text of a document into markup.
+    Terms come from the index's analyzer, so words with the same stem are marked too. No other function
+    converts the text of a document to markup.
     """
 
     def __init__(self, analyzer: Analyzer, terms: Iterable[str]) -> None:
@@ -295,7 +295,7 @@ class Highlighter:
         self._marked: dict[str, str] = {}
 
     def __call__(self, text: str) -> Markup:
-        """The text as HTML. What stands between the chunks with a term is escaped in one piece."""
+        """The text as HTML. The text between two chunks with a term is escaped in one piece."""
         chunks = text.split(" ")
         pieces: list[str] = []
         done = 0
@@ -309,7 +309,7 @@ class Highlighter:
         return Markup(" ".join(pieces))
 
     def _mark(self, chunk: str) -> str:
-        """The chunk as HTML. Each piece is escaped by itself before the marks are put around words."""
+        """The chunk as HTML. Each piece is escaped before its word is wrapped in a mark."""
         pieces: list[str] = []
         done = 0
         for start, end in find_spans(chunk, self._analyzer.tokens(chunk), self._terms):
@@ -319,14 +319,14 @@ class Highlighter:
 
 
 _BEFORE_MARK = 40
-"""Characters that stay before the first mark where the beginning of a sentence is hidden."""
+"""Characters shown before the first mark if the beginning of a sentence is hidden."""
 
 
 def split_lead(shown: Markup, is_best: bool, sentences: int) -> tuple[Markup, Markup]:
-    """The beginning of a sentence that is hidden so that its first mark is in sight, and the rest.
+    """A sentence in two parts: a beginning that is hidden to bring the first mark into view, and the rest.
 
-    `is_best`: whether it is the best of its passage; `sentences`: how many the passage has. These decide how
-    many lines are shown until the context is opened.
+    `is_best`: whether it is the best of its passage; `sentences`: how many the passage has. Both determine
+    how many lines are shown until the context is opened.
     """
     in_sight = (180 if sentences == 1 else 100) if is_best else 60
     mark = shown.find("<mark>")
@@ -335,7 +335,7 @@ def split_lead(shown: Markup, is_best: bool, sentences: int) -> tuple[Markup, Ma
 
 
 def describe_term_set(part: TermSet | Relation) -> str:
-    """A set of query terms that scored, in a few words."""
+    """A set of query terms that added to the score, in a few words."""
     kind = "" if isinstance(part, TermSet) else f"{part.potential}: "
     distance = "alone" if len(part.terms) == 1 else f"{part.distance:g} apart"
     height = "" if isinstance(part, TermSet) else f", height {part.height:g}"

@@ -1,9 +1,9 @@
 """The page of results: entries, the reason for each, how the query was read, and the rail of filters.
 
-The page says how many sentences match the query, apart from how many are candidates: a ranking with context
-also ranks sentences without a word of the query that stand near one. Reasons are in words; the arithmetic is
-on the page that explains a score. The rail of filters has a chart of dates, and the values of fields. A field
-is counted without its own filter, so that other values and other dates can be chosen.
+The page counts the sentences that match the query separately from the candidates: a ranking with context also
+ranks sentences whose neighbours have a word of the query. Reasons are in words; the page that explains a
+score has the arithmetic. The rail has a chart of dates, and the values of fields. A field is counted without
+its own filter, so that other values and dates can be chosen.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from webui.running.settings import Settings
 # Values of fields
 
 FIELDS = tuple(field for field in FACET_FIELDS if field != "month")
-"""The fields that the rail lists. The chart has the months."""
+"""The fields that the rail lists. Months are in the chart."""
 VALUES, MORE_VALUES = 6, 60
 """Numbers of values shown of each facet, and of the one listed at length."""
 LABELS = {
@@ -63,15 +63,15 @@ LABELS = {
 _QUERY_FIELDS = {LOCATION: "place"}
 """The fields of the query language whose names differ from those of facets."""
 _QUOTES = '"“”„＂\n'
-"""What a value in quotes cannot contain."""
+"""The characters that a quoted value cannot contain."""
 
 
 @dataclass(frozen=True)
 class FacetValue:
     """A value, the arguments that filter by it, and its count. `is_selected`: the search filters by it.
 
-    `clause`: what the query language calls it, to exclude it; empty if it cannot. `label`: what it is called
-    on the page.
+    `clause`: the clause of the query language for it, to exclude it; empty if there is none. `label`: its
+    text on the page.
     """
 
     name: str
@@ -84,9 +84,9 @@ class FacetValue:
 
 @dataclass(frozen=True)
 class FacetList:
-    """The most frequent values of a field. `is_long`: the page lists this field at length.
+    """The most frequent values of a field. `is_long`: whether the page lists this field at length.
 
-    `argument`: the name of the argument that filters by the field, empty for keys of the metadata.
+    `argument`: the name of the argument that filters by the field; empty for keys of the metadata.
     `type`: the type of its names.
     """
 
@@ -121,12 +121,12 @@ def count_facets(prepared: PreparedQuery, filters: Filters, long: str | None = N
 
 
 def _is_choice(facet: FacetList) -> bool:
-    """Whether there is something to choose or to take back."""
+    """Whether a value can be chosen or removed."""
     return len(facet.values) > 1 or any(value.is_selected for value in facet.values)
 
 
 def _in_query(of_languages: FacetList, parsed: ParsedQuery) -> FacetList:
-    """The list of a field that only the query can choose a value of. Its values change the query."""
+    """The list of a field without a filter argument: its values change the query instead."""
     groups = {
         clause.text.lower(): group
         for group in parsed.groups
@@ -174,7 +174,7 @@ def _facet_list(filters: Filters, counted: ValueCounts, is_long: bool) -> FacetL
 
 
 def query_clause(field: str, name: str) -> str:
-    """What a query calls a value, as in source:"BBC News"; empty if it cannot."""
+    """The clause of a value, such as source:"BBC News"; empty if the query language has none."""
     clause = f'{_QUERY_FIELDS.get(field, field)}:"{name}"'
     return "" if any(quote in name for quote in _QUOTES) else clause
 
@@ -194,14 +194,14 @@ def _is_selected(filters: Filters, field: str, name: str) -> bool:
 
 _EPOCH = date(1970, 1, 1)
 MOST_PERIODS = 60
-"""Most bars of the chart, which is narrow."""
+"""Maximum number of bars of the chart, which is narrow."""
 
 
 @dataclass(frozen=True)
 class Dates:
-    """The chart of dates. `picked`: the periods that the search is limited to; empty if to none.
+    """The chart of dates. `picked`: the periods that the search is limited to; empty without a limit.
 
-    `ends`: the months, or years, of its ends for readers: one if both are the same.
+    `ends`: the first and the last month, or year, for readers; one if both are equal.
     """
 
     timeline: Timeline
@@ -236,7 +236,7 @@ def draw_dates(days: DayCounts, filters: Filters) -> Dates:
 
 
 def draw_days(days: DayCounts, finest: Interval = "day") -> Timeline:
-    """The timeline of counts of days, at least one, by the finest period that a narrow chart has room for."""
+    """The timeline of at least one day's counts, by the finest period that a narrow chart has room for."""
     first, last = min(days), max(days)
     intervals = INTERVALS[INTERVALS.index(finest) :]
     fine = (each for each in intervals if period_of(last, each) - period_of(first, each) < MOST_PERIODS)
@@ -248,7 +248,7 @@ def draw_days(days: DayCounts, finest: Interval = "day") -> Timeline:
 
 
 def _is_picked(filters: Filters, start: int, end: int) -> bool:
-    """Whether not all of the period is filtered out."""
+    """Whether the filters let through any part of the period."""
     first, last = filters.date_from, filters.date_to
     return (first is None or first <= end) and (last is None or last >= start)
 
@@ -307,7 +307,7 @@ Reasons = Mapping[str, str]
 
 
 def describe_hits(hits: Sequence[Hit], terms: Collection[str], analyzer: Analyzer) -> Reasons:
-    """The reason for each hit; empty without terms. `terms` are those of the query's own words."""
+    """The reason for each hit; empty without terms. `terms` are those of the query's words."""
     return {hit.sentence_id: describe_match(require_record(hit), terms, analyzer) for hit in hits if terms}
 
 
@@ -324,7 +324,7 @@ def shorten_heading(text: str) -> str:
 
 
 def find_headings(index: Index, records: Iterable[SentenceRecord | Quotation]) -> dict[str, str]:
-    """The first words of each document without a title, by document id. Reads these documents alone."""
+    """The first words of each document without a title, by document id. Reads only these documents."""
     untitled = {record.document_id for record in records if not record.title}
     documents = index.find_documents(untitled) if untitled else {}
     return {
@@ -337,7 +337,7 @@ def find_headings(index: Index, records: Iterable[SentenceRecord | Quotation]) -
 # How the query was read
 
 MAX_IGNORED, MAX_NOTES = 12, 5
-"""Maximum numbers of ignored groups and notes to list. A pasted text has many stop words."""
+"""Maximum numbers of ignored groups and notes to list: a pasted text has many stop words."""
 
 
 class Chip(NamedTuple):
@@ -359,8 +359,8 @@ class PlacedNote(NamedTuple):
 class Understanding:
     """How a query was read, as the page shows it.
 
-    `more_ignored` and `more_notes` count those that are left out. `has_syntax`: whether the query would mean
-    something else if it were read literally.
+    `more_ignored` and `more_notes` count those that are not listed. `has_syntax`: whether the query would
+    have another meaning if it were read literally.
     """
 
     chips: Sequence[Chip]
@@ -373,7 +373,7 @@ class Understanding:
 
 
 def describe_understanding(search: SearchRequest, report: QueryReport) -> Understanding:
-    """How a query was read. Empty for a query of plain words that are all searched for."""
+    """How a query was read; empty for plain words that are all searched for."""
     parsed = search.parsed
     marked = [g for g in report.groups if g.group.role != "wanted"]
     ignored = _distinct(g for g in report.groups if g.reading == "ignored" and g.group.role == "wanted")
@@ -420,9 +420,9 @@ GROUP_SENTENCES = 3
 class Results:
     """The content of a page of results.
 
-    `reasons`: why each sentence is listed, by sentence id. `headings`: what heads documents without a title,
-    by document id. `next_k`: how many sentences "Show more" requests, or None. `terms`: the terms to mark in
-    sentences, which `analyzer` makes.
+    `reasons`: why each sentence is listed, by sentence id. `headings`: the headings of documents without a
+    title, by document id. `next_k`: how many sentences "Show more" requests, or None. `terms`: the terms of
+    `analyzer` to mark in sentences.
     """
 
     answer: Answer

@@ -1,6 +1,6 @@
-"""The page of a timeline: the chart, a table of it, and the best sentence of each peak.
+"""The page of a timeline: the chart, its table, and the best sentence of each peak.
 
-The chart has bars for one query, a line for each of several.
+The chart has bars for a single query, and lines for several.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ WIDTH, HEIGHT = 1000.0, 200.0
 _GAP = 0.15
 """The gap between two bars as a share of a period's width."""
 _WIDEST = WIDTH / 12
-"""The width of a bar where there are few."""
+"""The maximum width of a bar."""
 
 
 class Box(NamedTuple):
-    """A rectangle of the drawing. In a template it is its attributes."""
+    """A rectangle of the drawing. A template renders it as SVG attributes."""
 
     x: float
     y: float
@@ -52,9 +52,9 @@ class Box(NamedTuple):
 
 
 class Column(NamedTuple):
-    """A period of the chart. `reach`: the area that reacts to a pointer; `bar`: None if there is none.
+    """A period of the chart. `reach`: the area that reacts to a pointer; `bar`: its bar, or None.
 
-    `values`: a text for each query; `says`: the whole column in words.
+    `values`: a text for each query; `says`: a description of the column.
     """
 
     period: str
@@ -67,8 +67,7 @@ class Column(NamedTuple):
 class Chart(NamedTuple):
     """The chart as a template draws it. `lines`: the points of polylines; empty for a single query.
 
-    `ticks`: the periods labelled below, the first, a middle and the last one. `top`: the value at
-    the top.
+    `ticks`: the labelled periods: the first, a middle and the last one. `top`: the value at the upper edge.
     """
 
     columns: Sequence[Column]
@@ -167,10 +166,10 @@ _OWN: dict[str, str | None] = dict.fromkeys(rows("timeline").keys() - PAGE.keys(
 
 
 class TimelineLinks(Links):
-    """Links from a timeline: the same with some arguments changed, and the sentences behind it."""
+    """Links from a timeline: to changed timelines, and to the sentences that it counts."""
 
     def to_search(self, query: str | None = None) -> Links:
-        """Links from the search for the first or another query, without what only timelines have."""
+        """Links from the search for the first or another query, without the arguments of timelines."""
         changes = _OWN if query is None else _OWN | {"q": query}
         return Links(change_arguments(self.arguments, **changes))
 

@@ -1,7 +1,7 @@
 """The pages for results, a document, an explanation, a comparison and similar sentences, and their files.
 
-Citations, feeds and links to sentences stay valid after a new load: they identify a sentence by its document
-and a digest of its text.
+Citations, feeds and links remain valid after a new load: they identify a sentence by its document and a
+digest of its text.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ from webui.running.settings import Settings
 
 
 def _bar_kind(origin: Origin) -> str:
-    """The kind a part is drawn as. Fields and meaning have their own; other second-stage parts share one."""
+    """The kind of piece that draws a part. Fields and meaning have their own, other signals share one."""
     if origin.kind == "field" or (origin.kind == "signal" and origin.name == NAME):
         return origin.name
     return "dependency" if origin.kind in ("signal", "trees") else origin.kind
@@ -101,7 +101,7 @@ class ScoreBars:
 
 
 def score_bars(explanation: Explanation) -> ScoreBars:
-    """The parts of a score as bars. Those that raise it are right of zero, those that lower it left."""
+    """The parts of a score as bars: right of zero if they raise it, left if they lower it."""
     rows = _weighted_rows(explanation)
     low = min((sum(p.adds for p in _drawable(row) if p.adds < 0) for _, row in rows), default=0.0)
     high = max((sum(p.adds for p in _drawable(row) if p.adds > 0) for _, row in rows), default=0.0)
@@ -151,7 +151,7 @@ def _pieces(row: Iterable[Addition], zero: float, scale: float) -> Iterable[Piec
 def tree_picture(explained: explanations.ExplainedSentence) -> Markup | None:
     """The tree with the paths between the words that scored, or between all query words if none did.
 
-    None if there is no tree to draw.
+    None without a tree.
     """
     tree, second = explained.tree, explained.explanation.second
     if tree is None or not tree.words:
@@ -166,11 +166,11 @@ OTHER_EXPORTS = {
     "results_atom": "Feed of the newest (Atom)",
     "results_watch": "Lines for esr watch",
 }
-"""What the page offers results as, beside files: routes and labels."""
+"""Exports of results other than files: routes and labels."""
 
 
 def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: PageRenderer) -> None:
-    """Add all pages of this module to the application, their files, and what templates need for them."""
+    """Add the pages of this module, their files, and their template functions to the application."""
     get = partial(indexes.route, app)
     for add in (_add_results, _add_document, _add_explanation, _add_comparison, _add_similar):
         add(get, settings, render)
@@ -327,7 +327,7 @@ def _read_sentence(visit: Visit, settings: Settings) -> Sequence[SentenceRecord]
 def _add_sentence(get: Route, settings: Settings) -> None:
     @get("/sentence")
     def sentence(visit: Visit) -> Redirect:
-        """Redirect to the sentence in its document, or to the document if it no longer has the sentence."""
+        """Redirect to the sentence in its document, or to the document if the sentence is gone."""
         arguments = decode_arguments(request.query_string, settings, "sentence")
         document_id, digest = arguments.first("id"), arguments.first("says")
         with look_up("document", document_id):
@@ -341,7 +341,7 @@ def _add_sentence(get: Route, settings: Settings) -> None:
 def _add_feed(get: Route, settings: Settings) -> None:
     @get("/search.atom")
     def results_atom(visit: Visit) -> Response:
-        """The newest sentences with all words, whatever the order of the page; 304 if nothing has changed."""
+        """An Atom feed of the newest sentences with all words; 304 if nothing has changed."""
         arguments = decode_arguments(request.query_string, settings, "page")
         search = parse_search(arguments)
         snapshot = visit.searcher.snapshot()
@@ -364,13 +364,13 @@ def _add_feed(get: Route, settings: Settings) -> None:
 
 
 NAMES, SIMILAR = 16, 5
-"""Most names and articles that are listed."""
+"""Maximum numbers of names and articles to list."""
 _READ = 60
-"""The best sentences for the title, among whose articles the most similar ones are."""
+"""Number of best sentences for the title, from whose articles the similar ones are taken."""
 
 
 def list_article_names(searcher: Searcher, document: Document) -> list[ListedName]:
-    """The names in most sentences of a document; empty if the engine does not answer."""
+    """The most frequent names of a document; empty if the engine does not answer."""
     try:
         return list_names(Selection(searcher.index, Filters(documents=(document.id,)), None), k=NAMES)
     except EsrError:  # a page without a part is better than an error
@@ -378,7 +378,7 @@ def list_article_names(searcher: Searcher, document: Document) -> list[ListedNam
 
 
 def find_similar_articles(searcher: Searcher, document: Document) -> Sequence[SentenceRecord]:
-    """The best sentence of each other article for the title of a document, or for its first sentence."""
+    """The best sentence of each other article for a document's title or, without one, first sentence."""
     text = document.title or (document.sentences[0].text if document.sentences else "")
     try:
         hits = searcher.search(literal(text), _READ).hits

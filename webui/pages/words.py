@@ -1,7 +1,7 @@
 """The pages of words and names.
 
-Words: in context, what stands near them, key words, frequencies, and two parts compared. Names: those of a
-search's sentences, one name, and what people said.
+Words: in context, collocations, key words, frequencies, and two parts compared. Names: those of a search's
+sentences, one name, and quotations.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ from webui.running.settings import Settings
 WINDOWS = (0, 1, 2, 3, 5, 10)
 """Numbers of words on each side that the page offers; 0: all of the sentence."""
 WORDS = "30"
-"""Words of each part in a comparison, as an argument."""
+"""Number of words listed for each part in a comparison, as an argument."""
 _SOURCES = 4
-"""How many of the most frequent sources the page offers to compare."""
+"""Number of the most frequent sources that the page offers to compare."""
 _MANY_DAYS = 1_000
-"""From so many days on, the page offers years to compare instead of months."""
+"""Minimum length of a collection, in days, at which the page offers years to compare instead of months."""
 
 
 def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: PageRenderer) -> None:
@@ -135,7 +135,7 @@ def _render(render: PageRenderer, visit: Visit, taker: str, arguments: Arguments
 
 
 class SideWord(NamedTuple):
-    """A word that is more frequent in one part: its times there, per million in both, the log-likelihood."""
+    """A word that is more frequent in one part: its count there, both rates per million, log-likelihood."""
 
     word: str
     times: int
@@ -147,8 +147,8 @@ class SideWord(NamedTuple):
 class ComparedPart(NamedTuple):
     """A part of the sentences, and the words that are more frequent in it than in the other.
 
-    `query` chooses the part; it is empty for all other sentences, whose own words are not listed. `size` says
-    how large it is.
+    `query` selects the part; it is empty for all other sentences, whose words are not listed. `size` is a
+    text, such as a number of sentences.
     """
 
     query: str
@@ -159,7 +159,7 @@ class ComparedPart(NamedTuple):
 def compare_parts(searcher: Searcher, arguments: Arguments, settings: Settings) -> list[ComparedPart]:
     """Both parts that the arguments name; empty if they name none.
 
-    Their words are those near the words of the query, or without a query all words. Raises RequestError.
+    The words compared are those near the words of the query; without a query, all words. Raises RequestError.
     """
     part, against = (corpus.read_part(searcher, arguments, settings, name) for name in ("part", "against"))
     if part is None:
@@ -204,9 +204,8 @@ def _compare_all(
 
 
 def offer_pairs(searcher: Searcher) -> list[tuple[str, str]]:
-    """Parts of this collection to compare, as queries: its largest sources, and the time before and after.
-
-    The second of a pair is empty for all other sentences.
+    """Pairs of parts of the collection to compare, as queries: the largest sources; before and after a time.
+    The second query of a pair is empty for all other sentences.
     """
     values = searcher.index.values("source").with_prefix("", _SOURCES)
     sources = [clause for clause in (query_clause("source", value.form) for value in values) if clause]
@@ -228,12 +227,12 @@ def offer_pairs(searcher: Searcher) -> list[tuple[str, str]]:
 # Words in context
 
 LINE_WIDTH = "110"
-"""Characters on each side, as an argument: as many as a wide screen has room for. Others show less."""
+"""Characters on each side, as an argument: as many as fit on a wide screen."""
 LINE_ORDERS = {name: text for name, text in SORTS.items() if name != "best"}
 
 
 def _add_concordance(get: Route, settings: Settings, render: PageRenderer) -> None:
-    """Add the page of a concordance: dense lines with the text on both sides."""
+    """Add the page of a concordance: a line for each occurrence, with the text on both sides."""
 
     @get("/concordance")
     def concordance(visit: Visit) -> Response:
@@ -267,7 +266,7 @@ def offer_more(k: int, found: int, more: int) -> int | None:
 
 
 MOST_WORDS = 8
-"""Most words of a query that has no lines for which the page offers lines."""
+"""Maximum words for which the page offers concordances if those of the whole query are empty."""
 
 
 def list_words(parsed: ParsedQuery) -> list[str]:
@@ -277,15 +276,15 @@ def list_words(parsed: ParsedQuery) -> list[str]:
 
 
 COUNTED, OF_EACH_TYPE = "400", 40
-"""How many of the most frequent names the page counts, and how many of each type it lists beside others."""
+"""Number of the most frequent names that the page counts, and of each type that it lists if it lists all."""
 SPEAKERS_OF, SPEAKERS = 500, 30
-"""The first quotations whose speakers the page counts, and how many speakers it lists."""
+"""Number of first quotations whose speakers the page counts, and number of speakers that it lists."""
 SENTENCES, COMPANIONS = "5", "12"
-"""Sentences and companions on the page of a name, as arguments."""
+"""Numbers of sentences and companions on the page of a name, as arguments."""
 
 
 def _add_names(get: Route, settings: Settings, render: PageRenderer) -> None:
-    """Add the pages of names and of what people said."""
+    """Add the pages of names and of quotations."""
 
     @get("/names")
     def names(visit: Visit) -> Response:
@@ -373,7 +372,7 @@ def draw_months(months: Mapping[str, int]) -> Timeline | None:
 
 
 def call_speakers(index: Index, quotations: Sequence[Quotation]) -> dict[str, str]:
-    """What the speakers with a known name are called, by its key: as the index or a quotation writes it."""
+    """The labels of speakers with a known name, by its key: the form in the index or in a quotation."""
     written: dict[str, str] = {}
     for each in quotations:
         if each.name and not written.get(each.name):
@@ -383,7 +382,7 @@ def call_speakers(index: Index, quotations: Sequence[Quotation]) -> dict[str, st
 
 
 def _find_written(key: str, speaker: str) -> str:
-    """The words of a speaker, such as Prime Minister Theresa May, that have the key; empty if none have."""
+    """The words of a speaker, such as Prime Minister Theresa May, that have the key; empty without any."""
     words = speaker.split()
     for start, end in combinations(range(len(words) + 1), 2):
         if name_key(text := " ".join(words[start:end])) == key:

@@ -1,7 +1,7 @@
 """Lets pages of other sites use the API, if the settings name their origins.
 
-Answers to these origins have the headers of CORS, also errors, so that a page can read them. A page may send
-a key that it has, but never the cookie of somebody who has logged in here.
+Answers to these origins, including errors, have CORS headers, so that a page can read them. A page may send
+its key, but never the cookie of somebody who has logged in here.
 """
 
 from __future__ import annotations

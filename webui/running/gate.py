@@ -1,7 +1,7 @@
 """The gate before an engine: an engine that hangs must not occupy every thread of the server.
 
-Requests get slots in order of arrival. A circuit breaker leaves an engine that does not answer alone for a
-while. Beside a search, an engine elsewhere can answer the other questions of a page.
+Requests get slots in order of arrival. After failures, a circuit breaker sends an engine no requests for a
+while. Other calls for the same page can run on a remote engine in parallel with its search.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from esr.index.factory import is_elasticsearch
 class FairSemaphore:
     """A semaphore that serves waiting threads in order of arrival.
 
-    `threading.Semaphore` lets newcomers overtake those that wait, until their time is up.
+    `threading.Semaphore` lets newcomers overtake waiting threads, possibly until these time out.
     """
 
     def __init__(self, slots: int) -> None:
@@ -34,7 +34,7 @@ class FairSemaphore:
         self._waiting: deque[threading.Event] = deque()
 
     def acquire(self, seconds: float) -> bool:
-        """Take a slot. Returns whether one became free in time."""
+        """Take a slot. Returns whether one became free within `seconds`."""
         with self._lock:
             if self._free:
                 self._free -= 1
@@ -44,7 +44,7 @@ class FairSemaphore:
         if turn.wait(seconds):
             return True
         with self._lock:
-            if turn.is_set():  # served at the last moment
+            if turn.is_set():  # got a slot at the last moment
                 return True
             self._waiting.remove(turn)
             return False
@@ -58,13 +58,13 @@ class FairSemaphore:
 
 
 PAUSE = 2.0
-"""Seconds for which an engine that does not answer is left alone."""
+"""Seconds for which an engine that does not answer is sent no requests."""
 FAILURES = 3
-"""Failures in a row that open the breaker. A single failure may be the fault of the request."""
+"""Consecutive failures that open the breaker. A single failure may be the fault of the request."""
 FAIR_SHARE = 0.2
-"""The share of its deadline that a request reserves for the engine: it waits for a slot in the rest.
+"""The share of its deadline that a request reserves for the engine; it waits for a slot during the rest.
 
-An engine that does not answer in less time than this has not failed, since queued requests may reach it late.
+An engine that had less than this share to answer has not failed: the request may have reached it late.
 """
 
 
@@ -85,14 +85,14 @@ class CircuitBreaker:
         self._message = ""
 
     def raise_if_open(self) -> None:
-        """Raise EngineUnreachable while the engine is left alone."""
+        """Raise EngineUnreachable while the breaker is open."""
         if self._failures >= FAILURES and self._clock() < self._retry_at:
             raise EngineUnreachable(f"{self._message} (not asked again yet)")
 
     def begin(self) -> None:
-        """Begin a request to the engine. Raises EngineUnreachable while the engine is left alone.
+        """Begin a request to the engine. Raises EngineUnreachable while the breaker is open.
 
-        If the breaker was open before, other requests fail until this one is done.
+        The first request after a pause tries the engine; others fail until it ends.
         """
         with self._lock:
             self.raise_if_open()
@@ -112,7 +112,7 @@ class CircuitBreaker:
             self._is_trying = False
 
     def end(self) -> None:
-        """End a request. If it never called the engine, the next one may try at once."""
+        """End a request. If it neither failed nor succeeded, the next one may try at once."""
         with self._lock:
             if self._is_trying:
                 self._is_trying = False
@@ -126,7 +126,7 @@ class Busy(EsrError):
 class Gate:
     """Limits the requests that use an engine at a time, and those that wait for it.
 
-    `inside` is shared by all gates of a process. It counts the requests that wait and those that are through.
+    `inside`, which all gates of a process share, limits the waiting and the running requests together.
     """
 
     def __init__(self, slots: int, inside: threading.BoundedSemaphore, deadline: float) -> None:
@@ -135,7 +135,7 @@ class Gate:
         self.breaker = CircuitBreaker(deadline)
 
     def enter(self, seconds: float) -> None:
-        """Wait for a slot for part of `seconds`. Raises Busy, and EngineUnreachable for an open breaker."""
+        """Wait for a slot during part of `seconds`. Raises Busy, or EngineUnreachable by an open breaker."""
         self.breaker.raise_if_open()
         if not self._inside.acquire(blocking=False):
             raise Busy("as many requests are waiting as may wait")
@@ -158,15 +158,14 @@ class Gate:
 
 
 QUEUE, OPEN, BESIDE, REST = "queue", "open", "beside", "rest"
-"""Stages: waiting for a slot, opening an index, waiting for what was asked beside a search, and the rest:
-reading the request, writing the answer.
-"""
+"""Stages: waiting for a slot, opening an index, waiting for calls in parallel with a search, and the rest
+(reading the request, writing the answer)."""
 is_beside: ContextVar[bool] = ContextVar("is_beside", default=False)
-"""Whether the engine is asked beside the search of a request, which reports how the engine does."""
+"""Whether a call runs in parallel with the search of a request. Only the search reports to the breaker."""
 
 
 class Stage:
-    """Adds the time spent inside to a stage. A request has about ten, and a generator would be slower."""
+    """Adds the time spent inside to a stage. A class is faster than a generator."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -190,7 +189,7 @@ def time_stage(name: str) -> AbstractContextManager[None]:
 
 
 make_stage: Callable[[str], AbstractContextManager[None]] = Stage
-"""Makes the context of a stage. Traces replace it by one that makes a span too."""
+"""Makes the context manager of a stage. Traces replace it by one that also makes a span."""
 
 
 def stage_times(total: float) -> dict[str, float]:
@@ -204,10 +203,10 @@ _THREADS = ThreadPoolExecutor(24, "beside")
 
 
 def start_beside(index: Index, work: Callable[[], T]) -> Callable[[], T]:
-    """Start work that asks the index, and return what waits for the result.
+    """Start work that calls the index in parallel, and return a function that waits for its result.
 
-    A folder computes in this process, so its work begins when the result is wanted. So does work that has
-    found no free thread by then. The circuit breaker goes by the search, and not by what is beside it.
+    A folder computes in this process, so its work begins when the result is requested. So does work that has
+    found no free thread by then. Failures of this work do not count for the circuit breaker.
     """
     if not is_elasticsearch(index.where):
         return work

@@ -19,12 +19,12 @@ from webui.running.served_indexes import ServedIndex, ServedIndexes
 from webui.running.settings import Settings
 
 READY_SECONDS = 3.0
-"""Time in which an engine must report that it is ready."""
+"""Seconds within which an engine must report that it is ready."""
 PATHS = frozenset({"/healthz", "/readyz", "/metrics"})
 
 
 def install(app: Flask, indexes: ServedIndexes, settings: Settings) -> None:
-    """Add the addresses of PATHS. They take no slot of a gate and do not count against rate limits."""
+    """Add the addresses of PATHS. They need no slot of a gate and do not count against rate limits."""
 
     @app.get("/healthz")
     def healthz() -> Response:
@@ -51,7 +51,7 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings) -> None:
 
 
 def _describe(name: str, served: ServedIndex, deadline: float) -> metrics.Served | None:
-    """What an index holds, None while its engine does not say so. One that nobody has used is not opened."""
+    """The serving generation of an index; None if the index is not open, or its engine does not answer."""
     if not served.is_open:
         return None
     try:
@@ -64,7 +64,7 @@ def _describe(name: str, served: ServedIndex, deadline: float) -> metrics.Served
 
 
 def _made(where: str) -> float | None:
-    """When the serving generation was made; None where this server's login may not know."""
+    """When the serving generation was made; None if the server may not read this."""
     try:
         with within(READY_SECONDS), closing(open_generations(where)) as generations:
             serving = [each for each in generations.all() if each.state == SERVING]

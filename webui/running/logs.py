@@ -32,7 +32,7 @@ def write_json(data: Any, *, sort_keys: bool = True) -> bytes:
     try:
         encoded = (_sorted if sort_keys else _unsorted).encode(data)
     except (TypeError, UnicodeEncodeError, OverflowError):
-        # Only this way takes numpy numbers, lone surrogates and integers of more than 64 bits.
+        # Only `json` takes numpy numbers, lone surrogates and integers of more than 64 bits.
         encoded = json.dumps(replace_nonfinite(data), sort_keys=sort_keys, separators=(",", ":")).encode()
     if not encoded.isascii():
         encoded = encoded.decode().encode("ascii", _ESCAPE)
@@ -69,7 +69,7 @@ class JsonFormatter(logging.Formatter):
 
 
 def log_event(logger: logging.Logger, event: str, fields: Mapping[str, Any]) -> None:
-    """Log an event with these keys. `Logger.info` would search the stack for its caller."""
+    """Log an event with these keys, without the search for the caller that `Logger.info` does."""
     record = logging.LogRecord(logger.name, logging.INFO, __file__, 0, event, (), None)
     record.json_fields = fields
     logger.handle(record)
@@ -79,7 +79,7 @@ def log_to_standard_error() -> None:
     """Log to standard error as JSON lines: the records of the server, and warnings of libraries."""
     handler = logging.StreamHandler()
     handler.setFormatter(JsonFormatter())
-    # The lines do not contain these, which take most of the time of a record.
+    # These take most of the time of a record, and are not in the lines.
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
     logging.getLogger("webui").setLevel(logging.INFO)

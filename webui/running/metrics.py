@@ -1,7 +1,7 @@
 """Counts, latencies and stage times of requests, for Prometheus; the access log, and the log of queries.
 
 With several workers, prometheus_client adds up the counts that they write to a shared folder. It looks for
-the folder once, when it is first imported: `shared_folder` must be entered before.
+the folder when it is first imported, so `shared_folder` must be entered before.
 
 Queries are private. Their file is written only where `ESR_QUERY_LOG` names it, and only its owner may read
 it.
@@ -56,14 +56,14 @@ IN_FLIGHT = Gauge(
 
 
 def count_request(route: str, status: int, seconds: float, stages: Mapping[str, float]) -> None:
-    """Count an answered request and its seconds, in total and by stage."""
+    """Count an answered request, and observe its seconds in total and by stage."""
     _requests(route, status).inc()
     _latency(route).observe(seconds)
     for stage, part in stages.items():
         _stage(stage).observe(part)
 
 
-# Looking up a metric by its labels takes as long as counting, and there are few labels: cache the metrics.
+# Looking up a metric by its labels takes as long as counting, so the few metrics are cached.
 @cache
 def _requests(route: str, status: int) -> Counter:
     return REQUESTS.labels(route, str(status))
@@ -98,7 +98,7 @@ def expose(indexes: Iterable[Served] = ()) -> bytes:
 
 
 def _gauges(indexes: Iterable[Served]) -> CollectorRegistry:
-    """What the indexes hold now. It is asked for at each scrape, so no worker must count it."""
+    """The sizes of the indexes, read at each scrape."""
     registry = CollectorRegistry()
     documents = Gauge("esr_index_documents", "Documents that are served.", ("index",), registry=registry)
     sentences = Gauge("esr_index_sentences", "Sentences that are served.", ("index",), registry=registry)
@@ -178,7 +178,7 @@ def check_query_log(settings: Settings) -> None:
 
 
 def record_search(query: str, hits: int) -> None:
-    """Count a search of the current request, and write its query down. `hits` counts all candidates."""
+    """Count a search of the current request, and log its query. `hits` is the number of candidates."""
     if not has_request_context():
         return
     index = g.get("index_name", "")

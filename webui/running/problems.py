@@ -1,6 +1,6 @@
-"""Errors as answers: a page for people, one JSON shape for programs.
+"""Errors as answers: a page for people, problem details in JSON for programs.
 
-Answers hold nothing from the inside of an engine; the log has the details of server errors.
+Answers contain no internals of an engine; the log has the details of server errors.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ RETRY_SECONDS = "5"
 
 @dataclass(frozen=True)
 class Problem:
-    """An error as clients see it, without anything from the inside of an engine."""
+    """An error as clients see it, without internals of an engine."""
 
     status: int
     code: str
@@ -54,7 +54,7 @@ _UNAVAILABLE: Mapping[type[Exception], tuple[str, str, str]] = {
         "The index cannot be read. Ask whoever runs this server to look into it.",
     ),
 }
-"""Code, title and message of the errors that may be over at the next try."""
+"""Code, title and message of the errors that a later retry may not meet."""
 _HTTP_ERRORS: Mapping[int, tuple[str, str, str]] = {
     404: ("not_found", "Page not found", "There is nothing at this address."),
     405: ("method_not_allowed", "Method not allowed", "This address does not take {method}: use {others}."),
@@ -67,7 +67,7 @@ _HTTP_ERRORS: Mapping[int, tuple[str, str, str]] = {
     415: ("unsupported", "Unsupported content type", "{description}"),
     429: ("too_many_requests", "Too many requests", "Too many requests: wait a moment, then retry."),
 }
-"""The same by status; others are a bad request."""
+"""Code, title and message by HTTP status. Other statuses are a bad request."""
 
 
 def describe_error(error: Exception) -> Problem:
@@ -101,7 +101,7 @@ def as_sentence(message: str) -> str:
 
 
 def wants_json() -> bool:
-    """Whether an error is sent as JSON: by the API, and for files and posts of clients that take no HTML."""
+    """Whether an error is sent as JSON: in the API, and for files and posts if the client takes no HTML."""
     if request.path.endswith((".json", ".jsonl")) or request.path.startswith("/api/"):
         return True
     accepted = request.headers.get("Accept", "")

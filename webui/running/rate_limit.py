@@ -1,6 +1,6 @@
-"""Rate limits: how many requests a client may make, and how clients are told apart behind proxies.
+"""Rate limits: how many requests a client may make, and how clients behind proxies are distinguished.
 
-All workers count together, in a SQLite file, which needs no server or process that may die.
+All workers count in one SQLite file, which needs no further server.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ CREATE INDEX IF NOT EXISTS by_client ON hits (client, until);
 CREATE INDEX IF NOT EXISTS by_time ON hits (until);
 """
 _WINDOWS = 256
-"""How many different rates of keys are remembered."""
+"""Maximum number of different rates of keys that are cached."""
 _LOCK_SECONDS = 2.0
-"""How long to wait while other workers lock the file."""
+"""Seconds to wait while other workers lock the file."""
 
 
 class Standing(NamedTuple):
-    """Where a client stands after a request: in how many seconds it may be repeated, 0 if it was counted.
+    """The state of a client after a request. `retry`: seconds until it may be repeated, 0 if it was counted.
 
-    `limit` and `remaining` are costs; after `reset` seconds, the oldest that is counted counts no more.
+    `limit` and `remaining` are costs; the oldest counted request expires after `reset` seconds.
     """
 
     retry: float
@@ -93,8 +93,8 @@ COMPLETION_ENDPOINTS = frozenset({"api.complete", "api.values"})
 COMPLETIONS_PER_REQUEST = 10
 """Completions that a client may request for each other request that it may make.
 
-The page requests some at each pause in typing. Counted with the searches, they would use up a reader's
-allowance before the first search; uncounted, they would be a way around the limit.
+The page requests completions at each pause in typing. Counted as searches, they would exhaust the limit
+before the first search; uncounted, they would bypass it.
 """
 _NETWORK_BITS = 64
 """Bits of an IPv6 address that identify a client, which has all addresses that begin with them."""
@@ -127,7 +127,7 @@ def install(app: Flask, settings: Settings, path: str) -> None:
                 standing = completions.hit(f"{client} completions", cost)
             else:
                 standing = window(rate.amount, rate.seconds).hit(client, cost)
-        except sqlite3.Error as error:  # better no limit than no answer
+        except sqlite3.Error as error:  # the request is answered without a limit
             app.logger.error("requests are not counted: %s", error)
             return
         g.standing = standing
@@ -135,13 +135,13 @@ def install(app: Flask, settings: Settings, path: str) -> None:
             raise TooManyRequests(retry_after=math.ceil(standing.retry))
 
     def current_rate() -> tuple[Rate | None, str]:
-        """The rate of the current request, and under which name it counts."""
+        """The rate of the current request, and the name of the client that it counts for."""
         own: tuple[Rate, str] | None = g.get("own_rate")
         return own or (everybody, client_key(request.remote_addr))
 
     def count_queries(number: int) -> None:
         rate, _ = current_rate()
-        if rate is not None and number > rate.amount:  # waiting would not help
+        if rate is not None and number > rate.amount:  # no retry could succeed
             limit = f"{rate.amount:,} in {rate.seconds:,} s"
             raise RequestError(f"there are {number:,} queries: at most {limit} are allowed", "queries")
         if number > 1:
@@ -165,7 +165,7 @@ def install(app: Flask, settings: Settings, path: str) -> None:
 
 
 def count_queries(number: int) -> None:
-    """Count the current request, so far counted once, once for each of its queries.
+    """Count the current request, which was counted once, for each of its other queries too.
 
     Raises TooManyRequests, or RequestError for more queries than the rate ever allows at once.
     """

@@ -26,13 +26,13 @@ class UnknownId(RequestError):
 
 
 class Unauthorized(RequestError):
-    """Nobody knows who sends the request, and searches are not for everybody."""
+    """The sender of the request is unknown, and only known senders may search."""
 
     status, code, title = 401, "unauthorized", "Log in first"
 
 
 class Forbidden(RequestError):
-    """The request asks for what its sender may not have."""
+    """The sender of the request may not see what it asks for."""
 
     status, code, title = 403, "forbidden", "This is not for you"
 
@@ -45,7 +45,7 @@ class IndexChanged(RequestError):
 
 @contextmanager
 def look_up(kind: str, id: str) -> Iterator[None]:
-    """Turn a UsageError into an UnknownId. `kind` is what is asked for: a sentence or a document."""
+    """Convert a UsageError to an UnknownId. `kind` is the kind of thing: a sentence or a document."""
     try:
         yield
     except UsageError as error:
@@ -54,7 +54,7 @@ def look_up(kind: str, id: str) -> Iterator[None]:
 
 @contextmanager
 def blame_argument(field: str | None) -> Iterator[None]:
-    """Turn a UsageError into a RequestError of this argument, with options named as arguments."""
+    """Convert a UsageError to a RequestError of this argument, with options named as arguments."""
     try:
         yield
     except RequestError:

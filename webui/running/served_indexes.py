@@ -1,6 +1,6 @@
-"""The indexes that are served, each under a name. The first request that needs an index opens it.
+"""The served indexes, each under a name. The first request that needs an index opens it.
 
-Requests reach an index through its gate. A wrapper times the calls of its engine, and reports their outcome
+Requests reach an index through its gate. A wrapper times the calls of its engine, and reports their outcomes
 to the circuit breaker.
 """
 
@@ -74,7 +74,7 @@ ENGINE_METHODS = frozenset(
         "check_ready",
     }
 )
-"""The methods of an index that call its engine. Each is a stage of its own in metrics and logs."""
+"""The methods of an index that call its engine. Each is a separate stage in metrics and logs."""
 CACHED_METHODS = frozenset(
     {
         "snapshot",
@@ -94,13 +94,13 @@ CACHED_METHODS = frozenset(
         "name_keys",
     }
 )
-"""Methods that may succeed from memory, or on an engine that cannot search: they do not close the breaker."""
+"""Methods that do not close the breaker: they may succeed from memory, or on an engine that cannot search."""
 
 
 class MonitoredIndex:
     """An index with timed calls that fail once the deadline, a time of `time.monotonic`, has passed.
 
-    Failures of its engine open the circuit breaker, an answer closes it.
+    Failures of its engine open the circuit breaker; an answer closes it.
     """
 
     def __init__(self, index: Index, breaker: CircuitBreaker, deadline: float) -> None:
@@ -141,13 +141,13 @@ SPARE_THREADS = 4
 """Threads that never wait for an engine: they answer health checks, and report that the server is busy."""
 _QUOTED = r"""(?<!\w)'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 """A quotation from the request in a message, as `repr` writes it."""
-_MESSAGE_CHARS = 60  # maximum for an unknown name
+_MESSAGE_CHARS = 60  # maximum length of an unknown name
 _NOTHING = "you may not search any index"
 
 Opener = Callable[[], Searcher]
 View = Callable[["Visit"], Response]
 Route = Callable[..., Callable[[View], View]]
-"""`ServedIndexes.route` of an application: makes a decorator of an address."""
+"""`ServedIndexes.route` bound to an application: returns a decorator for an address."""
 
 
 class ServedIndex:
@@ -188,7 +188,7 @@ class ServedIndex:
 
     @property
     def address(self) -> str | None:
-        """The location of the open index, or None if it is a folder's bare name, which could be any word."""
+        """The location of the open index. None for a bare folder name, which could be any word."""
         where = self._searcher.index.where if self._searcher is not None else ""
         return where if "/" in where or os.sep in where else None
 
@@ -197,12 +197,12 @@ class Guard:
     """What the sender of the current request may search: all of every index, unless logins are set up."""
 
     def visible(self, names: Iterable[str]) -> list[str]:
-        """Those of the indexes with these names that may be searched, in their order."""
+        """The names of indexes that may be searched, in the given order."""
         return list(names)
 
     @property
     def part(self) -> str:
-        """What is the same for two senders only if they see the same part of an index."""
+        """A key of the visible part: equal for two senders only if they see the same part of an index."""
         return ""
 
     def restrict(self, index: Index) -> Index:
@@ -235,7 +235,7 @@ class ServedIndexes:
         return self.guard.visible(self.by_name)
 
     def choose(self, query_string: bytes) -> str:
-        """The name of the index that the current request asks for, by default the first visible one.
+        """The name of the index in the current request, by default the first visible one.
 
         Raises Forbidden, with the same message for a hidden index and for one that does not exist, and
         UsageError with the nearest name if all indexes are visible.
@@ -272,7 +272,7 @@ class ServedIndexes:
         return add
 
     def redact(self, message: str) -> str:
-        """The message without locations of indexes, which clients need not know. Quotations are kept."""
+        """The message without the locations of indexes. Quotations from the request are kept."""
         addresses = {served.address for served in self.by_name.values()} - {None}
         if not addresses:
             return message
@@ -294,9 +294,9 @@ def _index_name(query_string: bytes) -> str:
 
 
 class Visit:
-    """A request's use of the index that it names, which begins when its searcher is first asked for.
+    """A request's use of the index that it names. It begins when `searcher` is first read.
 
-    From then on it has a deadline, and it holds a slot of the index's gate until its end.
+    From then on, the request has a deadline, and holds a slot of the index's gate until its end.
     """
 
     def __init__(self, indexes: ServedIndexes, query_string: bytes, seconds: float) -> None:
@@ -317,7 +317,7 @@ class Visit:
             served.gate.enter(self._seconds)
         try:
             index = served.open(deadline)
-        except BaseException:  # the next use of the visit tries again
+        except BaseException:  # the next read of `searcher` tries again
             served.gate.leave()
             raise
         self._gate = served.gate

@@ -1,9 +1,9 @@
 """The server: gunicorn around the Flask application. All of gunicorn's settings are made here.
 
-gunicorn's threaded worker is changed in two ways. A thread keeps a connection whose next request comes at
-once, and sends the headers of an answer with the first piece of its body: both save work for short answers. A
-request gets a thread only when its head has arrived, and must arrive in a limited time, so that clients that
-send slowly or never finish cannot occupy the threads.
+gunicorn's threaded worker is changed in two ways. To save work for short answers, a thread keeps a connection
+whose next request comes at once, and sends the headers of an answer with the first piece of its body. To
+protect the threads from slow clients, a request gets a thread only when its head has arrived, and must arrive
+within a limited time.
 """
 
 from __future__ import annotations
@@ -85,8 +85,8 @@ class JoinedWrites:
 class TimedReads:
     """A connection's socket that reads each request within the limits of time and bytes set by `begin`.
 
-    A thread that has to wait takes a slot of `waiting`; without a free slot, it gives up at once. Clients
-    that send slowly thus occupy no more threads than there are slots.
+    A thread that has to wait takes a slot of `waiting`; without a free slot, it gives up at once. Thus slow
+    clients occupy no more threads than there are slots.
     """
 
     def __init__(self, sock: socket.socket, waiting: BoundedSemaphore) -> None:
@@ -103,7 +103,7 @@ class TimedReads:
         self._bytes_left = most_bytes
 
     def recv(self, size: int) -> bytes:
-        """Return at most `size` bytes, none beyond the limit of the request. Raises TimeoutError."""
+        """At most `size` bytes; empty at the limit of the request. Raises TimeoutError."""
         size = min(size, self._bytes_left)
         if size <= 0:
             return b""
@@ -131,18 +131,18 @@ class TimedReads:
 # The worker
 
 LINGER_SECONDS = 0.02
-"""How long a thread waits for the next request of a connection it has just answered."""
+"""Seconds that a thread waits for the next request of a connection it has just answered."""
 MAX_IN_A_ROW = 16
-"""Requests of a connection that a thread answers before the connection must queue like all others."""
+"""Requests of a connection that a thread answers in a row before the connection must queue."""
 
 ACCEPT_SECONDS, MAX_ACCEPT_SECONDS = 0.0002, 0.002
-"""How long a worker leaves a new connection to other workers: per connection it has, and at most."""
+"""Seconds that a worker leaves a new connection to other workers: per connection it has, and at most."""
 
 HEADER_BYTES = 65_536
 """Maximum bytes of the headers of a request, in addition to its address."""
 _RECEIVED_BYTES = 65_536
 _HEAD_END = re.compile(rb"\n\r?\n")
-_END_BYTES = 3  # the end of a head may arrive in two pieces
+_END_BYTES = 3  # the end of a head (4 bytes) may arrive in two pieces
 _HEALTH_CHECK = re.compile(rb"(?:GET|HEAD) /healthz[ ?]")
 _TIMEOUT = "408 Request Timeout", "timeout", "The request did not arrive in time: send all of it at once."
 _TOO_LONG = "414 URI Too Long", "address_too_long", "The address or its headers are too long: send less."
@@ -151,15 +151,15 @@ _TOO_LONG = "414 URI Too Long", "address_too_long", "The address or its headers 
 class KeepaliveWorker(ThreadWorker):  # type: ignore[misc]
     """A threaded worker whose threads keep a connection as long as its next request comes at once.
 
-    In gunicorn, the main thread hands each request to a thread and takes the connection back, which is a
-    quarter of the server's work for a short answer.
+    gunicorn's main thread hands each request to a thread and takes the connection back, which is a quarter
+    of the server's work for a short answer.
 
     The main thread reads the head of a request; once it is complete, a thread takes over. At most half of the
     threads wait for bodies. Health checks have a thread of their own.
     """
 
     receive_seconds = 20.0
-    """Time in which the head of a request must arrive, and the same time again for its body."""
+    """Seconds within which the head of a request must arrive, and then its body."""
     address_bytes = 32_000
     body_bytes = 1_000_000
 
@@ -205,7 +205,7 @@ class KeepaliveWorker(ThreadWorker):  # type: ignore[misc]
             super().enqueue_req(conn)
 
     def _receive(self, conn: Any) -> bool:
-        """Read more of a head. Returns whether a thread can take over, if only to report an error."""
+        """Read more of a head. Returns whether a thread must take over, possibly to report an error."""
         buffer = conn.parser.unreader.buf
         size = buffer.seek(0, os.SEEK_END)
         try:
@@ -219,7 +219,7 @@ class KeepaliveWorker(ThreadWorker):  # type: ignore[misc]
         return not data or bool(_HEAD_END.search(buffer.read())) or self._is_too_long(buffer)
 
     def _is_too_long(self, buffer: Any) -> bool:
-        """Whether more bytes have arrived than a head may have, without its end."""
+        """Whether the head exceeds its maximum size before its end."""
         size: int = buffer.seek(0, os.SEEK_END)
         return size > self.address_bytes + HEADER_BYTES and not _HEAD_END.search(buffer.getvalue())
 
@@ -241,8 +241,8 @@ class KeepaliveWorker(ThreadWorker):  # type: ignore[misc]
     def accept(self, listener: Any) -> None:
         """Accept a new connection, unless another worker has. Workers with fewer connections come first.
 
-        All workers are woken. Without the delay, one of two workers may get most of the clients and leave
-        half of the processors idle.
+        All workers wake up. Without the delay, one of two workers may get most of the clients, so that half
+        of the processors are idle.
         """
         if self.cfg.workers > 1:
             time.sleep(min(self.nr_conns * ACCEPT_SECONDS, MAX_ACCEPT_SECONDS))
@@ -283,12 +283,12 @@ class KeepaliveWorker(ThreadWorker):  # type: ignore[misc]
             joined.flush()
         reader = req.body.reader
         if isinstance(reader, LengthReader) and not reader.length:
-            # The request was read to its end. gunicorn would check this by changing a timeout four times.
+            # The request was read to its end. This saves gunicorn's check, which sets a timeout four times.
             conn.parser.mesg = None
         return result
 
     def _has_next(self, conn: Any, may_wait: bool) -> bool:
-        """Whether the next request begins to arrive, or has arrived with the one before."""
+        """Whether the next request has begun to arrive, possibly together with the previous one."""
         if conn.parser.unreader.buf.getvalue():  # no other thread can read it
             return True
         if not may_wait or not self._lingering.acquire(blocking=False):
@@ -302,7 +302,7 @@ class KeepaliveWorker(ThreadWorker):  # type: ignore[misc]
 
 
 class _RequestPool(ThreadPoolExecutor):
-    """The threads that answer requests, and one for health checks, which wait for no other requests."""
+    """The threads that answer requests, and one for health checks, which never wait for other requests."""
 
     def __init__(self, threads: int) -> None:
         super().__init__(max_workers=threads)
@@ -331,7 +331,7 @@ def _refuse(sock: socket.socket, status: str, code: str, message: str) -> None:
 
 _ENDS = frozenset({signal.SIGTERM, signal.SIGINT, signal.SIGQUIT})
 GRACE_SECONDS = 5
-"""Time beyond the deadline in which open requests may finish when the server is stopped."""
+"""Seconds after the deadline within which open requests may finish when the server is stopped."""
 
 CreateApp = Callable[[ServedIndexes, Settings, str], Flask]
 """Creates the application of a worker, given the file in which workers count the requests of clients.
@@ -341,7 +341,7 @@ The metrics library must not be imported before this call.
 
 
 CheckAccess = Callable[[Settings, Collection[str]], None]
-"""Reports mistakes in what the settings say of who may search, given the names of the indexes."""
+"""Reports mistakes in the access settings, given the names of the indexes."""
 
 
 def serve(where: str, host: str, port: int, create_app: CreateApp, check_access: CheckAccess) -> None:
@@ -385,7 +385,7 @@ def check(locations: Mapping[str, str], settings: Settings) -> None:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A listening socket, bound before workers start to report a port in use at once. Raises EsrError."""
+    """A listening socket, bound before workers start, to report a port in use at once. Raises EsrError."""
     address = f"{host}:{port}"
     if not 0 <= port <= 65_535:
         raise UsageError(f"cannot serve at port {port}: give a number from 0 to 65535")
@@ -423,10 +423,10 @@ class _Log(Logger):  # type: ignore[misc]
 
 
 def end_new_workers() -> None:
-    """Let signals end a worker from its first moment on.
+    """Let signals end a worker from its start.
 
-    Until it has handlers of its own, a new worker would put signals into its copy of the arbiter's queue,
-    which nobody reads. Python drops signals that arrive while it forks, so they wait until it has forked.
+    Until a new worker installs its handlers, it would put signals into its copy of the arbiter's queue, which
+    nobody reads. Signals are blocked during the fork, because Python drops those that arrive meanwhile.
     """
 
     def end() -> None:
@@ -468,7 +468,7 @@ class _Server(BaseApplication):  # type: ignore[misc]
                 self.cfg.set(name, value)
 
     def load(self) -> Flask:
-        """The application of one worker. It opens no index: a worker that fails to start stops the server."""
+        """The application of a worker. It opens no index: a worker that fails to start stops the server."""
         log_to_standard_error()
         self._indexes = ServedIndexes.at(self._locations, self._limits)
         return self._create_app(self._indexes, self._limits)
@@ -500,7 +500,7 @@ class _Server(BaseApplication):  # type: ignore[misc]
             "graceful_timeout": round(max(limits.deadline, limits.batch_deadline, limits.export_deadline))
             + GRACE_SECONDS,
             "keepalive": 5,
-            # The worker limits the address: gunicorn allows at most 8,190 bytes, too few for some scripts.
+            # The worker limits the address: gunicorn's maximum of 8,190 bytes is too short for some scripts.
             "limit_request_line": 0,
             "limit_request_fields": 60,
             "worker_tmp_dir": "/dev/shm" if os.path.isdir("/dev/shm") else None,

@@ -145,7 +145,7 @@ def _parse(row: Setting, text: str) -> int | float | str:
 
 
 DEFAULT_NAME = "index"
-"""The name of an index that is served without one."""
+"""The name of an index that is served without a name."""
 _NAMED = re.compile(r"([a-z][a-z0-9_-]*)=(.+)")
 
 
@@ -166,14 +166,14 @@ def parse_locations(text: str) -> dict[str, str]:
 
 
 COUNTS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
-"""The environment variable with the folder in which prometheus_client lets workers count together."""
+"""The environment variable with the folder in which prometheus_client collects the counts of all workers."""
 
 
 @contextmanager
 def shared_folder(workers: int) -> Iterator[Path | None]:
     """Create the folder that workers share, if there are several. It is deleted at the end.
 
-    Its subfolder `metrics` is that of COUNTS_FOLDER.
+    Its subfolder `metrics` becomes the value of COUNTS_FOLDER.
     """
     if workers == 1:
         yield None

@@ -1,8 +1,8 @@
 """Traces by OpenTelemetry: a span for each request, its stages, and what the engine was asked.
 
-The usual variables of OpenTelemetry turn them on and say where they go. Without them nothing is imported. The
-client of Elasticsearch makes spans of its requests itself. Queries are private: they stand in spans only if
-`ESR_QUERY_LOG` has them written down.
+OpenTelemetry's environment variables turn traces on and name their destination. Without them, nothing is
+imported. The client of Elasticsearch makes spans of its requests itself. Queries are private: spans contain
+them only if `ESR_QUERY_LOG` is set.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _PROTOCOL = "http/protobuf"
 _CAPTURE = "OTEL_PYTHON_INSTRUMENTATION_ELASTICSEARCH_CAPTURE_SEARCH_QUERY"
 _NOT_TRACED = ("/healthz", "/readyz", "/metrics")
 _PASSED_ON = ("traceparent", "tracestate", "baggage")
-"""The headers of a request that say to which trace it belongs."""
+"""The headers of a request that carry its trace context."""
 
 _provider: Any = None
 
@@ -86,7 +86,7 @@ def install(app: Flask, settings: Settings) -> None:
 
 
 def record_search(index: str, query: str, hits: int) -> None:
-    """Note a search in the span of its request. `query` is "" if it is not to be written down."""
+    """Record a search in the span of its request. `query` is "" if queries are not recorded."""
     if _provider is not None:
         from opentelemetry import trace
 
@@ -95,7 +95,7 @@ def record_search(index: str, query: str, hits: int) -> None:
 
 
 def shut_down() -> None:
-    """Send what has not been sent yet, as a worker ends."""
+    """Send the remaining spans when a worker ends."""
     if _provider is not None:
         _provider.shutdown()
 

@@ -1,6 +1,6 @@
 "use strict";
 /* Clippings: sentences with notes and tags, kept with all that a citation needs, so that they outlive the index.
-   The server makes files of them, of which it keeps nothing. */
+   The server converts them to files and stores nothing. */
 
 (() => {
   if (!kept.works) return;
@@ -43,7 +43,7 @@
     for (const each of document.querySelectorAll(PLACES)) if (idOf(each) === id) label(each);
   }
 
-  /* The sentence with the facts of its article. Its link is the one that stays, or its place in the article. */
+  /* The sentence with the facts of its article, and its permanent link or else its address in the article. */
   async function read(place, id) {
     const opens = (place.closest("li") ?? place.closest(".reader") ?? place).querySelector("a.open, h2 a");
     const address = new URL(opens?.href ?? location.href);
@@ -75,7 +75,7 @@
     new MutationObserver(offer).observe(document.querySelector(".desk"), { childList: true, subtree: true });
   }
 
-  /* On the page of what is saved */
+  /* On the page of saved searches and clippings */
 
   const section = document.getElementById("clippings");
   if (!section) return;
@@ -135,7 +135,7 @@
     });
   }
 
-  /* All that is saved as a file, and back: what a file has of the same sentence or search takes precedence. */
+  /* Export and import of everything saved. An imported sentence or search replaces the same one. */
 
   const KEYS = { searches: "arguments", clippings: "sentence_id" };
 

@@ -1,6 +1,6 @@
 "use strict";
 /* Completes the query while it is typed: a combobox with a list box, as the ARIA practices describe it.
-   Typing never waits for it, and without it the box is a plain one. */
+   Typing never waits for it, and without it the box is a plain text field. */
 
 (() => {
   const box = document.getElementById("q");
@@ -61,7 +61,7 @@
     box.focus();
   }
 
-  /* What stands before the end of the text is not completed, nor what ends in a space. */
+  /* Text is completed only at its end, and not after a space. */
   function canComplete() {
     return /\S$/.test(box.value) && box.selectionStart === box.value.length;
   }

@@ -1,5 +1,5 @@
 "use strict";
-/* The pages work without this script. It adds keys, and shows more sentences, explanations and articles in place. */
+/* The pages work without this script. It adds keys, and opens more sentences, explanations and articles in place. */
 
 (() => {
   const box = document.getElementById("q");
@@ -22,7 +22,7 @@
     remember(current);
   }
 
-  /* Back returns to the sentence that was left. */
+  /* The Back button returns to the last current sentence. */
 
   function remember(element) {
     const place = element?.closest?.(".hits > li")?.id;
@@ -199,7 +199,7 @@
     if (sentence) reader.scrollTop += sentence.getBoundingClientRect().top - reader.getBoundingClientRect().top - reader.clientHeight / 3;
   }
 
-  /* To the hits, the names and the similar articles, which stay in sight while the article is read */
+  /* Links to the hits, the names and the similar articles, which stay visible while the article is read */
   function linksWithin(page) {
     const line = document.createElement("p");
     line.className = "to-parts";
@@ -226,7 +226,7 @@
     opened?.querySelector("a.open")?.focus({ preventScroll: true });
   }
 
-  /* An open article is an entry of the history, so that Back closes it. A link within it adds none. */
+  /* An open article is a history entry, so that the Back button closes it. Links within it add no entry. */
 
   function leaveReader() {
     if (history.state?.article) history.back();
@@ -282,7 +282,7 @@
     act(link).catch(() => { location.href = link.href; });
   });
 
-  /* A quotation is copied; where the browser forbids it, it is selected */
+  /* Copies a quotation, or selects it if the browser forbids copying */
 
   function addCopyButton(details) {
     const quotation = details.querySelector("[data-copy]");
@@ -307,7 +307,7 @@
     if (event.target.matches?.(".take[open]")) addCopyButton(event.target);
   }, true);
 
-  /* Many queries: the file is fetched, so that the page can say that it is searching, and keeps the queries */
+  /* Many queries: fetching the file lets the page show progress and keep the queries */
 
   async function fetchAnswers(form, data) {
     busy(true);
@@ -363,7 +363,7 @@
     addEventListener("pageshow", update);
   }
 
-  /* The fields of sources and names complete what is typed; if that fails, they are plain fields */
+  /* Completion in the fields of sources and names; if it fails, they are plain fields */
 
   async function listValues(field) {
     const form = field.form;

@@ -1,6 +1,6 @@
 "use strict";
-/* Judging: sentences of a pool one after the other, without what ranked them where. They come from the two lists of
-   a comparison, or from a file that esr pool wrote. Judgements are kept by topic, and exported as qrels. */
+/* Judging: shows the sentences of a pool one by one, without their runs and ranks. They come from the two lists of
+   a comparison, or from a file of esr pool. Judgements are kept by topic, and exported as qrels. */
 
 (() => {
   const section = document.querySelector(".judging");
@@ -24,7 +24,7 @@
     });
   }
 
-  /* What is shown: one sentence, the grades, how far the judge is */
+  /* The display: one sentence, the grades, and the progress of the judge */
 
   const progress = kept.element("p", "count");
   progress.setAttribute("role", "status");
@@ -83,7 +83,7 @@
     show();
   }
 
-  /* Before the other keys of the page, some of which are the same */
+  /* Takes precedence over the other keys of the page, some of which are the same */
   document.addEventListener("keydown", (event) => {
     if (section.hidden || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea")) return;
     const act = { j: () => move(1), ArrowRight: () => move(1), k: () => move(-1), ArrowLeft: () => move(-1) }[event.key]
@@ -124,7 +124,7 @@
     }).join(" ");
   }
 
-  /* A number of a text that says nothing of its place (FNV-1a) */
+  /* A hash of a text (FNV-1a), for an order that does not reveal ranks */
   function hash(text) {
     let number = 0x811c9dc5;
     for (let n = 0; n < text.length; n++) number = Math.imul(number ^ text.charCodeAt(n), 0x01000193);

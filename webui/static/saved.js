@@ -1,6 +1,6 @@
 "use strict";
-/* Saved searches. A search is the arguments of its address without those of order and number. Its sentences are
-   known by the ids of the newest ones and by how many there are: what is new is not among those, or more. */
+/* Saved searches. A search is its arguments except order and number. The browser remembers the ids of its newest
+   sentences and its total. New sentences are those with other ids, or more if the total has grown by more. */
 
 (() => {
   if (!kept.works) return;
@@ -18,7 +18,7 @@
     return kept.change("searches", (all) => all.map((each) => each.arguments === wanted ? { ...each, ...changes } : each));
   }
 
-  /* What the search finds now, and what of it is new. */
+  /* The current sentences of the search, and the new ones among them. */
   async function check(search) {
     const shape = `sort=date&fold=no&fields=sentence_id&k=${kept.addresses.known}`;
     const { total, hits } = await (await kept.fetchText(`${api}?${search.arguments}&${shape}`)).json();
@@ -31,7 +31,7 @@
   const addressOf = (search) => `${results}?${search.arguments}&sort=date`;
   const newText = (count) => count ? `${count.toLocaleString("en")} new` : "";
 
-  /* One after the other, so that many searches do not keep others waiting. */
+  /* One at a time, so that many searches do not delay other requests. */
   async function countNew(places) {
     for (const [search, place] of places) {
       try {
@@ -72,7 +72,7 @@
     if (find(here)) visit(here).catch(() => {}); // its number on the list stays as it was
   }
 
-  /* A visit makes all that is there known, after it has marked what is new. */
+  /* A visit marks the new sentences, then remembers all as known. */
   async function visit(here) {
     const { fresh, seen } = await check(find(here));
     for (const id of fresh) {
@@ -107,7 +107,7 @@
 
   if (document.body.matches(".home") && (searches().length || kept.read("clippings").length)) listAtHome();
 
-  /* On the page of what is saved */
+  /* On the page of saved searches and clippings */
 
   const section = document.getElementById("searches");
   if (!section) return;
@@ -139,7 +139,7 @@
     return row;
   }
 
-  /* The server writes the lines of each search; here, names become different. */
+  /* The server writes the lines of each search; duplicate names are changed here. */
   async function writeLines(all) {
     const used = new Set();
     const tables = [];

@@ -1,6 +1,6 @@
 "use strict";
-/* What readers keep in this browser, and nowhere else: lists in its storage, read anew before each change, since
-   other tabs may have changed them. Scripts that use it do nothing where the browser has no storage. */
+/* Lists in the browser's storage, and nowhere else. Each change reads the list again, since other tabs may have
+   changed it. Without storage, the scripts that use this one do nothing. */
 
 const kept = (() => {
   const addresses = document.currentScript.dataset;
@@ -24,7 +24,7 @@ const kept = (() => {
     }
   }
 
-  /* Changes a list by a function that returns the new one; false, and a message, if the browser has no room. */
+  /* Changes a list by a function that returns the new one. Shows a message and returns false if storage is full. */
   function change(name, work) {
     try {
       localStorage.setItem(`esr.${name}`, JSON.stringify(work(read(name))));
@@ -57,7 +57,7 @@ const kept = (() => {
     return made;
   }
 
-  /* A line at the foot of the window for some seconds. */
+  /* Shows a line at the bottom of the window for some seconds. */
 
   const line = element("p", "told");
   line.setAttribute("role", "status");

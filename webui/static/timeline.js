@@ -1,5 +1,5 @@
 "use strict";
-/* The chart works without this script: each period is a link. It adds a range by drag or by keys. */
+/* The chart works without this script: each period is a link. It adds the selection of a range by mouse or keys. */
 
 (() => {
   const plot = document.querySelector(".chart .plot");
