@@ -76,7 +76,8 @@ get = BOOSTS.find
 
 
 def weight_parameter(default: float, grid: tuple[float, ...]) -> Parameter:
-    return Parameter(WEIGHT, "weight", default, high=float("inf"), open_high=True, grid=grid)
+    # Sums of much greater weights overflow.
+    return Parameter(WEIGHT, "weight", default, high=1e6, grid=grid)
 
 
 def from_json(data: Any) -> dict[str, dict[str, Any]]:
