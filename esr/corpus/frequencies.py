@@ -185,7 +185,7 @@ KEY_WORDS = 50
 _NEWEST, _SAMPLE = 500, 10
 """Sentences in which the written forms of all terms are looked up, and of one that is not in these."""
 ORDERS: Mapping[str, str] = {
-    "log-likelihood": "the surest differences first",
+    "log-likelihood": "the most certain differences first",
     "log-ratio": "the largest differences first",
 }
 

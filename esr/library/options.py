@@ -33,7 +33,7 @@ class SearchOptions(TypedDict, total=False):
 
     Query: `require="all"` requires every word in the sentence. `literal=True` reads the query as words,
     without syntax. `query_language` is the language of the query, such as "de", for an index by language; by
-    default, its words tell.
+    default, it is detected from its words.
 
     Ranking: `ranking` is the name of a ranking that esr ships, a file, or the contents of one. `model`,
     `context`, `prior`, `feature`, `boost`, `rerank`, `rerank_depth` and `candidates` take precedence over it;

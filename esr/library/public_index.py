@@ -266,8 +266,9 @@ class Index:
         """Show the occurrences of a word, a phrase or a prefix, one a line, with the text on both sides.
 
         Words without syntax are read as a phrase. `width` counts the characters or words on each side. `sort`
-        is "newest", "oldest", "best", "source", "node", or "left1" to "right3". With `sample`, so many
-        sentences are read, drawn at random by `seed`. Raises UsageError for a query with nothing to show.
+        is "newest", "oldest", "best", "source", "node", or "left1" to "right3". With `sample`, only
+        this many sentences are read, drawn at random with `seed`. Raises UsageError for a query with nothing
+        to show.
         """
         if sort not in SORTS:
             raise unknown("order", sort, SORTS)

@@ -439,7 +439,7 @@ TABLE: tuple[Argument, ...] = (
     ),
     Argument(
         "query_language",
-        "the language of q, such as de, for an index by language; by default, its words tell",
+        "the language of q, such as de, for an index by language; by default, detected from its words",
         LanguageCode(),
         f"page document documents {_ASKED} {_WORDS} quotes {_NAMES} analyze",
         "reading",
