@@ -24,6 +24,7 @@ from esr.corpus.names_and_quotes import (
     NamePage,
     Quotations,
     build_network,
+    check_names,
     check_quotations,
     find_quotations,
     list_names,
@@ -92,6 +93,8 @@ def names(
     with open_searcher(where) as searcher:
         selection = select(searcher, query, filters)
         listed = list_names(selection, type=type, prefix=prefix, k=k)
+        if not listed:
+            check_names(searcher.index)
         if network_file:
             network = build_network(selection, listed, least=least)
     if network_file:

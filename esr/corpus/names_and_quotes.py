@@ -397,6 +397,12 @@ def count_quoted(searcher: Searcher, speaker: str | None, about: ParsedQuery, fi
     return number
 
 
+def check_names(index: Index) -> None:
+    """Raise UsageError if an index has no names at all."""
+    if not index.count_names(NO_FILTERS, 1):
+        raise UsageError(f"{index.where} has no names: find them with esr enrich")
+
+
 def check_quotations(index: Index) -> None:
     """Raise UsageError if an index has no quotations at all."""
     if not any(index.count([HasQuote()], NO_FILTERS)):

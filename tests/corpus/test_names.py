@@ -189,6 +189,16 @@ def test_the_commands_and_python_give_the_same(folder: str, tmp_path: Path) -> N
     assert result.exit_code == 2 and "ends in .graphml or .csv" in str(result.output) + str(result.exception)
 
 
+def test_an_index_without_names_is_told_from_names_that_do_not_match(folder: str, tmp_path: Path) -> None:
+    load(str(tmp_path / "i"), [document("a", "It rained in Ohio.")])
+    none, other = (
+        CliRunner().invoke(main, ["names", "--prefix", "zyx", "--index", where])
+        for where in (str(tmp_path / "i"), folder)
+    )
+    assert none.exit_code == 2 and "has no names: find them with esr enrich" in none.output
+    assert (other.exit_code, other.output) == (0, "No name was found.\n")
+
+
 def test_other_programs_read_the_network(folder: str, tmp_path: Path) -> None:
     need("networkx")
     import networkx
