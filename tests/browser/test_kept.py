@@ -71,6 +71,16 @@ def test_a_saved_search_counts_what_is_new_since_its_last_visit(
     assert stored(page, "searches") == []
 
 
+def test_a_saved_search_for_words_that_no_sentence_has_together_says_so(opens: Opens) -> None:
+    page = opens("/search?q=relief+zyxgarble")
+    press(page, "Save this search")
+    expect(page.locator(".told")).to_have_text(
+        "The search is saved. No sentence has all its words yet: all that is saved"
+    )
+    follow(page.locator(".told a"))
+    expect(page.get_by_text("New are sentences with all words of a search.")).to_be_visible()
+
+
 def test_what_saves_a_search_stands_in_the_line_of_its_actions(opens: Opens) -> None:
     for path, beside in (("/search", "Export"), ("/quotes", "Export"), ("/timeline", "Export")):
         page = opens(f"{path}?q=relief")

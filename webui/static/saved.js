@@ -63,7 +63,9 @@
       } else if (kept.change("searches", (all) => [...all, { name: query, arguments: here }])) {
         show();
         const problem = await visit(here).catch((error) => error.message); // what is there now is not new later
-        kept.tell(problem ?? "The search is saved: ", kept.link("all that is saved", saved));
+        const done = find(here)?.seen?.total === 0 ? "The search is saved. No sentence has all its words yet: "
+          : "The search is saved: ";
+        kept.tell(problem ?? done, kept.link("all that is saved", saved));
       }
       show();
     }
@@ -116,7 +118,7 @@
     const all = searches();
     section.hidden = false;
     section.querySelector(".none").hidden = Boolean(all.length);
-    section.querySelector(".some").hidden = !all.length;
+    for (const each of section.querySelectorAll(".some")) each.hidden = !all.length;
     const rows = all.map(makeRow);
     section.querySelector(".kept").replaceChildren(...rows);
     countNew(all.map((search, n) => [search, rows[n].querySelector(".new")]));
