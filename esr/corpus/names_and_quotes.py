@@ -319,7 +319,7 @@ class Quotation(Struct, frozen=True):
     """A quotation in a sentence. `text` has its marks; `start` and `end` are its characters in `sentence`.
 
     `speaker` is as written in or near the sentence. `name` is the key of the name that it certainly stands
-    for.
+    for. `previous` is the sentence before.
     """
 
     text: str
@@ -335,6 +335,7 @@ class Quotation(Struct, frozen=True):
     source: str | None
     date: str | None
     url: str | None
+    previous: str | None
 
 
 class Quotations(Struct, frozen=True):
@@ -439,4 +440,5 @@ def _quotation(record: SentenceRecord, quote: Quote) -> Quotation:
         record.source,
         record.date,
         record.url,
+        record.previous,
     )

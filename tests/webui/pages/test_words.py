@@ -97,6 +97,8 @@ def test_speakers_with_a_known_name_are_listed_and_called_by_it(tmp_path: Path) 
         ("theresa+may", "Theresa May", "3"),
         ("boris+mcdonald", "Boris Mcdonald", "1"),
     ]
+    # Who he is may be in the sentence before.
+    assert re.findall(r'class="near"[^>]*>([^<]+)<', html) == [escape(sentences[2].text)]
     said = re.findall(r"(?s)<footer><p>(.*?)</p>", html)
     assert sorted(re.sub("<[^>]+>", "", each) for each in said) == sorted(
         [
