@@ -1,8 +1,8 @@
-"""A connection to the servers of an index, and the indices that the aliases of its location lead to.
+"""A connection to the servers of an index, and the indices that the aliases of its location point to.
 
-A node that hung and comes back answers from its old state for a second or two: it may report old targets of
-an alias, and take shard copies without the last writes for complete ones. A node that has seen a switch of
-the aliases also knows which copies were complete at that time. So a search of certain indices accepts answers
+A node that recovers from a hang answers from its old state for a second or two: it may report old targets of
+an alias, and treat shard copies without the last writes as complete. A node that has seen a switch of the
+aliases also knows which copies were complete at that time. So a search of certain indices accepts answers
 only from a node that has reported these indices, or newer ones, behind the aliases.
 """
 
@@ -38,25 +38,25 @@ class AliasTargets(NamedTuple):
 
     @property
     def newest(self) -> str:
-        """The newest index of sentences: names end in the time at which their load began."""
+        """The newest index of sentences, by the start time of the load at the end of its name."""
         return max(self.sentences.split(","))
 
     @property
     def loads(self) -> set[str]:
-        """The indices of sentences of all loads that an alias leads to."""
+        """The indices of sentences of all loads behind either alias."""
         names = ",".join(self).split(",")
         return {sentences_index(name) for name in names if name}
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """The indices that belong to these loads, but that neither alias leads to."""
+        """The indices of these loads that neither alias points to."""
         names = {*",".join(self).split(",")}
         pairs = ((index, documents_index(index)) for index in sorted(self.loads))
         return tuple(name for pair in pairs for name in pair if name not in names)
 
 
 def look_up(client: Elasticsearch, sentences: str, documents: str) -> tuple[AliasTargets, NodeConfig]:
-    """The indices behind these aliases, and the node that answered. A missing alias leads nowhere."""
+    """The indices behind these aliases, and the node that answered. A missing alias has none."""
     answer = client.options(ignore_status=404).indices.get_alias(name=[sentences, documents])
     aliases = {index: body["aliases"] for index, body in answer.items() if isinstance(body, dict)}
     names = (
@@ -67,7 +67,7 @@ def look_up(client: Elasticsearch, sentences: str, documents: str) -> tuple[Alia
 
 
 class ConfirmedNodes(threading.local):
-    """The node that last reported the targets of the aliases, and its report; one per thread."""
+    """The node that last reported the targets of the aliases, and its report. Each thread has its own."""
 
     node: NodeConfig | None = None
     targets: AliasTargets | None = None
@@ -87,7 +87,7 @@ class StickyNodeSelector(NodeSelector):
     """Keeps each thread on one node until that node fails or the thread switches to the next.
 
     An answer from a node with an old state (see the module) is out of date, but consistent. Combined with an
-    alias that was looked up on another node, it is wrong. So requests that belong together go to one node.
+    alias that was looked up on another node, it is wrong. So related requests go to one node.
     """
 
     def __init__(self, node_configs: list[NodeConfig]) -> None:
@@ -108,7 +108,7 @@ class StickyNodeSelector(NodeSelector):
 
 
 class FastJsonSerializer(JsonSerializer):
-    """Encodes requests in a fifth of the time of Python's own encoder, parses answers in less than half."""
+    """Encodes requests in a fifth, and parses answers in less than half, of the time of Python's json."""
 
     def json_dumps(self, data: Any) -> bytes:
         try:
@@ -121,16 +121,16 @@ class FastJsonSerializer(JsonSerializer):
 
 
 class ProcessClients:
-    """The client of this process. After a fork, the new process gets one of its own.
+    """The client of this process. After a fork, the new process gets its own client.
 
-    Two processes that used the same sockets would get each other's answers.
+    Two processes with the same sockets would get each other's answers.
     """
 
     def __init__(self, connect: Callable[[], Elasticsearch]) -> None:
         self._connect = connect
         self._of_process = os.getpid(), connect()
         self._hurried: dict[tuple[int, float], Elasticsearch] = {}
-        """The client with another timeout, by process and seconds. It takes half a millisecond to make."""
+        """Clients with other timeouts, by process and seconds. Creating one takes half a millisecond."""
 
     @property
     def client(self) -> Elasticsearch:
@@ -154,21 +154,21 @@ class ProcessClients:
 
 
 SEARCH_TIMEOUT = 20
-"""Seconds that Elasticsearch may search before it returns a partial answer, which esr reports."""
+"""Seconds that Elasticsearch may search before it returns a partial answer, which esr reports as such."""
 REQUEST_TIMEOUT = SEARCH_TIMEOUT + 10
-"""Seconds to wait for any answer to a search. A server that hangs is not asked again."""
+"""Seconds to wait for any answer to a search. A hanging server is not asked again."""
 LOAD_TIMEOUT = 120
-"""Seconds to wait for an answer to a part of a load."""
+"""Seconds to wait for an answer to a request of a load."""
 _MOST_HURRIED = 400
 _MAX_ATTEMPTS = 3
-"""Nodes that are tried within the time of one request, if the location names that many."""
+"""Maximum number of nodes that are tried within the time of one request."""
 
 
 class Connection:
-    """The client for the servers of a location, which a cluster and those pinned to its indices share.
+    """The client for the servers of a location. A cluster shares it with those pinned to its indices.
 
-    Several hosts are nodes of one cluster: if one does not answer a request, it goes to another. A location
-    without a login uses the one of the environment (`Login`).
+    Several hosts are nodes of one cluster: if one does not answer a request, another is tried. A location
+    without a login uses that of the environment (`Login`).
     """
 
     def __init__(self, where: str, request_timeout: float) -> None:
@@ -203,7 +203,7 @@ class Connection:
         return self._clients.client
 
     def hurried(self, seconds: float) -> Elasticsearch:
-        """The client that waits no longer than this for an answer."""
+        """The client that waits for an answer no longer than this."""
         return self._clients.hurried(seconds)
 
     @property
@@ -215,7 +215,7 @@ class Connection:
 
 
 class Cluster:
-    """The servers of a location, and the aliases there, or the indices that it is pinned to instead."""
+    """The servers of a location, and its aliases or the indices that it is pinned to."""
 
     def __init__(
         self,
@@ -230,13 +230,13 @@ class Cluster:
         self.alias, self.documents_alias = targets or connection.aliases
 
     def close(self) -> None:
-        """Close the connections, which pinned clusters share. Later use of any of them raises IndexClosed."""
+        """Close the connections, which pinned clusters share. Any later use raises IndexClosed."""
         self._connection.closed.set()
         self._connection.client.close()
 
     @contextmanager
     def closed_on_error(self) -> Iterator[None]:
-        """Close the connections if the block fails, since the caller then has no object to close."""
+        """Close the connections if the block fails: the caller then has no object to close."""
         try:
             yield
         except BaseException:
@@ -262,7 +262,7 @@ class Cluster:
         return round(SEARCH_TIMEOUT / REQUEST_TIMEOUT * min(self._answer_seconds(), REQUEST_TIMEOUT), 3)
 
     def _answer_seconds(self) -> float:
-        """Seconds that the client waits for an answer of one node before it asks another."""
+        """Seconds that the client waits for the answer of one node before it asks another."""
         return time_remaining(self._connection.timeout) / self._connection.attempts
 
     def switch_node(self) -> None:
@@ -274,7 +274,7 @@ class Cluster:
     def look_up_targets(self) -> AliasTargets:
         """The indices behind the aliases, according to the node that serves this thread.
 
-        Raises IndexMissing if the aliases lead nowhere, IndexUnusable if an index was deleted by hand.
+        Raises IndexMissing if the aliases have no indices, IndexUnusable if an index was deleted by hand.
         """
         targets, node = look_up(self.client, *self.aliases)
         if not any(targets):
@@ -285,7 +285,7 @@ class Cluster:
         return targets
 
     def pin(self, targets: AliasTargets) -> Cluster:
-        """The same servers, with these indices in place of the aliases, wherever the aliases move."""
+        """The same servers, with these indices in place of the aliases, which may move."""
         return Cluster(self.where, connection=self._connection, targets=targets)
 
     @property
@@ -299,9 +299,9 @@ class Cluster:
         return self._targets is not None and self.has_several_nodes
 
     def is_current(self, node: NodeConfig) -> bool:
-        """Whether a node answers from the indices that the cluster is pinned to, in their present state.
+        """Whether a node answers from the current state of the indices that the cluster is pinned to.
 
-        Asks the node that serves this thread, unless it has already reported them.
+        Asks the node that serves this thread, unless it has already reported these indices.
         """
         targets = self._targets
         if targets is None or self._connection.confirmed.knows(node, targets):
@@ -336,7 +336,7 @@ class Cluster:
 
     @property
     def dialect(self) -> Dialect:
-        """The dialect of the server, which its first answer tells. Raises EngineUnreachable."""
+        """The dialect of the server, known from its first answer. Raises EngineUnreachable."""
         if self._connection.dialect is None:
             with self.translate_errors(), suppress(ApiError):
                 self.client.info()
@@ -355,7 +355,7 @@ class Cluster:
         return tuple(int(part) for part in version.split(".")[:2])
 
     def server(self) -> str:
-        """The name of the server with its version, without it for a login that may only search."""
+        """The name of the server and, unless the login may only search, its version."""
         with self.translate_errors():
             try:
                 return f"{self.dialect.name} {self.client.info()['version']['number']}"

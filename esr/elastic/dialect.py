@@ -1,12 +1,12 @@
 """The differences between the servers that esr works with, and the transport that speaks their dialects.
 
-esr writes its requests, templates and scripts in the language of Elasticsearch. The dialect of another
-server translates them just before they are sent. What a server lacks is a flag of its dialect, which
-`esr status` names.
+esr writes its requests, templates and scripts in the language of Elasticsearch. The dialect of another server
+translates them just before they are sent. Features that a server lacks are flags of its dialect, which `esr
+status` names.
 
-The transport, below the client of Elasticsearch, finds out what answers: the first answer tells by its
-headers whether Elasticsearch or OpenSearch has sent it. A server that refuses the client's media type gets
-the request again in one that it takes, and all later requests in that one.
+The transport, below the client of Elasticsearch, recognizes Elasticsearch or OpenSearch by the headers of the
+first answer. If a server refuses the client's media type, that request and all later ones are sent in one
+that it accepts.
 """
 
 from __future__ import annotations
@@ -26,28 +26,28 @@ from esr.text.document import METADATA
 
 Body = Any
 SEPARATOR = "\x1f"
-"""Separates a key from a value or a form. It is a blank character, so none of them contains it."""
+"""Separates a key from a value or a form. It counts as white space, so none of them contains it."""
 VALUES_FIELD = "metadata_values"
 """The field of a document with its metadata as pairs of key and value. Composite aggregations miscount the
 values of a `flattened` field if there are several segments."""
 
 
 class Dialect:
-    """What Elasticsearch takes as it is written. Subclasses translate it for other servers."""
+    """The dialect of Elasticsearch, which needs no translation. Subclasses translate for other servers."""
 
     name = "Elasticsearch"
     oldest = (8, 19)
-    """The oldest version that esr works with."""
+    """The oldest supported version."""
     lacks: Sequence[str] = ()
-    """What the server does not have. docs/servers.md says what follows from that."""
+    """The features that the server lacks. docs/servers.md describes the effects."""
     counts_occurrences = True
     """Whether the server's statistics of terms, in scripts, can span several shards."""
     counts_metadata = True
-    """Whether values of metadata can be counted by their field, without pairs of key and value."""
+    """Whether values of metadata can be counted by their field alone, without VALUES_FIELD."""
     missing_scripts: Sequence[str] = ()
-    """The scripts that the server cannot run, and that are not needed there."""
+    """The scripts that the server cannot run and does not need."""
     has_vectors = True
-    """Whether there is a field type for vectors; otherwise, their bytes are stored."""
+    """Whether the server has a field type for vectors. Otherwise, their bytes are stored."""
 
     has_api_keys = True
     has_terms_by_language = True
@@ -79,7 +79,7 @@ _FIELD_TYPES: Mapping[str, Mapping[str, Any]] = {
     "flattened": {"type": "flat_object"},
     "dense_vector": {"type": "binary", "doc_values": True},
 }
-"""By the type of a field in Elasticsearch: its whole definition in OpenSearch."""
+"""The definition of a field in OpenSearch, by the field's type in Elasticsearch."""
 _UNKNOWN_SETTINGS = {"allow_auto_create"}
 _COUNTED_FIELDS = ("text", "surrounding", "context")
 """The fields whose terms are counted in scripts, from the innermost to the outermost."""
@@ -102,7 +102,7 @@ double middle = fields.size() == 3 ? termFreq('surrounding', term) : 0;
     "_termStats.totalTermFreq().getMin()": "totalTermFreq(params.fields.get(0), params.term)",
     "dotProduct(params.query, params.field)": "product(params.query, doc[params.field].value)",
 }
-"""Parts of scripts, and what takes their place. `term` and `fields` are those of the query that is scored."""
+"""Parts of scripts, and their replacements. `term` and `fields` are parameters of the scored query."""
 _PRODUCT = """\
 double product(List query, BytesRef stored) {
   double sum = 0;
@@ -180,7 +180,7 @@ def _translate_template(node: Any) -> Any:
 
 
 def _feature(term: str) -> str:
-    """The name of the feature that has the weight of a term. A period would begin the name of a field."""
+    """The name of the feature with the weight of a term. Periods, which separate names, are replaced."""
     return term.replace(".", "\t")
 
 
@@ -197,18 +197,18 @@ def _translate_search(node: Any) -> Any:
 
 
 def _weight_query(field: str, wanted: Any) -> dict[str, Any]:
-    """Scores the weight of a term, times the boost."""
+    """A query that scores the weight of a term, times the boost."""
     clause = wanted if isinstance(wanted, dict) else {"value": wanted}
     boost = {"boost": clause["boost"]} if "boost" in clause else {}
     return {"rank_feature": {"field": f"{field}.{_feature(clause['value'])}", "linear": {}, **boost}}
 
 
 def _translate_script_score(node: Mapping[str, Any]) -> dict[str, Any]:
-    """With the term that the script counts, and the fields that it is looked up in, among its parameters."""
+    """Add the term that the script counts, and the fields to look it up in, to the script's parameters."""
     script, query = node["script"], node["query"]
     translated = {**node, "query": _translate_search(query)}
     if _counts_terms(script["id"]):
-        found = dict(_counted_terms(query)) or query.get("term", {})  # a word as it is written
+        found = dict(_counted_terms(query)) or query.get("term", {})  # a written word
         fields = [field for field in _COUNTED_FIELDS if field in found] or list(found)
         params = {**script.get("params", {}), "fields": fields}
         translated["script"] = {**script, "params": {**params, "term": next(iter(found.values()), "")}}
@@ -221,7 +221,7 @@ def _counts_terms(script: str) -> bool:
 
 
 def _counted_terms(node: Any) -> Iterator[tuple[str, str]]:
-    """The terms of a query with their fields, as `_termStats` counts them."""
+    """Yield the terms of a query with their fields, as `_termStats` counts them."""
     if isinstance(node, list):
         for item in node:
             yield from _counted_terms(item)
@@ -251,7 +251,7 @@ class _Request(NamedTuple):
 
 
 class ServerTransport(Transport):
-    """Sends the requests of the client of Elasticsearch 9 as the server takes them.
+    """Sends the requests of the client of Elasticsearch 9 in a form that the server accepts.
 
     `dialect` is that of the server, None before its first answer. An Elasticsearch before 9 gets media types
     without a version.
@@ -272,7 +272,7 @@ class ServerTransport(Transport):
         if self.dialect is None:
             self.dialect = self._recognise(answer, headers, options)
             if self.dialect is OPENSEARCH:
-                if answer.meta.status < 400:  # what was done must not be done again
+                if answer.meta.status < 400:  # a successful request must not be repeated
                     return _as_elasticsearch(answer)
                 return self._ask_opensearch(request, headers, options)
         if not self._is_plain and answer.meta.status == 400 and _REFUSED in str(answer.body):
@@ -315,7 +315,7 @@ class ServerTransport(Transport):
     def _ask_each(
         self, request: _Request, headers: Mapping[str, str], options: Mapping[str, Any]
     ) -> TransportApiResponse:
-        """The answers to several searches, together if none of them has scores of named queries."""
+        """The answers to several searches, sent together unless one of them needs scores of named queries."""
         lines = [OPENSEARCH.search(line) for line in request.body]
         if not any(map(_has_names, lines[1::2])):
             target = _without_named_scores(request.target)
@@ -345,7 +345,7 @@ def _translate(request: _Request) -> _Request:
 
 
 def _as_elasticsearch(answer: TransportApiResponse, body: Any = None) -> TransportApiResponse:
-    """An answer that the client takes, with this body instead of its own if there is one."""
+    """An answer that the client accepts, with `body` instead of its own if given."""
     headers = HttpHeaders({**answer.meta.headers, **_IS_ELASTICSEARCH})
     return TransportApiResponse(replace(answer.meta, headers=headers), answer.body if body is None else body)
 

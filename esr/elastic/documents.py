@@ -1,7 +1,7 @@
 """Documents and sentences as Elasticsearch stores them: the fields of their terms and quotations, decoding.
 
-Elasticsearch makes the terms of `text` and `surrounding` by the index's analyzer. An index by language has no
-such analyzer: esr writes its terms to two more fields. These terms are marked, so a term tells its field.
+Elasticsearch analyzes `text` and `surrounding` with the index's analyzer. An index by language has no such
+analyzer: esr writes its terms to two more fields. These terms are marked, so a term determines its field.
 Quotations are stored with the keys by which speakers are searched for.
 
 Documents are read in collection order, or by position. The stored `ordinal` has gaps where documents were
@@ -65,20 +65,20 @@ def sentence_field(description: Description) -> str:
 
 
 def language_query(languages: Iterable[str | None], group: str) -> dict[str, Any]:
-    """Matches the entries in the language of a group (`language_group`). `languages` are those of all."""
+    """Matches the entries in a group's language (`language_group`). `languages` are those of all entries."""
     declared = {"terms": {"language": telling_codes(languages, group)}}
     return {"bool": {"must_not": [declared]}} if group == UNKNOWN_LANGUAGE else declared
 
 
 def added_properties(description: Description) -> dict[str, Any]:
-    """What the mapping of an index needs beside that of the templates."""
+    """The properties that the mapping of an index needs in addition to those of the templates."""
     if not description.is_by_language:
         return {}
     return {_BY_LANGUAGE: {"properties": {"sentence": _WRITTEN, "surrounding": _WRITTEN}}}
 
 
 def written_terms(sentences: Sequence[Sentence], analyzer: Analyzer) -> list[Mapping[str, Any]]:
-    """The fields of a document's sentences that Elasticsearch does not make itself, by their place."""
+    """The fields of terms that Elasticsearch does not compute itself, one mapping for each sentence."""
     if not analyzer.mark:
         return [{}] * len(sentences)
     own = [" ".join(analyzer.terms(sentence.text)) for sentence in sentences]
@@ -143,7 +143,7 @@ def decode_document(source: Mapping[str, Any]) -> Document:
 
 
 def decode_sentence(source: Mapping[str, Any]) -> SentenceRecord:
-    """The sentence as search results show it."""
+    """The record of a sentence, decoded from its `_source`."""
     entities = source.get("entities")
     if entities is not None:
         entities = {type: tuple(entities[type]) for type in ENTITY_TYPES if type in entities}
@@ -159,7 +159,7 @@ _KEEP_ALIVE = "10m"
 
 
 def read_documents(cluster: Cluster) -> Iterator[Document]:
-    """All documents in order, as of the start of the iteration, whatever is switched or deleted later."""
+    """Yield all documents in order as of the start of the iteration, even if they are deleted meanwhile."""
     with cluster.translate_errors():
         answer = cluster.client.open_point_in_time(index=cluster.documents_alias, keep_alive=_KEEP_ALIVE)
     point_in_time = {"id": answer["id"], "keep_alive": _KEEP_ALIVE}
@@ -191,7 +191,7 @@ def read_documents_at(cluster: Cluster, positions: Sequence[int]) -> list[Docume
 
 
 def _ordinals(cluster: Cluster, positions: Sequence[int]) -> list[int]:
-    """The `ordinal` of the documents at these positions: the same number if none were removed."""
+    """The `ordinal` of the documents at these positions, which are equal if none were removed."""
     alias = cluster.documents_alias
     greatest = {"last": {"max": {"field": "ordinal"}}}
     answer = search(cluster, index=alias, size=0, track_total_hits=True, aggs=greatest)
@@ -219,7 +219,7 @@ def _ordinals(cluster: Cluster, positions: Sequence[int]) -> list[int]:
 
 
 def _matching_ordinals(cluster: Cluster, query: dict[str, Any]) -> Iterator[int]:
-    """The `ordinal` of all documents that match a query, ascending."""
+    """Yield the `ordinal` of each document that matches a query, ascending."""
     body: dict[str, Any] = {"query": query, "sort": [{"ordinal": "asc"}], "source": False}
     for page in search_pages(cluster, _BATCH, index=cluster.documents_alias, **body):
         yield from (hit["sort"][0] for hit in hits_of(page))

@@ -1,9 +1,9 @@
-"""Stored numbers that bound scores: impacts of sentences for one mixture, term maxima for any ranking.
+"""Stored numbers that bound scores: impacts for one mixture, by sentence, and term maxima for any ranking.
 
 An impact is how much more a term adds to a sentence than to a sentence far from the term. Impacts and term
-maxima are stored as weights of sparse vectors. So Elasticsearch adds up bounds by impacts without a script,
-and skips sentences that cannot be among the best. A bound must never be too low: all numbers are rounded to
-the safe side. Impacts depend on p(t|C), which deliveries change (`Slack`); term maxima do not.
+maxima are stored as weights of sparse vectors. So Elasticsearch sums bounds by impacts without a script, and
+skips sentences that cannot be among the best. Bounds must never be too low, so all numbers are rounded to the
+safe side. Impacts depend on p(t|C), which deliveries change (`Slack`); term maxima do not.
 """
 
 from __future__ import annotations
@@ -23,16 +23,17 @@ from esr.plans.evaluate import Array, affine, beta, round_outward
 from esr.plans.plan import Affine, CollectionStatistics, Mixture, Plan, PlanTerm, Statistics
 
 IMPACTS_FIELD = "lifts"
-"""The field of stored impacts, which is called so until the next format."""
+"""The field of stored impacts. The name stays until the next index format."""
 EMPTY = " "
-"""A token that is no term. Its impact is that of a short sentence."""
+"""A token that is no term. Its impact is the impact of a sentence for being short."""
 IMPACT_BOOST = 2.0**123
 """The factor of stored weights. Impacts start at an eighth. Their weights are the smallest that Elasticsearch
 takes, since its postings keep 16 bits of a weight, and fewer of small ones."""
 _SMALLEST_WEIGHT = 2.0**-126
 _SHORT = 6.0
-"""Shorter sentences have an impact for their length. A greater length makes bounds tighter, searches
-slower.
+"""Length below which a sentence has an impact for its length.
+
+A greater length makes bounds tighter and searches slower.
 """
 _SENTENCE, _DOCUMENT = 13.0, 156.0
 """The lengths of a sentence and of its document for which a term that occurs once adds log(1 + scale / p)."""
@@ -40,18 +41,18 @@ _SENTENCE, _DOCUMENT = 13.0, 156.0
 
 @dataclass(frozen=True, slots=True)
 class ImpactBase:
-    """The part of a bound that any sentence gets, the rest being its impacts. An index stores it.
+    """The part of a bound that all sentences share. The rest are their impacts. An index stores it.
 
     With p = p(t|C), and w_d and w_c, the weights of the document and of the collection in a sentence, a term
     of its document adds
 
         log p + log w_c + log(1 + x / p),   x = (near(t,s) + w_d c(t,d) / c(d)) / w_c
 
-    to the sentence's score. The base takes log w_c of a sentence of this `length`, and log(1 + scale / p)
-    instead of the last part for each term in `context`. The impact is what the term adds above the base. Most
-    impacts belong to terms near the sentence; the others to short documents, and to terms that are frequent
-    in their document. A shorter sentence has a greater log w_c, which is an impact of its own, common to all
-    terms of a query. A smaller `scale` means more stored impacts, a greater one less tight bounds.
+    to the sentence's score. The base has log w_c of a sentence of this `length`, and for each term in
+    `context` log(1 + scale / p) instead of the last part. The impact is what the term adds above the base.
+    Most impacts belong to terms near the sentence; the others to short documents, and to terms that are
+    frequent in their document. A shorter sentence has a greater log w_c: the difference is a separate impact,
+    common to all terms of a query. A smaller `scale` means more stored impacts, a greater one looser bounds.
     """
 
     transform: Mixture
@@ -84,7 +85,7 @@ def document_weights(transform: Mixture, lengths: Array) -> Array:
 
 
 def impact_codes(impacts: Array) -> npt.NDArray[np.int32]:
-    """The upper bits of the weights that encode impacts, rounded up, as `short_float` takes them."""
+    """The upper bits of the weights that encode impacts, rounded up: arguments of `short_float`."""
     eighths = np.maximum(impacts / (IMPACT_BOOST * _SMALLEST_WEIGHT), 1.0)
     # Weights are smaller by a power of two, so only their exponents differ.
     bits = round_outward(eighths, up=True).view(np.int32) - _impact_bits(1.0) + _impact_bits(_SMALLEST_WEIGHT)
@@ -113,7 +114,7 @@ class Slack:
     losses: Mapping[str, float]
 
     def of_term(self, term: str) -> float:
-        """The slack to add where this term is in the document."""
+        """The slack to add for this term if the document contains it."""
         return self.growth + self.losses.get(term, 0.0)
 
     def mean(self, terms: Sequence[PlanTerm]) -> float:
@@ -123,10 +124,10 @@ class Slack:
 
 
 def describe_impacts(base: ImpactBase, collection: CollectionStatistics) -> dict[str, Any]:
-    """The description of the impacts that an index stores: their base and their collection.
+    """The stored description of an index's impacts: their base and their collection.
 
-    `least_occurrences` is the least length of the collection that any of them were computed for. `lost`
-    bounds the occurrences that any term has lost since the first were computed.
+    `least_occurrences` is the least collection length that any impacts were computed for. `lost` bounds the
+    occurrences that any term has lost since the first impacts were computed.
     """
     return {
         "mu": base.transform.mu,
@@ -142,7 +143,7 @@ def describe_impacts(base: ImpactBase, collection: CollectionStatistics) -> dict
 def describe_after_delivery(
     description: Mapping[str, Any], before: CollectionStatistics, after: CollectionStatistics, lost: int
 ) -> dict[str, Any]:
-    """The description after a delivery, whose own impacts are for the collection `after` it.
+    """The description after a delivery. The delivery's own impacts are for the collection `after` it.
 
     `lost` is the most occurrences that any term loses by the delivery. Returns {} if the impacts do not apply
     to `before`.

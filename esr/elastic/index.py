@@ -1,8 +1,8 @@
 """The interface `Index` for an index in Elasticsearch, behind an alias.
 
 Searches run on snapshots, which name the indices behind the alias and stay consistent if it moves.
-`on_latest` saves the request that looks the alias up: it presumes that the alias has not moved, and lets the
-answer confirm that (`Presumption`).
+`on_latest` saves the request for looking up the alias: it presumes that the alias has not moved, which the
+answer confirms (`Presumption`).
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ _MOST_REMEMBERED = 5_000
 
 
 class Opened:
-    """What a cluster's aliases, or the indices that it `is_pinned` to, have for searches, and its readers."""
+    """Readers and cached data of a cluster's aliases, or of the indices that it `is_pinned` to."""
 
     def __init__(self, cluster: Cluster, is_pinned: bool = False) -> None:
         self.cluster = cluster
@@ -99,7 +99,7 @@ class Opened:
         self.analyzer = get_analyzer(self.description.analyzer)
         self.statistics = AliasStatistics(cluster, is_pinned, sentence_field(self.description))
         self.words = AliasStatistics(cluster, is_pinned, WORDS_FIELD["sentence"])
-        """Of the words as written."""
+        """Statistics of written words."""
         self.evidence_reader = EvidenceReader(self.analyzer)
         self.names = NameReader(cluster)
         self.encoders = EncoderReader(cluster)
@@ -110,7 +110,7 @@ class Opened:
         self._remembered: dict[Any, Any] = {}
 
     def remember(self, read: Callable[..., Remembered], *arguments: Any) -> Remembered:
-        """What `read` returns for the cluster and these arguments, of texts: those of pinned indices stay."""
+        """The result of `read`, which depends on texts alone: it is cached if the indices are pinned."""
         if not self.is_pinned:
             return read(self.cluster, *arguments)
         remembered, key = self._remembered, (read, *arguments)  # another thread may replace them
@@ -123,9 +123,9 @@ class Opened:
 
 
 class ElasticsearchSnapshot:
-    """The answers of what was opened, which never leads to other indices if it is pinned to some.
+    """An `Index` that answers from what was opened. If that is pinned, its indices never change.
 
-    A search checks the `presumption` that the aliases lead to these indices, if there is one.
+    A search checks the `presumption`, if any, that the aliases still point to these indices.
     """
 
     def __init__(self, where_with_login: str, opened: Opened, presumption: Presumption | None = None) -> None:
@@ -229,7 +229,7 @@ class ElasticsearchSnapshot:
     def check_ready(self) -> None:
         meta.searchable_loads(self.cluster)
         # Any user who may search may use stored scripts, but few may read them. So a search compiles them
-        # all. It scores no hit, so their parameters are not used.
+        # all. It scores no hit and needs no parameters.
         scripts = [
             {"script_score": {"query": {"match_all": {}}, "script": {"id": script}}}
             for script in (
@@ -248,7 +248,7 @@ class ElasticsearchSnapshot:
         )
 
     def warm_up(self) -> None:
-        """Do nothing: Elasticsearch has all that it needs."""
+        """Do nothing: Elasticsearch needs no preparation."""
 
     def sentences(self, ids: Sequence[str]) -> list[SentenceRecord]:
         return [decode_sentence(source) for source in look_up_sources(self.cluster, ids, RECORD_FIELDS)]
@@ -484,7 +484,7 @@ class ElasticsearchIndex(ElasticsearchSnapshot):
             super().__init__(where, Opened(cluster))
 
     def snapshot(self) -> ElasticsearchSnapshot:
-        """A snapshot of the indices that the alias leads to: its statistics and results stay consistent."""
+        """A snapshot of the indices behind the alias. Its statistics and results stay consistent."""
         self.cluster.switch_node()  # one node must report the alias and answer the searches
         with self.cluster.translate_errors():
             try:
@@ -519,10 +519,10 @@ class ElasticsearchIndex(ElasticsearchSnapshot):
         return result
 
     def _presume(self) -> tuple[ElasticsearchSnapshot, Presumption] | None:
-        """The last snapshot, presumed to be the latest, which its searches confirm.
+        """The last snapshot, presumed to be the latest, and the presumption, which its searches confirm.
 
-        None if answers could not confirm that: with several loads, one may have no hits; with several nodes,
-        one may not have seen a switch yet.
+        None if answers could not confirm it: of several loads, one may have no hits; of several nodes, one
+        may not have seen a switch yet.
         """
         if self._latest is None or self.cluster.has_several_nodes:
             return None

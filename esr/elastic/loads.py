@@ -1,9 +1,9 @@
 """The generations behind an alias, and the processes that write them.
 
 A generation is headed by a load, and consists of its indices and possibly those of other loads. A heartbeat
-in the `_meta` of a load's index, which its writer renews, tells a killed load from a live one. On the
-writer's own machine, its process id does. Process ids are compared only within one process space, since
-containers may share a host name, and each has a process 1.
+in the `_meta` of a load's index, which the writer renews, distinguishes a live load from a killed one. On the
+writer's machine, its process id does. Process ids are compared only within one process space: containers may
+share a host name, and each has a process 1.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ _PROC = Path("/proc")
 class LoadOwner(NamedTuple):
     """The process that writes a load. `host` is a name for people.
 
-    `process_space` is the scope in which a process id is unique. `started` tells a process from an earlier
-    one with the same id. Without a process id, whether the load is alive cannot be determined.
+    `process_space` is the scope in which a process id is unique. `started` distinguishes a process from an
+    earlier one with the same id. Without a process id, it is unknown whether the load is alive.
     """
 
     host: str
@@ -54,7 +54,7 @@ class LoadOwner(NamedTuple):
 
     @property
     def is_near(self) -> bool:
-        """Whether the process is visible from this one, if it is alive."""
+        """Whether the process, if alive, is visible from this one."""
         return self.process_id > 0 and self.process_space == _process_space()
 
     @property
@@ -89,7 +89,7 @@ def _is_alive(process_id: int) -> bool:
 
 
 def _started(process_id: int) -> str:
-    """When a process was started, in ticks since the boot; "" if the system does not say."""
+    """The start time of a process, in ticks since the boot; "" if the system does not tell."""
     try:
         stat = (_PROC / str(process_id) / "stat").read_text()
     except OSError:
@@ -100,7 +100,7 @@ def _started(process_id: int) -> str:
 INTERVAL = 10.0
 """Seconds between two heartbeats."""
 PATIENCE = 120.0
-"""Seconds without a heartbeat after which a load counts as killed. Clocks must agree much better."""
+"""Seconds without a heartbeat after which a load counts as killed. Clocks must differ by much less."""
 _POLL_SECONDS = 1.0
 
 
@@ -126,7 +126,8 @@ class Heartbeat:
     ) -> None:
         """Raise EsrError if another process has taken a load over, unless the block failed."""
         self._stopped.set()
-        # A renewal under way must not follow the caller's next write. After a failure there is none.
+        # A renewal in progress must end before the caller's next write. After a failure there is no next
+        # write.
         self._thread.join(None if error is None else _POLL_SECONDS)
         if self._lost is not None and error is None:
             raise EsrError(
@@ -159,14 +160,14 @@ def is_killed(load: Load) -> bool:
 
 
 def is_known_alive(load: Load) -> bool:
-    """Whether the writer is known to be alive. A writer without process id and heartbeat is not."""
+    """Whether the writer is known to be alive. Without process id and heartbeat, it is not."""
     return not is_killed(load) and (LoadOwner.parse(load.owner).is_near or load.heartbeat > 0)
 
 
 def wait_for_end(cluster: Cluster, load: Load) -> bool:
     """Whether the writer of a load has ended. Waits for its next heartbeat, or until that is long overdue.
 
-    Waiting makes this independent of the clocks of other machines.
+    Waiting makes the result independent of other machines' clocks.
     """
     if LoadOwner.parse(load.owner).is_near or not load.heartbeat:
         return not is_known_alive(load)
@@ -184,7 +185,7 @@ def wait_for_end(cluster: Cluster, load: Load) -> bool:
 def serve(cluster: Cluster, load: Load, instead_of: Iterable[str] | None = None) -> None:
     """Point the aliases to the generation that a load heads, and to nothing else, in one step.
 
-    Raises EsrError if `instead_of` is given and the aliases lead to other indices of sentences.
+    Raises EsrError if `instead_of` is given and the aliases point to other indices of sentences.
     """
     before = _read_targets(cluster)
     if instead_of is not None and {*filter(None, before.sentences.split(","))} != set(instead_of):
@@ -200,14 +201,14 @@ def serve(cluster: Cluster, load: Load, instead_of: Iterable[str] | None = None)
     ):
         old_indices, new_indices = {*filter(None, names.split(","))}, {*wanted}
         for index in sorted(old_indices - new_indices):
-            # Fails as a whole if another process has moved the alias since it was looked up.
+            # The request fails as a whole if another process has moved the alias since it was looked up.
             actions.append({"remove": {"index": index, "alias": alias, "must_exist": True}})
         actions += ({"add": {"index": index, "alias": alias}} for index in sorted(new_indices - old_indices))
     try:
         with cluster.translate_errors():
             cluster.client.indices.update_aliases(actions=actions)
     except EsrError:
-        # If the answer was lost, the repeated request finds nothing to remove: the switch was done.
+        # If the answer was lost, the repeated request finds nothing to remove, as the switch is done.
         if {new.index for new in meta.aliased_loads(cluster)} != set(load.members):
             raise
 
@@ -217,7 +218,7 @@ def load_states(cluster: Cluster) -> list[tuple[Load, str]]:
     loads = meta.all_loads(cluster)
     served = _read_targets(cluster).loads
     serving = [load for load in loads if set(load.members) == served]
-    # If aliases were moved by hand, the newest load behind them represents all of them.
+    # If aliases were moved by hand, the newest load behind them represents all loads.
     heads = serving or [load for load in loads if load.index in served]
     states = []
     for load in loads:
@@ -231,7 +232,7 @@ def load_states(cluster: Cluster) -> list[tuple[Load, str]]:
 
 
 def missing_indices(load: Load, loads: Sequence[Load]) -> tuple[str, ...]:
-    """The indices of the generation that a load heads which were deleted by hand, given all loads."""
+    """The indices deleted by hand of the generation that a load heads, given all loads."""
     by_index = {each.index: each.missing for each in loads}
     return tuple(
         name for index in load.members for name in by_index.get(index, (index, documents_index(index)))
@@ -241,15 +242,15 @@ def missing_indices(load: Load, loads: Sequence[Load]) -> tuple[str, ...]:
 def delete_old_generations(cluster: Cluster, keep: int, before: Load | None, served: Load) -> list[str]:
     """Delete the generations that are not served, except the newest `keep`. Returns notes for the user.
 
-    Rejected generations are kept last, incomplete ones never. The notes are about the generation `before` the
-    switch to `served`, and about what could not be deleted, which is no error once the switch is done. A node
-    that hung may not have seen the switch yet, and report the served generation as kept: none of its indices
-    is ever deleted.
+    Rejected generations are deleted before others, and incomplete ones are never kept. The notes are about
+    the generation `before` the switch to `served`, and about indices that could not be deleted, which is no
+    error after the switch. A node that hung may not have seen the switch yet and report the served generation
+    as kept, so its indices are never deleted.
     """
     states = [(load, state) for load, state in load_states(cluster) if load.index != served.index]
     kept_loads = [load for load, state in states if state == KEPT]
     incomplete = [load for load, state in states if state == BROKEN and load.is_complete]
-    if before is not None and before.is_rejected:  # its rollback was killed before the switch
+    if before is not None and before.is_rejected:  # a rollback from it was killed before the switch
         before = replace(before, is_rejected=False)
         meta.write(cluster, before)
         kept_loads = [before if load.index == before.index else load for load in kept_loads]
@@ -268,9 +269,9 @@ def delete_old_generations(cluster: Cluster, keep: int, before: Load | None, ser
 
 
 def delete_generations(cluster: Cluster, heads: Sequence[Load], spared: Sequence[str] = ()) -> None:
-    """Delete the generations that these loads head, except indices of other generations and `spared` ones.
+    """Delete the generations that these loads head, except `spared` and indices of other generations.
 
-    Indices are deleted before anything is written: on a full disk, nothing else is possible.
+    Indices are deleted before anything is written, since a full disk takes no writes.
     """
     indices = {load.index for load in heads}
     shared = {name for load, _ in load_states(cluster) if load.index not in indices for name in load.members}

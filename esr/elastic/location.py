@@ -1,9 +1,9 @@
 """Locations and names of indices in Elasticsearch, and the privileges that esr needs on them.
 
-A location is `http(s)://[user:password@]host[:port][,host…][/path]/alias`, with the path under which a proxy
-offers the server. Each load has an index of sentences and one of documents. Their names are the alias, the
-time at which the load began, and the kind, which the index templates match. Roles grant the privileges that
-esr needs, and no more.
+A location is `http(s)://[user:password@]host[:port][,host…][/path]/alias`, where `path` is that of a proxy.
+Each load has an index of sentences and one of documents. Their names consist of the alias, the start time of
+the load, and the kind, which the index templates match. Roles grant the privileges that esr needs, and no
+more.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _LONGEST_ALIAS = 150
 class Location(NamedTuple):
     """The parts of a location: `login` is a user and a password, each of `hosts` includes its port.
 
-    `path` is that of a proxy, such as "/search", or "".
+    `path` is the path of a proxy, such as "/search", or "".
     """
 
     scheme: str
@@ -68,19 +68,19 @@ _STAMPED = re.compile(rf"-(\d{{8}}t\d{{12}}(?:-\d+)?){SENTENCES}")
 
 
 def documents_index(index: str) -> str:
-    """The index of documents that belongs to an index of sentences."""
+    """The index of documents of the load with this index of sentences."""
     return index.removesuffix(SENTENCES) + DOCUMENTS
 
 
 def sentences_index(index: str) -> str:
-    """The index of sentences of the load that an index of either kind belongs to."""
+    """The index of sentences of the load with this index of either kind."""
     return index.removesuffix(DOCUMENTS) + SENTENCES if index.endswith(DOCUMENTS) else index
 
 
 def new_sentences_index(alias: str, newest: str, number: int = 0) -> str:
-    """The name of an index of sentences whose load begins at this moment, later than the generation `newest`.
+    """The name of an index of sentences for a load that begins now, later than the generation `newest`.
 
-    `number` distinguishes indices that begin at the same moment.
+    `number` distinguishes indices of the same moment.
     """
     return f"{alias}-{new_generation_name(newest)}{f'-{number}' if number else ''}{SENTENCES}"
 
@@ -120,7 +120,7 @@ _PRIVILEGES: Mapping[str, tuple[list[str], list[str]]] = {
     "loader": (_LOADER, ["read", "write", "manage"]),
     "operator": (_OPERATOR, ["read", "write", "manage"]),
 }
-"""By role: privileges on the cluster, and on the indices of the aliases."""
+"""Privileges by role: on the cluster, and on the indices of the aliases."""
 ROLES = {
     "page": "search and read: esr serve, esr search, esr export",
     "loader": (

@@ -42,7 +42,7 @@ class Login:
 
     @classmethod
     def resolve(cls, basic_auth: tuple[str, str] | None, environ: Mapping[str, str] | None = None) -> Login:
-        """The login of the location if it has one, otherwise that of the environment. Raises UsageError."""
+        """The login of the location, or else that of the environment. Raises UsageError."""
         environ = login_variables() if environ is None else environ
         key = password = None
         if basic_auth is None:
@@ -96,7 +96,7 @@ def _secret(environ: Mapping[str, str], variable: str, file_variable: str) -> st
 def _ca_file(path: str | None) -> str | None:
     if not path:
         return None
-    import ssl  # a search of a folder does not need it
+    import ssl  # not needed by searches of a folder
 
     try:
         ssl.create_default_context(cafile=path)
@@ -118,8 +118,10 @@ def _is_insecure(value: str | None) -> bool:
 BUSY = (429, 502, 503, 504)
 """Status codes of a server that is overloaded or not ready."""
 DISK_FULL = "flood-stage"
-"""Part of the reason why an index on a full disk accepts no writes. The index stays blocked for at least a
-minute, so retries do not help."""
+"""Part of Elasticsearch's reason if an index on a full disk accepts no writes.
+
+The index stays blocked for at least a minute, so retries do not help.
+"""
 _FREE_SPACE = "free space or add a node; the block then ends by itself"
 _ADVICE = {
     DISK_FULL: f"its disk is full: {_FREE_SPACE}",
@@ -128,14 +130,14 @@ _ADVICE = {
     "failed to parse field": "if the field does not have esr's type, see which other index template matches",
     "unauthorized for": "the login lacks a privilege: esr roles prints what each role needs",
 }
-"""Advice, by a part of Elasticsearch's reason."""
+"""Advice by a part of Elasticsearch's reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorTranslator:
     """Translates the errors of one client to EsrErrors. `where` is the location, without its login.
 
-    `dialect` returns that of the server, or that of Elasticsearch if it is not known yet.
+    `dialect` returns the dialect of the server, or that of Elasticsearch until it is known.
     """
 
     url: str
@@ -145,7 +147,7 @@ class ErrorTranslator:
 
     @property
     def server(self) -> str:
-        """What messages call the server."""
+        """The name of the server in messages."""
         return f"{self.dialect().name} at {self.url}"
 
     def translate(self, error: TransportError | ApiError) -> EsrError:
@@ -229,8 +231,8 @@ class ErrorTranslator:
         if "media_type" in error.error or "compatible-with" in reason:
             return IndexUnusable(f"{self.server} is too old: esr needs {_version(self.dialect())} or later")
         if "time_exceeded_exception" in reason:
-            # A search that runs out of time inside a script fails as if the script were wrong (a bad
-            # request). Elsewhere, it returns a partial answer.
+            # A search that times out inside a script fails as if the script were wrong (a bad request).
+            # Elsewhere, it returns a partial answer.
             return EngineUnreachable(f"{self.server} did not answer in time")
         if status in BUSY:
             return EngineUnreachable(f"{self.server} is overloaded or not ready: {with_advice(reason)}")
@@ -245,7 +247,7 @@ def is_from_elasticsearch(error: ApiError) -> bool:
 
 
 def with_advice(reason: str) -> str:
-    """A reason of Elasticsearch, followed by advice for the operator if there is some."""
+    """A reason of Elasticsearch, followed by advice for the operator, if any."""
     for part, advice in _ADVICE.items():
         if part in reason:
             return f"{reason}; {advice}"

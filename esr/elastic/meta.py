@@ -1,7 +1,7 @@
-"""Load descriptions in the `_meta` of mappings, and the templates that new indices are made from.
+"""Load descriptions in the `_meta` of mappings, and the templates of new indices.
 
-Both indices of a load store its description, since one may be missing. An index may be a copy, still with the
-`_meta` of its original: such a copy is incomplete.
+Both indices of a load store its description, since one may be missing. A copy of an index that still has the
+`_meta` of its original is incomplete.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ FORMAT = 7
 def install_templates(cluster: Cluster) -> None:
     """Put component templates, index templates and stored scripts. Repeating it changes nothing.
 
-    Ids of scripts contain their version. A script that exists is not put again, since Elasticsearch would
-    compile it.
+    Ids of scripts contain their version. Existing scripts are not put again, since Elasticsearch would
+    compile them.
     """
     client, dialect = cluster.client, cluster.dialect
     with cluster.translate_errors():
@@ -58,7 +58,7 @@ def install_templates(cluster: Cluster) -> None:
 
 
 def map_field(cluster: Cluster, indices: Iterable[str], component: str, name: str) -> None:
-    """Add a field of a component template to indices that older versions of esr made without it."""
+    """Add a field of a component template to indices that older versions of esr created without it."""
     template = resources.load_json(f"components/{component}.json")["template"]
     field = cluster.dialect.template(template["mappings"]["properties"][name])
     with cluster.translate_errors():
@@ -69,7 +69,7 @@ def map_field(cluster: Cluster, indices: Iterable[str], component: str, name: st
 
 
 def _stored_script(client: Elasticsearch, name: str) -> Mapping[str, Any] | None:
-    """The stored script of the cluster; None if there is none, or the login may not read it."""
+    """A stored script; None if it does not exist or the login may not read it."""
     try:
         answer = client.get_script(id=name)
     except (NotFoundError, AuthorizationException):
@@ -80,9 +80,9 @@ def _stored_script(client: Elasticsearch, name: str) -> Mapping[str, Any] | None
 def index_body(
     description: Description, shards: int, replicas: int | None, meta: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The settings that the templates leave open for a new index: analyzer, shards, replicas and its `_meta`.
+    """The body of a new index, with what the templates leave open: analyzer, shards, replicas and `_meta`.
 
-    An index created without it takes no entries, since the templates name a pipeline that does not exist.
+    An index created without this body rejects entries, since the templates name a nonexistent pipeline.
     """
     analysis = get_definition(description.analyzer).settings
     analyzers = analysis["analyzer"]
@@ -92,7 +92,7 @@ def index_body(
         "settings": {
             "number_of_shards": shards,
             **replication,
-            "final_pipeline": "_none",  # instead of the templates' pipeline, which refuses entries
+            "final_pipeline": "_none",  # replaces the templates' nonexistent pipeline
             "analysis": {**analysis, "analyzer": {**analyzers, "default": analyzers[description.analyzer]}},
         },
         "mappings": {"_meta": meta, **({"properties": added} if added else {})},
@@ -100,7 +100,7 @@ def index_body(
 
 
 LONGEST_NAMES = 3000
-"""Characters of index names in one request. Elasticsearch takes 4,096 in a request's first line."""
+"""Maximum length of index names in a request. Elasticsearch limits the request line to 4,096 bytes."""
 _COPY_OWNER = "copying"
 
 
@@ -109,11 +109,11 @@ class Load:
     """One load: its index of sentences, how it was made, and by whom. An interrupted load is not complete.
 
     `recipes` are those of its enrichment, by digest. A load that `is_head` heads a generation, which consists
-    of the indices of sentences `members`; other loads only belong to generations. `manifest` says what the
-    finished load must contain. `impacts` describes its impacts, empty if it has none. A rollback went back
-    past a generation whose head `is_rejected`. `aliases` and `short_forms` are those of names. `heartbeat` is
-    when its writer was last alive, in seconds since 1970, 0 if unknown. `missing` are those of its two
-    indices that do not exist; only `all_loads` fills it.
+    of the indices of sentences `members`; other loads only belong to generations. `manifest` identifies the
+    contents of the finished load. `impacts` describes its impacts, empty if it has none. `is_rejected` marks
+    the head of a generation that a rollback has skipped. `aliases` and `short_forms` are those of names.
+    `heartbeat` is when its writer was last alive, in seconds since 1970, 0 if unknown. `missing` are those of
+    its two indices that do not exist; only `all_loads` sets it.
     """
 
     index: str
@@ -142,7 +142,7 @@ class Load:
         return generation_name(self.index)
 
     def as_meta(self, dialect: Dialect) -> dict[str, Any]:
-        """The `_meta` of both its indices, with the template of requests that clients/ fill in."""
+        """The `_meta` of both of its indices, with the request template for the clients in `clients/`."""
         return {
             "esr": {
                 "format": self.format,
@@ -159,7 +159,7 @@ class Load:
                 **({"short_forms": dict(self.short_forms)} if self.short_forms else {}),
                 **({} if self.is_complete or not self.heartbeat else {"heartbeat": self.heartbeat}),
                 **self.description.as_dict(),
-                # No server makes the terms of a query by language, so there is no request for clients.
+                # No server can analyze a query by language, so clients get no template.
                 **({} if self.description.is_by_language else {"request": _request_template(dialect)}),
             }
         }
@@ -167,7 +167,7 @@ class Load:
 
 @cache
 def _request_template(dialect: Dialect) -> str:
-    """The template of requests. It is text since Elasticsearch may merge items of a list in a `_meta`."""
+    """The request template as text, since Elasticsearch may merge items of a list in a `_meta`."""
     template = dialect.search(resources.load_json("requests/default.json"))
     return json.dumps(template, separators=(",", ":"))
 
@@ -175,7 +175,7 @@ def _request_template(dialect: Dialect) -> str:
 def searchable_loads(cluster: Cluster) -> list[Load]:
     """The loads behind the alias, oldest first: at least one.
 
-    Raises IndexMissing, or IndexUnusable if the alias leads to an index that esr did not make, that needs
+    Raises IndexMissing, or IndexUnusable if the alias points to an index that esr did not create, that needs
     `esr migrate`, or whose index of sentences was deleted by hand.
     """
     loads = aliased_loads(cluster)
@@ -187,7 +187,7 @@ def searchable_loads(cluster: Cluster) -> list[Load]:
 
 
 def check_complete(cluster: Cluster) -> None:
-    """Raise IndexMissing if the aliases lead nowhere, IndexUnusable if an index was deleted by hand."""
+    """Raise IndexMissing if the aliases have no indices, IndexUnusable if an index was deleted by hand."""
     with cluster.translate_errors():
         cluster.look_up_targets()
 
@@ -206,8 +206,8 @@ def check_format(cluster: Cluster, loads: Iterable[Load]) -> None:
 def aliased_loads(cluster: Cluster) -> list[Load]:
     """The loads behind the alias, oldest first. Empty if there are none.
 
-    They have this esr's format or an older one, of which only the documents can be read. Raises IndexUnusable
-    if the alias leads to an index that esr did not make, or that a newer esr made.
+    Of a load in an older format, only the documents can be read. Raises IndexUnusable if the alias points to
+    an index that esr did not create, or that a newer esr created.
     """
     loads = []
     for index, meta in _read(cluster, cluster.alias):
@@ -224,9 +224,9 @@ def aliased_loads(cluster: Cluster) -> list[Load]:
 
 
 def all_loads(cluster: Cluster) -> list[Load]:
-    """All loads of this alias, served or not, oldest first, without those of a newer esr.
+    """All loads of this alias, served or not, oldest first, except those of a newer esr.
 
-    Both indices of a load store its description: one of them may be missing.
+    Both indices of a load store its description, so either may be missing.
     """
     stored = dict(_read(cluster, ",".join(f"{cluster.alias}-*{kind}" for kind in (SENTENCES, DOCUMENTS))))
     loads = []
@@ -241,9 +241,9 @@ def all_loads(cluster: Cluster) -> list[Load]:
 
 
 def _date_copy(cluster: Cluster, load: Load) -> Load:
-    """A copy without a description of its own yet, with its creation time as its heartbeat.
+    """A copied load that has no description of its own yet, with its creation time as heartbeat.
 
-    It gets a heartbeat of its own well before the creation time counts as an overdue one.
+    Its writer sends heartbeats well before the creation time is overdue.
     """
     name = "index.creation_date"
     with cluster.translate_errors():
@@ -260,7 +260,7 @@ def newest_generation(cluster: Cluster) -> str:
 
 
 def pin_indices(cluster: Cluster, loads: Iterable[Load]) -> Cluster:
-    """The same servers, with the indices of these loads in place of the aliases, wherever the aliases move.
+    """The same servers, with the indices of these loads in place of the aliases, which may move.
 
     If the names are too long for a request, the aliases remain.
     """
@@ -274,14 +274,14 @@ def pin_targets(cluster: Cluster, targets: AliasTargets) -> Cluster:
 
 
 def aliases_of(loads: Sequence[Load]) -> Aliases:
-    """The aliases of names of a generation. Loads that came after they were stored lack them."""
+    """The aliases of names of a generation. Loads appended after they were stored lack them."""
     aliases = next((load.aliases for load in loads if load.aliases), {})
     short_forms = next((load.short_forms for load in loads if load.short_forms), {})
     return Aliases(aliases, short_forms)
 
 
 def with_aliases(cluster: Cluster, load: Load) -> Load:
-    """A new load with the aliases of names that the loads behind the alias have."""
+    """A new load with the aliases of names of the loads behind the alias."""
     aliases = aliases_of(aliased_loads(cluster))
     return replace(load, aliases=aliases.as_dict(), short_forms=aliases.short_forms)
 
@@ -292,12 +292,12 @@ def read(cluster: Cluster, index: str) -> list[Load]:
 
 
 def write(cluster: Cluster, load: Load) -> None:
-    """Write the `_meta` of both indices of a load in one step, or of the one that exists."""
+    """Write the `_meta` of the existing indices of a load in one step."""
     _write(cluster, load, load.index, load.documents_index)
 
 
 def write_sentences(cluster: Cluster, load: Load) -> None:
-    """Write the `_meta` of the index of sentences alone, which is the one that is read."""
+    """Write the `_meta` of the index of sentences alone, from which it is read."""
     _write(cluster, load, load.index)
 
 
@@ -313,7 +313,7 @@ def _read(cluster: Cluster, pattern: str) -> list[tuple[str, Mapping[str, Any] |
             answer = ask(cluster, lambda: cluster.client.indices.get_mapping(index=pattern))
         except NotFoundError as error:
             if not is_from_elasticsearch(error):
-                raise  # a server of another kind has no index at all
+                raise  # the answer is not from Elasticsearch
             return []
     return [(index, body["mappings"].get("_meta", {}).get("esr")) for index, body in sorted(answer.items())]
 

@@ -1,12 +1,12 @@
 """Requests whose answers are complete: searches, counts, refreshes and bulk requests; API keys; new shards.
 
-When a node dies, the shards that it was searching for others fail with it: Elasticsearch tries another copy
-only if it has no part of the answer yet. So a request that lost shards is sent again as a whole, as long as a
-retry may help and the deadline allows it.
+When a node dies, the searches of its shards fail: Elasticsearch tries another copy only if it has no part of
+the answer yet. So a request that lost shards is sent again as a whole, as long as a retry may help and the
+deadline allows it.
 
-Of a bulk request, the result of every item is checked, and items that met an overloaded node are sent again.
-The client's own helpers retry at fixed times, and not after a lost connection, so several workers would all
-come back at once.
+In a bulk request, the result of every item is checked, and items that an overloaded node rejected are sent
+again. The client's own helpers retry at fixed times, so several workers would retry at once, and not after a
+lost connection.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ Answer = TypeVar("Answer", bound=ObjectApiResponse[Any])
 PAUSES = (0.1, 0.5, 2.0)
 """Seconds before each retry, on average."""
 _ENTRIES = 500
-"""Entries that one answer has."""
+"""Maximum number of entries in one answer."""
 _BUCKETS = 10_000
-"""Values of a field that one answer has."""
+"""Maximum number of buckets in one answer."""
 _NO_COPY = "no_shard_available_action_exception"
 _SHARDS_FAILED = "search_phase_execution_exception"
 
@@ -48,15 +48,15 @@ def hits_of(answer: Any) -> list[Any]:
 
 
 def total_of(answer: Any) -> int:
-    """The number of entries that a search matches, which the answer has if it tracked the hits."""
+    """The number of entries that a search matches, if it tracked the total."""
     return int(answer["hits"]["total"]["value"])
 
 
 def ask(cluster: Cluster, send: Callable[[], Answer]) -> Answer:
-    """The answer to a request, from a node that has the indices of the request in their present state.
+    """The answer to a request, from a node with the current state of the indices.
 
-    A node that has not is replaced by another one (see `esr.elastic.cluster`). Raises EngineUnreachable if no
-    such node answers in time, and any error of `send`.
+    A node with an old state is replaced by another one (see `esr.elastic.cluster`). Raises EngineUnreachable
+    if no current node answers in time, and any error of `send`.
     """
     if not cluster.has_other_nodes:
         return send()
@@ -101,7 +101,7 @@ def search(cluster: Cluster, *, allow_partial: bool = False, **request: Any) -> 
 
 
 def search_pages(cluster: Cluster, size: int, **request: Any) -> Iterator[Any]:
-    """The answers to a sorted search, page by page of `size` hits, up to the first page that is not full.
+    """Yield the answers to a sorted search, in pages of `size` hits, up to the first page that is not full.
 
     Raises the errors of `search`.
     """
@@ -115,9 +115,9 @@ def search_pages(cluster: Cluster, size: int, **request: Any) -> Iterator[Any]:
 
 
 def read_entries(cluster: Cluster, index: str, ids: Iterable[str], source: Any) -> Iterator[Any]:
-    """Yield the entries with these ids as hits with this part of their `_source`, in no order.
+    """Yield the entries with these ids as hits with this part of their `_source`, in no particular order.
 
-    Ids that the index does not have are left out. Raises the errors of `search`.
+    Unknown ids are left out. Raises the errors of `search`.
     """
     for batch in batched(ids, _ENTRIES):
         query = {"ids": {"values": batch}}
@@ -133,10 +133,10 @@ def read_buckets(
     after: str = "",
     aggs: Mapping[str, Any] | None = None,
 ) -> Iterator[Any]:
-    """Yield the bucket of each value of a field, in order, from behind the value `after` if given.
+    """Yield the bucket of each value of a field, in order, starting after the value `after`.
 
-    Of the entries that match the query, if there is one, a bucket has the number with its value, and what
-    `aggs` find in them. Raises the errors of `search`.
+    A bucket has the number of entries with its value, and the results of `aggs` over them. With a query, only
+    matching entries count. Raises the errors of `search`.
     """
     composite: dict[str, Any] = {"size": _BUCKETS, "sources": [{"value": {"terms": {"field": field}}}]}
     if after:
@@ -152,7 +152,7 @@ def read_buckets(
 
 
 def count(cluster: Cluster, index: str | Sequence[str], query: Mapping[str, Any] | None = None) -> int:
-    """The number of entries, or of those that match a query. Raises the errors of `search`.
+    """The number of entries, or of entries that match a query. Raises the errors of `search`.
 
     Elasticsearch's own count silently leaves out shards that do not answer.
     """
@@ -179,7 +179,7 @@ def refresh(cluster: Cluster, index: str | Sequence[str]) -> None:
             return
         if not next(retries, False):
             raise EngineUnreachable(f"{cluster.where} is not fully available: {_failure(answer)} to refresh")
-        cluster.switch_node()  # a node that hung and comes back has an old state of the shards
+        cluster.switch_node()  # a node that recovers from a hang has an old state of the shards
 
 
 def msearch(
@@ -211,7 +211,7 @@ def msearch(
         if allow_partial:
             return answers
         failure = failures[0]
-        if failure.get("status", 500) < 500 and "error" in failure:  # as a single search would fail
+        if failure.get("status", 500) < 500 and "error" in failure:  # raise what a single search would
             with cluster.translate_errors():
                 meta = replace(response.meta, status=failure["status"])
                 raise ApiError(str(failure["error"].get("type")), meta, failure)
@@ -230,7 +230,7 @@ def msearch_dfs(cluster: Cluster, searches: Iterable[tuple[str, Mapping[str, Any
 
 
 def _retries() -> Iterator[bool]:
-    """Wait and yield True before each retry that the deadline allows, with time left for a partial answer."""
+    """Wait and yield True before each retry that the deadline allows, leaving time for a partial answer."""
     for pause in PAUSES:
         seconds = random.uniform(0.5, 1.5) * pause
         if time_remaining(math.inf) < 4 * seconds:
@@ -240,7 +240,7 @@ def _retries() -> Iterator[bool]:
 
 
 def _lost_shards(answer: Any) -> bool:
-    """Whether shards failed that have another copy, so that a retry may help."""
+    """Whether shards with another copy failed, so that a retry may help."""
     failures = answer["_shards"].get("failures", ())
     return any(failure["reason"]["type"] != _NO_COPY for failure in failures)
 
@@ -330,7 +330,7 @@ def _check_disk(cluster: Cluster, index: str, shard: int) -> None:
     """Raise DiskFull if no node takes a primary shard because disks are full."""
     try:
         answer = cluster.client.cluster.allocation_explain(index=index, shard=shard, primary=True)
-    except ApiError:  # it has been allocated meanwhile
+    except ApiError:  # the shard has been allocated meanwhile
         return
     reason = _disk_reason(answer)
     if answer.get("can_allocate") == "no" and reason:
@@ -341,7 +341,7 @@ def _check_disk(cluster: Cluster, index: str, shard: int) -> None:
 
 
 def _disk_reason(answer: Any) -> str:
-    """The reason why a node does not take a shard, if it is the disk; otherwise ""."""
+    """The reason why a node rejects a shard, if it is the disk; otherwise ""."""
     for node in answer.get("node_allocation_decisions", ()):
         for decision in node.get("deciders", ()):
             if decision["decider"] == "disk_threshold" and decision["decision"] == "NO":
@@ -359,12 +359,12 @@ MAX_ATTEMPTS = 9
 FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0
 _JSON = FastJsonSerializer()
 _BLOCKED = (401, 403)
-"""Status codes for a login that lacks a privilege, or an index with a write block."""
+"""Status codes for a login without the privilege, or an index with a write block."""
 Action = dict[str, Any]
 
 
 class _Worker(threading.local):
-    """For each thread, an event that is set once nobody waits for its results."""
+    """For each thread, an event that is set when nobody waits for its results any more."""
 
     stopped: threading.Event | None = None
 
@@ -378,7 +378,7 @@ def end_retries_when(stopped: threading.Event) -> None:
 
 
 class RejectedItem(NamedTuple):
-    """An entry that Elasticsearch does not accept, however often it is sent."""
+    """An entry that Elasticsearch rejects permanently."""
 
     id: str
     reason: str
@@ -397,8 +397,8 @@ def send_bulk(cluster: Cluster, actions: Iterable[Action]) -> list[RejectedItem]
 
 
 def _requests(actions: Iterable[Action]) -> Iterator[list[bytes]]:
-    """The items of each request. An item is one line or two."""
-    from elasticsearch.helpers import expand_action  # which no search needs
+    """Yield the items of each request. An item is one line or two."""
+    from elasticsearch.helpers import expand_action  # not needed by searches
 
     items: list[bytes] = []
     size = 0
@@ -416,7 +416,7 @@ def _requests(actions: Iterable[Action]) -> Iterator[list[bytes]]:
 
 def _send_request(cluster: Cluster, items: Sequence[bytes]) -> list[RejectedItem]:
     rejected = []
-    client = cluster.client.options(max_retries=0)  # its own retries come at once
+    client = cluster.client.options(max_retries=0)  # the client would retry at once
     for attempt in range(1, MAX_ATTEMPTS + 1):
         try:
             answer = client.bulk(operations=items)  # type: ignore[arg-type]  # lines as they are
@@ -447,14 +447,14 @@ def _accepts_no_writes(outcome: dict[str, Any]) -> EngineUnreachable:
 
 
 def _is_transient(error: Exception) -> bool:
-    """Whether a retry may help. Ids are fixed, so an item that did arrive is simply written again."""
+    """Whether a retry may help. Ids are fixed, so an item that did arrive is just overwritten."""
     if isinstance(error, ApiError):
         return error.meta.status in BUSY
     return not isinstance(error, TlsError)
 
 
 def _back_off(cluster: Cluster, attempt: int) -> None:
-    """Wait, longer with each attempt and by a random amount, then switch to another node.
+    """Wait for a random time that grows with each attempt, then switch to another node.
 
     Raises EngineUnreachable if nobody waits for the result any more.
     """
@@ -468,14 +468,14 @@ def _back_off(cluster: Cluster, attempt: int) -> None:
 
 
 def _rejection_reason(outcome: Mapping[str, Any]) -> str:
-    """Why Elasticsearch does not accept an item, followed by advice if there is some."""
+    """Why Elasticsearch rejects an item, followed by advice, if any."""
     return with_advice(_find_cause(outcome))
 
 
 def _find_cause(outcome: Mapping[str, Any]) -> str:
     error = outcome.get("error", outcome)
     if isinstance(error, dict) and "failed to parse field" in str(error.get("reason")):
-        return str(error["reason"])  # the causes do not name the field
+        return str(error["reason"])  # only the outer reason names the field
     while isinstance(error, dict) and isinstance(error.get("caused_by"), dict):
         error = error["caused_by"]
     return str(error.get("reason", error)) if isinstance(error, dict) else str(error)

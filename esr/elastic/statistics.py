@@ -1,6 +1,6 @@
 """Statistics of an alias over all its shards and indices: of the collection, of terms, and of stored columns.
 
-They are exact, also where Elasticsearch's own statistics are not. `AliasStatistics` caches them for a while.
+They are exact even where Elasticsearch's own statistics are not. `AliasStatistics` caches them for a while.
 The module also computes the range of what a static score can add to a score.
 """
 
@@ -37,7 +37,7 @@ _DOCUMENT_SUMS = ("length", "terms")
 def read_collection_statistics(
     cluster: Cluster, query: Mapping[str, Any] | None = None
 ) -> CollectionStatistics:
-    """The statistics of all documents, or of those that match a query, as their sentences do."""
+    """The statistics of all documents, or of those that match a query. Their sentences match it too."""
     of_sentences: dict[str, Any] = {name: {"sum": {"field": name}} for name in _SENTENCE_SUMS}
     of_sentences["longest"] = {"max": {"field": "length"}}
     of_documents = {name: {"sum": {"field": name}} for name in _DOCUMENT_SUMS}
@@ -92,27 +92,27 @@ def read_next_ordinals(cluster: Cluster) -> tuple[int, int]:
 
 
 _OCCURRENCES, _HOLDERS = "esr-occurrences-v2", "esr-holders-v2"
-"""Scripts whose scores are cf and sf as Elasticsearch counts them, or parts of these."""
+"""Scripts whose scores are cf and sf as Elasticsearch counts them, or digits of these."""
 _COUNT = "esr-count-v1"
 STATISTICS_SCRIPTS = (_OCCURRENCES, _HOLDERS, _COUNT)
 _EXACT = 1 << 24
-"""Numbers below it are exact in a score, which has 32 bits."""
+"""Numbers below this are exact in 32-bit scores."""
 
 
 class TermStatisticsReader:
     """Reads sf and df, which are counts of hits, and cf, the engine's own statistic wherever that is exact.
 
     Enrichment updates sentences, and Elasticsearch counts the replaced entries too until it merges their
-    segments. So it is asked for its own cf and, in the same state of the index, for its own sf. If the last
+    segments. So it is asked for its own cf and, in the same state of the index, for its own sf. If the low
     digits of this sf differ from the number of hits, occurrences are summed over the hits.
 
     Some versions return sf in place of cf for a search over several shards. An answer in which both differ
-    for any term proves that this is not such a version. So once a term is known to be repeated in a document,
-    it is added to every request. Without such a proof, occurrences are summed over the hits too.
+    for any term shows that this is not such a version. So once a term is known to be repeated in a document,
+    it is added to every request. Without such evidence, occurrences are also summed over the hits.
     """
 
     def __init__(self, cluster: Cluster, field: str = "text") -> None:
-        """`field` is the one of the sentences. Documents are counted unless it is that of written words."""
+        """`field` is a field of sentences. Documents are counted unless it is the field of written words."""
         self._cluster = cluster
         self._field = field
         self._counts_documents = field != WORDS_FIELD["sentence"]
@@ -165,7 +165,7 @@ class TermStatisticsReader:
                 )
             return
         repeated = _find_repeated_term(self._cluster)
-        if repeated is None:  # then cf is sf
+        if repeated is None:  # then cf equals sf
             return
         asked = [("context", repeated)]
         (answer,) = msearch_dfs(self._cluster, [(self._cluster.alias, _engine_counts(asked))])
@@ -209,7 +209,7 @@ def _engine_counts(asked: Sequence[tuple[str, str]]) -> dict[str, Any]:
         for position, (field, term) in enumerate(asked)
         for name, script in scripts.items()
     ]
-    # Not as a filter: only scoring clauses are counted over all shards.
+    # Not a filter: only scoring clauses have statistics over all shards.
     query = {"bool": {"must": [{"match_all": {}}], "should": named}}
     return {"size": 1, "terminate_after": 1, "track_total_hits": False, "_source": False, "query": query}
 
@@ -223,7 +223,7 @@ def _decode_engine_counts(answer: Any, number: int) -> list[list[int]]:
 
 
 def _counts_occurrences(answer: Any, of_engine: Sequence[Sequence[int]]) -> bool:
-    """Whether an answer shows that the engine's cf counts occurrences. Over one shard, it always does."""
+    """Whether an answer shows that the engine's cf counts occurrences, as it always does over one shard."""
     return answer["_shards"]["total"] == 1 or any(low != sf for _, low, sf in of_engine)
 
 
@@ -244,7 +244,7 @@ def _find_repeated_term(cluster: Cluster) -> str | None:
 def _sum_occurrences(
     cluster: Cluster, field: str, inexact: Mapping[str, TermStatistics]
 ) -> dict[str, TermStatistics]:
-    """The same statistics with a cf that is summed over the hits."""
+    """The same statistics, with cf summed over the hits."""
     if not inexact:
         return {}
     searches = []
@@ -264,7 +264,7 @@ _TERM = re.compile(r"\bcontext:([^\s()^]+)")
 def read_terms_with_prefix(cluster: Cluster, prefix: str, limit: int) -> list[str]:
     """The first `limit` terms with this prefix, in code point order.
 
-    They are parsed from how each shard rewrites a prefix query: into its first terms, all of one boost.
+    They are parsed from each shard's rewritten prefix query, which lists the first terms, all with one boost.
     `_terms_enum` does not support text fields.
     """
     rewritten = {"value": prefix, "rewrite": f"top_terms_{limit}"}
@@ -282,20 +282,20 @@ def read_terms_with_prefix(cluster: Cluster, prefix: str, limit: int) -> list[st
     if not answer["valid"] or answer["_shards"]["failed"]:
         raise EsrError(f"{cluster.where} cannot list terms with the prefix {prefix!r}: {explanations}")
     terms = {term for shard in explanations for term in _TERM.findall(shard["explanation"])}
-    # A shard without such terms leaves the query as it is: the prefix and a star, which no term contains.
+    # A shard without such terms does not rewrite the query: the prefix and a star, which no term contains.
     terms.discard(f"{prefix}*")
     return sorted(term for term in terms if term.startswith(prefix))[:limit]
 
 
 GREATEST_OFFSET = 1e6
-"""With a larger offset, 32-bit scores would be coarser than a twentieth."""
+"""Offset above which 32-bit scores would be coarser than a twentieth."""
 GREATEST_SCORE = 1e38
 
 
 def static_bounds(static_score: StaticScore, collection: CollectionStatistics) -> tuple[float, float]:
-    """The least and the most that the static score adds. A value that may be missing can also add 0.
+    """The least and the most that the static score adds. A value that may be missing can add 0, too.
 
-    The values of the column come from `collection.bounds`; a static score that it lacks has no values.
+    The range of values comes from `collection.bounds`. A static score that is missing there has no values.
     """
     values = collection.bounds.get(static_score)
     if values is None:
@@ -312,7 +312,7 @@ def static_bounds(static_score: StaticScore, collection: CollectionStatistics) -
 
 
 def exclusive_minimum(static_score: StaticScore) -> float | None:
-    """The number that values must exceed for the static score's form, or None."""
+    """The number that values must exceed for the static score's form to be defined, or None."""
     return (
         0.0 - static_score.shift if static_score.form == "log" else None
     )  # 0.0, as Elasticsearch ranks 0.0 above -0.0
@@ -351,7 +351,7 @@ Domain = tuple[str, float | None]
 
 
 def column_domain(static_score: StaticScore) -> Domain:
-    """The values that a static score can use."""
+    """The domain of values that a static score can use."""
     return static_score.column, exclusive_minimum(static_score)
 
 
@@ -391,7 +391,7 @@ def read_features(cluster: Cluster) -> list[str]:
 
 
 MAX_AGE = 10.0
-"""Seconds that readers of an index cache what changes in place: by enrichment, or where loads replace it."""
+"""Seconds that readers of an index cache data that enrichment or loads change in place."""
 
 
 _MAX_TERMS = 200_000
@@ -451,7 +451,7 @@ class AliasStatistics:
         return {term: of_term.cf for term, of_term in self._look_up(terms).items()}
 
     def _look_up(self, terms: Sequence[str]) -> dict[str, TermStatistics]:
-        cache = self._terms  # another thread may clear the caches: it replaces them, and modifies none
+        cache = self._terms  # another thread may clear the caches, which replaces them
         for batch in batched([term for term in terms if term not in cache], _BATCH):
             cache.update(self._term_reader.read(batch))
         return {term: cache[term] for term in terms}

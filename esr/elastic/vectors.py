@@ -1,9 +1,9 @@
 """The fields of sentences with vectors, and the encoders that made an index's vectors.
 
 `vectors.d384` stores the 8-bit numbers of a vector with 384 dimensions, and `vectors.scale` their factor. The
-fields are mapped when the first vector is stored. Elasticsearch keeps vectors out of `_source` from 9.2 on,
-but only indexed ones. A flat index holds the numbers and nothing else, while a field that is not indexed
-stores them in `_source` a second time, as JSON. A server without a type for vectors stores their bytes.
+fields are mapped when the first vector is stored. Elasticsearch 9.2 and later keep indexed vectors out of
+`_source`. So vectors have a flat index, which holds only the numbers, while a field that is not indexed would
+store them in `_source` a second time, as JSON. A server without a type for vectors stores their bytes.
 
 On request, the flat index becomes a graph (HNSW) of the same numbers, which finds nearly all of the nearest
 without reading every vector. Products are always those of the stored numbers.
@@ -39,7 +39,7 @@ FLAT_VECTOR: Mapping[str, Any] = {
 }
 GRAPH: Mapping[str, Any] = {"type": "hnsw", "m": 32, "ef_construction": 200}
 MANY = 1_000_000
-"""Of so many vectors in a shard, a graph finds 99 % of the nearest 100; of more, fewer."""
+"""Number of vectors in a shard of which a graph finds 99 % of the nearest 100. Of more, it finds fewer."""
 
 
 def vector_field(dimensions: int) -> str:
@@ -48,7 +48,7 @@ def vector_field(dimensions: int) -> str:
 
 
 def encode_vector(vector: QuantizedVector, dialect: Dialect = ELASTICSEARCH) -> dict[str, Any]:
-    """The field `vectors` of a sentence. A vector of zeros, which has no cosine, is another times 0."""
+    """The field `vectors` of a sentence. A zero vector, which has no cosine, is stored as another times 0."""
     array = vector.array if any(vector.values) else np.array([1, *vector.array[1:]], np.int8)
     values = array.tolist() if dialect.has_vectors else b64encode(array.tobytes()).decode()
     return {f"d{len(array)}": values, "scale": vector.scale}
@@ -75,7 +75,7 @@ def map_vectors(cluster: Cluster, indices: Iterable[str], dimensions: int) -> No
 
 
 def index_vectors(cluster: Cluster, indices: Sequence[str]) -> list[str]:
-    """Make the flat indexes of vectors graphs, without waiting for it. Returns notes for the user.
+    """Convert the flat indexes of vectors to graphs, without waiting. Returns notes for the user.
 
     Searches are exact, and as slow as before, until Elasticsearch has merged the segments. Raises UsageError
     where there are no vectors, or only those that an older esr stored.
@@ -112,7 +112,7 @@ def index_vectors(cluster: Cluster, indices: Sequence[str]) -> list[str]:
 
 
 def _merge_anew(cluster: Cluster, index: str) -> None:
-    """Merge all segments of an index to one, even if it has only one: only a merge makes a graph."""
+    """Merge all segments of an index into one, even if it has only one: only a merge builds a graph."""
     client = cluster.client
     for hit in hits_of(
         search(cluster, index=index, size=1, source=False, query={"exists": {"field": SCALE}})
@@ -122,7 +122,7 @@ def _merge_anew(cluster: Cluster, index: str) -> None:
 
 
 def _vector_fields(mappings: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of vectors in a mapping, by the names below `vectors`."""
+    """The fields of vectors in a mapping, by their names under `vectors`."""
     fields = mappings.get("properties", {}).get(VECTORS, {}).get("properties", {})
     return {name: field for name, field in fields.items() if field["type"] == "dense_vector"}
 
@@ -156,7 +156,7 @@ class EncoderReader:
         return self._has_graph
 
     def fingerprints(self, encoder: str) -> list[str]:
-        """The fingerprints of this encoder. A sentence whose vector it made has one of them in `enriched`."""
+        """The fingerprints of this encoder. A sentence with a vector by it has one of them in `enriched`."""
         return self._read().get(encoder, [])
 
     def main_encoder(self) -> str | None:

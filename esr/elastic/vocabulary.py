@@ -1,8 +1,8 @@
 """Names, sources and attributes behind an alias, as `Vocabulary` lists them, and the fields that store them.
 
-A sentence stores the keys of its names by type (`names.person`), those of all types (`names.all`), and its
-written forms, each after its key (`names.form`). A document has the keys of all of its sentences, and its
-short forms. Readers cache what they read for some seconds.
+A sentence stores the keys of its names by type (`names.person`) and of all types (`names.all`), and the
+written forms, each after its key (`names.form`). A document stores the keys of all its sentences, and its
+short forms. Readers cache their results for some seconds.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ def attribute_field(name: str) -> str:
 
 
 def attribute_terms(name: str, dialect: Dialect) -> dict[str, Any]:
-    """What a `terms` aggregation counts to count the written values of `source` or of an attribute.
+    """The `terms` aggregation that counts the written values of `source` or of an attribute.
 
-    Where metadata cannot be counted by field, its keys are pairs, which end in the values behind SEPARATOR.
+    Where metadata cannot be counted by field, its keys are pairs, which end in SEPARATOR and the value.
     """
     if dialect.counts_metadata or not name.startswith(META_PREFIX):
         return {"field": attribute_field(name)}
@@ -75,7 +75,7 @@ class ValueReader:
         if not self._is_pinned and time.monotonic() - self._cached_since > MAX_AGE:
             self._tables = {}  # another thread may use the old ones
             self._cached_since = time.monotonic()
-        # Not cached by field: users may type any number of keys that no document has.
+        # Not cached by field: users may type any number of nonexistent keys.
         names = attribute_names(self, field)
         tables = self._tables
         if names not in tables:
@@ -113,17 +113,17 @@ FIELD = "names"
 """The field of a sentence with the keys of its names."""
 ALL_KEYS = f"{FIELD}.all"
 SHORT_FORMS = f"{FIELD}.short"
-"""The field of a document with its short forms, each with the name that it stands for. All are keys."""
+"""The field of a document with its short forms, each with the name it stands for. Both are keys."""
 FINGERPRINT = f"{FIELD}:{KEY_VERSION}.{RESOLUTION_VERSION}"
-"""The entry in `enriched` of documents and sentences whose names this version of esr resolved."""
+"""The entry in `enriched` of documents and sentences with names resolved by this version of esr."""
 SHARD_SIZE = 20_000
-"""Values that each shard counts. Counts are exact unless a shard has more."""
+"""Number of values that each shard counts. Counts are exact unless a shard has more values."""
 _FORMS = f"{FIELD}.form"
 _MAX_PATTERN = 1000  # characters, the default of Elasticsearch
 _MAX_FORMS = 10_000
 _KEYS_PER_REQUEST = 5_000
 _MORE_KEYS = 100
-"""Keys that are counted beyond those wanted, since several may be of one name."""
+"""Number of keys counted beyond those wanted, since several may belong to one name."""
 
 
 def encode_names(entities: EntitiesByType, resolved: Resolved) -> dict[str, list[str]]:
@@ -153,8 +153,8 @@ def _keys_by_type(sentences: Iterable[EntitiesByType], resolved: Resolved) -> di
 class NameCounts:
     """Counts of keys, from which the most frequent names are found.
 
-    A sentence may have several keys of a name, so the sum over its keys is a bound of its count. Names that
-    may be among the most frequent by their bounds are `counted` apart.
+    A sentence may have several keys of a name, so the sum over its keys is an upper bound of its count. Names
+    that may be among the most frequent by this bound are `counted` exactly.
     """
 
     def __init__(self, aliases: Aliases) -> None:
@@ -170,7 +170,7 @@ class NameCounts:
         self._least = least
 
     def bounds(self) -> tuple[dict[str, int], set[str]]:
-        """The bounds of names with a counted key, and those that are no exact counts."""
+        """The bounds of names with a counted key, and the names whose bound is not exact."""
         bounds: dict[str, int] = {}
         inexact: set[str] = set()
         for group in dict.fromkeys(map(self._aliases.group_key, self._counts)):
@@ -197,7 +197,7 @@ class NameCounts:
 
 
 def rank(counts: Mapping[str, int], size: int) -> list[str]:
-    """The names of the greatest counts, ties by key."""
+    """The `size` names with the greatest counts, ties by key."""
     return sorted(counts, key=lambda key: (-counts[key], key))[:size]
 
 
@@ -235,7 +235,7 @@ class NameReader:
     def _clear(self) -> None:
         self._aliases: Aliases | None = None
         self._counts: dict[str, _NameCount | None] = {}
-        """By group key; None for a name that no sentence has."""
+        """Counts by group key; None for a name that no sentence has."""
         self._types: dict[str, str | None] = {}
         """The types of names that are not in `_counts`."""
         self._forms: dict[str, str] = {}
@@ -287,18 +287,18 @@ class NameReader:
         return {key: type for key, type in known if type is not None}
 
     def forms(self, keys: Iterable[str]) -> dict[str, str]:
-        """The form under which each name with one of these group keys is shown."""
+        """The displayed form of each name with one of these group keys."""
         return self._find_forms(list(keys))
 
     def count_forms(self, key: str) -> dict[str, int]:
-        """The written forms of a name, each with its number of sentences, most first, ties by code points."""
+        """The written forms of a name with their numbers of sentences, most first, ties by code points."""
         counts: Counter[str] = Counter()
         for of_key in _count_forms(self._cluster, self.aliases.members(key)).values():
             counts.update(of_key)
         return dict(sorted(counts.items(), key=lambda form: (-form[1], form[0])))
 
     def full_names(self, key: str) -> tuple[str, ...]:
-        """The group keys of the other names that a short form stands for in some documents, in order."""
+        """The group keys of the other names that a short form stands for in some documents, sorted."""
         aliases, cache = self.aliases, self._full_names
         if key not in cache:
             cache[key] = _read_full_names(self._cluster, key)
@@ -318,14 +318,14 @@ class NameReader:
     ) -> dict[str, int]:
         """The most frequent names of the entries that match, by key, ties by key.
 
-        Counted are names that have a key or alias with this prefix, or only those with these `keys`.
+        Counts only names that have a key or alias with this prefix, or only those with these `keys`.
         """
         counts, width = NameCounts(self.aliases), size + _MORE_KEYS
         own: dict[str, Any] = {"include": f"{_escape(prefix)}.*"} if prefix else {}
         groups = self.aliases.with_prefix(prefix) if prefix else []
         if keys is not None:
             groups, own = list(dict.fromkeys(map(self.aliases.group_key, keys))), {"include": []}
-        # Of names that are wanted for one of their keys, the others are counted too.
+        # If a name is wanted for one of its keys, its other keys are counted too.
         members = sorted({key for group in groups for key in self.aliases.members(group)})
         mentioning: list[Any] = [{"prefix": {ALL_KEYS: prefix}}] if keys is None else []
         clauses = [query, {"bool": {"should": [*mentioning, {"terms": {ALL_KEYS: members}}]}}]
@@ -351,7 +351,7 @@ class NameReader:
     def _rank_groups(
         self, counts: NameCounts, index: str, clauses: Sequence[Any], size: int
     ) -> dict[str, int]:
-        """The most frequent names, those with several keys counted exactly."""
+        """The most frequent names, with exact counts for those with several keys."""
         while True:
             found, inexact = counts.bounds()
             best = rank(found, size)
@@ -421,7 +421,7 @@ def _count_names(
 def _count_keys(
     cluster: Cluster, members: _Members, fields: Sequence[str], aggs: Mapping[str, Any]
 ) -> tuple[dict[str, dict[str, int]], Mapping[str, Any]]:
-    """By field, the number of sentences with each key, and the answers of further aggregations."""
+    """The number of sentences with each key by field, and the answers of further aggregations."""
     keys = [key for group in members.values() for key in group]
     own = {
         field: {"terms": {"field": f"{FIELD}.{field}", "include": keys, "size": len(keys)}}
@@ -438,7 +438,7 @@ def _count_keys(
 def _sum_types(
     counts: Mapping[str, Mapping[str, int]], members: _Members, joined: Collection[str]
 ) -> dict[str, dict[str, int]]:
-    """The sentences with each type. Joined short forms do not count, unless a name has nothing else."""
+    """The number of sentences by type. Joined short forms do not count, unless a name has no other forms."""
     sums: dict[str, dict[str, int]] = {}
     for group, keys in members.items():
         full = [key for key in keys if key not in joined]
@@ -458,7 +458,7 @@ def _read_full_names(cluster: Cluster, key: str) -> list[str]:
 
 
 def _read_forms(cluster: Cluster, keys: Sequence[str]) -> dict[str, str]:
-    """The form under which each of these keys is shown."""
+    """The displayed form of each of these keys."""
     counts = _count_forms(cluster, keys)
     return {key: majority_form(key, counts.get(key, {key: 0}).items()) for key in keys}
 
@@ -481,7 +481,7 @@ def _count_forms(cluster: Cluster, keys: Sequence[str]) -> dict[str, dict[str, i
 
 
 def _join_patterns(patterns: Iterable[str]) -> Iterator[str]:
-    """Alternatives, joined as far as Elasticsearch's limit for the length of a pattern allows."""
+    """Join patterns into alternatives of at most the length that Elasticsearch allows."""
     joined = ""
     for pattern in patterns:
         if joined and len(joined) + len(pattern) > _MAX_PATTERN - 10:

@@ -1,6 +1,6 @@
 """The interface `Index` of both engines, with vector similarities and stored enrichment.
 
-Code above this interface does not depend on the engine. Its methods raise EsrError and nothing else.
+Code that uses this interface does not depend on the engine. Its methods raise only EsrError.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Similarities(Struct, frozen=True):
 
 
 class SimilarityRescoring(Struct, frozen=True):
-    """Adds `weight` times its similarity to the score of each of the best `window` sentences.
+    """Adds `weight` times the similarity to the score of each of the best `window` sentences.
 
     `query` is a vector made by the encoder with the id `encoder`. A sentence without a vector has the
     similarity `missing`.
@@ -65,7 +65,7 @@ def find_main_encoder(counts: Mapping[str, int]) -> str | None:
 def mean_known(similarities: Array) -> float:
     """The mean of the known (finite) similarities, 0 if there are none.
 
-    Sentences without a vector get it, so that only their words decide.
+    Sentences without a vector get this mean, so that only their words decide.
     """
     known = similarities[np.isfinite(similarities)]
     return float(known.mean()) if len(known) else 0.0
@@ -102,20 +102,20 @@ def check_sentences(number: int, most: int) -> None:
 class Enrichment(Protocol):
     """Reads and writes the enrichment of an index. Searches continue, and see each batch once it is stored.
 
-    `slice` (i, n) is the i-th of n slices of the documents, i from 1. Slices are disjoint, and together they
-    hold all documents.
+    `slice` (i, n) is the i-th of n slices of the documents, i from 1. Slices are disjoint and together hold
+    all documents.
     """
 
     def progress(self, recipe: Recipe, slice: tuple[int, int] = (1, 1)) -> tuple[int, int]:
-        """How many documents of the slice this recipe has enriched, and how many there are."""
+        """The number of documents of the slice that this recipe has enriched, and the number of all."""
 
     def pending(self, recipe: Recipe, slice: tuple[int, int] = (1, 1)) -> Iterator[Document]:
-        """The documents that this recipe has not enriched, in collection order."""
+        """Yield the documents that this recipe has not enriched, in collection order."""
 
     def store(self, recipe: Recipe, batch: Iterable[tuple[str, Sequence[SentenceEnrichment]]]) -> None:
-        """Store the enrichment of documents, given as their ids and their sentences in order.
+        """Store the enrichment of documents, given as ids and sentences in order.
 
-        The enrichment is durable when this returns. It replaces stored enrichment of the recipe's parts.
+        The enrichment is durable on return. It replaces the stored enrichment of the recipe's parts.
         """
 
     def update_names(self, aliases: Aliases | None) -> int:
@@ -128,9 +128,9 @@ class Enrichment(Protocol):
         """Clean up after the last `store`. Returns notes for the user."""
 
     def index_vectors(self) -> list[str]:
-        """Make an index of the stored vectors, where the engine has one. Returns notes for the user.
+        """Build an index of the stored vectors, if the engine has one. Returns notes for the user.
 
-        Raises UsageError without vectors that can be indexed.
+        Raises UsageError if no vectors can be indexed.
         """
 
 
@@ -139,7 +139,7 @@ LengthGroups = Literal["day", "source"]
 
 
 class Index(Vocabulary, Protocol):
-    """A collection of sentences that plans are run against. Methods raise EsrError only.
+    """A collection of sentences that plans are run against. Methods raise only EsrError.
 
     Methods take filters as people write them; engines resolve them (`resolve_filters`).
     """
@@ -149,19 +149,19 @@ class Index(Vocabulary, Protocol):
     analyzer: Analyzer
 
     def snapshot(self) -> Index:
-        """The index as of this call. Loads that finish later do not change what it shows."""
+        """The index as of this call. Later loads do not change its answers."""
 
     def on_latest(self, work: Callable[[Index], Result]) -> Result:
         """Call `work` with the latest state of the index, and return its result.
 
-        Costs less than `snapshot` for a single search. `work` may be called twice: it must do nothing but
-        query the index that it is given.
+        For a single search this is cheaper than `snapshot`. `work` may be called twice, so it must only query
+        the index that it is given.
         """
 
     def statistics(self, terms: Sequence[str], language: str | None = None) -> Statistics:
         """The statistics of the whole collection, and of these terms.
 
-        With a `language` (`language_group`), they are those of its documents, in an index by language.
+        In an index by language, a `language` (`language_group`) selects the statistics of its documents.
         """
 
     def languages(self) -> Mapping[str | None, int]:
@@ -179,23 +179,23 @@ class Index(Vocabulary, Protocol):
         standalone: bool = False,
         rescoring: SimilarityRescoring | None = None,
     ) -> dict[str, Any]:
-        """The search as a request that other applications can send to the engine, without esr.
+        """The search as a request that other applications can send to the engine without esr.
 
         `standalone` leaves the computation of p(t|C) to the engine. With `rescoring`, each shard rescores its
-        best sentences. Raises UsageError for an engine that takes no requests.
+        best sentences. Raises UsageError if the engine takes no requests.
         """
 
     def store_search_template(self, source: str) -> str:
         """Store a search template for other applications, and return its name, `esr-` and the alias.
 
-        Raises UsageError for an engine that stores none.
+        Raises UsageError if the engine stores none.
         """
 
     def check_ready(self) -> None:
         """Raise EsrError if the index cannot be searched. Always asks the engine, never a cache."""
 
     def warm_up(self) -> None:
-        """Start to load, in the background, data that pays off only over many searches."""
+        """Start loading, in the background, data that saves time only over many searches."""
 
     def sentences(self, ids: Sequence[str]) -> list[SentenceRecord]:
         """The sentences with these ids, in this order. Raises UsageError for an unknown id."""
@@ -229,7 +229,7 @@ class Index(Vocabulary, Protocol):
         """
 
     def written_forms(self, words: Sequence[str]) -> list[str]:
-        """The usual spelling of words that are given as the analyzer `words` makes them: Beyoncé for beyonce.
+        """The usual spelling of words, given as terms of the analyzer `words`: Beyoncé for beyonce.
 
         It is the most frequent form in the first sentences of the collection that contain the word.
         """
@@ -292,14 +292,14 @@ class Index(Vocabulary, Protocol):
     ) -> list[Hit]:
         """The k sentences whose vectors have the greatest products with the query's, best first.
 
-        The sentences satisfy the condition and the filters. Scores are the products. The hits have no
-        records.
+        The sentences satisfy the condition and the filters. Scores are the products. Hits have no records.
         """
 
     def nearest_is_exact(self) -> bool:
-        """Whether `nearest` finds all of them.
+        """Whether `nearest` is exact.
 
-        An index of vectors, made on request, may miss a few, and so may bits of very many vectors.
+        An index of vectors, built on request, may miss a few sentences, and so may the bits used for many
+        vectors.
         """
 
     def facets(
@@ -307,9 +307,9 @@ class Index(Vocabulary, Protocol):
     ) -> dict[str, FacetCounts]:
         """The most frequent values of fields of FACET_FIELDS over a plan's candidates, with their counts.
 
-        Each field is counted under its own filters. All forms of a name or a source count as one value, under
-        the form that is shown. Values are ordered by count; ties by the source or month, or by the name's
-        key. Raises UsageError for an unknown field.
+        Each field is counted under its filters. All forms of a name or a source count as one value, under the
+        displayed form. Values are ordered by count; ties by the source or month, or by the name's key. Raises
+        UsageError for an unknown field.
         """
 
     def count(self, conditions: Sequence[Condition], filters: Filters) -> list[int]:
@@ -327,9 +327,9 @@ class Index(Vocabulary, Protocol):
     ) -> dict[str, int]:
         """The most frequent names by key, with the number of sentences or documents that mention each.
 
-        The sentences satisfy the condition and the filters. Documents satisfy the filters as a whole, and no
-        condition is taken: an entity may be anywhere in them. Counted are names that have a key or alias with
-        this `prefix`, or these `keys`. Ties are in the order of keys.
+        The sentences satisfy the condition and the filters. Documents satisfy the filters as a whole, so an
+        entity may be anywhere in them; they take no condition. Only names with a key or alias with this
+        `prefix`, or with these `keys`, are counted. Ties are in the order of keys.
         """
 
     def count_days(self, conditions: Sequence[Condition | None], filters: Filters) -> list[DayCounts]:
@@ -358,19 +358,18 @@ class Index(Vocabulary, Protocol):
         """The texts of the sentences that `by_date` finds, in its order."""
 
     def count_holders(self, terms: Sequence[str]) -> Mapping[str, int]:
-        """The number of sentences with each of these terms: `sf` of `statistics`, without the rest of it."""
+        """The number of sentences with each of these terms: only `sf` of `statistics`."""
 
     def count_words(self, words: Sequence[str]) -> Mapping[str, int]:
-        """How often each of these words of the analyzer `words` occurs in the sentences of the collection."""
+        """The number of occurrences in sentences of each of these words of the analyzer `words`."""
 
     def count_terms(
         self, condition: Condition, filters: Filters, most: int, language: str | None = None
     ) -> Mapping[str, int]:
-        """How often each term occurs in the sentences that satisfy a condition and the filters, if it does.
+        """The number of occurrences of each term in the sentences that satisfy a condition and the filters.
 
-        `language` is that of the sentences, in an index by language.
-
-        Raises UsageError if the engine would have to read more than `most` sentences.
+        In an index by language, `language` is that of the sentences. Raises UsageError if the engine would
+        have to read more than `most` sentences.
         """
 
     def sum_lengths(
@@ -378,8 +377,8 @@ class Index(Vocabulary, Protocol):
     ) -> Mapping[Any, int]:
         """The number of terms in the sentences that pass the filters, by day or by source as written.
 
-        With a `condition`, only of the sentences that satisfy it.
-        Days are numbers since 1970-01-01 in UTC. Documents without a date, or a source, are left out.
+        With a `condition`, only sentences that satisfy it count. Days are numbers since 1970-01-01 in UTC.
+        Documents without a date, or a source, are left out.
         """
 
     def enrichment(self) -> AbstractContextManager[Enrichment]:
@@ -389,13 +388,13 @@ class Index(Vocabulary, Protocol):
         """A complete document. Raises UsageError for an unknown id."""
 
     def find_documents(self, ids: Collection[str]) -> dict[str, Document]:
-        """The complete documents with these ids, by id, without those that do not exist."""
+        """The complete documents with these ids, by id. Unknown ids are left out."""
 
     def documents(self) -> Iterator[Document]:
-        """All documents as they were loaded, in collection order, as of the start of the iteration."""
+        """Yield all documents as loaded, in collection order, as of the start of the iteration."""
 
     def documents_at(self, numbers: Sequence[int]) -> list[Document]:
-        """Documents by their position in collection order, from 0: for random samples."""
+        """The documents at these positions in collection order, from 0: for random samples."""
 
     def status(self) -> Mapping[str, Any]:
         """Counts, sizes and settings, for people and programs."""

@@ -27,16 +27,16 @@ from esr.processes import defer_interrupt, end_with_parent, exit_without_parent,
 from esr.text.document import Document, SentenceEnrichment
 
 BATCH_SECONDS = 20.0
-"""A batch is stored after this time, which bounds the work lost if the process is killed."""
+"""Seconds after which a batch is stored, which bounds the work lost if the process is killed."""
 BATCH_SENTENCES = 50_000
-"""A batch is stored at this size, which bounds its memory."""
+"""Number of sentences at which a batch is stored, which bounds its memory."""
 
 
 @dataclass(slots=True)
 class EnrichmentReport:
     """The outcome of a run. `already` counts the documents that the same recipe had already enriched.
 
-    `regrouped` counts the sentences whose names, stored by an older version of esr, got their grouping keys.
+    `regrouped` counts the sentences with names from an older version of esr whose keys were updated.
     """
 
     documents: int = 0
@@ -62,8 +62,8 @@ def run_enrichment(
 
     `on_start` is called with the number of documents already enriched and the number in the slice;
     `on_progress` with the number of documents enriched since its last call. An interruption stores the
-    unfinished batch before it propagates. The first slice also updates the grouping keys of stored names, and
-    stores `aliases` of names if given. With `vector_index`, the index then gets one of its vectors.
+    unfinished batch before it propagates. The first slice also updates the keys of stored names, and stores
+    `aliases` of names if given. `vector_index` then builds an index of the vectors.
     """
     started = time.perf_counter()
     with index.enrichment() as enrichment:
@@ -82,7 +82,7 @@ def run_enrichment(
                 on_progress(1)
         finally:
             batch.store()
-        if slice[0] == 1 or report.documents:  # what short forms stand for depends on all documents
+        if slice[0] == 1 or report.documents:  # the names of short forms depend on all documents
             report.regrouped = enrichment.update_names(aliases)
         report.notes = enricher.describe_missing_models(languages)
         if report.documents or report.regrouped:
@@ -94,7 +94,7 @@ def run_enrichment(
 
 
 class _Batch:
-    """Collects enriched documents, and stores them once they are many or old enough."""
+    """Collects enriched documents, and stores them when they are many or old enough."""
 
     def __init__(self, enrichment: Enrichment, enricher: Enricher) -> None:
         self._enrichment = enrichment
@@ -121,7 +121,7 @@ class _Batch:
 # Worker processes
 
 
-# Several batches of the model, so that the last, partly filled one costs little.
+# Several batches of the model, so that the last, partly filled batch costs little.
 CHUNK_SENTENCES = 512
 CHUNK_DOCUMENTS = 512
 CHUNKS_PER_WORKER = 3  # one running and two waiting, so that a slow chunk leaves no worker idle
@@ -142,18 +142,17 @@ Running = deque[tuple[list[Document], Future[Result]]]
 def enrich_documents(
     documents: Iterable[Document], enricher: Enricher, workers: int
 ) -> Iterator[tuple[Document, list[SentenceEnrichment]]]:
-    """Each document with the enrichment of its sentences, in the order of the documents.
+    """Yield each document with the enrichment of its sentences, in order.
 
-    One worker means no other process: this one does the work. The workers end in the middle of a chunk when
-    the iterator is closed or this process dies. Raises EsrError if a worker dies, and passes on the errors of
-    `documents`.
+    With one worker, this process does the work. The workers stop in the middle of a chunk if the iterator is
+    closed or this process dies. Raises EsrError if a worker dies, and the errors of `documents`.
     """
     chunks = split_into_chunks(documents)
     if workers <= 1:
         for chunk in chunks:
             yield from zip(chunk, enricher.enrich_batch(chunk), strict=True)
         return
-    # Spawned: a forked copy of a process with threads may hang.
+    # Spawned, since a forked copy of a process with threads may hang.
     context = multiprocessing.get_context("spawn")
     is_ending = context.RawValue("b", False)
     arguments = enricher, context.Barrier(workers), is_ending
@@ -202,7 +201,7 @@ def _wait_for_first(running: Running) -> tuple[list[Document], Result]:
 
 
 def split_into_chunks(documents: Iterable[Document]) -> Iterator[list[Document]]:
-    """Lists of documents with about CHUNK_SENTENCES sentences in total."""
+    """Yield lists of documents with about CHUNK_SENTENCES sentences each."""
     chunk: list[Document] = []
     sentences = 0
     for document in documents:
@@ -228,7 +227,7 @@ def worker_environment() -> Iterator[None]:
 _enricher: Enricher  # set in each worker process
 _all_loaded: Barrier
 _is_ending: Any
-"""A byte in memory that all processes share."""
+"""A byte of memory shared by all processes."""
 
 
 def init_worker(enricher: Enricher, all_loaded: Barrier, is_ending: Any) -> None:
@@ -243,7 +242,7 @@ def _load() -> None:
     except BaseException:
         _all_loaded.abort()
         raise
-    gc.freeze()  # spaCy's many objects need not be scanned by each collection
+    gc.freeze()  # garbage collections need not scan spaCy's many objects
     _all_loaded.wait()
 
 

@@ -1,6 +1,6 @@
 """Opens an index, or an object that changes one, by location: a folder or `http(s)://host:port/alias`.
 
-Each imports its engine when called, so that a user of one engine does not load the other.
+Each function imports its engine when called, so that a user of one engine does not load the other.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Where = str | PathLike[str]
 
 
 def read_where(where: Where) -> str:
-    """A location as a text. Raises UsageError."""
+    """A location as a string. Raises UsageError."""
     path = fspath(where) if isinstance(where, PathLike) else where
     if not isinstance(path, str):
         raise UsageError(f"an index is a folder or http(s)://host:port/alias, not {where!r}")
@@ -127,7 +127,7 @@ def open_priors(where: str) -> StoredPriors:
 
 
 def open_migration(where: str, options: LoadOptions) -> Migration:
-    """Open a migration of an index to the present format. Raises IndexMissing or IndexUnusable."""
+    """Open a migration of an index to the current format. Raises IndexMissing or IndexUnusable."""
     if is_elasticsearch(where):
         from esr.elastic.write.migration import ElasticsearchMigration
 
@@ -138,7 +138,7 @@ def open_migration(where: str, options: LoadOptions) -> Migration:
 
 
 def verify_index(where: str, *, fast: bool) -> Verification:
-    """Find what is damaged of an index. Elasticsearch compares the checksums of its files itself."""
+    """Find damage in an index. Elasticsearch compares the checksums of its files itself."""
     if is_elasticsearch(where):
         with closing(open_generations(where)) as generations:
             return verify_generations(generations.all())
@@ -155,7 +155,7 @@ def back_up_index(where: str, target: str, *, copy: bool) -> CopyReport:
 
 
 def restore_index(backup: str, where: str, *, copy: bool) -> CopyReport:
-    """Make an index folder as its backup is. Raises UsageError for Elasticsearch."""
+    """Restore an index folder from its backup. Raises UsageError for Elasticsearch."""
     from esr.folder.write.safekeeping import restore
 
     return restore(_folder(backup), _folder(where), copy=copy)

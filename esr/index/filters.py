@@ -1,8 +1,8 @@
-"""Filters of a search, fields to count candidates by, and the resolution of what people write.
+"""Filters of a search, fields to count candidates by, and the resolution of values that people write.
 
 People write values in any case, and names in any form. `resolve_filters` and `resolve_condition` replace them
-by stored forms and keys, which is all that engines see. `find_unknown_filters` reports values that an index
-does not have, each with the most similar one that it has.
+with stored forms and keys, which is all that engines see. `find_unknown_filters` reports values that an index
+does not have, each with the most similar known one.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ FacetCounts = list[tuple[str, int]]
 DAY = 86_400_000
 """Milliseconds per day."""
 NameUnit = Literal["sentences", "documents"]
-"""What is counted of a name."""
+"""The unit in which names are counted."""
 DayCounts = Mapping[int, int]
 """The number of sentences by day, in days since 1970-01-01 in UTC."""
 Moment = int | str | date
@@ -112,11 +112,11 @@ class Filters(Struct, frozen=True):
         return tuple(v for wanted in self.attributes if wanted.names == (name,) for v in wanted.values)
 
     def without_attribute(self, name: str) -> Filters:
-        """The same filters without those on one attribute."""
+        """The same filters without filters on this attribute."""
         return replace(self, attributes=tuple(one for one in self.attributes if one.names != (name,)))
 
     def without_field(self, field: str) -> Filters:
-        """The same filters without those on a field that candidates are counted by."""
+        """The same filters without filters on this field of FACET_FIELDS."""
         if is_attribute(field):
             return self.without_attribute(field)
         return replace(self, **_OWN_FILTER.get(field, {"entities": ()}))
@@ -126,15 +126,15 @@ _OWN_FILTER: dict[str, dict[str, Any]] = {
     "source": {"sources": ()},
     "month": {"date_from": None, "date_to": None},
 }
-"""By field, the change that removes its own filter. Fields not listed are types of entities."""
+"""The change that removes a field's filter, by field. Fields not listed are types of entities."""
 
 
 def build_attribute_filters(
     values: Mapping[str, Sequence[str]], metadata: Iterable[str]
 ) -> tuple[HasAttribute, ...]:
-    """The filters on attributes, from values by attribute name, and from pairs `desk=Berlin` of metadata.
+    """Build filters from values by attribute name, and from pairs of metadata such as `desk=Berlin`.
 
-    Raises UsageError for text that is not such a pair.
+    Raises UsageError for a text that is not such a pair.
     """
     by_name = {name: list(of_name) for name, of_name in values.items() if of_name}
     for pair in metadata:
@@ -148,7 +148,7 @@ def build_attribute_filters(
 
 
 def read_filters(filters: Filters | Mapping[str, Any] | None) -> Filters:
-    """Filters from a mapping with the command line's names: `{"source": "BBC", "from": "2024"}`.
+    """Read filters from a mapping with the command line's names: `{"source": "BBC", "from": "2024"}`.
 
     `after` and `before` are those of the query language: `after` is another name for `from`, and `before`
     excludes the date itself. `meta` may be a mapping. Filters are returned as they are; None means no
@@ -210,7 +210,7 @@ def _read_texts(name: str, value: Any) -> tuple[str, ...]:
 
 
 def _read_metadata(value: Any) -> tuple[str, ...]:
-    """Pairs `desk=Berlin` of metadata, from such texts or a mapping from keys to one value or several."""
+    """Pairs of metadata such as `desk=Berlin`, from such texts or from a mapping from keys to values."""
     if not isinstance(value, Mapping):
         return _read_texts(f"filter {META!r}", value)
     return tuple(
@@ -281,7 +281,7 @@ class ValueTable:
         return self._values.get(value_key(text))
 
     def form(self, written: str) -> str:
-        """The form under which the value of a written form is shown."""
+        """The displayed form of the value with a written form."""
         value = self.find(written)
         return value.form if value else written
 
@@ -322,17 +322,17 @@ class Vocabulary(ValueLister, Protocol):
         """The names with these keys, by key, without those that no sentence has."""
 
     def name_forms(self, key: str) -> Mapping[str, int]:
-        """The written forms of the name with this key, each with its number of sentences, most first."""
+        """The written forms of the name with this key, with their numbers of sentences, most first."""
 
     def full_names(self, key: str) -> Sequence[str]:
-        """Keys of the other names that a short form, or a name, stands for in some documents, in order."""
+        """The keys of the other names that a short form, or a name, stands for in some documents, sorted."""
 
     def name_keys(self, prefix: str, limit: int) -> list[str]:
-        """Keys of names that have a key or alias with this prefix, most sentences first, ties by key."""
+        """The keys of names that have a key or alias with this prefix, most sentences first, ties by key."""
 
 
 def resolve_filters(vocabulary: Vocabulary, filters: Filters) -> Filters:
-    """The filters as engines execute them: with written forms of values, and keys of names."""
+    """The filters as engines execute them, with written forms of values and keys of names."""
     if not filters.sources and not filters.entities and not filters.attributes:
         return filters
     sources = [form for text in filters.sources for form in resolve_source(vocabulary, text)]
@@ -353,8 +353,8 @@ def resolve_plan(vocabulary: Vocabulary, plan: Plan) -> Plan:
 
 
 def resolve_condition(vocabulary: Vocabulary, condition: Condition) -> Condition:
-    """The condition as engines execute it: with written forms of sources, and keys of names."""
-    if _has_only_terms(condition):  # such as the conditions that every answer counts
+    """The condition as engines execute it, with written forms of values and keys of names."""
+    if _has_only_terms(condition):  # the usual case: conditions counted for every answer
         return condition
 
     def resolve(leaf: Condition) -> Condition:
@@ -379,13 +379,13 @@ def _has_only_terms(condition: Condition) -> bool:
 
 
 def resolve_source(vocabulary: Vocabulary, text: str) -> tuple[str, ...]:
-    """The written forms of the source with this name, in any case; none if there is no such source."""
+    """The written forms of the source with this name, in any case; empty if there is no such source."""
     source = vocabulary.values("source").find(text)
     return source.forms if source else ()
 
 
 def resolve_attribute(vocabulary: Vocabulary, wanted: HasAttribute) -> HasAttribute:
-    """The condition with the written forms of its name and values, without those that the index lacks."""
+    """The condition with the written forms of its names and values, without unknown ones."""
     values = [
         form
         for name in wanted.names
@@ -406,7 +406,7 @@ def attribute_names(vocabulary: ValueLister, name: str) -> tuple[str, ...]:
 
 
 def resolve_name(vocabulary: Vocabulary, text: str) -> tuple[str, ...]:
-    """The keys of the names that an entry of `Filters.entities` means; none if there is no such name."""
+    """The keys of the names that an entry of `Filters.entities` means; empty if there is no such name."""
     if isinstance(text, NameKey):
         return tuple(key for name in vocabulary.find_names([text]).values() for key in name.keys)
     wanted = parse_name_filter(text)
@@ -428,20 +428,20 @@ def find_meant(vocabulary: Vocabulary, key: str) -> list[Name]:
 
 
 def resolve_speaker(vocabulary: Vocabulary, text: str) -> tuple[str, ...]:
-    """The keys of a speaker: its own, and those of the aliases if the index has the name or id."""
+    """The keys of a speaker: its own, and those of its aliases if the index has the name or id."""
     key = name_key(text)
     names = vocabulary.find_names([key, ID_PREFIX + key]).values()
     return (key, *(of_name for name in names for of_name in name.keys))
 
 
 _BEGINNINGS = (3, 1)
-"""Lengths of the prefix that a similar name must share: first the longer one, then the shorter one."""
+"""Lengths of the prefix that a similar name must share, in the order in which they are tried."""
 _CANDIDATES = 1000
 _KNOWN_VALUES = 5
 
 
 class UnknownFilter(NamedTuple):
-    """A value of a filter that no sentence satisfies. `nearest` is a similar value, in the same notation.
+    """A filter value that no sentence has. `nearest` is a similar value in the same notation.
 
     `field` is the query argument: `source`, `entity`, `author`, `section`, `keyword` or `meta`.
     """
@@ -468,7 +468,7 @@ def find_unknown_filters(vocabulary: Vocabulary, filters: Filters) -> tuple[Unkn
 
 
 def nearest_name(vocabulary: Vocabulary, key: str) -> Name | None:
-    """The name most similar to a key, among the most frequent names with the same beginning."""
+    """The name most similar to a key, among the most frequent names with the same prefix."""
     from difflib import get_close_matches  # rarely needed
 
     for length in _BEGINNINGS:

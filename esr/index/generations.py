@@ -1,6 +1,6 @@
-"""Generations, the complete collections at one location, one of them serving; their safety and their priors.
+"""Generations, the complete collections at one location, of which one is serving; their safety and priors.
 
-For their safety, `esr verify` finds damage, and `esr backup` and `esr restore` copy them.
+`esr verify` finds damage of generations; `esr backup` and `esr restore` copy them.
 
 Stored priors depend on p(t|C), so they drift when documents are added or removed. `StoredPriors` measures the
 drift and recomputes them.
@@ -36,8 +36,8 @@ _NAME_FORMAT = "%Y%m%dt%H%M%S%f"
 class Generation(Struct, frozen=True):
     """One generation. Its name is the start time of its load, or a later time: names sort by age.
 
-    Generations may share files: what two share counts towards the size of both. Counts are None if unknown,
-    for example while the load is running, or before a node has opened the generation.
+    Files shared by two generations count towards the size of both. Counts are None if unknown, for example
+    while the load is running, or before a node has opened the generation.
     """
 
     name: str
@@ -46,9 +46,9 @@ class Generation(Struct, frozen=True):
     sentences: int | None
     size_bytes: int | None
     host: str = ""
-    """The machine that is writing it, if it is another one."""
+    """The machine that is writing it, "" if it is this one or none."""
     is_rejected: bool = False
-    """Whether a rollback went back past it: only `--to` leads to it, and it is deleted first."""
+    """Whether a rollback has skipped it. Then only `--to` goes back to it, and it is deleted first."""
     is_known_alive: bool = False
     """Whether a live load is writing it; False if that cannot be determined."""
     missing: tuple[str, ...] = ()
@@ -81,13 +81,13 @@ class Generations(Protocol):
     """The generations at a location. Methods raise EsrError only."""
 
     def all(self) -> list[Generation]:
-        """All generations, newest first. Empty if the index holds nothing."""
+        """All generations, newest first. Empty for an empty index."""
 
     def rollback(self, to: str | None = None) -> Generation:
         """Switch to a kept generation in one step: the one named `to`, or the one before the serving one.
 
-        All newer generations are rejected: later rollbacks skip them unless they name one, and they are
-        deleted first.
+        All newer generations are rejected: later rollbacks skip them unless named, and they are deleted
+        first.
 
         Raises UsageError if there is no such generation.
         """
@@ -110,8 +110,8 @@ def new_generation_name(newest: str) -> str:
     """The name of a generation whose load starts at this moment: the time, or a later one than `newest`.
 
     `newest` is the greatest name at the location. If the clock was set back, the name follows `newest` by a
-    random step of up to a second: names stay in the order of their loads, and two loaders that start at once
-    do not choose the same one.
+    random step of up to a second. So names stay in the order of their loads, and two loaders that start at
+    once choose different names.
     """
     name = generation_name(datetime.now(UTC))
     if name > newest:
@@ -171,16 +171,16 @@ def _find(generations: Sequence[Generation], name: str, where: str) -> Generatio
 
 
 OnProgress = Callable[[int, int], None]
-"""Called with the number of sentences examined since the last call, and the number of all."""
+"""Called with the number of sentences examined since the last call, and the total number."""
 
 
 class Drift(Struct, frozen=True):
-    """How far the stored importance priors of one load are from those that the present p(t|C) gives.
+    """The deviation of one load's stored importance priors from those for the current p(t|C).
 
     `sampled` of its `sentences` were examined. All values are natural logarithms. `occurrence` is the mean
-    absolute change of log p(t|C) over the occurrences of terms (changes within one sentence may cancel out).
+    absolute change of log p(t|C) over the occurrences of terms; changes within a sentence may cancel out.
     `mean` and `largest` are the mean and the largest error of a sentence's prior. `spread` is the standard
-    deviation of the priors, to compare `mean` with.
+    deviation of the priors, for comparison with `mean`.
     """
 
     load: str
@@ -193,7 +193,7 @@ class Drift(Struct, frozen=True):
 
 
 class RefreshReport(Struct):
-    """The outcome of a refresh of the priors: the number of sentences, and of those whose prior changed."""
+    """The outcome of a refresh of the priors: the numbers of all sentences and of changed ones."""
 
     sentences: int = 0
     changed: int = 0
@@ -208,13 +208,13 @@ class StoredPriors(Protocol):
         """The drift of each load, oldest first. Empty for an engine whose priors cannot drift."""
 
     def refresh(self, on_progress: OnProgress) -> RefreshReport:
-        """Recompute all priors from the present p(t|C). Searches continue. Can be stopped and repeated."""
+        """Recompute all priors from the current p(t|C). Searches continue. Can be stopped and repeated."""
 
     def close(self) -> None: ...
 
 
 class Damaged(Struct, frozen=True):
-    """A damaged part of an index, and the generations that it belongs to; none for what all of them need."""
+    """A damaged part of an index, and the generations that it belongs to; empty if all need it."""
 
     path: str
     problem: str
@@ -224,8 +224,8 @@ class Damaged(Struct, frozen=True):
 class Verification(Struct, frozen=True):
     """The result of a verification.
 
-    `is_fast`: only sizes and times were compared, and small files were read. `unknown` are parts without
-    checksums, which older versions have written. `advice` says what to do.
+    `is_fast`: only sizes and times were compared, and small files read. `unknown` are parts without
+    checksums, written by older versions. `advice` says what to do.
     """
 
     files: int
@@ -238,7 +238,7 @@ class Verification(Struct, frozen=True):
 
 
 class CopyReport(Struct, frozen=True):
-    """What a backup or its restoring has done: bytes by the way they came, and what the copy serves."""
+    """The outcome of a backup or restore: bytes by how they were copied, and what the copy serves."""
 
     documents: int
     sentences: int
@@ -250,7 +250,7 @@ class CopyReport(Struct, frozen=True):
 
 
 def verify_generations(generations: Sequence[Generation]) -> Verification:
-    """The result for an engine that compares the checksums of its files itself: missing parts are damage."""
+    """The result for an engine that verifies its own files: missing parts, and shards that are not open."""
     damaged = [
         Damaged(part, "it is missing", (generation.name,))
         for generation in generations

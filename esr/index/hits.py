@@ -99,7 +99,7 @@ class SearchResult(Struct, frozen=True):
 
 
 class WordNumbers(Protocol):
-    """Numbers of the words of the analyzer `words`. A word may have several; two words never share one."""
+    """Numbers for words of the analyzer `words`. A word may have several; two words never share one."""
 
     def match(self, numbers: Numbers, word: str, is_prefix: bool) -> npt.NDArray[np.bool_]:
         """A mask of the numbers of this word, or of the words with this prefix."""
@@ -109,9 +109,9 @@ class WordNumbers(Protocol):
 
 
 class SentenceWords(NamedTuple):
-    """The words of n sentences by number, one after another, and the place of the first word of each.
+    """The concatenated word numbers of n sentences, and the start of each sentence.
 
-    `numbers` are of shape (words,), `starts` of shape (n + 1,): the last one is the end.
+    `numbers` are of shape (words,), `starts` of shape (n + 1,), of which the last is the end.
     """
 
     vocabulary: WordNumbers
@@ -123,7 +123,7 @@ class SentenceTexts(Struct, frozen=True, dict=True):
     """Sentences for counts of words: their texts, and the days and sources of their documents.
 
     `read_ids` maps positions among them to their ids. Days are since 1970-01-01 in UTC. `total` counts all
-    sentences that match. `read_words` gives their words if the engine has these without reading the texts,
+    matching sentences. `read_words` returns their words if the engine has them without reading the texts,
     else None.
     """
 
@@ -159,7 +159,7 @@ class Histogram(NamedTuple):
 
 
 class LazyIds(Sequence[str]):
-    """The ids of n hits, all read when the first of them is accessed."""
+    """The ids of n hits, all read when the first one is accessed."""
 
     def __init__(self, n: int, read_ids: ReadIds) -> None:
         self._n = n
@@ -196,7 +196,7 @@ class LazyHits(Sequence[Hit]):
 
     @classmethod
     def of(cls, hits: Sequence[Hit]) -> LazyHits:
-        """Any hits as columns, without their records."""
+        """Convert hits to columns, dropping their records."""
         if isinstance(hits, LazyHits):
             return hits
         ordinals = np.array([hit.ordinal for hit in hits], np.int64)

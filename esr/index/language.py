@@ -1,4 +1,4 @@
-"""An index by language, as it is searched in one of its languages: like an index of that language alone."""
+"""An index by language, restricted to one of its languages, as if it had only documents in that language."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from esr.text.document import QuantizedVector
 
 
 def in_language(index: Index, language: str | None, others: Sequence[str] = ()) -> Index:
-    """An index by language in one language: its terms, statistics and sentences are those of that language.
+    """Restrict an index by language to the terms, statistics and sentences of one language.
 
-    None is for what has no words: it sees all sentences. `others` are other languages that a query may be in.
+    None, for queries without words, restricts nothing. `others` are other languages that a query may be in.
     """
     return cast(Index, LanguageIndex(index, None if language is None else language_group(language), others))
 
@@ -39,13 +39,13 @@ class LanguageIndex:
         return None if self.language is None else language_condition(self._index.languages(), self.language)
 
     def _restrict(self, condition: Condition | None) -> Any:
-        """The condition, and that the document is in the language unless the condition's terms say so."""
+        """Add the condition of the language, unless the condition's terms imply it."""
         if self._condition is None or (condition is not None and _implies_language(condition)):
             return condition
         return self._condition if condition is None else AllOf((condition, self._condition))
 
     def _plan(self, plan: Plan) -> Plan:
-        """The plan for the sentences of the language. Terms are in no other, so they decide if they may."""
+        """Restrict a plan to the language. Terms suffice if they decide: they occur in no other language."""
         if plan.candidates != "all":
             return plan
         return replace(plan, condition=self._restrict(plan.condition))
@@ -60,7 +60,7 @@ class LanguageIndex:
         return self._index.statistics(terms, self.language)
 
     def terms_with_prefix(self, prefix: str, limit: int) -> list[str]:
-        """The first terms with a prefix, which may be without the mark of the language."""
+        """The first terms with this prefix, given with or without the mark of the language."""
         mark = self.analyzer.mark
         return self._index.terms_with_prefix(mark + prefix.removeprefix(mark), limit)
 
@@ -112,11 +112,11 @@ class LanguageIndex:
 
 
 _BY_CONDITION = frozenset({"by_date", "texts"})
-"""Methods whose first argument is a condition of sentences."""
+"""Methods whose first argument is a condition on sentences."""
 
 
 def _implies_language(condition: Condition) -> bool:
-    """Whether a condition holds for sentences of one language alone, since it needs one of its terms."""
+    """Whether a condition requires a term, and so holds only for sentences in the term's language."""
     match condition:
         case HasTerm():
             return True
@@ -133,9 +133,10 @@ _NO_LANGUAGE = "none"
 
 
 def telling_codes(languages: Iterable[str | None], group: str) -> list[str]:
-    """The codes that tell whether a document is in the language of a group, of those that documents declare.
+    """Of the codes that documents declare, those that decide whether a document is in a group's language.
 
-    Documents in a language declare one of them; those in the unknown language declare none of them.
+    Documents in a language declare one of these codes. Documents in the unknown language declare none of
+    them.
     """
     is_unknown = group == UNKNOWN_LANGUAGE
     return [code for code in languages if code is not None and (language_group(code) == group) != is_unknown]
@@ -144,7 +145,7 @@ def telling_codes(languages: Iterable[str | None], group: str) -> list[str]:
 def language_condition(languages: Iterable[str | None], group: str) -> Condition:
     """The condition that a document is in the language of a group. `languages` are those of all documents."""
     codes = {code.lower() for code in telling_codes(languages, group)}
-    # In the order of codes, since equal conditions are kept in memory once.
+    # Sorted by code, since equal conditions are cached once.
     declared = any_of(map(HasLanguage, sorted(codes) or [_NO_LANGUAGE]))
     return Not(declared) if group == UNKNOWN_LANGUAGE else declared
 
@@ -155,9 +156,9 @@ def chosen_language(index: Index) -> tuple[str | None, tuple[str, ...]]:
 
 
 def unite_languages(parts: Sequence[tuple[Index, Condition]]) -> tuple[Index, list[Condition]]:
-    """An index to count conditions in together, each given with its own, and the conditions there.
+    """One index in which to count all these conditions, each given with its index, and the conditions for it.
 
-    It is in their language or, if they are in several languages, in all.
+    It is restricted to their language, or unrestricted if they are in several.
     """
     index, conditions = parts[0][0], [condition for _, condition in parts]
     if len({chosen_language(each)[0] for each, _ in parts}) == 1:
@@ -176,7 +177,7 @@ def languages_of(index: Index, ids: Sequence[str]) -> list[str | None]:
 
 
 def groups_of(languages: Mapping[str | None, int]) -> Collection[str]:
-    """The languages by which terms are kept apart, most documents first, of those that documents declare."""
+    """The language groups of the languages that documents declare, most documents first."""
     documents: dict[str, int] = {}
     for language, count in languages.items():
         group = language_group(language)

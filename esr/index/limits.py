@@ -1,4 +1,4 @@
-"""Limits of an engine's work: the deadline of a request, and the memory for caches of searches.
+"""Limits of an engine's work: the deadline of a request, and the memory for search caches.
 
 The caller sets the deadline, which is kept in a context variable and checked before each request to the
 engine. The environment variable ESR_CACHE_BYTES limits what a process caches of searches of a folder.
@@ -19,7 +19,7 @@ _DEADLINE: ContextVar[float | None] = ContextVar("deadline", default=None)
 
 @contextmanager
 def within(seconds: float) -> Iterator[None]:
-    """Limit the time of the enclosed block. An earlier deadline around it still applies."""
+    """Limit the time of the enclosed block. An earlier deadline of an outer block still applies."""
     deadline = time.monotonic() + seconds
     outer = _DEADLINE.get()
     token = _DEADLINE.set(deadline if outer is None else min(deadline, outer))

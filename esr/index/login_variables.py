@@ -31,7 +31,7 @@ _LOGINS = (API_KEY, API_KEY_FILE, USER, PASSWORD, PASSWORD_FILE)
 
 @contextmanager
 def use_login(variables: Mapping[str, str]) -> Iterator[None]:
-    """Let these variables take precedence over the environment, for connections made in the block.
+    """Let these variables take precedence over the environment for connections made in the block.
 
     If they have a login, the environment's is not used.
     """
@@ -53,5 +53,5 @@ def login_variables() -> Mapping[str, str]:
 
 
 def redact(text: str) -> str:
-    """Replace the logins in one or several locations, even malformed ones."""
+    """Replace the logins in one or more locations, even malformed ones."""
     return re.sub(r"//[^\s]*@", "//…@", text)

@@ -1,12 +1,11 @@
 """Names of persons, places and organizations: keys that compare written forms, and tables of aliases.
 
-All written forms with one key are one name, of one type. A table of aliases joins names that no key could
-join; an index stores it, and searches group names by it. The module also chooses the usual spelling of a
-word.
+All written forms with one key are one name, of one type. A table of aliases, stored in an index, joins names
+with different keys; searches group names by it. The module also chooses the usual spelling of a word.
 
 Short forms stand for full names: "Flynn" and "Mr Flynn" for the "Michael Flynn" of their document, "FBI" for
-its "Federal Bureau of Investigation". `resolve_names` decides for a document from its names alone.
-`join_short_forms` decides for the collection what becomes of a short form whose document leaves it open.
+its "Federal Bureau of Investigation". `resolve_names` resolves those of a document from its names alone.
+`join_short_forms` resolves those that their document leaves open, for the whole collection.
 """
 
 from __future__ import annotations
@@ -28,9 +27,9 @@ from esr.text.document import LOCATION, ORGANIZATION, PERSON, Entity, value_key
 from esr.text.token_filters import CharacterTable
 
 KEY_VERSION = 1
-"""To be raised when `name_key` changes: `esr enrich` then recomputes stored keys of other versions."""
+"""Increase when `name_key` changes: `esr enrich` then recomputes stored keys of other versions."""
 MAX_KEY_CHARS = 200
-"""The length at which keys are cut. Longer "names" are tables that were taken for a name."""
+"""The length at which keys are cut. Longer "names" are tables mistaken for a name."""
 
 _ASCII = CharacterTable("ascii_folding", None)
 # The patterns are strings: `re` compiles them when the first name needs them, and most searches read no name.
@@ -51,10 +50,10 @@ _POSSESSIVE = r"(?<=\w)'s$|(?<=\ws)'$"
 def name_key(name: str) -> str:
     """The key of a written name: "the U.S.'s" and "US" have the same key.
 
-    A key has no English article at its beginning and no English possessive at its end, no periods of
-    acronyms, initials and abbreviations, and single spaces. Case is folded. Accents are folded on Latin and
-    Greek letters, which are often written without them. Marks of other scripts make other letters, so they
-    stay, except that Russian ё is often written е. The key of a key is the key itself.
+    A key has no English article at its beginning, no English possessive at its end, no periods of acronyms,
+    initials and abbreviations, and single spaces. Case is folded. Accents are removed from Latin and Greek
+    letters, which are often written without them. Marks of other scripts distinguish letters, so they stay,
+    except that Russian ё, often written е, becomes е. The key of a key is the key itself.
     """
     key = name
     while (folded := _fold(key)) != key:
@@ -82,7 +81,7 @@ def _fold(name: str) -> str:
 
 ENTITY_TYPES = (PERSON, LOCATION, ORGANIZATION)
 EntitiesByType = dict[str, tuple[str, ...]]
-"""Names by type: types in the order of ENTITY_TYPES, names in that of the sentence, no empty types."""
+"""Names by type: types in the order of ENTITY_TYPES, names in sentence order, no empty types."""
 
 
 def group_entities(entities: Iterable[Entity]) -> EntitiesByType:
@@ -106,7 +105,7 @@ def parse_entity_key(key: str) -> Entity:
 
 
 FAIR_SHARE = 0.2
-"""The share of a name's sentences that gives it another type than the majority's. Taggers make errors."""
+"""The share of a name's sentences from which another type than the majority's counts. Taggers make errors."""
 
 
 class Name(NamedTuple):
@@ -144,7 +143,7 @@ class NameFilter(NamedTuple):
 
 
 class NameKey(str):
-    """The key of one name, as a filter takes it from programs: nothing else that it may mean is found."""
+    """The key of one name, for filters by programs: it matches that name and no other meaning."""
 
     __slots__ = ()
 
@@ -170,25 +169,23 @@ def other_types(sentences: Mapping[str, int], total: int) -> tuple[str, ...]:
 
 
 def majority_form(key: str, sentences: Iterable[tuple[str, int]]) -> str:
-    """The form that most sentences have, ties by code point order; a short form only if there is no other."""
+    """The most frequent form, ties by code point order; a short form only if there is no other."""
     return min(sentences, key=lambda form: (name_key(form[0]) != key, -form[1], form[0]))[0]
 
 
 MAX_ALIASES = 20_000
-"""Limit of the aliases in one table. Every index stores it, and each Elasticsearch node keeps it in memory.
-"""
+"""Maximum number of aliases in a table. Indices store it, and each Elasticsearch node keeps it in memory."""
 
 
 ID_PREFIX = "id:"
-"""What an alias begins with if it is an id of the name, such as `id:Q22686`: no written form has such a key.
-"""
+"""Prefix of an alias that is an id of the name, such as `id:Q22686`. No written form has such a key."""
 
 
 class Aliases(Struct, frozen=True, dict=True):
-    """A table of aliases, by the form under which a name is shown, and the short forms of other names.
+    """A table of aliases by the displayed form of a name, and the short forms of other names.
 
     `short_forms` are keys by the key of their name (`join_short_forms`), with the ids that documents give
-    (`add_ids`). The table rules: a short form or id in it is the name that it gives.
+    (`add_ids`). The table takes precedence for short forms and ids that it contains.
     """
 
     forms: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -207,7 +204,7 @@ class Aliases(Struct, frozen=True, dict=True):
         return self.groups.get(group, (group,))
 
     def form(self, group_key: str) -> str | None:
-        """The form under which a name is shown, None if the table does not have the name."""
+        """The displayed form of a name, None if the table does not have the name."""
         return self._forms.get(group_key)
 
     def with_prefix(self, prefix: str) -> list[str]:
@@ -238,12 +235,12 @@ class Aliases(Struct, frozen=True, dict=True):
 
     @cached_property
     def joined(self) -> frozenset[str]:
-        """The short forms among the keys. They have no say in the type of their name."""
+        """The short forms among the keys. They do not count for the type of their name."""
         given = {name_key(name) for form, aliases in self.forms.items() for name in (form, *aliases)}
         return frozenset(s for short_forms in self.short_forms.values() for s in short_forms) - given
 
     def ids(self, group_key: str) -> tuple[str, ...]:
-        """The ids of a name, as they were given, those of the table first."""
+        """The ids of a name as given, those of the table first."""
         return tuple(self._ids.get(group_key, ()))
 
     @cached_property
@@ -278,7 +275,7 @@ IDS_KEY = "names.id"
 def read_ids(metadata: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """The keys of names and their ids in metadata: `{"names": [{"name": "Angela Merkel", "id": "Q567"}]}`.
 
-    An id may be a list of ids. What has another form is passed over.
+    An id may be a list of ids. Values of other forms are ignored.
     """
     entries = metadata.get("names")
     for entry in entries if isinstance(entries, list) else [entries]:
@@ -291,8 +288,8 @@ def read_ids(metadata: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 def read_aliases(path: Path) -> Aliases:
     """The table of aliases in a file. Raises InputError with the line of an error.
 
-    Each line has the form under which a name is shown, then its aliases and ids, separated by tabs. An id
-    begins with ID_PREFIX. Lines that begin with # are comments.
+    Each line has the displayed form of a name, then its aliases and ids, separated by tabs. An id begins with
+    ID_PREFIX. Lines that begin with # are comments.
     """
     forms: dict[str, list[str]] = {}
     lines_of: dict[str, int] = {}
@@ -314,7 +311,7 @@ def read_aliases(path: Path) -> Aliases:
 
 
 def _read_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """The lines with content, numbered from 1."""
+    """Yield the lines with content, with line numbers from 1."""
     try:
         lines = path.read_bytes().splitlines()
     except OSError as error:
@@ -329,14 +326,13 @@ def _read_lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 SAMPLE = 10
-"""The number of sentences that a word's spelling is read from: the first of the collection that contain it.
-"""
+"""The number of sentences, the first with the word, from which its spelling is read."""
 
 
 def choose_written_form(word: str, texts: Iterable[str]) -> str:
     """The most frequent form of a word in these texts; the word itself if none contains it.
 
-    `word` is given as the analyzer `words` makes it: beyonce for Beyoncé.
+    `word` is a term of the analyzer `words`: beyonce for Beyoncé.
     """
     written: Counter[str] = Counter()
     tokens = get_analyzer(WORDS_ANALYZER).tokens
@@ -349,7 +345,7 @@ def choose_written_form(word: str, texts: Iterable[str]) -> str:
 
 
 RESOLUTION_VERSION = 1
-"""To be raised when `resolve_names` changes: `esr enrich` then resolves stored names again."""
+"""Increase when `resolve_names` changes: `esr enrich` then resolves stored names again."""
 
 _POLITE = frozenset(
     (
@@ -379,12 +375,12 @@ class ResolvedName(NamedTuple):
 
 
 Resolved = Mapping[str, ResolvedName]
-"""By written form of a document, the name that it stands for; without forms that stand for themselves."""
+"""The name that each short form of a document stands for, by written form."""
 NOTHING_RESOLVED: Resolved = {}
 
 
 def keys_of_forms(entities: EntitiesByType, resolved: Resolved) -> Iterator[tuple[str, str, str]]:
-    """Each name of a sentence as (type, key, written form), where `resolved` is that of its document."""
+    """Yield each name of a sentence as (type, key, written form). `resolved` is that of its document."""
     for type, forms in entities.items():
         for form in forms:
             name = resolved.get(form)
@@ -392,7 +388,7 @@ def keys_of_forms(entities: EntitiesByType, resolved: Resolved) -> Iterator[tupl
 
 
 def short_key(key: str) -> str:
-    """The key of a short form without Mr, Ms and the like, as which it is counted and looked up."""
+    """The key of a short form without Mr, Ms and the like, under which it is counted and looked up."""
     words = key.split()
     while len(words) > 1 and words[0] in _POLITE:
         del words[0]
@@ -400,7 +396,7 @@ def short_key(key: str) -> str:
 
 
 class _Mention(NamedTuple):
-    """A name of a document as written: its words, its type there, and its first sentence."""
+    """A written name of a document: its words, its type there, and its first sentence."""
 
     key: str
     words: tuple[str, ...]
@@ -411,12 +407,12 @@ class _Mention(NamedTuple):
 
 
 def resolve_names(sentences: Iterable[EntitiesByType | None]) -> dict[str, ResolvedName]:
-    """What the written forms of a document stand for. `sentences` are the names of all of its sentences.
+    """Resolve the short forms of a document. `sentences` are the names of all of its sentences.
 
-    A person's last words stand for the one full name that ends with them, and so does the first word if no
-    name ends with it; the full name comes before them or in the same sentence. An acronym stands for the one
-    name of its type with these initials, an organization for the one that has "Inc" or the like behind it.
-    Where several persons fit, a form stands for itself, and so does a form without capital letters.
+    The last words of a person's name stand for the one full name that ends with them, and so does the first
+    word if no name ends with it; the full name must come before or in the same sentence. An acronym stands
+    for the one name of its type with these initials, an organization for the one followed by "Inc" or the
+    like. A form stands for itself if several persons fit, or if it has no capital letters.
     """
     keys: dict[str, str] = {}
     types: defaultdict[str, Counter[str]] = defaultdict(Counter)
@@ -440,7 +436,7 @@ def resolve_names(sentences: Iterable[EntitiesByType | None]) -> dict[str, Resol
 
 
 _FullNames = Mapping[tuple[str, ...], Sequence[_Mention]]
-"""The full names of a document by the words of their short forms, behind a mark of the kind of these."""
+"""The full names of a document by the words of their short forms, after a mark of the kind of short form."""
 
 
 def _full_names(mentions: Iterable[_Mention]) -> _FullNames:
@@ -481,7 +477,7 @@ def _resolve(mention: _Mention, full: _FullNames) -> ResolvedName | None:
 
 
 def _choose_person(mention: _Mention, full: Sequence[_Mention]) -> ResolvedName | None:
-    """The longest of these names, if they may be one person and it came first.
+    """The longest of these names, if all may be one person and it came first.
 
     A name without a middle initial is preferred to the same name with one.
     """
@@ -504,7 +500,7 @@ def _without_initials(words: Sequence[str]) -> tuple[str, ...]:
 
 
 def _words(key: str) -> tuple[str, ...]:
-    """The words of a name, without the titles before it."""
+    """The words of a name, without preceding titles."""
     words = key.split()
     while len(words) > 1 and words[0] in _TITLES:
         del words[0]
@@ -516,11 +512,11 @@ def _is_polite(mention: _Mention) -> bool:
 
 
 CERTAINTY, FIT = 0.9, 0.7
-"""How nearly certain a short form must be to be joined to a name in the whole collection.
+"""Thresholds for joining a short form to a name in the whole collection.
 
-CERTAINTY is the share of the documents deciding on it that must agree, by the rule of succession:
-(n + 1) / (N + 2) if n of N agree. So 8 of 8 are enough, or 17 of 18. FIT is the share of all documents
-with it that must give it the type of the name.
+CERTAINTY is the share of the documents resolving it that must agree, by the rule of succession: (n + 1) / (N
++ 2) if n of N agree. So 8 of 8 are enough, or 17 of 18. FIT is the share of all documents with it that must
+give it the type of the name.
 """
 
 
@@ -533,14 +529,15 @@ class ShortForm(NamedTuple):
 
 
 TypeCounts = Mapping[str, Mapping[str, int]]
-"""By key, the number of documents that have it with each type. Short forms count where they stand alone."""
+"""The number of documents with each type, by key. Short forms count only where they are unresolved."""
 
 
 def join_short_forms(found: Iterable[ShortForm], types: TypeCounts) -> dict[str, list[str]]:
-    """By name, the short forms that stand for it wherever no document says otherwise.
+    """The short forms that stand for a name wherever their document does not resolve them, by name.
 
-    Nearly all documents that decide on a form agree (CERTAINTY), and it has the type of the name in most of
-    all (FIT): "Washington" alone is the city. At most MAX_ALIASES are joined, those of most documents first.
+    Nearly all documents that resolve a form must agree (CERTAINTY), and most documents must give it the type
+    of the name (FIT): "Washington" alone is the city. At most MAX_ALIASES are joined, those of most documents
+    first.
     """
     by_short: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for short, full, documents in found:
@@ -563,10 +560,10 @@ def join_short_forms(found: Iterable[ShortForm], types: TypeCounts) -> dict[str,
 def add_ids(
     short_forms: Mapping[str, Sequence[str]], given: Mapping[tuple[str, str], int]
 ) -> dict[str, list[str]]:
-    """`short_forms` with the ids of names, each behind ID_PREFIX.
+    """Add the ids of names to `short_forms`, each after ID_PREFIX.
 
-    `given` has the number of documents that give a name, by its key, an id. An id is that of the name to
-    which most documents give it, ties by key. At most MAX_ALIASES are taken, those of most documents first.
+    `given` has the number of documents that give a name an id, by (key, id). An id belongs to the name to
+    which most documents give it, ties by key. At most MAX_ALIASES are added, those of most documents first.
     """
     full_of = {short: full for full, of_name in short_forms.items() for short in of_name}
     by_id: defaultdict[str, Counter[str]] = defaultdict(Counter)
@@ -579,7 +576,7 @@ def add_ids(
 
 
 def _is_variant(short: str, name: str, best: str) -> bool:
-    """Whether two names with a short form are one in two spellings: "Mike Flynn" and "Michael Flynn"."""
+    """Whether two names with a short form are spellings of one name: "Mike Flynn" and "Michael Flynn"."""
     if name.replace("-", " ") == best.replace("-", " "):
         return True
     first, _, rest = name.partition(" ")

@@ -25,7 +25,7 @@ class Description(Struct, frozen=True):
     title: bool
     """Whether the terms of a title count once in the context of their document."""
     analyzer_version: int = 0
-    """The version of the analyzer's definition that made the terms. 0 stands for that of this esr."""
+    """The version of the analyzer's definition that made the terms. 0 stands for the current version."""
 
     def __post_init__(self) -> None:
         if self.analyzer_version == 0:
@@ -33,16 +33,16 @@ class Description(Struct, frozen=True):
 
     @property
     def is_current(self) -> bool:
-        """Whether this esr makes the same terms."""
+        """Whether this version of esr makes the same terms."""
         return self.analyzer_version == get_definition(self.analyzer).version
 
     @property
     def is_by_language(self) -> bool:
-        """Whether each document has the analyzer of its language."""
+        """Whether each document is analysed by the analyzer of its language."""
         return self.analyzer == BY_LANGUAGE
 
     def renewed(self) -> Description:
-        """The same description with this esr's version of the analyzer."""
+        """The same description with the current version of the analyzer."""
         return replace(self, analyzer_version=0)
 
     def as_dict(self) -> dict[str, Any]:
@@ -51,7 +51,7 @@ class Description(Struct, frozen=True):
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Description:
-        """Read a stored description, which may have more keys. Before format 3, analyzers had no version."""
+        """Read a stored description, ignoring other keys. Before format 3, analyzers had no version."""
         return cls(data["analyzer"], data["title"], data.get("analyzer_version", 1))
 
 
@@ -67,24 +67,24 @@ class LoadReport(Struct):
     notes: list[str] = field(default_factory=list)
     analyzer: str = ""
     terms: TermSurvey | None = None
-    """What the terms of the loaded sentences say about the analyzer."""
+    """Statistics of the terms of the loaded sentences, which show whether the analyzer fits."""
 
 
 class IndexWriter(Protocol):
-    """Loads documents into an index. Searches see nothing of a load until it has finished."""
+    """Loads documents into an index. A load becomes visible to searches when it has finished."""
 
     def load(self, documents: Iterable[Located]) -> LoadReport: ...
 
 
 class Migration(Protocol):
-    """Converts an index to the format of this esr. Searches by the older esr continue meanwhile."""
+    """Converts an index to the current format. Searches by the older esr continue meanwhile."""
 
     def run(self) -> LoadReport:
         """Convert the whole index, or change nothing visible. Continues a migration that was killed."""
 
 
 def outdated_analyzer(where: str, description: Description) -> str:
-    """The message about an index whose terms another version of its analyzer made."""
+    """The message about an index with terms by another version of its analyzer."""
     version = get_definition(description.analyzer).version
     return (
         f"{where} was loaded with version {description.analyzer_version} of the analyzer "
@@ -93,7 +93,7 @@ def outdated_analyzer(where: str, description: Description) -> str:
 
 
 def content_conflict(where: str, document_id: str) -> InputError:
-    """The error for a document to append whose id the index has with other content."""
+    """The error for a new document whose id the index has with other content."""
     return InputError(
         where,
         f"document {document_id!r} is in the index with other content: "
@@ -102,7 +102,7 @@ def content_conflict(where: str, document_id: str) -> InputError:
 
 
 def sentence_id_conflict(where: str, sentence_id: str, owner: str | None = None) -> InputError:
-    """The error for a new sentence whose id another sentence has, of the document `owner` if known."""
+    """The error for a new sentence whose id another sentence has, in the document `owner` if known."""
     by = "" if owner is None else f" by document {owner!r}"
     return InputError(
         where, f"sentence id {sentence_id!r} is already used{by}: give every sentence a unique id"
@@ -132,7 +132,7 @@ PROFILES: Mapping[str, str] = {
     "document side by side",
     "fast": "texts that are compressed less and read faster",
 }
-"""What a new index in Elasticsearch is made for, the default first. Answers are the same with all of them."""
+"""What a new index in Elasticsearch is optimized for, the default first. All give the same answers."""
 DEFAULT_PROFILE = next(iter(PROFILES))
 
 
@@ -142,15 +142,15 @@ class LoadOptions(Struct, frozen=True):
     `analyzer` and `title` default to those of the index when appending. Otherwise `choose_analyzer` gives the
     analyzer, before the first document is read. `keep` is the number of previously served generations to
     keep. `resume` continues an interrupted load, if there is one. `set_aside` is called with each document
-    that the engine cannot take, and the reason; without it, such a document stops the load.
+    that the engine rejects, and the reason; without it, such a document stops the load.
 
     The other options are for Elasticsearch. `source_bytes` is the size of the JSON Lines and plain text to
     load, 0 if unknown: a load without room for them does not begin. `slice` (i, n) sends the i-th of n slices
     of the documents; the slice that finishes last switches to the new generation. `on_progress` is called
     with the number of documents sent since its last call, and the number of all. `precomputed_mixture` is the
-    mixture whose searches are made faster. `profile` is one of PROFILES, by default the first, or for a
-    migration that of the index. With `merge`, the segments of the new indices are merged before
-    these are served.
+    mixture whose impacts are stored, which makes its searches faster. `profile` is one of PROFILES, by
+    default the first, or for a migration that of the index. With `merge`, the segments of the new indices are
+    merged before these are served.
     """
 
     if_exists: str = "fail"
@@ -189,7 +189,7 @@ class DeliveryReport(Struct):
 
     @property
     def counts(self) -> str:
-        """The numbers of documents as a text, without those that are 0."""
+        """The nonzero numbers of documents as a text."""
         names = ("added", "changed", "removed", "unchanged")
         return ", ".join(f"{getattr(self, name):,} {name}" for name in names if getattr(self, name))
 
@@ -206,7 +206,7 @@ class Delivery(Protocol):
     """Applies a delivery to an index in one step, or not at all. Methods raise EsrError only."""
 
     def append(self, documents: Iterable[Located], find_removed: FindIds = no_ids) -> DeliveryReport:
-        """Add documents, and replace those that the index has with other content.
+        """Add documents, and replace documents that the index has with other content.
 
         Unchanged documents are skipped, so a delivery may be repeated. New and changed documents follow the
         remaining ones, in the order of the delivery. `esr.loaders.ids` ensures that each id comes once.
@@ -219,4 +219,4 @@ class Delivery(Protocol):
         """Report the counts that `append` would, without writing."""
 
     def remove(self, ids: Iterable[str]) -> DeliveryReport:
-        """Remove the documents with these ids. Ids that the index does not have are no error."""
+        """Remove the documents with these ids. Unknown ids are no error."""

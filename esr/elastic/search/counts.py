@@ -1,8 +1,8 @@
 """Unscored searches: counts of candidates and conditions, sentences by date, and the words of an alias.
 
-Counts by the values of several fields take one search where possible. Names may take several: a name has the
-type that most sentences of the whole collection give it, so the most frequent keys of all types are counted
-first, and then their types are looked up. If a type has too few names, more keys are counted.
+Counting the values of several fields takes one search if possible. Names may take several: the type of a name
+is that of most sentences of the whole collection, so the most frequent keys of all types are counted first,
+and then their types are looked up. If a type has too few names, more keys are counted.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ from esr.text.analyzer import WORDS_ANALYZER, get_analyzer
 from esr.text.dates import parse_date_start
 
 _FIRST_KEYS, _KEYS_PER_VALUE, _WIDEN = 200, 10, 10
-"""The number of keys counted at first, in all or per value to show, and its growth at each further step."""
+"""The number of keys counted first, in all or per value to show, and its growth factor per further step."""
 
 
 class NameFacets:
-    """Counts the names of `types`, in as many steps as necessary."""
+    """Counts the names of `types`, in as many searches as necessary."""
 
     def __init__(self, types: Sequence[str], names: NameReader, size: int) -> None:
         self._types = types
@@ -60,11 +60,11 @@ class NameFacets:
         self._size = size
         self._found = NameCounts(names.aliases)
         self._groups: list[str] = []
-        """The names to count exactly in the next step; none if keys are to be counted."""
+        """The names to count exactly in the next step; empty if it counts keys."""
         self._has_all = False
         self._width = min(max(_FIRST_KEYS, _KEYS_PER_VALUE * size), SHARD_SIZE)
         self.counts: dict[str, FacetCounts] | None = None
-        """The counted names by type; None while more has to be counted."""
+        """The counted names by type; None while further steps are needed."""
 
     def aggregations(self) -> dict[str, Any]:
         """The aggregations of the next step, by name."""
@@ -101,7 +101,7 @@ class NameFacets:
 Aggregations = dict[str, dict[str, Query]]
 """The aggregations of each field, by name."""
 _MOST_FORMS = 10_000
-"""Written forms that are counted of a field some of whose forms differ only in case."""
+"""Number of written forms counted for a field with forms that differ only in case."""
 _OF_DOCUMENTS = {
     "month": {
         "date_histogram": {
@@ -113,7 +113,7 @@ _OF_DOCUMENTS = {
     },
     "language": {"terms": {"field": "language", "size": SHARD_SIZE, "shard_size": SHARD_SIZE}},
 }
-"""The aggregations of fields that have no table of values."""
+"""The aggregations of fields without a table of values."""
 
 
 def count_facets(
@@ -126,8 +126,8 @@ def count_facets(
 ) -> dict[str, FacetCounts]:
     """The most frequent values of each field under its filters.
 
-    Clauses that all fields share are part of the query, so that only a field's own clauses are checked for
-    each of its candidates.
+    Clauses shared by all fields are part of the query, so that only a field's other clauses are checked for
+    each candidate.
     """
     check_facets(filters_by_field)
     clauses = {field: filter_clauses(filters) for field, filters in filters_by_field.items()}
@@ -149,7 +149,7 @@ def count_facets(
     while len(counts) < len(own):
         counted |= {field: of.aggregations() for field, of in facets.items() if of.counts is None}
         places = [(field, name) for field, aggregations in counted.items() for name in aggregations]
-        # By number: Elasticsearch rejects names with brackets, which keys of metadata may have.
+        # Named by number: Elasticsearch rejects names with brackets, which metadata keys may contain.
         aggs = {
             str(n): _with_filter(counted[field][name], own[field]) for n, (field, name) in enumerate(places)
         }
@@ -183,8 +183,8 @@ def _group_by_clauses(fields: Sequence[str], clauses: Mapping[str, list[Query]])
 def _value_terms(values: ValueReader, field: str, size: int, dialect: Dialect) -> dict[str, Query]:
     """The aggregations that count the values of a field.
 
-    If values have several forms, many forms are counted: a value may be among the most frequent although no
-    single form of it is.
+    If values have several forms, many forms are counted: a value may be among the most frequent although none
+    of its forms is.
     """
     table, names = values.values(field), attribute_names(values, field)
     width = _MOST_FORMS if table.has_variants or len(names) > 1 else size
@@ -193,7 +193,7 @@ def _value_terms(values: ValueReader, field: str, size: int, dialect: Dialect) -
 
 
 def _with_filter(aggregation: Query, clauses: list[Query]) -> Query:
-    # A filter that matches everything would be checked for each candidate, which took half as long again.
+    # A filter that matches everything would be checked for each candidate, which took 1.5 times as long.
     if not clauses:
         return aggregation
     return {"filter": {"bool": {"filter": clauses}}, "aggs": {"values": aggregation}}
@@ -218,7 +218,7 @@ def _values(answers: Iterable[Mapping[str, Any]], table: ValueTable | None, size
 
 
 _DAYS = {"date_histogram": {"field": "date", "fixed_interval": "1d", "min_doc_count": 1}}
-"""By day in UTC, the default time zone."""
+"""Groups by day in UTC, the default time zone."""
 
 
 def count_sentences(cluster: Cluster, conditions: Sequence[Condition], filters: Filters) -> list[int]:
@@ -291,7 +291,7 @@ def read_texts(
 
 _TEXT_FIELDS = ["text", "date", "source"]
 _WORTH_DIVIDING, _PERCENTS = 2_000, [12.5 * part for part in range(1, 8)]
-"""From how many sentences on a server reads them in parts side by side, and where it divides them."""
+"""Number of sentences from which a server reads them in parallel parts, and the parts' percentiles."""
 _NO_ORDINAL = 2**63 - 1
 _READER = {
     "scripted_metric": {
@@ -308,14 +308,14 @@ rows.add(params._source.text);
         "reduce_script": "List rows = []; for (shard in states) { rows.addAll(shard) } return rows",
     }
 }
-"""Lists `_COLUMNS` numbers and strings for each sentence, one after another."""
+"""An aggregation that lists `_COLUMNS` numbers and strings for each sentence, concatenated."""
 _COLUMNS = 5
 
 
 def _read_divided(
     cluster: Cluster, condition: Condition, k: int, filters: Filters, oldest_first: bool
 ) -> SentenceTexts | None:
-    """The texts of all sentences that match, by date. None if these are few or over k, or scripts forbidden.
+    """The texts of all matching sentences, by date. None if few, more than k, or without scripts.
 
     A server stores sentences in compressed blocks. It unpacks a block for each hit that it returns, but only
     once if an aggregation reads the block. One search reads in a single thread.
@@ -354,7 +354,7 @@ def _read_divided(
 
 
 def _by_date(oldest_first: bool) -> list[Any]:
-    """Undated last, ties in collection order."""
+    """The sort by date: undated entries last, ties in collection order."""
     order = "asc" if oldest_first else "desc"
     return [{"date": {"order": order, "missing": "_last"}}, {"ordinal": "asc"}]
 
@@ -367,7 +367,7 @@ def _pages_by_date(
     oldest_first: bool,
     fields: Mapping[str, Any],
 ) -> Iterator[Any]:
-    """Yield the answers with the first k sentences by date. The first of them has the total."""
+    """Yield the answers with the first k sentences by date. The first answer has the total."""
     body: dict[str, Any] = {
         "query": match_sentences(condition, filters),
         "sort": _by_date(oldest_first),
@@ -388,7 +388,7 @@ def _pages_by_date(
 def sum_lengths(
     cluster: Cluster, by: LengthGroups, filters: Filters, condition: Condition | None
 ) -> dict[Any, int]:
-    """The number of terms in the sentences that satisfy a condition and the filters, by day or by source."""
+    """The number of terms in the sentences that satisfy a condition and the filters, by day or source."""
     query, length = match_sentences(condition, filters), {"length": {"sum": {"field": "length"}}}
     if by == "day":
         aggs: dict[str, Any] = {"days": {**_DAYS, "aggs": length}}
@@ -414,7 +414,7 @@ _SUGGESTER: dict[str, Any] = {
     "max_inspections": 10,
     "sort": "frequency",
 }
-"""Lists all similar words, as far as possible. The caller ranks them."""
+"""A suggester that lists as many similar words as possible. The caller ranks them."""
 
 
 def words_with_prefix(cluster: Cluster, prefix: str, limit: int) -> list[tuple[str, int]]:
@@ -432,7 +432,7 @@ def words_with_prefix(cluster: Cluster, prefix: str, limit: int) -> list[tuple[s
 def similar_words(cluster: Cluster, word: str, max_edits: int, least: int) -> dict[str, int]:
     """The words within `max_edits` edits of a word, each with its number of sentences.
 
-    A transposition is one edit. Only words in at least `least` sentences are returned.
+    A transposition is one edit. Words in fewer than `least` sentences are left out.
     """
     suggester = {"text": word, "term": {**_SUGGESTER, "max_edits": max_edits}}
     answer = search(cluster, index=cluster.alias, size=0, suggest={"words": suggester})

@@ -32,7 +32,7 @@ from esr.text.document import QuantizedVector
 
 _PAGE = 1000
 _CACHED_SENTENCES = 20_000
-"""Sentences whose term counts are cached, some kilobytes each."""
+"""Maximum number of sentences with cached term counts, a few kilobytes each."""
 _CACHED_DOCUMENTS = 2_000
 
 
@@ -106,14 +106,15 @@ SCRIPTS = (PRODUCT_SCRIPT, MEANING_SCRIPT)
 _BATCH = 5_000
 _NAN = float("nan")
 _GREATEST = 3.1
-"""No similarity is greater. The vector of a query is a sum of three of length 1, with shares of 1 at most."""
+"""An upper bound of similarities: a query's vector sums three of length 1, with weights up to 1."""
 _ROUNDING = 1e-6
-"""Similarities with a smaller difference may change order in the 32 bits of a score."""
+"""Similarities that differ by less may change order in 32-bit scores."""
 _MORE = 20
-"""Hits fetched beyond k, since rounding may rank some of the best k below it."""
+"""Hits fetched beyond k, since rounding may rank some of the best k lower."""
 _GRAPH_SHARE, _LOOKED_AT = 3, 10_000
-"""Of a graph, so many times as many as are asked for are read, and so many looked at in a shard: the most
-that Elasticsearch allows. If more are to be read, they are found exactly.
+"""Hits read from a graph per hit requested, and the candidates examined per shard.
+
+Elasticsearch allows no more candidates. If more hits would be read, the search is exact.
 """
 Query = dict[str, Any]
 
@@ -145,8 +146,8 @@ def find_nearest(
 ) -> list[Hit]:
     """The k sentences with the greatest products among those that match `clauses`, best first.
 
-    Exact, unless the vectors are in a graph: then a few of the k may be missed, and the next ones take their
-    places.
+    The search is exact, unless the vectors are in a graph: then a few of the k may be missing, and the next
+    ones take their places.
     """
     if not marks:
         return []
@@ -175,7 +176,7 @@ def find_nearest(
 
 
 def _graph_query(query: QuantizedVector, number: int, filters: Sequence[Query]) -> Query:
-    """The nearest by cosine, from the graph of vectors. Several times the number is looked at."""
+    """A query for the nearest by cosine in the graph. Each shard examines _LOOKED_AT candidates."""
     return {
         "knn": {
             "field": vector_field(len(query.values)),
@@ -211,11 +212,11 @@ class SimilarityReader:
         self._cluster = cluster
         self._marks = list(marks)
         self._query = query
-        # No product is less than -shift. Sums of up to 520 products are exact in the 32 bits of a score.
+        # No product is less than -shift. Sums of up to 520 products are exact in 32-bit scores.
         self._shift = len(query.values) * 127.0**2
 
     def read(self, ordinals: Sequence[int], contexts: Collection[str]) -> Similarities:
-        """The products of sentences, given their ordinals, and of the requested contexts."""
+        """The products of sentences, given by ordinal, and of the requested contexts."""
         beside = (-1, 0, 1) if "neighbours" in contexts else (0,)
         wanted = sorted({ordinal + step for ordinal in ordinals for step in beside})
         documents: dict[int, str] = {}
@@ -252,7 +253,7 @@ class SimilarityReader:
         products: dict[str, list[float]] = {}
         for batch in batched(sorted(documents), _BATCH):
             body = self._body({"terms": {"document_id": batch}}, with_documents=True)
-            # In collection order, as sums of floats depend on the order.
+            # In collection order, since sums of floats depend on the order.
             for answer in search_pages(
                 self._cluster, _BATCH, **body, sort=[{"ordinal": "asc"}], track_scores=True
             ):

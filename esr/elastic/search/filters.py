@@ -1,7 +1,6 @@
 """Queries without scores: a plan's candidate rule and condition, filters, and parts of documents.
 
-Conditions and filters are resolved before (`esr.index.filters`): they have written forms of values, and keys
-of names.
+Conditions and filters have been resolved (`esr.index.filters`) to written forms of values and keys of names.
 """
 
 from __future__ import annotations
@@ -62,12 +61,12 @@ def date_clause(start: int | None, end: int | None) -> Query:
 
 
 def sources_clause(forms: Sequence[str]) -> Query:
-    """Matches entries with one of these sources, as written (`resolve_source`)."""
+    """Matches entries with one of these sources, given in written forms (`resolve_source`)."""
     return {"terms": {"source": list(forms)}}
 
 
 def attribute_clause(wanted: HasAttribute) -> Query:
-    """Matches entries with one of the values, as written (`resolve_attribute`)."""
+    """Matches entries with one of the values, given in written forms (`resolve_attribute`)."""
     fields = [{"terms": {attribute_field(name): list(wanted.values)}} for name in wanted.names]
     if len(fields) == 1:
         return fields[0]
@@ -75,7 +74,7 @@ def attribute_clause(wanted: HasAttribute) -> Query:
 
 
 def names_clause(names: Sequence[str]) -> Query:
-    """Matches sentences with one of these names: keys (`resolve_name`), or any forms with these keys."""
+    """Matches sentences with one of these names, given as keys (`resolve_name`) or forms."""
     return {"terms": {ALL_KEYS: list(map(name_key, names))}}
 
 
@@ -151,7 +150,7 @@ def scored_candidate_query(plan: Plan, filters: Filters) -> Query:
 
 
 def has_document_level_candidates(plan: Plan, filters: Filters) -> bool:
-    """Whether in each document either all sentences are candidates with a score, or none."""
+    """Whether in each document either all sentences or none are candidates with a score."""
     by_document = plan.candidates == "all" or (plan.candidates == "context" and plan.context == "document")
     is_any_left_out = filters.entities or plan.condition is not None or required_value_clauses(plan)
     return by_document and not is_any_left_out
@@ -195,7 +194,7 @@ class TermRange(NamedTuple):
 
 
 class DocumentPart(NamedTuple):
-    """Sentences of some documents, by the number of a plan's terms near them."""
+    """The sentences of some documents with a number of a plan's terms near them."""
 
     ids: Sequence[str]
     terms: TermRange

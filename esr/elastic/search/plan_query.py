@@ -1,15 +1,16 @@
-"""A plan as Elasticsearch queries: its scores, and upper bounds of them for documents or single sentences.
+"""A plan as Elasticsearch queries: for its scores, and for upper bounds of documents or single sentences.
 
-The query of scores has one script per term, and one over their sum. The sources of scripts are constant and
+The query of scores has one script per term, and one for their sum. The sources of scripts are constant and
 stored, and all variables are in `params`, so that scripts are compiled once.
 
-The bounds of documents come from the term maxima in their entries. For one document, the scripts compute what
-`esr.plans.bounds` computes for arrays, from less data, so their bounds are somewhat higher. Most sentences of
-a document get far less than its best one: a sentence's score depends on the terms near it, in the sentence
-or, if that counts, in its surrounding. So `NearQueries` bounds scores by the number of terms near a sentence.
+The bounds of documents come from the term maxima in their entries. The scripts compute what
+`esr.plans.bounds` does for arrays, but from less data, so their bounds are somewhat higher. Most sentences of
+a document score far below its best one: a score depends on the terms near the sentence, in the sentence or,
+if the plan uses it, in the surrounding. So `NearQueries` bounds scores by the number of terms near a
+sentence.
 
-The bounds of sentences exist for the mixture of the impacts only (`esr.elastic.impacts`). They need no
-script: what a term adds to any sentence far from it is one number, and the rest is stored.
+Only the mixture of the impacts (`esr.elastic.impacts`) has bounds of sentences. They need no script: a term
+adds the same number to all sentences far from it, and the rest is stored.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ def mixture_numbers(
     middle: Iterable[float],
     wide: Iterable[float],
 ) -> list[float]:
-    """The numbers of a mixture's term for esr-mixture-list-v1 and the scripts of bounds; each needs one more.
+    """The numbers of a mixture's term for esr-mixture-list-v1 and the scripts of bounds, except the last.
 
     A list is faster for scripts to read than names. `own`, `middle` and `wide` are two numbers each: a
     field's share at beta = 0, and its slope in beta.
@@ -75,7 +76,7 @@ _LENGTH_FIELD: dict[FieldName, str] = {
     "document": "document_length",
 }
 _FORM_PARAMS: dict[StaticScoreForm, tuple[str, ...]] = {"log": ("shift",), "satu": ("k",), "sigm": ("k", "a")}
-"""The parameters of the forms that have some."""
+"""The parameters of the forms that have parameters."""
 
 
 class ScoreQuery(NamedTuple):
@@ -139,7 +140,7 @@ def _nested_fields(plan: Plan) -> list[FieldName]:
 
 
 def _terms_match_candidates(plan: Plan, nested: list[FieldName]) -> bool:
-    """Whether the clauses of the terms match exactly the candidates, without any other clause."""
+    """Whether the clauses of the terms alone match exactly the candidates."""
     by_rule = {"matching": len(nested) == 1, "context": nested[-1] == plan.context, "all": False}
     never_negative = all(term.weight >= 0 for term in plan.terms)
     return never_negative and by_rule[plan.candidates] and len(plan.candidate_terms) == len(plan.terms)
@@ -184,13 +185,13 @@ def _term_clause(
 
 
 def _limit(transform: Saturation) -> float:
-    """The limit that the curve of a saturation stays below."""
+    """The upper limit of a saturation's curve."""
     assert transform.k1 is not None, "only BM25 has negative weights"
     return transform.k1 + 1.0
 
 
 def _static_score_params(static_score: StaticScore) -> dict[str, Any]:
-    """A static score as the script reads it: with the parameters of its own form only."""
+    """A static score as the script reads it, with the parameters of its form only."""
     names = ("column", "form", "weight", "constant", *_FORM_PARAMS.get(static_score.form, ()))
     return {name: getattr(static_score, name) for name in names} | (
         asdict(static_score.curve) if static_score.curve else {}
@@ -236,7 +237,7 @@ def search_body(
 
 
 Amount = Literal["bound", "far", "lift"]
-"""The most that a term adds: to any sentence, to one far from it, and the increment for one near it."""
+"""The most that a term adds: to any sentence, to one far from the term, and the rest if near it."""
 _MIXTURE_BOUND_SCRIPTS: Mapping[Amount, str] = {
     "bound": "esr-mixture-bound-v2",
     "far": "esr-mixture-far-v1",
@@ -259,7 +260,7 @@ _ROLES: dict[str, FieldName] = {"own": "sentence", "middle": "surrounding", "wid
 _ROUNDING = 1e-6
 """More than the relative error of one operation on 32-bit scores."""
 _MANY_TERMS = 100
-"""With more terms, there is no query for `impact`, since the clauses of a request are limited."""
+"""Number of terms above which there is no query for `impact`, since the clauses of a request are limited."""
 
 
 _bound = lru_cache(64)(Bound)
@@ -267,7 +268,7 @@ _bound = lru_cache(64)(Bound)
 
 
 class BoundQuery(NamedTuple):
-    """A query for documents or sentences. Its scores plus `shift` are upper bounds, except for rounding.
+    """A query whose scores plus `shift` are upper bounds of documents or sentences, except for rounding.
 
     A sentence with the score s, and its document, have a bound of at least s - rounding_margin * (1 + |s|).
     """
@@ -293,7 +294,7 @@ def bound_query(plan: Plan, collection: CollectionStatistics, filters: Filters) 
 
 
 def _with_rest(plan: Plan, collection: CollectionStatistics, query: Query) -> BoundQuery:
-    """Add the other parts of scores to a query that sums up what terms can add."""
+    """Add the bounds of the other parts of scores to a query for the sum over terms."""
     ranges = [static_bounds(static_score, collection) for static_score in plan.static_scores]
     shift, magnitude = math.fsum(high for _, high in ranges), 1.0
     transform = plan.transform
@@ -310,15 +311,15 @@ def _with_rest(plan: Plan, collection: CollectionStatistics, query: Query) -> Bo
 
 
 def rounding_margin(plan: Plan, magnitude: float) -> float:
-    """The margin of a query, given the sum of the absolute values that are added to its scores."""
+    """The rounding margin of a query, given the sum of the absolute values added to its scores."""
     return _ROUNDING * (len(plan.terms) + 4) * magnitude
 
 
 class NearQueries(NamedTuple):
     """Queries that bound the sentences of a document by the number of terms near them.
 
-    A sentence with n of the terms near it gets at most `far` + n `impact`. `field` is the field that contains
-    these terms. `impact` is None if unknown.
+    The score of a sentence with n of the terms near it is at most `far` + n `impact`. `field` is the field
+    that contains these terms. `impact` is None if unknown.
     """
 
     far: BoundQuery
@@ -342,7 +343,7 @@ def near_queries(plan: Plan, collection: CollectionStatistics) -> NearQueries:
 
 
 def _term_sum(plan: Plan, filters: Filters) -> Query:
-    """A query that scores documents which may have candidates by the sum of what each term can add."""
+    """A query that scores the documents that may have candidates by the sum of the terms' bounds."""
     clauses = [_bound_clause(plan, term) for term in plan.terms]
     filter = filter_clauses(filters, of="documents")
     of_condition = None if plan.condition is None else document_query(plan.condition)
@@ -357,7 +358,7 @@ def _term_sum(plan: Plan, filters: Filters) -> Query:
 
 
 def _bound_clause(plan: Plan, term: PlanTerm, amount: Amount = "bound") -> Query:
-    """A query for what a term adds to a document. Its script reads the weight of the term maxima.
+    """A query for the bound of a term in a document. Its script reads the weight of the term maxima.
 
     The clause on `context` adds nothing to the score; it provides the count.
     """
@@ -397,18 +398,18 @@ def _beta_range(transform: Mixture, collection: CollectionStatistics) -> tuple[f
 
 
 _MOST_TERMS = 100
-"""With more terms, searches by documents are faster, and the clauses of a request are limited."""
+"""Number of terms above which searches by documents are faster. The clauses of a request are limited, too."""
 _GREATEST_SLACK = 1.0
-"""With more slack per term, too many bounds reach the last hit, and searches by documents are faster."""
+"""Slack per term above which too many bounds reach the last hit, and searches by documents are faster."""
 _GREATEST_WEIGHT = 16.0
-"""With a greater sum of weights, boosts would be too great for 32 bits."""
+"""Sum of weights above which boosts would be too great for 32 bits."""
 
 
 def sentence_bounds(plan: Plan, filters: Filters, slack: Slack) -> BoundQuery | None:
     """The query that bounds sentences, or None if the plan has none. It may also match non-candidates.
 
     The plan has terms. `slack` is the base and slack of the impacts. Plans with priors or features have no
-    such query: with the most that these can add, too many sentences would reach the last hit.
+    such query: too many bounds would reach the last hit.
     """
     weight = math.fsum(term.weight for term in plan.terms)
     transform = plan.transform
@@ -440,9 +441,9 @@ def _impact_clause(term: str, weight: float) -> Query:
 
 
 def with_named_scores(query: Query, others: Mapping[str, Query]) -> Query:
-    """A query with the matches and ranking of `query`, whose hits also have scores by `others`, by name."""
-    # An optional clause of a filter has no influence on matches, so it is not run for them. But it has a
-    # name, so Elasticsearch scores the hits of the answer by it.
+    """A query with the matches and ranking of `query`. Its hits also have the scores of `others`, by name."""
+    # An optional clause of a filter does not affect matches, so it is not run for them. But since it has a
+    # name, Elasticsearch scores the returned hits by it.
     named = [{"bool": {"should": [other], "_name": name}} for name, other in others.items()]
     optional = {"bool": {"filter": [{"match_all": {}}], "should": named}}
     return {"bool": {"must": [query], "filter": [optional]}}

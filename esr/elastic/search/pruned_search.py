@@ -1,9 +1,9 @@
-"""Searches for the best k sentences that score only candidates whose upper bounds reach the k-th score.
+"""Searches for the best k sentences, scoring only candidates whose upper bounds reach the k-th score.
 
 If sentences store bounds for the plan, sentences are listed by these (`search_bounded`), otherwise documents
-(`_search_documents`). Equal scores reach the bound, so the result is that of scoring everything, ties
-included. (Elasticsearch sums in an order of its own: what a term adds may change the last of 32 bits or not,
-if the others add 2**29 times as much.)
+(`_search_documents`). Bounds equal to the k-th score reach it, so the result is that of an exhaustive search,
+ties included. (The order in which Elasticsearch sums is undefined: if the other terms add 2**29 times as
+much, a term may or may not change the last of 32 bits.)
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _FAR, _IMPACT = "far", "lift"
 
 
 class BoundedDocuments(NamedTuple):
-    """Documents with bounds of all their sentences, and of those with n terms near them: `far` + n `impact`.
+    """Documents with bounds: of all sentences, and of sentences with n terms near them, `far` + n `impact`.
 
     Columns of one length. `far` and `impact` are infinite where unknown.
     """
@@ -64,7 +64,7 @@ class BoundedDocuments(NamedTuple):
         )
 
     def least_terms(self, bound: float, most: int) -> Numbers:
-        """For each document, the least number of terms near a sentence with this bound.
+        """For each document, the least number of terms near a sentence that reaches this bound.
 
         It is `most` + 1 if more than `most` are necessary.
         """
@@ -80,7 +80,8 @@ NO_DOCUMENTS = BoundedDocuments(np.empty(0, object), *(np.empty(0) for _ in rang
 class DocumentPage(NamedTuple):
     """Documents in order of descending bounds.
 
-    `after` are the sort values for the next page, None if there is none. Its bounds are not higher.
+    `after` are the sort values for the next page, None if there is none. The next page's bounds are not
+    higher.
     """
 
     documents: BoundedDocuments
@@ -90,8 +91,8 @@ class DocumentPage(NamedTuple):
 class BoundQueries(NamedTuple):
     """The query for all sentences, and those by the number of terms near them.
 
-    `near` is None if every candidate contains a term: a document has few such sentences, so that the simpler
-    query is faster.
+    `near` is None if every candidate contains a term: a document has few such sentences, so the simpler query
+    is faster.
     """
 
     all: plan_query.BoundQuery
@@ -109,7 +110,7 @@ def next_page_request(
 ) -> dict[str, Any]:
     """The request for the documents after this page whose bound is at least `least_bound` (`read_next_page`).
 
-    After a first page, it may repeat documents of that page whose bounds equal those of its last ones.
+    After a first page, it may repeat documents of that page whose bounds equal its last ones.
     """
     request = _document_request(search, queries.all.query, queries.near, size)
     request |= {"sort": plan_query.SORT, "search_after": page.after, "track_total_hits": True}
@@ -131,7 +132,7 @@ def _document_request(
         "index": search.cluster.documents_alias,
         "query": query,
         "size": size,
-        # Doc values alone, as for parses: stored fields are in blocks with complete texts.
+        # Doc values alone, as for parses: stored fields share blocks with complete texts.
         "stored_fields": "_none_",
         "docvalue_fields": [{"field": "document_id"}],
         "track_total_hits": False,
@@ -196,7 +197,7 @@ def search_bounded(search: Search, k: int, bounds: plan_query.BoundQuery) -> Sea
     """The best k sentences by the bounds of sentences; None if too many bounds reach the k-th score.
 
     One request lists the sentences with the highest bounds and scores them. If the last bound reaches the
-    k-th score, more are listed: Elasticsearch skips what cannot be among so many.
+    k-th score, the next request lists more. Elasticsearch skips sentences that cannot be listed.
     """
     query, shift = plan_query.score_query(search.plan, search.collection, NO_FILTERS, is_own=True)
     request = _sentence_request(search, bounds.query, query)
@@ -225,7 +226,7 @@ def search_bounded(search: Search, k: int, bounds: plan_query.BoundQuery) -> Sea
 
 
 def _first_size(search: Search, k: int) -> int:
-    """The number of sentences to list first. It grows with the number of terms and the slack of bounds."""
+    """The number of sentences to list first, which grows with the number of terms and the slack of bounds."""
     terms, slack = search.plan.terms, search.slack
     per_hit = FIRST_SENTENCES_PER_HIT + FIRST_PER_HIT_AND_TERM * len(terms)
     if slack is not None:
@@ -234,9 +235,9 @@ def _first_size(search: Search, k: int) -> int:
 
 
 def _next_size(bounds: Sequence[float], least: float) -> int:
-    """An estimate of how many bounds are at least `least`. Their number doubles with each further fall.
+    """An estimate of the number of bounds of at least `least`. It doubles with each further fall.
 
-    A fall is the difference from the middle of the listed bounds to the last one.
+    A fall is the difference between the middle of the listed bounds and the last one.
     """
     last = bounds[-1]
     fall = bounds[len(bounds) // 2] - last
@@ -246,7 +247,7 @@ def _next_size(bounds: Sequence[float], least: float) -> int:
 
 
 def _sentence_request(search: Search, bounds: Query, score: Query) -> dict[str, Any]:
-    fields = hit_fields(records=False)  # records are read for the best only
+    fields = hit_fields(records=False)  # records are read only for the best
     # Without a sort, which takes Elasticsearch a fifth longer.
     return {
         "index": search.cluster.alias,
@@ -270,7 +271,7 @@ def _read_scored(listed: list[Any], shift: float) -> list[Hit]:
 
 
 _WORTH_HALVING = 8
-"""Hits whose records one search reads. A server unpacks a block for each: halves of more are read at once."""
+"""Number of hits above which two searches read records at once. A server unpacks a block for each."""
 
 
 def _with_records(search: Search, hits: list[Hit]) -> list[Hit]:
@@ -289,15 +290,15 @@ def _with_records(search: Search, hits: list[Hit]) -> list[Hit]:
 
 
 FIRST_DOCUMENTS, FIRST_DOCUMENTS_PER_HIT = 30, 3
-"""Documents listed and scored first: a base, and an amount per hit."""
+"""Number of documents listed and scored first: a base, and an amount per hit."""
 EXPECTED_BELOW = 0.1
-"""How far below the last of the first bounds the k-th score is expected, as a share of their range."""
+"""The expected distance of the k-th score below the last of the first bounds, as a share of their range."""
 NEXT_DOCUMENTS, NEXT_GROWTH = 2000, 4
-"""Documents listed next, and the growth factor of each further step."""
+"""Number of documents listed next, and the growth factor of each further step."""
 MAX_K = 1000
-"""With more hits, nearly all documents would be scored."""
+"""Number of hits above which nearly all documents would be scored."""
 FEW_CANDIDATES = 6000
-"""The number of candidates up to which all are scored: that takes no longer than another request."""
+"""Number of candidates up to which all are scored, which takes no longer than another request."""
 MANY_DOCUMENTS, MANY_SHARE = 10_000, 0.25
 """A number and a share of the documents. If more than both reach the k-th score, all are scored."""
 
@@ -306,8 +307,8 @@ MANY_DOCUMENTS, MANY_SHARE = 10_000, 0.25
 class _BestSentences:
     """The best k of the candidates scored so far.
 
-    `_partly` holds the documents some of whose sentences are not scored: only sentences with at least
-    `_scored_from` terms near them are.
+    `_partly` holds the documents of which only the sentences with at least `_scored_from` terms near them are
+    scored.
     """
 
     search: Search
@@ -318,7 +319,7 @@ class _BestSentences:
     total: int | None = None
     """The number of candidates. They are counted in the request that scores the first ones."""
     least_bound: float = -math.inf
-    """The least bound of documents that can have a sentence among the best k."""
+    """The bound that a document needs to have a sentence among the best k."""
     _least_near_bound: float = -math.inf
     """The same for the bounds of `BoundedDocuments.least_terms`."""
     _reached: set[str] = field(default_factory=set)
@@ -372,7 +373,7 @@ class _BestSentences:
         hits, scored, answer = self.search.within(clause, self.k, beside)
         self.scored += scored
         self.hits = sorted([*self.hits, *hits], key=lambda hit: (-hit.score, hit.ordinal))[: self.k]
-        # With fewer than k hits, no bound can be ruled out.
+        # With fewer than k hits, no document can be ruled out.
         if len(self.hits) == self.k:
             score = self.hits[-1].score
             self.least_bound = self.queries.all.least_bound(score)
@@ -382,7 +383,7 @@ class _BestSentences:
 
 
 def _expected_score(bounds: Array) -> float:
-    """A guess of the k-th score, given the highest bounds of documents, in descending order."""
+    """An estimate of the k-th score, given the highest bounds of documents, in descending order."""
     first, last = bounds[0], bounds[-1]
     return float(last - EXPECTED_BELOW * (first - last))
 
@@ -399,7 +400,7 @@ def search_pruned(search: Search, k: int, statistics: Statistics) -> SearchResul
 
 
 def _search_sentences(search: Search, k: int) -> SearchResult | None:
-    """The result by the bounds of sentences; None if the plan has none, or they rule out too few."""
+    """The result by the bounds of sentences; None if the plan has none, or they prune too little."""
     if search.slack is None:
         return None
     bounds = plan_query.sentence_bounds(search.plan, search.filters, search.slack)

@@ -1,9 +1,9 @@
 """The requests of one search for sentences and their answers; sentences and parses by id.
 
-A search may presume that the aliases still lead to the same pair of indices, which saves the request that
-looks them up. The answer of a search that is sent to an alias confirms it: each hit names its index, and
-shards are counted. If all hits are from one index, and the shards are as many as it has, no other index is
-behind the alias. Both aliases move in one step, so one of them is enough.
+A search may presume that the aliases still point to the same pair of indices, which saves the request that
+looks them up. The answer of a search sent to an alias confirms this, since it has the index of each hit and
+the number of shards. If all hits are from one index, which has that number of shards, no other index is
+behind the alias. Both aliases move in one step, so checking one of them is enough.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from esr.plans.plan import CollectionStatistics, Plan
 
 
 class SnapshotOutdated(Exception):
-    """The aliases do not lead to the presumed indices: the search has to be repeated."""
+    """The aliases no longer point to the presumed indices: the search has to be repeated."""
 
 
 class Presumption:
-    """The presumption that the aliases lead to `targets`. `confirmed`: an answer has confirmed it."""
+    """The presumption that the aliases point to `targets`. `confirmed`: an answer has confirmed it."""
 
     def __init__(self, aliases: AliasTargets, targets: AliasTargets, shards: Mapping[str, int]) -> None:
         """`shards`: the number of shards of each target that was searched before."""
@@ -49,7 +49,7 @@ class Presumption:
         return not self.confirmed and index in self._shards
 
     def alias(self, index: str) -> str:
-        """The alias that leads to this index, according to the presumption."""
+        """The alias of this index, according to the presumption."""
         return self._aliases[index]
 
     def check(self, index: str, answer: Any) -> None:
@@ -73,11 +73,11 @@ _HEADER = {"index", NAMED_SCORES}
 
 @dataclass(slots=True)
 class Search:
-    """A plan, and where it runs. `incomplete` says what the answers so far lack.
+    """A plan, and where it runs. `incomplete` says what the answers so far are missing.
 
-    `records`: whether hits come with their records. `slack`: the base and slack of bounds by impacts, if
-    they apply to the plan. `presumption`: that the cluster's indices are those behind the aliases. `shards`
-    collects the number of shards of each index searched.
+    `records`: whether hits have records. `slack`: the base and slack of bounds by impacts, if they apply to
+    the plan. `presumption`: that the cluster's indices are those behind the aliases. `shards` collects the
+    number of shards of each index searched.
     """
 
     cluster: Cluster
@@ -107,10 +107,10 @@ class Search:
         return SearchResult(hits, total, self.incomplete, total, reason)
 
     def within(self, clause: Query, k: int, beside: dict[str, Any] | None) -> tuple[list[Hit], int, Any]:
-        """The best k candidates that match the clause, the number that match it, and the answer to `beside`.
+        """The best k candidates that match the clause, the number of matches, and the answer to `beside`.
 
-        The clause replaces the filter for documents. `beside` is a request that names its index and is sent
-        together with this one.
+        The clause replaces the filter for documents. `beside` is another request, which names its index and
+        is sent together with this one.
         """
         filters = replace(self.filters, documents=())
         query, shift = score_query(self.plan, self.collection, filters, is_own=True, within=clause)
@@ -155,7 +155,7 @@ class Search:
             lines += [{"index": index}, {**body, "timeout": _milliseconds(seconds)}]
         answers = msearch(self.cluster, lines, allow_partial=True)
         if any("error" in answer for answer in answers):
-            return [self.send(**request) for request in requests]  # alone, the failing one raises its error
+            return [self.send(**request) for request in requests]  # a failing one raises its error
         if presumption is not None:
             presumption.check(first, answers[0])
         for request, answer in zip(requests, answers, strict=True):
@@ -164,7 +164,7 @@ class Search:
         return answers
 
     def _presumption_to_check(self, index: str) -> Presumption | None:
-        """The presumption, if a search of this index should check it."""
+        """The presumption, if a search of this index should check it, or None."""
         presumption = self.presumption
         return presumption if presumption is not None and presumption.needs(index) else None
 
@@ -173,7 +173,7 @@ class Search:
 
 
 def hit_fields(records: bool) -> dict[str, Any]:
-    """The fields of each hit. Without records, only doc values: stored fields are in blocks with texts."""
+    """The fields of each hit. Without records, only doc values: stored fields share blocks with texts."""
     if records:
         return {"source": RECORD_FIELDS}
     return {"stored_fields": "_none_", "docvalue_fields": [{"field": "sentence_id"}]}
@@ -240,7 +240,7 @@ class StoredParses:
 def look_up_parses(cluster: Cluster, ids: Sequence[str]) -> list[bytes | None]:
     """The stored parses of these sentences, in this order. Raises UsageError for an unknown id.
 
-    They are read from doc values: stored fields, even _id, are in blocks with the text of whole documents.
+    They are read from doc values: stored fields, even _id, share blocks with the text of whole documents.
     """
     parses: dict[str, bytes | None] = {}
     for batch in batched(ids, _BATCH):

@@ -1,9 +1,9 @@
 """Bulk actions of a load: a spool's documents and sentences as Elasticsearch stores them, and their sending.
 
-The spool has already analysed the documents and holds postings by term; here they are read by document, and
-the impacts of sentences (`esr.elastic.impacts`) are computed for batches of consecutive documents. The entry
-of a document is sent once all its sentences are acknowledged. So a document in the index of documents is
-complete: the index itself tells how far an interrupted load has come, and is never ahead of it.
+The spool has analysed the documents and holds postings by term. This module reads them by document, and
+computes the impacts of sentences (`esr.elastic.impacts`) for batches of consecutive documents. The entry of a
+document is sent when all its sentences have been acknowledged. So a document in the index of documents is
+complete, and the index itself records the progress of an interrupted load.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def greatest_evidence(statistics: CommitStatistics, owner: int) -> npt.NDArray[n
 def _surrounding_shares(
     segment: Segment, sentences: npt.NDArray[np.int64], postings: SentencePostings
 ) -> Array:
-    """For each posting, the greatest share of its term in the surroundings that contain its sentence.
+    """For each posting, the greatest share of its term in a surrounding that contains its sentence.
 
     If a sentence lacks the term but both of its neighbours contain it, the share of its surrounding is
     computed at the posting of the first neighbour.
@@ -95,7 +95,7 @@ def _surrounding_shares(
         (sentences + 1, after, np.append(adjacent, False)),
         (sentences - 1, counts, np.append(False, adjacent)),
     ):
-        # Whether the neighbour is in the same document, which the later of the two sentences stores.
+        # Whether the neighbour is in the same document: the later of the two sentences stores this.
         later = np.maximum(other, sentences)
         inside = ~is_own & (later < len(has_previous))
         inside[inside] = has_previous[later[inside]]
@@ -106,8 +106,9 @@ def _surrounding_shares(
 class DocumentTerms(NamedTuple):
     """The terms of one document.
 
-    `context` contains every occurrence; `length` is their number. Both include the title if it is indexed.
-    `lengths` and `surrounding_lengths` are those of the sentences. `maxima` is the field `term_maxima`.
+    `context` contains every occurrence, and `length` is their number. Both include the title if it is
+    indexed. `lengths` and `surrounding_lengths` are those of the sentences. `maxima` is the field
+    `term_maxima`.
     """
 
     context: str
@@ -178,9 +179,9 @@ class SegmentTerms:
 
 
 def _repeat_terms(terms: Sequence[str], counts: Integers) -> str:
-    """Each term as often as it is counted: all terms, then those that occur twice, and so on.
+    """Repeat each term `counts` times: all terms, then those that occur at least twice, and so on.
 
-    The most frequent terms come first. So all that repeats is the beginning, which compresses to a few bytes.
+    The most frequent terms come first, so only the beginning repeats, which compresses to a few bytes.
     """
     ordered = [terms[place] for place in np.argsort(counts, kind="stable")[::-1].tolist()]
     occurring_more_than = len(ordered) - np.cumsum(np.bincount(counts))[:-1]
@@ -195,7 +196,7 @@ class _ImpactsBatch(NamedTuple):
     """The impacts of consecutive documents, sentence by sentence.
 
     The terms of the n-th sentence from `first` on, and the codes of their impacts, end at `ends[n]`. `short`
-    has the code of each sentence's own impact, 0 if it has none.
+    has the code of each sentence's impact for being short, 0 if it has none.
     """
 
     documents: range
@@ -251,8 +252,7 @@ class SegmentImpacts:
         self._batch = _ImpactsBatch(range(0), 0, [], [], [], [])
 
     def of_document(self, document: int) -> list[dict[str, float]]:
-        """The field `impacts` of each sentence of this document. Documents must be requested in ascending
-        order."""
+        """The impacts of each sentence of this document, by term. Request documents in ascending order."""
         if document not in self._batch.documents:
             self._batch = self._read_batch(document)
         batch, names = self._batch, self._postings.names
@@ -268,7 +268,7 @@ class SegmentImpacts:
         return fields
 
     def _read_batch(self, document: int) -> _ImpactsBatch:
-        """The impacts of this document and of the following ones."""
+        """Compute the impacts of this document and of the following ones."""
         start = int(self._first[document])
         until = max(int(np.searchsorted(self._first, start + _IMPACTS_BATCH, "right")) - 1, document + 1)
         end = int(self._first[until])
@@ -298,12 +298,12 @@ class SegmentImpacts:
         )
 
     def _key(self, number: Integers, terms: Integers) -> Integers:
-        """A number for each pair of a sentence or a document and a term."""
+        """The key of each pair of a sentence or document number and a term."""
         keys: Integers = number * len(self._background) + terms
         return keys
 
     def _document_postings(self, first: int, until: int) -> tuple[Integers, Array]:
-        """The keys of documents, from `first` to before `until`, with their terms, and the counts."""
+        """The keys of the documents from `first` to before `until` with their terms, and the counts."""
         slices = [self._postings.of_document(document) for document in range(first, until)]
         postings = slice(slices[0].start, slices[-1].stop)
         documents = np.repeat(np.arange(first, until), [each.stop - each.start for each in slices])
@@ -331,8 +331,7 @@ class SegmentImpacts:
         return self._key(sentences[is_strong], terms[posting[is_strong]])
 
     def _pairs(self, start: int, end: int, others: Integers) -> _Pairs:
-        """Pairs of the sentences from `start` to before `end` with the terms near them, and the pairs
-        `others`."""
+        """Pairs of the sentences from `start` to before `end` with the terms near them, and of `others`."""
         within = slice(*np.searchsorted(self._sentences, (start, end)))
         sentences, terms, counts = self._sentences[within], self._terms[within], self._counts[within]
         before, after = self._has_previous[sentences], self._has_previous[sentences + 1]
@@ -367,7 +366,7 @@ _ELASTICSEARCH_DATE = re.compile(
 
 @dataclass(slots=True)
 class DocumentActions:
-    """A document with the actions for its own entry and for the entries of its sentences."""
+    """A document with the actions for its entry and for the entries of its sentences."""
 
     document: Document
     entry: Action
@@ -442,12 +441,12 @@ class ActionBuilder:
 
 
 def encode_parse(parse: Sequence[ParseWord], analyzer: Analyzer) -> str:
-    """A parse as the field `parse` takes it."""
+    """A parse as the field `parse` stores it."""
     return b64encode(encode(parse, analyzer)).decode()
 
 
 def elasticsearch_date(date: str) -> str:
-    """A date in a form that Elasticsearch reads: as given if possible, otherwise the same moment."""
+    """A date in a form that Elasticsearch reads: as given if possible, otherwise an equal one."""
     if _ELASTICSEARCH_DATE.fullmatch(date):
         return date
     moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=parse_date_start(date))
@@ -455,9 +454,9 @@ def elasticsearch_date(date: str) -> str:
 
 
 def _metadata(document: Document) -> dict[str, Any]:
-    """The fields that the entries of a document and of its sentences share, without those it lacks.
+    """The fields that the entries of a document and of its sentences share, without missing ones.
 
-    Of the metadata, these are its attributes.
+    Metadata is included as attributes.
     """
     fields = encode_fields(document)
     if document.date:
@@ -468,7 +467,7 @@ def _metadata(document: Document) -> dict[str, Any]:
 
 
 def _given_metadata(document: Document) -> dict[str, Any]:
-    """The metadata as JSON, and its keys and values, which facets and filters list."""
+    """The metadata as JSON, and its keys and values for facets and filters."""
     if not document.metadata:
         return {}
     attributes = metadata_values(document.metadata)
@@ -503,12 +502,12 @@ def _stored_sentence(sentence: Sentence) -> dict[str, Any]:
 CHUNK_SENTENCES = 1000
 _CHUNK_BYTES = 4_000_000
 _CHUNKS_AHEAD = 2
-"""Chunks that wait for each worker."""
+"""Number of chunks that wait for each worker."""
 
 
 @dataclass(slots=True)
 class SentChunk:
-    """The result of a chunk: completely indexed documents, and rejected ones, of which nothing is indexed."""
+    """The result of a chunk: fully indexed documents, and rejected ones, of which nothing is indexed."""
 
     indexed: list[DocumentActions] = field(default_factory=list)
     rejected: list[tuple[DocumentActions, str]] = field(default_factory=list)

@@ -1,7 +1,7 @@
 """Deliveries to Elasticsearch: indices are copied and changed, then the alias moves to the copies.
 
-Changing the serving indices would not do: a refresh shows writes shard by shard, so searches would see parts
-of a delivery. Copies link files, which never change, so a copy takes seconds. Copies are verified before the
+The serving indices are not changed in place: a refresh shows writes shard by shard, so searches would see
+parts of a delivery. Copies link immutable files, so a copy takes seconds. Copies are verified before the
 alias moves, and the previous generation is kept.
 """
 
@@ -53,7 +53,7 @@ from esr.text.document import Document, Located
 from esr.text.validate import checksum
 
 _SECONDS = 120
-"""Seconds within which each copy must be made and ready."""
+"""Seconds within which each copy must be created and ready."""
 ANSWER_SECONDS = _SECONDS + 30
 _REPLICATION = ("index.number_of_replicas", "index.auto_expand_replicas")
 
@@ -68,11 +68,11 @@ def copy_load(
     impacts: Mapping[str, Any],
     heartbeat: Heartbeat,
 ) -> Load:
-    """Copy a load, under this name of its index of sentences and with this description of impacts.
+    """Copy a load to the index of sentences `index`, with this description of impacts.
 
-    The copy is incomplete. `heartbeat` renews its heartbeat as soon as it can have one, so that it does not
+    The copy is marked incomplete. `heartbeat` renews its heartbeat as early as possible, so that it does not
     count as killed. The original cannot be enriched while it is being copied. The copy gets the original's
-    description as of then, since enrichment may have changed it after `load` was read.
+    current description, since enrichment may have changed it after `load` was read.
     """
     documents = documents_index(index)
     with _write_blocked(cluster, load.documents_index, load.index):
@@ -101,9 +101,9 @@ _WRITE_BLOCK, _REFRESH = "index.blocks.write", "index.refresh_interval"
 
 @contextmanager
 def _write_blocked(cluster: Cluster, *names: str) -> Iterator[None]:
-    """Block writes, so that all indices are copied as of one moment. A block that an operator set stays.
+    """Block writes, so that the copies of all indices are consistent. A block that an operator set stays.
 
-    A document is marked as enriched after its sentences.
+    Otherwise a copy could mark a document as enriched without its sentences.
     """
     indices = cluster.client.indices
     with cluster.translate_errors():
@@ -126,7 +126,7 @@ def _clone(cluster: Cluster, source: str, target: str) -> None:
     client = cluster.client.options(request_timeout=ANSWER_SECONDS)
     with cluster.translate_errors():
         stored = client.indices.get_settings(index=source, flat_settings=True)[source]["settings"]
-        # A clone has all settings of its source except these.
+        # A clone has the settings of its source, except these.
         replication = {name: stored[name] for name in _REPLICATION if name in stored}
         settings = {**replication, _WRITE_BLOCK: None, _REFRESH: "-1"}
         try:
@@ -137,7 +137,7 @@ def _clone(cluster: Cluster, source: str, target: str) -> None:
                 wait_for_active_shards=0,
             )
         except BadRequestError:
-            # A request whose answer was lost is sent again: then the target already exists.
+            # If the answer was lost, the repeated request finds an existing target.
             if not client.indices.exists(index=target):
                 raise
     if not wait_for_primaries(cluster, target, _SECONDS):
@@ -159,7 +159,7 @@ class IndexedDocument:
 
 
 class _Removed(NamedTuple):
-    """The ids and the checksum of a document to remove. Small, since a delivery may replace very many."""
+    """The ids and the checksum of a document to remove. Compact, since a delivery may replace very many."""
 
     id: str
     sentence_ids: tuple[str, ...]
@@ -201,12 +201,12 @@ class ElasticsearchDelivery:
         report: DeliveryReport,
         replaced: list[str],
     ) -> Iterator[Located]:
-        """The documents to add. Appends the ids of documents that the index loses to `replaced`."""
+        """Yield the documents to add. Appends the ids of documents to remove to `replaced`."""
         yield from self._new_or_changed(documents, report, replaced)
         replaced += self._find_removed(find_removed(), report)
 
     def _find_removed(self, ids: Iterable[str], report: DeliveryReport) -> list[str]:
-        """The ids among these that the index has."""
+        """The ids among these that are in the index."""
         removed: list[str] = []
         for batch in batched(dict.fromkeys(ids), _BATCH):
             checksums = self._checksums(batch)
@@ -218,7 +218,7 @@ class ElasticsearchDelivery:
     def _new_or_changed(
         self, documents: Iterable[Located], report: DeliveryReport, changed: list[str]
     ) -> Iterator[Located]:
-        """The documents that the index does not contain, or contains with other content."""
+        """Yield the documents that the index does not contain, or contains with other content."""
         for batch in batched(documents, _BATCH):
             checksums = self._checksums([located.document.id for located in batch])
             for located in batch:
@@ -234,7 +234,7 @@ class ElasticsearchDelivery:
                 yield located
 
     def _checksums(self, ids: list[str]) -> dict[str, str]:
-        """The checksums of those of these documents that the index contains, computed from their content."""
+        """The checksums of the documents that the index contains, computed from their content, by id."""
         return {indexed.document.id: checksum(indexed.document) for indexed in self._read(ids)}
 
     def _read(self, ids: Iterable[str]) -> Iterator[IndexedDocument]:
@@ -247,7 +247,7 @@ class ElasticsearchDelivery:
     ) -> DeliveryReport:
         """Make a generation without `removed` and with `documents`.
 
-        `removed` is complete only after `documents` has been read.
+        `removed` is complete only when all of `documents` has been read.
         """
         started = time.perf_counter()
         try:
@@ -265,7 +265,7 @@ class ElasticsearchDelivery:
         return report
 
     def _check_sentence_ids(self, new_spool: Snapshot, removed: set[str]) -> None:
-        """Raise InputError if a new sentence has the id of a sentence that stays."""
+        """Raise InputError if a new sentence has the id of a remaining sentence."""
         for sentence_id, owner in find_sentence_owners(self._cluster, spool_sentence_ids(new_spool)):
             if owner not in removed:
                 raise sentence_id_conflict("this delivery", sentence_id, owner)

@@ -1,9 +1,9 @@
 """Stored enrichment: bulk updates of the entries of sentences and documents, while searches continue.
 
 An entry's `enriched` holds fingerprints of the recipes that enriched it. Sentences get the recipe's
-fingerprints first, and their document once all of them have them. So work that a killed enricher left
-unfinished is repeated, and machines that share the work by slices need no communication. What an older
-version of esr did not store of names is computed from the stored entities.
+fingerprints first, and then their document. So work that a killed enricher left unfinished is repeated, and
+machines that share the work by slices need no communication. Fields of names that an older version of esr did
+not store are computed from the stored entities.
 """
 
 from __future__ import annotations
@@ -66,11 +66,11 @@ ENTITIES = "entities"
 def build_done_clause(
     recipe: Recipe, recorded: Iterable[Recipe], languages: Callable[[], Sequence[str]]
 ) -> Query:
-    """Matches documents with all parts of a recipe, made by it or by a recorded recipe of equal result.
+    """Matches documents with all parts of a recipe, made by it or by a recorded recipe with equal results.
 
     Another recipe has the same result for a document if, for example, only the model of another language was
     added since. `languages` returns the languages that documents name. It is called only if recorded recipes
-    may agree about some.
+    may agree for some.
     """
     others = [other for other in recorded if other != recipe and _may_agree(recipe, other)]
     if not others:
@@ -91,7 +91,7 @@ def _may_agree(recipe: Recipe, other: Recipe) -> bool:
 
 
 def _marks(recipe: Recipe, others: Sequence[Recipe], part: str, language: str | None) -> tuple[str, ...]:
-    """The fingerprints that mark a part of a document in this language as equal to what the recipe makes."""
+    """The fingerprints that mark a part of a document in this language as equal to the recipe's result."""
     same = [other.fingerprints[part] for other in others if recipe.agrees(other, part, language)]
     return (recipe.fingerprints[part], *sorted(set(same)))
 
@@ -102,7 +102,7 @@ def _with_mark(marks: Sequence[str]) -> Query:
 
 
 def _in_language(languages: Sequence[str | None]) -> Query:
-    """Matches documents that name one of these languages; None is for those that name none."""
+    """Matches documents that name one of these languages; None stands for naming none."""
     clauses: list[Query] = [{"terms": {"language": [name for name in languages if name is not None]}}]
     if None in languages:
         clauses.append({"bool": {"must_not": {"exists": {"field": "language"}}}})
@@ -113,7 +113,7 @@ ENRICH_SCRIPT = "esr-enrich-v1"
 
 
 def replace_parts(index: str, id: str, parts: Sequence[str], fields: Mapping[str, Any]) -> Action:
-    """The action that replaces these parts of an entry by these fields.
+    """The action that replaces these parts of an entry with these fields.
 
     A part is given as `name:fingerprint`, which is added to the entry's `enriched`.
     """
@@ -136,19 +136,19 @@ _UNRESOLVED: Query = {
         "must_not": [{"term": {"enriched": FINGERPRINT}}],
     }
 }
-"""Matches the documents whose names an older esr stored."""
+"""Matches the documents whose names an older version of esr stored."""
 
 
 def count_unresolved(cluster: Cluster) -> int:
-    """The number of documents whose names an older esr stored: those that `update_names` changes."""
+    """The number of documents whose names an older version of esr stored, which `update_names` changes."""
     return count(cluster, cluster.documents_alias, _UNRESOLVED)
 
 
 def group_stored_names(cluster: Cluster, loads: Mapping[str, meta.Load]) -> int:
-    """Resolve stored names of documents that this version of esr has not. Returns the number of sentences.
+    """Resolve the stored names that this version of esr has not resolved. Returns the number of sentences.
 
-    `loads` are by index of documents. A document is marked after its sentences, so that a killed run is
-    taken up.
+    `loads` are by index of documents. A document is marked after its sentences, so that a later run completes
+    a killed one.
     """
     body: dict[str, Any] = {"query": _UNRESOLVED, "sort": [{"ordinal": "asc"}], "source": ["document_id"]}
     updated = 0
@@ -194,7 +194,7 @@ def group_stored_names(cluster: Cluster, loads: Mapping[str, meta.Load]) -> int:
 
 
 def _read_entities(cluster: Cluster, document_ids: Sequence[str]) -> dict[str, list[Any]]:
-    """The sentences of each of these documents in their order, as hits with their entities."""
+    """The sentences of each of these documents in order, as hits with their entities."""
     sentences: dict[str, list[Any]] = {id: [] for id in document_ids}
     query = {"terms": {"document_id": list(document_ids)}}
     body: dict[str, Any] = {"query": query, "sort": [{"ordinal": "asc"}], "source": [ENTITIES, "document_id"]}
@@ -207,7 +207,7 @@ def _read_entities(cluster: Cluster, document_ids: Sequence[str]) -> dict[str, l
 def with_names(
     document: Mapping[str, Any], sentences: Sequence[Mapping[str, Any]]
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """The enriched fields of a document and of its sentences, from any version of esr, with their names."""
+    """Add resolved names to the enriched fields, from any version of esr, of a document and its sentences."""
     entities = [fields.get(ENTITIES) for fields in sentences]
     if not any(entities):
         return dict(document), [dict(fields) for fields in sentences]
@@ -224,7 +224,7 @@ def _with_field(fields: Mapping[str, Any], names: Mapping[str, Any]) -> dict[str
 
 
 def store_short_forms(cluster: Cluster) -> None:
-    """Store what short forms and ids of names stand for in the whole collection, if that has changed."""
+    """Store the names that short forms and ids stand for in the whole collection, if they have changed."""
     refresh(cluster, cluster.documents_alias)
     found = [
         ShortForm(short, full, documents)
@@ -239,7 +239,7 @@ def store_short_forms(cluster: Cluster) -> None:
 
 
 def _count_ids(cluster: Cluster) -> Counter[tuple[str, str]]:
-    """The number of documents that give a name, by its key, an id."""
+    """The number of documents that give a name an id, by (key, id)."""
     counts: Counter[tuple[str, str]] = Counter()
     query = {"term": {KEYS_FIELD: IDS_KEY}}
     body: dict[str, Any] = {"query": query, "sort": [{"ordinal": "asc"}], "source": ["given_metadata"]}
@@ -250,7 +250,7 @@ def _count_ids(cluster: Cluster) -> Counter[tuple[str, str]]:
 
 
 def store_aliases(cluster: Cluster, aliases: Aliases) -> None:
-    """Store a table of aliases in all loads behind the alias, in place of their own."""
+    """Store a table of aliases in all loads behind the alias, replacing theirs."""
     for load in meta.searchable_loads(cluster):
         meta.write(cluster, replace(load, aliases=aliases.as_dict()))
 
@@ -261,7 +261,7 @@ _MAX_LANGUAGES = 10_000
 
 
 class _DocumentNames(NamedTuple):
-    """What the written forms of a document stand for, and its field `names`."""
+    """The names that the written forms of a document stand for, and its field `names`."""
 
     resolved: Resolved
     field: Mapping[str, Any]
@@ -277,7 +277,7 @@ class DocumentEntries(NamedTuple):
 
 @contextmanager
 def open_enrichment(where: str) -> Iterator[ElasticsearchEnrichment]:
-    """Open the enrichment for writing. Several processes may write at once, each its own slice."""
+    """Open the enrichment for writing. Several processes may write at once, each a different slice."""
     with closing(Cluster(where, LOAD_TIMEOUT)) as cluster:
         yield ElasticsearchEnrichment(cluster)
 
@@ -295,7 +295,7 @@ class ElasticsearchEnrichment:
         self._has_mapped_names = False
         install_templates(cluster)
         self._maps_quotes = False
-        refresh(cluster, cluster.documents_alias)  # shows the last writes of an earlier enricher
+        refresh(cluster, cluster.documents_alias)  # makes the last writes of an earlier enricher visible
 
     def progress(self, recipe: Recipe, slice: tuple[int, int] = (1, 1)) -> tuple[int, int]:
         in_slice = _slice_clauses(slice)
@@ -355,7 +355,7 @@ class ElasticsearchEnrichment:
         return updated
 
     def finish(self, recipe: Recipe) -> list[str]:
-        """Start to merge replaced entries away, without waiting for it."""
+        """Start merging replaced entries away, without waiting."""
         aliases = [self._cluster.alias, self._cluster.documents_alias]
         refresh(self._cluster, aliases)
         done, documents = self.progress(recipe)
@@ -385,7 +385,7 @@ class ElasticsearchEnrichment:
         self._recorded_recipes.add(recipe.digest)
 
     def _map_vectors(self, batch: Sequence[tuple[str, Sequence[SentenceEnrichment]]]) -> None:
-        """Add the fields that the batch's vectors need and that are not mapped yet."""
+        """Map the fields that the batch's vectors need and that are missing."""
         vectors = (sentence.vector for _, sentences in batch for sentence in sentences)
         dimensions = {len(vector.values) for vector in vectors if vector is not None} - self._dimensions
         for number in dimensions:

@@ -1,8 +1,8 @@
-"""Migration of an alias to this esr's index format, and the management of an alias's generations.
+"""Migration of an alias to the current index format, and the management of an alias's generations.
 
-A migration loads the stored documents into a new generation, with the enrichment that the old one stores.
-Searches use the old generation meanwhile, and nothing is written to it. The alias moves only if it still
-leads to the indices that the documents were read from.
+A migration loads the stored documents and their enrichment into a new generation. Meanwhile searches use the
+old generation, to which nothing is written. The alias moves only if it still points to the indices that the
+documents were read from.
 """
 
 from __future__ import annotations
@@ -76,8 +76,10 @@ class ElasticsearchMigration(ElasticsearchWriter):
         self._source = meta.pin_indices(self._cluster, self._loads)
 
     def run(self) -> LoadReport:
-        """Migrate the whole index, or change nothing visible. Raises EsrError if the index was changed
-        meanwhile."""
+        """Migrate the whole index, or change nothing visible.
+
+        Raises EsrError if the index was changed meanwhile.
+        """
         started = time.perf_counter()
         report = LoadReport()
         try:
@@ -141,7 +143,7 @@ class ElasticsearchMigration(ElasticsearchWriter):
             ) from error
 
     def _has_moved(self) -> bool:
-        """Whether the alias no longer leads to the indices that the documents were read from."""
+        """Whether the alias no longer points to the indices that the documents were read from."""
         indices = {load.index for load in meta.aliased_loads(self._cluster)}
         return indices != {load.index for load in self._loads}
 
@@ -166,7 +168,7 @@ class ElasticsearchMigration(ElasticsearchWriter):
                 yield actions
 
     def _map_vectors(self, batch: Sequence[DocumentActions], stored: Iterable[Mapping[str, Any]]) -> None:
-        """Map the fields of stored vectors in the new index. `esr enrich` may add such fields at any time."""
+        """Map the fields of stored vectors in the new index. `esr enrich` may add more at any time."""
         dimensions = {stored_dimensions(fields[VECTORS]) for fields in stored if VECTORS in fields}
         for number in dimensions - self._mapped_dimensions:
             map_vectors(self._cluster, {action["_index"] for a in batch for action in a.sentences}, number)
@@ -183,7 +185,7 @@ class ElasticsearchMigration(ElasticsearchWriter):
         return sources
 
     def _count_fingerprints(self, indices: str) -> dict[str, int]:
-        """The number of documents with each fingerprint of a recipe. A migration adds that of names."""
+        """The number of documents with each fingerprint of a recipe, without names, which migrations add."""
         by_fingerprint = {"fingerprints": {"terms": {"field": "enriched", "size": _MAX_FINGERPRINTS}}}
         refresh(self._cluster, indices)
         answer = search(self._cluster, index=indices, size=0, aggs=by_fingerprint)
@@ -200,11 +202,11 @@ def _read_settings(cluster: Cluster, loads: Sequence[Load]) -> list[Mapping[str,
 
 
 _OF_OPENSEARCH = 1 << 27
-"""Added to the numbers of its versions."""
+"""The number that OpenSearch adds to its version ids."""
 
 
 def _major_version(settings: Mapping[str, Any]) -> int:
-    """The major version of the server that made an index. The one after the next does not open it."""
+    """The major version of the server that created an index. The next but one cannot open it."""
     return (int(settings["version"]["created"]) & ~_OF_OPENSEARCH) // 1_000_000
 
 

@@ -1,7 +1,7 @@
-"""The stored importance priors of an alias: their drift from the present p(t|C), and their refresh.
+"""The stored importance priors of an alias: their drift from the current p(t|C), and their refresh.
 
-Both depend only on what is stored. So the drift is correct after deliveries, whose sentences have priors of
-different times, and after a refresh that was killed. A repeated refresh sends only the priors that differ.
+Both are computed from the stored priors. So the drift is correct even after deliveries, whose priors were
+computed at different times, and after a killed refresh. A repeated refresh sends only the priors that differ.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from esr.text.analyzer import get_analyzer, language_of_term
 from esr.text.document import Located
 
 SAMPLE_SIZE = 200
-"""Sentences of each load that are sampled for its drift."""
+"""Number of sentences of each load that are sampled for its drift."""
 _BATCH = 1000
 _TOLERANCE = 1e-9
-"""A bound of the relative difference between two ways of summing the same logarithms."""
+"""Upper bound of the relative difference between two sums of the same logarithms in different orders."""
 Priors = tuple[float, float]
 
 
 class Sample(NamedTuple):
-    """A sample of a load's sentences, as sources and term counts, and the number of all its sentences."""
+    """A sample of a load's sentences, as sources and term counts, and the total number of sentences."""
 
     load: Load
     total: int
@@ -74,7 +74,7 @@ class ElasticsearchPriors:
         return [_drift(sample, log_background) for sample in samples]
 
     def _language_of(self, term: str) -> str | None:
-        """The language whose documents p(t|C) is of, None if it is of all."""
+        """The language whose documents p(t|C) is estimated from, None for all documents."""
         return language_of_term(term) if self._description.is_by_language else None
 
     def _draw_sample(self, load: Load) -> Sample:
@@ -122,7 +122,7 @@ class ElasticsearchPriors:
         return report
 
     def _update(self, pinned: Cluster, priors: Mapping[str, Priors]) -> int:
-        """Store these priors in the entries whose priors differ. Returns the number of those entries."""
+        """Store these priors in the entries whose priors differ. Returns the number of changed entries."""
         actions: list[Action] = []
         answer = search(
             self._cluster,
@@ -148,7 +148,7 @@ class ElasticsearchPriors:
 
 
 def _spool_priors(spool: Snapshot) -> Iterator[tuple[str, Priors]]:
-    """The id and the priors of every sentence of a spool."""
+    """Yield the id and the priors of each sentence of a spool."""
     for owner, segment in enumerate(spool.segments):
         columns = spool.statistics.importance_of(owner, {}, 0)
         for number in range(segment.sentence_count):
@@ -157,7 +157,7 @@ def _spool_priors(spool: Snapshot) -> Iterator[tuple[str, Priors]]:
 
 
 def _drift(sample: Sample, log_background: Mapping[str, float]) -> Drift:
-    """The drift of a load's sample. `log_background` is the present log p(t|C)."""
+    """The drift of a load's sample. `log_background` is the current log p(t|C)."""
     exact, stored, lengths = [], [], []
     for source, counts in zip(sample.sources, sample.counts, strict=True):
         if not counts:

@@ -1,8 +1,8 @@
-"""The spool, an index folder that a load's documents go through first, and the room that it has.
+"""The spool, an index folder that a load's documents go through first, and the check of its disk space.
 
-It rejects bad ids before anything is sent, and provides p(t|C) of the load, which the stored priors need. If
-its folder is a tmpfs, the spool counts towards a container's memory limit, past which the system kills the
-process without a message. So the load checks the room and ends with an error first.
+The spool rejects bad ids before anything is sent, and provides p(t|C) of the load, which the stored priors
+need. If its folder is a tmpfs, it counts towards a container's memory limit, beyond which the system kills
+the process without a message. So the load checks the room and fails with an error before.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ _BATCH = 1000
 
 @dataclass(frozen=True, slots=True)
 class ExistingCollection:
-    """The state of the alias: occurrences, by term and in total, and the first unused ordinals.
+    """The collection behind the alias: occurrences, by term and in total, and the first unused ordinals.
 
-    In an index by language, the total is one for each language.
+    In an index by language, there is a total for each language.
     """
 
     occurrences: Counter[str] = field(default_factory=Counter)
@@ -161,9 +161,9 @@ def spool_sentence_ids(spool: Snapshot) -> Iterator[str]:
 
 
 SHARE = 0.5
-"""A lower bound of the spool's size, as a share of the bytes of JSON Lines and text. For news, it is 1.7."""
+"""A lower bound of the spool's size, as a share of the bytes of JSON Lines and text. News takes 1.7."""
 RESERVE = 64 << 20
-"""The approximate maximum size of a spool's segment. With less room, the load ends before it is killed."""
+"""The approximate maximum size of a spool's segment. With less room left, the load fails with an error."""
 _EVERY = 500  # documents
 _MOUNTS = Path("/proc/self/mounts")
 _CGROUPS = Path("/sys/fs/cgroup")
@@ -193,7 +193,7 @@ def check_room(folder: Path, source_bytes: int) -> None:
 
 
 def watch_room(folder: Path, documents: Iterable[Located]) -> Iterator[Located]:
-    """Pass documents on, and check the room in memory periodically. Raises EsrError if it runs out."""
+    """Yield the documents, and check the room in memory periodically. Raises EsrError if it runs out."""
     for number, located in enumerate(documents):
         if number % _EVERY == 0 and (room := find_room(folder)).is_memory and room.free < RESERVE:
             raise _no_room(folder, room, f"after {number:,} documents this load needs more")
@@ -224,7 +224,7 @@ def _is_tmpfs(folder: Path) -> bool:
 
 
 def _memory_left() -> int | None:
-    """The bytes left to the limit of this container, not counting caches; None without a limit."""
+    """The bytes below the memory limit of this container, not counting caches; None without a limit."""
     for limit, statistics, used in (
         (_CGROUPS / "memory.max", _CGROUPS / "memory.stat", ("anon", "shmem")),
         (

@@ -1,8 +1,8 @@
 """Verification of the indices of a load, and comparison of incoming documents with stored ones.
 
-Contents are compared by counts and by a sum of hashes, for which no document has to be kept. Incoming
-documents that the indices already contain are skipped. A sample of new documents is searched for known
-content under another id.
+Contents are compared by counts and by a sum of hashes, which keeps no document in memory. Incoming documents
+that the indices already contain are skipped. Content of a sample of new documents is looked up under other
+ids.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from esr.text.document import Document, Located
 from esr.text.validate import checksum
 
 PAUSES = (0.5, 2.0, 8.0)
-"""Seconds before a difference is checked again."""
+"""Seconds before each repeated check of a difference."""
 _PAGE = 10_000
 _BITS = 128
 
@@ -60,14 +60,14 @@ class IndexContents:
 
 
 LOAD_SETTINGS: Mapping[str, str] = {"refresh_interval": "-1", "merge.scheduler.auto_throttle": "false"}
-"""The settings of indices that a load fills: they do not refresh, and their merges take what the disk gives.
+"""The settings of indices while a load fills them: no refreshes, and merges at full disk speed.
 
-Elasticsearch begins with 20 MB a second, and takes more only when merges lag behind.
+By default, merges start at 20 MB per second, and speed up only when they lag behind.
 """
 
 
 def end_load_settings(cluster: Cluster, index: str, names: Iterable[str] = LOAD_SETTINGS) -> None:
-    """Give an index of sentences and its index of documents the usual values of these settings."""
+    """Reset these settings of an index of sentences and its index of documents to their defaults."""
     with cluster.translate_errors():
         cluster.client.indices.put_settings(
             index=[index, documents_index(index)], settings=dict.fromkeys(names)
@@ -77,8 +77,8 @@ def end_load_settings(cluster: Cluster, index: str, names: Iterable[str] = LOAD_
 def verify(cluster: Cluster, index: str, expected: IndexContents) -> None:
     """Compare an index of sentences and its index of documents with their expected contents.
 
-    A node that hung and comes back answers from its old state until it learns that the cluster removed it. So
-    a difference is checked again, on another node. Raises EsrError if it remains.
+    A node that recovers from a hang answers from its old state until it learns that the cluster removed it.
+    So a difference is checked again, on another node. Raises EsrError if it persists.
     """
     for pause in (*PAUSES, None):
         difference = _find_difference(read_contents(cluster, index), index, expected)
@@ -116,7 +116,7 @@ def read_contents(cluster: Cluster, index: str) -> IndexContents:
 
 
 def _checksums(cluster: Cluster, index: str) -> Iterator[tuple[str, str]]:
-    """The id and the checksum of every document, in order, read from doc values alone."""
+    """Yield the id and the checksum of each document, in order, read from doc values alone."""
     body: dict[str, Any] = {
         "query": {"match_all": {}},
         "sort": [{"ordinal": "asc"}],
@@ -137,14 +137,14 @@ def _hash(document_id: str, checksum: str) -> int:
 class InputDigest:
     """Contents and digest of the incoming documents.
 
-    A load can be resumed only with the same digest: the same documents in the same order.
+    A load can be resumed only with an equal digest: with the same documents in the same order.
     """
 
     contents: IndexContents = field(default_factory=IndexContents)
     digest: Any = field(default_factory=lambda: blake2b(digest_size=16))
 
     def count(self, documents: Iterable[Located]) -> Iterator[Located]:
-        """Pass documents on, and count them."""
+        """Yield the documents, and count them."""
         for located in documents:
             code = checksum(located.document)
             self.digest.update(code.encode())
@@ -152,7 +152,7 @@ class InputDigest:
             yield located
 
     def discount(self, set_aside: SetAside | None) -> SetAside | None:
-        """A `set_aside` that also takes the document out of the contents."""
+        """A `set_aside` that also removes the document from the contents."""
         if set_aside is None:
             return None
 
@@ -167,7 +167,7 @@ class InputDigest:
 
 
 def entry_version(entry: Mapping[str, Any]) -> tuple[str, list[str]]:
-    """The checksum and fingerprints of a document's entry, which differ with its content or enrichment."""
+    """The checksum and fingerprints of a document's entry, which change with its content or enrichment."""
     return entry["checksum"], sorted(entry.get("enriched", ()))
 
 
@@ -177,10 +177,10 @@ _BATCH = 1000
 def skip_unchanged(
     cluster: Cluster, documents: Iterable[Located], report: LoadReport, set_aside: SetAside | None
 ) -> Iterator[Located]:
-    """The documents that the alias does not have. Counts the others in the report.
+    """Yield the documents that the alias does not have. Counts the others in the report.
 
-    A document that has the id of a stored sentence is set aside if `set_aside` is given. Otherwise it raises
-    InputError, as does a document whose id the alias has with other content.
+    A document with the id of a stored sentence is set aside if `set_aside` is given, and raises InputError
+    otherwise. A document whose id the alias has with other content raises InputError.
     """
     for batch in batched(documents, _BATCH):
         ids = [located.document.id for located in batch]
@@ -206,7 +206,7 @@ def skip_unchanged(
 
 
 def find_sentence_owners(cluster: Cluster, sentence_ids: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """The ids among these that sentences behind the alias have, each with the id of its document."""
+    """Yield the ids among these that sentences behind the alias have, with the ids of their documents."""
     for batch in batched(sentence_ids, _BATCH):
         answer = search(
             cluster,
@@ -223,7 +223,7 @@ def find_sentence_owners(cluster: Cluster, sentence_ids: Iterable[str]) -> Itera
 def skip_indexed(
     cluster: Cluster, load: Load, documents: Iterable[DocumentActions], expected: IndexContents
 ) -> Iterator[DocumentActions]:
-    """The documents that an interrupted load has not indexed. Adds the others to `expected`.
+    """Yield the documents that an interrupted load has not indexed. Adds the others to `expected`.
 
     A document's entry exists only when all of its sentences do.
     """
@@ -241,9 +241,9 @@ def skip_indexed(
 
 _SAMPLE_BATCH = 25
 _CANDIDATES = 4
-"""Documents that a search may return for each one it looks up."""
+"""Maximum number of documents that a search returns for each looked-up document."""
 _TERMS = 8
-"""Terms that identify documents of the same content: the longest, which tend to be rare."""
+"""Number of terms that identify documents with the same content: the longest ones, which tend to be rare."""
 
 
 def known_content_notes(cluster: Cluster, description: Description, new: Sequence[Segment]) -> list[str]:
@@ -270,7 +270,7 @@ def _similar(document: Document, description: Description) -> dict[str, Any]:
     analyze = get_analyzer(description.analyzer).for_language(document.language).terms
     terms = {term for sentence in document.sentences for term in analyze(sentence.text)}
     longest = sorted(terms, key=lambda term: (-len(term), term))[:_TERMS]
-    # The size has no index: it is compared only in documents with all the terms.
+    # The size is not indexed: it is compared only in documents with all the terms.
     filters: list[dict[str, Any]] = [{"term": {"context": term}} for term in longest]
     filters.append({"term": {"size": len(document.sentences)}})
     return {"bool": {"filter": filters, "must_not": {"ids": {"values": [document.id]}}}}

@@ -1,8 +1,8 @@
 """Loads into Elasticsearch: through a spool into new indices, which the aliases move to in one step.
 
 A replacing load keeps the previous generation; an appending load adds its indices to those behind the
-aliases. An interrupted load can be resumed: its indices are found again by what they are to contain. One load
-can also be divided into slices, each loaded by a process of its own (`SliceWriter`).
+aliases. An interrupted load can be resumed: its indices are found by their expected contents. One load can
+also be divided into slices, each loaded by a separate process (`SliceWriter`).
 """
 
 from __future__ import annotations
@@ -66,14 +66,14 @@ from esr.text.analyzer import MULTILINGUAL_ANALYZER
 from esr.text.document import Located
 
 LARGEST_SEGMENT = 5 * 2**30
-"""Bytes. Elasticsearch itself merges no further, as larger segments drop deleted entries late."""
+"""Maximum size of a segment in bytes, as for Elasticsearch: larger ones drop deleted entries late."""
 SMALLEST_PART = 200_000
-"""Entries. Searching this many in a thread of their own saves more time than another segment costs."""
+"""Number of entries for which searching in a separate thread saves more time than another segment costs."""
 _POLL_SECONDS = 2.0
 
 
 def merge_segments(cluster: Cluster, index: str) -> list[str]:
-    """Merge an index of sentences and its index of documents to segments of the largest size.
+    """Merge an index of sentences and its index of documents into the largest useful segments.
 
     A search visits each segment of a shard separately. Elasticsearch divides the search of a large shard
     among threads, but never a segment, so a large shard keeps a segment per processor. Returns notes for the
@@ -93,7 +93,7 @@ def _merge(cluster: Cluster, index: str) -> None:
         segments = _segments_per_shard(cluster, index)
         try:
             cluster.client.indices.forcemerge(index=index, max_num_segments=segments)
-        except ConnectionTimeout:  # a large merge outlasts its request and continues
+        except ConnectionTimeout:  # a large merge continues after its request times out
             while _is_merging(cluster, index):
                 time.sleep(_POLL_SECONDS)
 
@@ -129,13 +129,13 @@ def _is_merging(cluster: Cluster, index: str) -> bool:
 _OPEN_SECONDS = 30.0
 """Seconds to wait for the shards of a new index."""
 _FEW_SENTENCES = 10_000
-"""A load of so few sentences refreshes its indices as usual. Changing their settings twice takes longer."""
+"""Number of sentences up to which a load does not change settings: changing them twice takes longer."""
 
 
 class LoadTarget(NamedTuple):
-    """The result that a load is to have. Only a load with the same target can be resumed.
+    """The intended result of a load. Only a load with the same target can be resumed.
 
-    `manifest` identifies the documents. `impacts` describes their impacts, empty if they are to have none.
+    `manifest` identifies the documents. `impacts` describes their impacts, empty for none.
     """
 
     description: Description
@@ -163,11 +163,11 @@ PROFILE_SETTINGS: Mapping[str, Mapping[str, str]] = {
     "lean": {"sort.field": "ordinal"},
     "fast": {"codec": "default"},
 }
-"""The settings of the indices of each profile, beside those of the templates."""
+"""The settings of the indices of each profile, in addition to those of the templates."""
 
 
 def read_profile(cluster: Cluster, index: str) -> str:
-    """The profile whose settings an index has. Errors are those of the client."""
+    """The profile whose settings an index has. Raises the errors of the client."""
     stored = cluster.client.indices.get_settings(index=index, flat_settings=True)[index]["settings"]
     for profile, settings in PROFILE_SETTINGS.items():
         has = (stored.get(f"index.{name}") in (value, [value]) for name, value in settings.items())
@@ -177,7 +177,7 @@ def read_profile(cluster: Cluster, index: str) -> str:
 
 
 def check_analyzer(cluster: Cluster, description: Description) -> None:
-    """Raise UsageError for an analyzer that the server's scripts cannot serve."""
+    """Raise UsageError for an analyzer that the server's scripts do not support."""
     if description.is_by_language and not cluster.dialect.has_terms_by_language:
         raise UsageError(
             f"{cluster.dialect.name} has no terms by language: load into an index folder or Elasticsearch, "
@@ -209,7 +209,7 @@ def create_indices(cluster: Cluster, load: Load, options: LoadOptions, existing:
         for index in (load.index, load.documents_index):
             wait_for_primaries(
                 cluster, index, _OPEN_SECONDS
-            )  # if they take longer, writing waits or reports the error
+            )  # after that, writing waits or reports the error
     except DiskFull:
         delete_indices(cluster, [load.index])
         raise
@@ -225,7 +225,7 @@ def _create_index(cluster: Cluster, index: str, body: Mapping[str, Any]) -> None
     try:
         indices.create(index=index, wait_for_active_shards=0, **body)
     except BadRequestError:
-        # A request whose answer was lost is sent again: then the index already exists.
+        # If the answer was lost, the repeated request finds an existing index.
         if not indices.exists(index=index):
             raise
         mapping = indices.get_mapping(index=index)[index]["mappings"]
@@ -234,7 +234,7 @@ def _create_index(cluster: Cluster, index: str, body: Mapping[str, Any]) -> None
 
 
 def has_both_indices(cluster: Cluster, load: Load) -> bool:
-    """Whether both indices of a load exist: a loader may be killed before it creates the second."""
+    """Whether both indices of a load exist. A loader may be killed before it creates the second."""
     with cluster.translate_errors():
         return bool(cluster.client.indices.exists(index=load.documents_index))
 
@@ -260,7 +260,7 @@ _NAMED_REJECTIONS = 3
 
 
 class ElasticsearchWriter:
-    """A load into Elasticsearch. Nothing of it is visible before all of it is stored and verified."""
+    """A load into Elasticsearch, which becomes visible only when all of it is stored and verified."""
 
     _how_to_resume = "load again with --resume"
 
@@ -271,12 +271,12 @@ class ElasticsearchWriter:
         self._append = append
 
     def load(self, documents: Iterable[Located]) -> LoadReport:
-        """Load all documents, or change nothing visible. Raises EsrError with the rejected documents."""
+        """Load all documents, or change nothing visible. Raises EsrError that lists rejected documents."""
         started = time.perf_counter()
         digest = InputDigest()
         try:
             check_analyzer(self._cluster, self._description)
-            if self._append:  # only indices of the same format can be served together
+            if self._append:  # indices served together must have the same format
                 meta.check_format(self._cluster, meta.aliased_loads(self._cluster))
             with scratch_folder("load") as folder:
                 check_room(folder, self._options.source_bytes)
@@ -316,20 +316,20 @@ class ElasticsearchWriter:
                 load = self._fill(spool, load, is_resumed, report)
             self._switch(load)
         except EngineUnreachable as error:
-            # The aliases may or may not have moved. If not, a load can resume this one.
+            # The aliases may or may not have moved. If not, this load can be resumed.
             raise EngineUnreachable(f"{error}; what was sent is kept: {self._how_to_resume}") from error
         except Exception:
             with suppress(EsrError):
                 self._discard(load)
             raise
-        with suppress(EsrError):  # served indices are not deleted, marked or not
+        with suppress(EsrError):  # served indices are never deleted, even unmarked
             self._mark_complete(load)
         report.notes += delete_old_generations(
             cluster, self._options.keep, before[-1] if before else None, load
         )
 
     def _fill(self, spool: Snapshot, load: Load, is_resumed: bool, report: LoadReport) -> Load:
-        """Send all documents, and verify them. Returns the load as it is to be served."""
+        """Send all documents, and verify them. Returns the load to serve."""
         expected = self._transfer(spool, load, is_resumed, report)
         report.notes += self._merge(load)
         if is_resumed or not has_few_sentences(load):
@@ -338,7 +338,7 @@ class ElasticsearchWriter:
         return load
 
     def _discard(self, load: Load) -> None:
-        """Delete the indices, unless they are served, or another process has taken the load over."""
+        """Delete the indices, unless they are served or another process has taken over the load."""
         is_served = load.index in {served.index for served in meta.aliased_loads(self._cluster)}
         is_own = any(stored.owner == load.owner for stored in meta.read(self._cluster, load.index))
         if is_own and not is_served:
@@ -348,7 +348,7 @@ class ElasticsearchWriter:
         return LoadTarget(self._description, self._manifest(digest), self._impacts(spool))
 
     def _manifest(self, digest: InputDigest) -> dict[str, Any]:
-        """The data that distinguishes this load from others."""
+        """The manifest, which distinguishes this load from others."""
         return digest.as_dict()
 
     def _impacts(self, spool: Snapshot) -> dict[str, Any]:
@@ -373,7 +373,7 @@ class ElasticsearchWriter:
         return load
 
     def _find_resumable(self, members: list[str], target: LoadTarget) -> Load | None:
-        """The interrupted load of the same documents if there is one, with this process as its owner."""
+        """The interrupted load of the same documents, now owned by this process, or None."""
         for load in find_unfinished_loads(self._cluster, target):
             is_same_generation = load.members == (*members, load.index)
             if not is_same_generation or not has_both_indices(self._cluster, load):
@@ -429,7 +429,7 @@ class ElasticsearchWriter:
         serve(self._cluster, load, instead_of=load.members[:-1] if self._append else None)
 
     def _mark_complete(self, load: Load) -> None:
-        """Mark the load in its indices as not interrupted. Only a served load is marked."""
+        """Mark the load as complete in its indices. Only a served load is marked."""
         meta.write(self._cluster, replace(load, is_complete=True))
 
 
@@ -441,10 +441,10 @@ _SLICE_POLL_SECONDS = 1.0
 class SliceWriter(ElasticsearchWriter):
     """A load of one slice. It keeps its indices even if it fails.
 
-    Every loader reads all documents. So each of them computes the same ordinals, p(t|C) and expected
-    contents, and loaders need not communicate: the progress of the others is read from the indices. The first
-    slice creates the indices, and the others wait for them. The slice that finds all documents stored after
-    sending its own verifies them and switches. A slice that was killed is started again.
+    Every loader reads all documents and computes the same ordinals, p(t|C) and expected contents. So loaders
+    need not communicate, and read the progress of the others from the indices. The first slice creates the
+    indices, and the others wait for them. The slice that finds all documents stored after sending its own
+    verifies them and switches. A killed slice can be restarted.
     """
 
     def _write_generation(self, spool: Snapshot, digest: InputDigest, report: LoadReport) -> None:
@@ -480,7 +480,7 @@ class SliceWriter(ElasticsearchWriter):
         return hash64(document_id) % slices == number - 1
 
     def _is_served(self, target: LoadTarget, digest: InputDigest) -> bool:
-        """Whether exactly these documents are served, unchanged since."""
+        """Whether exactly these documents are served, unchanged."""
         served = meta.aliased_loads(self._cluster)
         if len(served) != 1:
             return False
@@ -490,7 +490,7 @@ class SliceWriter(ElasticsearchWriter):
         return read_contents(self._cluster, load.index) == digest.contents
 
     def _find_begun(self, target: LoadTarget) -> Load | None:
-        """The load that slices of these documents write to, if one has begun it."""
+        """The load that slices of these documents write to, or None if none has begun."""
         return next(iter(find_unfinished_loads(self._cluster, target)), None)
 
     def _begin(self, target: LoadTarget) -> Load:
@@ -500,7 +500,7 @@ class SliceWriter(ElasticsearchWriter):
         load = self._find_begun(target)
         if load is not None and has_both_indices(self._cluster, load):
             return load
-        # No process owns it: the load must not look broken when the process of the first slice has ended.
+        # No process owns the load: it must not look broken when the process of the first slice has ended.
         _, slices = self._slice
         newest = meta.newest_generation(self._cluster)
         index = load.index if load else new_sentences_index(self._cluster.alias, newest)
@@ -540,7 +540,7 @@ class SliceWriter(ElasticsearchWriter):
         try:
             if load.index not in {served.index for served in meta.aliased_loads(cluster)}:
                 serve(cluster, load)
-        except EsrError:  # another slice was also the last one, and has switched
+        except EsrError:  # another slice also found itself last, and has switched
             if [served.index for served in meta.aliased_loads(cluster)] != [load.index]:
                 raise
         with suppress(EsrError):
@@ -554,7 +554,7 @@ class SliceWriter(ElasticsearchWriter):
 def describe_existing(where: str, if_exists: str) -> Description | None:
     """The description of the index behind the alias, None if there is none.
 
-    Raises IndexUnusable if the name is not an alias of esr, or if the index is incomplete and not to be
+    Raises IndexUnusable if the name is not an alias of esr, or if the index is incomplete and will not be
     replaced.
     """
     with closing(Cluster(where)) as cluster:
