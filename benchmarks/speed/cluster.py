@@ -142,12 +142,21 @@ def sizes(cluster: Cluster, plain: str) -> dict[str, int]:
     """Bytes of esr's indexes of sentences and documents, and of the plain index."""
     (load,) = meta.searchable_loads(cluster)
     names = {"sentences": load.index, "documents": load.documents_index, "plain": plain}
+    cluster.client.indices.refresh(index=list(names.values()))
     cluster.client.indices.flush(index=list(names.values()))
-    result = {}
-    for kind, name in names.items():
-        stats = cluster.client.indices.stats(index=name, metric=["store"])
-        result[kind] = stats["_all"]["primaries"]["store"]["size_in_bytes"]
-    return result
+    return {kind: _count_bytes(cluster, name) for kind, name in names.items()}
+
+
+def _count_bytes(cluster: Cluster, index: str) -> int:
+    """Bytes of the segments of an index. Those in its statistics may be ten seconds old."""
+    shards = cluster.client.indices.segments(index=index)["indices"][index]["shards"].values()
+    return sum(
+        segment["size_in_bytes"]
+        for copies in shards
+        for copy in copies
+        if copy["routing"]["primary"]
+        for segment in copy["segments"].values()
+    )
 
 
 def _describe(cluster: Cluster) -> dict[str, Any]:
