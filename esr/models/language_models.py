@@ -1,8 +1,8 @@
 """Language models of sentences: query likelihood under mixtures of sentence, context and collection.
 
-What the models share comes first; each then has a function that makes its plan, and its data. Sources:
-Fernández, Losada & Azzopardi 2011, Murdock 2006, Larkey et al. 2002; docs/formulas.md, section 0, A.1-A.7
-and B.2.
+Common functions come first, then for each model a function that makes its plan, and its data. Sources:
+Fernández, Losada & Azzopardi 2011, Murdock 2006, Larkey et al. 2002; docs/formulas.md, section 0, A.1-A.7 and
+B.2.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ DIR = Model(
 def _plan_kld(settings: Settings, query: Query) -> WeightedQuery:
     """sum of p(t|q) log p(t|s), p(t|q) = c(t,q)/c(q): `dir` divided by the query's length.
 
-    A prior or a feature is added to the score, so it counts c(q) times as much as beside `dir`.
+    Priors and features are added to the score, so they count c(q) times as much as with `dir`.
     """
     return WeightedQuery(
         weighted_terms(settings, query, scale=1.0 / max(query.length, 1)), _dirichlet(settings)
@@ -114,7 +114,7 @@ KLD = Model(
 
 
 def _plan_three_mixture(settings: Settings, query: Query) -> WeightedQuery:
-    """Three readings of the formula; flat and flat_jm differ only in the meaning of `lambda`.
+    """Three variants of the formula; flat and flat_jm differ only in the meaning of `lambda`.
 
     flat     lambda p(t|s) + gamma p(t|context) + (1 - lambda - gamma) p(t)
     flat_jm  (1 - lambda - gamma) p(t|s) + gamma p(t|context) + lambda p(t)

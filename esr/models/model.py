@@ -30,8 +30,8 @@ NU = Parameter(
 class Query(Struct, frozen=True):
     """A query as a model sees it.
 
-    `counts` has c(t,q) of the terms that the collection has, in query order; `length` is c(q), the number of
-    all terms of the query.
+    `counts` has c(t,q) of the terms that occur in the collection, in query order; `length` is c(q), the
+    number of all terms of the query.
     """
 
     counts: Mapping[str, int]
@@ -55,7 +55,7 @@ class Settings(Struct, frozen=True):
 
     @property
     def nu(self) -> float:
-        """The share of the surrounding if both contexts are used, else 0."""
+        """The share of the surrounding with both contexts, else 0."""
         return self["nu"] if self.context == "both" else 0.0
 
 
@@ -72,7 +72,7 @@ def context_shares(settings: Settings, share: float) -> ContextShares:
 
 
 def check_at_most_one(name: str, total: float, *, strictly: bool = False) -> None:
-    """Raise UsageError, naming the sum, if these shares exceed 1, or with `strictly` if they reach it."""
+    """Raise UsageError if a sum of shares exceeds 1 or, with `strictly`, reaches it. `name` names the sum."""
     tolerance = 1e-12
     if total > 1.0 + tolerance or (strictly and total > 1.0 - tolerance):
         raise UsageError(f"{name} must be {'below' if strictly else 'at most'} 1, not {total:g}")
@@ -101,7 +101,7 @@ class Model(Struct, frozen=True):
     """A ranking model: data about itself, and a function from a query to its plan.
 
     `contexts` is empty for models of the sentence alone; the first one is the default. `second_stage` is for
-    models whose plan selects sentences that then get other scores.
+    models whose plan only selects sentences, which then get other scores.
     """
 
     name: str
@@ -114,7 +114,7 @@ class Model(Struct, frozen=True):
 
     @property
     def candidates(self) -> CandidateRule:
-        """The default rule: a model with a context also ranks sentences of which only the context matches."""
+        """The default rule: a model with a context also ranks sentences if only their context matches."""
         return "context" if self.contexts else "matching"
 
     def context(self, name: str | None) -> Context | None:
@@ -151,7 +151,7 @@ class Model(Struct, frozen=True):
 
 MODELS: Registry[Model] = Registry("model")
 ALIASES: dict[str, str] = {}
-"""Full names by short ones."""
+"""Full names by short name."""
 register = MODELS.register
 
 

@@ -1,18 +1,18 @@
-"""Static scores, what is added to a sentence's score whatever the query: priors, and features by their forms.
+"""Static scores, which are added to a sentence's score for any query: priors, and features by their forms.
 
-A prior is the probability of a sentence before any query is known. The priors are sentence importance
-p(d|s), how specific a sentence's terms are to its document, and length, by which a sentence is as likely as
-it is long.
+A prior is the probability of a sentence before any query is known. The priors are sentence importance p(d|s),
+how specific a sentence's terms are to its document, and length, by which a sentence's probability is
+proportional to its length.
 
 An adjustment is a feature in a ranking, with the form in which its values add to scores. Forms with
 parameters are linear, log, satu (a saturation), sigm (a saturation with a slow start) and step. The forms
-floe and indep are curves trained from judgements: the weight of a feature, minus what the ranking already
-takes into account (FLOE), or as if it were independent of the query (indep). Source: Fernández & Losada 2012;
-docs/formulas.md, section B.
+floe and indep are curves trained from judgements: the weight of a feature, minus the part that the ranking
+already accounts for (FLOE), or as if the feature were independent of the query (indep). Source: Fernández &
+Losada 2012; docs/formulas.md, section B.
 
 Curves go through points by PCHIP, a cubic interpolation that preserves the shape of its points: no peak or
 dip appears between two of them (docs/formulas.md, B.7). SciPy has the same interpolation, but searches need
-nothing else of SciPy, which would be a third of an installation.
+nothing else of SciPy, which would make up a third of the installation.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ FERNANDEZ = "Fernández & Losada 2012, section 5.2.1; docs/formulas.md, B.9"
 
 
 class Form(Struct, frozen=True):
-    """What a value I adds: w times a function of I, or a curve trained from judgements.
+    """How a value I becomes an addition: w times a function of I, or a curve trained from judgements.
 
     `function` names the function for the engines. A trained form has a curve instead of parameters.
     """
@@ -193,8 +193,8 @@ def pchip_slopes(x: Array, y: Array) -> Array:
     Slopes at interior points follow Fritsch & Carlson 1980 and Fritsch & Butland 1984 (doi:10.1137/0905021),
     those at the ends Moler 2004 (Numerical Computing with MATLAB, section 3.6).
 
-    The results equal `scipy.interpolate.PchipInterpolator(x, y).derivative()(x)` bit by bit, on which stored
-    rankings depend: at the last point that is the derivative of the last piece, evaluated at its end.
+    The results equal `scipy.interpolate.PchipInterpolator(x, y).derivative()(x)` bit for bit, on which stored
+    rankings depend: at the last point, that is the derivative of the last piece at its end.
     """
     with np.errstate(all="ignore"):
         widths = np.diff(x)
@@ -247,8 +247,7 @@ _KEYS = ("values", "adds", "outside")
 def fit_curve(values: Sequence[float], adds: Sequence[float], outside: float | None = None) -> Curve:
     """Fit a curve through these points. Raises UsageError if there is none.
 
-    `outside` is what values outside the range of the points add; without it, they add what the nearest point
-    does.
+    Values outside the range of the points add `outside` or, if it is None, as much as the nearest point.
     """
     if not len(values) or len(values) != len(adds):
         raise UsageError(
@@ -287,7 +286,7 @@ def curve_from_dict(data: Any) -> Curve:
 
 
 def as_dict(curve: Curve) -> dict[str, Any]:
-    """The curve as `curve_from_dict` reads it, which computes the slopes again."""
+    """The curve as `curve_from_dict` reads it, which recomputes the slopes."""
     data: dict[str, Any] = {"values": list(curve.values), "adds": list(curve.adds)}
     return data if curve.outside is None else data | {"outside": curve.outside}
 
@@ -311,7 +310,7 @@ def feature_column(feature: str) -> str:
 
 
 class Adjustment(Struct, frozen=True):
-    """A feature, a form and its parameters; those missing from `params` have their defaults.
+    """A feature, a form and its parameters. Parameters missing from `params` have their defaults.
 
     Raises UsageError for an unknown form or parameter, with the nearest name, or a value out of range.
     """

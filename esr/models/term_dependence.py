@@ -1,7 +1,7 @@
-"""Models of term dependence: a first stage of single terms, then the sentences' dependency trees.
+"""Models of term dependence: a first stage by single terms, then a second by dependency trees.
 
 TDSR ranks by the best set of query terms alone; its first stage, tfisf, only selects sentences. The Markov
-random fields add potentials of term sets to one of single terms, f_I, which is the first stage.
+random fields add potentials of term sets to f_I, the potential of single terms, which is the first stage.
 """
 
 from __future__ import annotations

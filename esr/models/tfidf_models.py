@@ -1,4 +1,4 @@
-"""Models that weight terms by their rarity: BM25 and tfisf, and both with the context's counts.
+"""Models that weight terms by their rarity: tfisf and BM25, and variants of both with the context's counts.
 
 Each model has a function that makes its plan, and its data. docs/formulas.md, A.9-A.12.
 """

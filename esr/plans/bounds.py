@@ -1,7 +1,7 @@
-"""Upper bounds of what a term adds to a sentence of a document, on which pruning is built.
+"""Upper bounds of what a term adds to the sentences of a document, on which pruning relies.
 
 A *sentence posting* is a term in a sentence. Its evidence is known exactly, and so is the best evidence among
-the postings of a document. For the other sentences of the document, only two quantities are unknown:
+the postings of a document. For the document's other sentences, only two quantities are unknown:
 
 *Mixture*     beta, between its values for the shortest and the longest sentence, and c(t,c_s)/c(c_s), between
               0 and the greatest c(t,s)/c(s) of the postings: a surrounding without the term in the middle has
@@ -10,7 +10,7 @@ the postings of a document. For the other sentences of the document, only two qu
 *Saturation*  what the surrounding adds, between 0 and a similar mediant; the curve rises with it.
 
 A term with a negative weight adds most where its evidence is least. The bound of a document is the sum over
-terms, each at its best sentence, and over static scores. Terms that are not in the document contribute the
+terms, each at its best sentence, and over static scores. Terms missing from the document contribute the
 collection's part. Upper bounds are per unit of a term's weight, so they hold for all queries.
 """
 
@@ -47,8 +47,8 @@ class SentencePostings(Struct, frozen=True):
 class DocumentPostings(Struct, frozen=True):
     """The postings of a term in documents, of shape (d,).
 
-    Of each: c(t,d), c(d), and the lengths of the shortest and the longest sentence. A document may have no
-    sentence posting, if the term is only in its title.
+    For each: c(t,d), c(d), and the lengths of the shortest and the longest sentence. A document has no
+    sentence posting if the term is only in its title.
     """
 
     count: Array
@@ -69,7 +69,7 @@ class TermlessScore(NamedTuple):
 
 
 class Bound:
-    """The bounds of one transform, in a collection whose longest sentence has `longest` terms."""
+    """The bounds for one transform, in a collection whose longest sentence has `longest` terms."""
 
     def __init__(self, transform: Mixture | Saturation, longest: int) -> None:
         self._transform = transform
@@ -100,9 +100,7 @@ class Bound:
         return None
 
     def unavailable_reason(self, terms: Sequence[PlanTerm]) -> str | None:
-        """Why there are no bounds, or None. If there are, every score is finite, apart from the
-        static scores.
-        """
+        """Why there are no bounds, or None. With bounds, every score is finite, apart from static scores."""
         background = 1.0
         for term in terms:
             if not math.isfinite(term.weight):
@@ -110,7 +108,7 @@ class Bound:
             background = min(background, term.background)
         if self._reason is not None or isinstance(self._transform, Saturation):
             return self._reason
-        # Smaller evidence could have a finite logarithm in one sentence and not in another.
+        # For smaller evidence, the logarithm could be finite in one sentence and not in another.
         if self._least_collection * background > 1e-290:
             return None
         return "the mixture may be 0 without the collection's part"
@@ -124,7 +122,7 @@ class Bound:
         margin = 64 * EPS * (n + 4) * (n + 1) * greatest
         if isinstance(self._transform, Saturation):
             return margin
-        # Differences such as 1 - beta lose digits, which matter most where the evidence is least.
+        # Differences such as 1 - beta lose digits, which matters most for the least evidence.
         for term in plan.terms:
             least = term.background * self._least_collection
             lost = 16 * EPS * self._total_weight / least + 64 * EPS * (n + 4) * (1.0 + abs(math.log(least)))
@@ -145,10 +143,11 @@ class Bound:
         return np.maximum(at_shortest, at_longest), np.minimum(at_shortest, at_longest)
 
     def length_table(self) -> Array:
-        """The worth of occurrences in a mixture, of shape (longest + 1, 4), by the length of a sentence.
+        """The worth of occurrences in a mixture, by the length of a sentence, of shape (longest + 1, 4).
 
-        Relative to the collection's weight: of one in the sentence, of one per term of the surrounding, and
-        of the share in the document. Last, the logarithm of the collection's weight. Zeros for a saturation.
+        The worth, relative to the collection's weight, of one occurrence in the sentence, of one per term of
+        the surrounding, and of the share in the document; then the logarithm of the collection's weight.
+        Zeros for a saturation.
         """
         if isinstance(self._transform, Saturation):
             return np.zeros((1, 4))
@@ -161,7 +160,7 @@ class Bound:
         return np.stack([*worth, np.log(collection)], axis=1)
 
     def evidence_table(self) -> Array:
-        """The inputs of `upper_bounds` for a sentence by its length, of shape (longest + 1, 4).
+        """The inputs of `upper_bounds`, by the length of a sentence, of shape (longest + 1, 4).
 
         For a mixture: the worth of one occurrence in the sentence, then the weights of the surrounding, the
         document and the collection. For a saturation: the worth of one occurrence in the sentence, and the
@@ -195,9 +194,9 @@ class Bound:
         return TermlessScore(math.fsum(logarithms), math.fsum(positive), math.fsum(negative))
 
     def upper_bounds(self, term: PlanTerm, sentences: SentencePostings, documents: DocumentPostings) -> Array:
-        """The most that a term adds in each document above its part of `termless_score`, of shape (d,).
+        """The most that a term adds in each document beyond its part of `termless_score`, of shape (d,).
 
-        It is per unit of the weight: if the weight is negative, the least evidence adds most.
+        Bounds are per unit of the weight. If the weight is negative, the least evidence adds most.
         """
         if isinstance(self._transform, Mixture):
             return self._bound_mixture(term, sentences, documents)
@@ -282,7 +281,7 @@ def _beside_norm(field: Smoothing, lengths: Array) -> Array:
 
 
 def _better(weight: float) -> np.ufunc:
-    """The function that chooses the evidence that adds more."""
+    """The ufunc that selects the evidence that adds more."""
     return np.minimum if weight < 0 else np.maximum
 
 

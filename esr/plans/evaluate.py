@@ -1,7 +1,7 @@
-"""Computes plans over evidence with numpy. This defines the meaning of a plan.
+"""Computes plans over evidence with numpy. This is the reference definition of a plan's scores.
 
-The embedded engine runs this module; the Painless scripts of Elasticsearch compute the same, as parity tests
-check.
+The embedded engine runs this module. The Painless scripts of Elasticsearch compute the same, which parity
+tests check.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ Array = npt.NDArray[np.float64]
 class Evidence(Struct, frozen=True):
     """The evidence of n sentences for T terms.
 
-    `counts[field]`, of shape (T, n), are the occurrences of each term in each sentence's field.
-    `lengths[field]`, of shape (n,), are the lengths of the field in terms. `columns[name]`, of shape (n,),
-    are stored numbers, such as the log prior `importance`. Fields that a plan does not use may be missing.
+    `counts[field]`, of shape (T, n), has the occurrences of each term in each sentence's field.
+    `lengths[field]`, of shape (n,), has the lengths of the field in terms. `columns[name]`, of shape (n,),
+    has stored numbers, such as the log prior `importance`. Fields that a plan does not use may be missing.
     """
 
     counts: Mapping[FieldName, Array]
@@ -39,7 +39,7 @@ class Evidence(Struct, frozen=True):
         )
 
     def pack(self) -> Evidence:
-        """The same evidence, counts and lengths in the smallest types of whole numbers that hold them."""
+        """The same evidence, with counts and lengths in the smallest integer types that hold them."""
         return Evidence(
             {field: _pack(counts) for field, counts in self.counts.items()},
             {field: _pack(lengths) for field, lengths in self.lengths.items()},
@@ -59,7 +59,7 @@ def _pack(numbers: Array) -> Array:
 
 
 def no_evidence(terms: int, columns: Iterable[str]) -> Evidence:
-    """The evidence of no sentence, for this number of terms."""
+    """The evidence of 0 sentences for this number of terms."""
     return Evidence(
         {field: np.zeros((terms, 0)) for field in FIELDS},
         {field: np.zeros(0) for field in FIELDS},
@@ -78,10 +78,10 @@ def concatenate(parts: Sequence[Evidence]) -> Evidence:
 
 
 class GroupedEvidence:
-    """Evidence that many plans score: sentences that a plan cannot tell apart are computed once.
+    """Evidence to be scored by many plans. Sentences that a plan cannot distinguish are computed once.
 
-    Most sentences lack the words of a query themselves. Of these, a plan that looks at the document cannot
-    tell those of one length in one document apart.
+    Most candidates contain no term of the query themselves. Of these, a plan that uses the document cannot
+    distinguish those of one length in one document.
     """
 
     def __init__(self, evidence: Evidence) -> None:
@@ -89,14 +89,14 @@ class GroupedEvidence:
         self._by_fields: dict[frozenset[FieldName], tuple[Evidence, npt.NDArray[np.intp]]] = {}
 
     def score_sentences(self, plan: Plan) -> Array:
-        """Scores of shape (n,), bit by bit those of `score_sentences`."""
+        """Scores of shape (n,), bit for bit those of `score_sentences`."""
         distinct, groups = self.group(frozenset[FieldName]((*plan.transform.fields(), "sentence")))
         terms = combine_evidence(plan, distinct.counts, distinct.lengths)
         total = sum_terms(plan, len(distinct.lengths["sentence"]), terms)[groups]
         return add_static_scores(plan, total, self.evidence.columns)
 
     def group(self, fields: frozenset[FieldName]) -> tuple[Evidence, npt.NDArray[np.intp]]:
-        """The evidence of these fields, of one sentence of each group, and the group of each sentence.
+        """The evidence in these fields of one sentence per group, and each sentence's group, of shape (n,).
 
         Groups ascend by the length of the sentence.
         """
@@ -115,7 +115,7 @@ class GroupedEvidence:
         _, first, groups = np.unique(hashes, return_index=True, return_inverse=True)
         others = np.delete(np.arange(len(groups)), first)
         if not all(np.array_equal(row[others], row[first[groups[others]]]) for row in rows):
-            first = groups = np.arange(len(groups))  # two groups have one hash
+            first = groups = np.arange(len(groups))  # a hash collision of two groups
         order = np.argsort(lengths["sentence"][first], kind="stable")
         place = np.empty(len(order), np.intp)
         place[order] = np.arange(len(order))
@@ -162,7 +162,7 @@ def combine_evidence(
 
 
 def apply_transform(transform: Mixture | Saturation, evidence: Array) -> Array:
-    """What evidence of any shape adds to a score per unit of a term's weight."""
+    """What evidence adds to a score per unit of a term's weight, of the evidence's shape."""
     return np.log(evidence) if isinstance(transform, Mixture) else saturate(transform, evidence)
 
 
@@ -223,7 +223,7 @@ def split_scores(plan: Plan, evidence: Evidence) -> ScoreParts:
 def apply_static_score(static_score: StaticScore, values: Array) -> Array:
     """What a static score adds for the values of its column, of their shape.
 
-    Not finite only if the static score is required and has no value.
+    It is infinite or NaN only if the static score is required and has no value.
     """
     with np.errstate(all="ignore"):  # missing values are expected
         scores = static_score.weight * _apply_form(static_score, values) + static_score.constant
@@ -242,7 +242,7 @@ def _apply_form(static_score: StaticScore, values: Array) -> Array:
     if static_score.form == "curve":
         assert static_score.curve is not None
         return evaluate_curve(static_score.curve, values)
-    # With k/I, neither a large I nor a large power of it leads to infinity divided by infinity.
+    # Written with k/I, so that neither a large I nor a large power of it gives infinity / infinity.
     ratio = static_score.k / np.maximum(values, 0.0)
     return 1.0 / (1.0 + (ratio if static_score.form == "satu" else ratio**static_score.a))
 
@@ -310,7 +310,7 @@ def _sum(arrays: Iterable[Array]) -> Array:
 
 
 def top_k(scores: Array, k: int) -> npt.NDArray[np.intp]:
-    """The indices of the k greatest scores, greatest first, ties in their order. O(n + k log k)."""
+    """The indices of the k greatest scores, greatest first, ties in index order. O(n + k log k)."""
     if k < len(scores):
         threshold = np.partition(scores, len(scores) - k)[len(scores) - k]
         above = np.flatnonzero(scores > threshold)

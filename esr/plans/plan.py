@@ -88,8 +88,8 @@ class Saturation(Struct, frozen=True):
 class PlanTerm(NamedTuple):
     """A term with its weight and, for mixtures, its probability in the collection.
 
-    A term that is not the query's `own` makes no sentence a candidate, and sentences without it lose nothing:
-    it adds only what it contributes above the collection's part.
+    A term that is not the query's `own` makes no sentence a candidate. It adds only its contribution beyond
+    the collection's part, so sentences without it lose nothing.
     """
 
     term: str
@@ -116,7 +116,7 @@ class Curve(Struct, frozen=True):
 
 
 class StaticScore(Struct, frozen=True):
-    """A number I stored with each sentence that adds to its score, whatever the query.
+    """A number I stored with each sentence that adds to its score for any query.
 
     It adds `weight * form(I) + constant`:
 
@@ -146,7 +146,7 @@ class Plan(Struct, frozen=True):
     """A query as engines execute it. Terms are distinct and all occur in the collection.
 
     `context` is the field that the candidate rule "context" examines besides the sentence. Candidates are the
-    sentences that the rule takes and that satisfy the `condition`.
+    sentences that are selected by the rule and satisfy the `condition`.
     """
 
     terms: tuple[PlanTerm, ...]
@@ -157,7 +157,7 @@ class Plan(Struct, frozen=True):
     condition: Condition | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Convert the plan to JSON, in which it is printed, stored and compared."""
+        """The plan as JSON, in which it is printed, stored and compared."""
         return {
             "shape": type(self.transform).__name__.lower(),
             **asdict(self),
@@ -197,13 +197,13 @@ class TermStatistics(NamedTuple):
 
 
 class CollectionStatistics(Struct, frozen=True):
-    """Statistics of the whole collection. Lengths are in terms, without stop words.
+    """Statistics of the whole collection. Lengths are in terms, not counting stop words.
 
     Source: docs/formulas.md, section 0. `occurrences` is the length of the collection: the sum of all
     sentence lengths. `document_length` and `surrounding_length` are sums over documents and over sentences.
-    `document_terms` is the sum of the numbers of distinct terms in documents (it normalizes df). `bounds`
-    holds, for static scores of a plan, the least and the greatest value of their columns for which their
-    forms are defined, where an engine needs them. Columns without such values are left out.
+    `document_terms` is the sum over documents of their numbers of distinct terms, which normalizes df.
+    `bounds` holds, for static scores of a plan, the least and the greatest value of their columns for which
+    their forms are defined, if the engine needs them. Static scores without such values are left out.
     """
 
     sentences: int = 0
@@ -235,7 +235,7 @@ class CollectionStatistics(Struct, frozen=True):
 
     @property
     def average_document_by_sentences(self) -> float:
-        """Mean length of the document of a sentence, so long documents count more."""
+        """Mean length of a sentence's document, over sentences, so that long documents count more."""
         return self.weighted_document_length / self.sentences if self.sentences else 0.0
 
     @property
@@ -251,7 +251,7 @@ class Statistics(Struct, frozen=True):
 
 
 class Unprunable(NamedTuple):
-    """The result of a search that cannot be pruned: every candidate has to be scored, for this reason."""
+    """The result of a search that cannot be pruned, with the reason why every candidate must be scored."""
 
     reason: str
 
@@ -282,7 +282,7 @@ class HasPrefix(Struct, frozen=True):
 
 
 class HasSource(Struct, frozen=True):
-    """The document is from one of these sources, which engines resolve to the forms in documents."""
+    """The document has one of these sources. Engines resolve them to the forms in documents."""
 
     forms: tuple[str, ...]
 

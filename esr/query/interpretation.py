@@ -1,7 +1,7 @@
 """Interprets a parsed query for an analyzer: terms to rank by, and a condition that sentences must satisfy.
 
 A sentence is a candidate if it satisfies all required groups and no excluded one. If a query has only wanted
-words, the ranking decides on candidates; fields beside wanted words only filter. `read_groups` reports how
+words, the ranking decides on candidates. Fields next to wanted words only filter. `read_groups` reports how
 each group was read, and why some are ignored.
 """
 
@@ -48,9 +48,9 @@ from esr.text.analyzer import WORDS_ANALYZER, Analyzer, get_analyzer
 from esr.text.document import LOCATION, ORGANIZATION, PERSON, is_attribute
 
 ENTITY_FIELDS = {"person": PERSON, "place": LOCATION, "organization": ORGANIZATION, "name": None}
-"""The type of name that each field of names needs; None for any."""
+"""The type of names that each field of names requires; None for any."""
 _REMEMBERED, _LONGEST_REMEMBERED = 1 << 14, 40
-"""Size of the cache of analysed words, and the longest text in it: queries repeat words."""
+"""Size of the cache of analysed words, and the maximum length of its texts: queries repeat words."""
 _SINGLE_VALUED = ("source", "section", "language")
 """Fields with one value per document: several clauses of one field are alternatives."""
 
@@ -58,10 +58,10 @@ _SINGLE_VALUED = ("source", "section", "language")
 class Interpretation(Struct, frozen=True):
     """A query as an index understands it.
 
-    `query` is a string if all of it is words. `counts` has c(t,q) of its terms, in order; the ranking adds
-    terms that begin with `prefixes`. `wanted` are the terms of the wanted words alone. `decides_candidates`:
-    the condition, not the ranking, decides which sentences are candidates. `require_all`: a sentence needs
-    every wanted word.
+    `query` is a string if it consists of words alone. `counts` has c(t,q) of its terms, in order; the ranking
+    adds terms that begin with `prefixes`. `wanted` are the terms of the wanted words alone.
+    `decides_candidates`: the condition, not the ranking, decides which sentences are candidates.
+    `require_all`: a sentence needs every wanted word.
     """
 
     query: str | ParsedQuery
@@ -74,12 +74,12 @@ class Interpretation(Struct, frozen=True):
 
     @property
     def parsed(self) -> ParsedQuery:
-        """The query in groups. A search for a string's words does not need them."""
+        """The query in groups, parsed on demand: a search for the words of a string needs no groups."""
         return literal(self.query) if isinstance(self.query, str) else self.query
 
     @property
     def ranked_text(self) -> str:
-        """The words that the ranking looks for, as typed."""
+        """The ranked words, as typed."""
         return " ".join(_ranked_texts(self.parsed))
 
     @property
@@ -140,7 +140,7 @@ def _required_conditions(required: Sequence[Group], analyzer: Analyzer) -> Itera
 
 
 def _ranked_texts(parsed: ParsedQuery) -> list[str]:
-    """The pieces of the query with ranked terms: runs of wanted words, and required words and phrases."""
+    """The parts of the query with ranked terms: runs of wanted words, and required words and phrases."""
     pieces = _wanted_texts(parsed)
     if parsed.is_plain:
         return [text for _, text in pieces]
@@ -160,9 +160,9 @@ def _wanted_texts(parsed: ParsedQuery) -> list[tuple[int, str]]:
 
 
 def are_shouted(texts: Iterable[str], analyzer: Analyzer) -> bool:
-    """Whether all words of a query are in capitals, so that capitals mean nothing: `WHO IS TRUMP`.
+    """Whether all words of a query are in capitals, which then mean nothing: `WHO IS TRUMP`.
 
-    False if it has only stop words, such as `WHO` alone: there is nothing else to search for.
+    False if all are stop words, as in `WHO` alone: there is nothing else to search for.
     """
     if not analyzer.keeps_capitals:
         return False
@@ -172,18 +172,18 @@ def are_shouted(texts: Iterable[str], analyzer: Analyzer) -> bool:
 
 def _terms_of(texts: Iterable[str], analyzer: Analyzer, is_shouted: bool) -> list[str]:
     normal = (normalize("NFC", text) for text in texts)
-    # Letter by letter, as analyzers do: Python has another small sigma at the end of a word.
+    # Letter by letter, as analyzers do: Python lowers a final sigma differently.
     lowered = (text.lower().replace("ς", "σ") if is_shouted else text for text in normal)
     return [term for text in lowered for term in analyzer.terms(text)]
 
 
 def ranked_texts(query: str | ParsedQuery) -> list[str]:
-    """The pieces of a query whose terms are ranked."""
+    """The parts of a query whose terms are ranked."""
     return [query] if isinstance(query, str) else _ranked_texts(query)
 
 
 def is_searchable(group: Group) -> bool:
-    """Whether there is something to look for in each clause: a text needs words."""
+    """Whether every clause can be searched for: a text needs words."""
     return all(clause.field not in (TEXT, "title") or _words(clause.text) for clause in group.clauses)
 
 
@@ -201,7 +201,7 @@ def _condition(expression: Expression, analyzer: Analyzer) -> Condition:
     match expression:
         case Conjunction(parts):
             condition = all_of(_condition(part, analyzer) for part in parts)
-            assert condition is not None  # there are parts
+            assert condition is not None  # parts is not empty
             return condition
         case Disjunction(parts):
             return any_of(_condition(part, analyzer) for part in parts)
@@ -237,7 +237,7 @@ def _clause_condition(clause: Clause, analyzer: Analyzer) -> Condition:
 
 
 def _text_condition(clause: Clause, analyzer: Analyzer) -> Condition:
-    """The condition of a word by its term, as in the ranking; of several words, as a phrase."""
+    """The condition for one word, by its term as in the ranking, or for several words as a phrase."""
     if clause.form == "word":
         terms = analyzer.terms(normalize("NFC", clause.text))
         if len(terms) == 1:
@@ -272,7 +272,7 @@ Reading = Literal["wanted", "required", "excluded", "ignored"]
 
 
 class ReadGroup(NamedTuple):
-    """A group of a query, how it is read, and if ignored, the reason."""
+    """A group of a query, how it is read, and the reason if it is ignored."""
 
     group: Group
     reading: Reading
@@ -288,8 +288,8 @@ class ReadGroup(NamedTuple):
     def as_dict(self) -> dict[str, Any]:
         """The group as JSON, with its position in the query.
 
-        `"expression"` is None for clauses that are alternatives: nested lists that begin with "and", "or" or
-        "not", and hold clauses by their numbers among all of the group.
+        `"expression"` is None if the clauses are alternatives. Otherwise it consists of nested lists that
+        begin with "and", "or" or "not", with clauses given by their number in the group.
         """
         group = self.group
         clauses = [{"field": c.field, "form": c.form, "text": c.text} for c in group.clauses]

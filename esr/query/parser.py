@@ -1,7 +1,7 @@
 """The parser of the query language of docs/query-language.md.
 
 A scanner splits the text into chunks: words, phrases and fields, each with its sign, and parentheses. Then
-operators bind them into groups, AND tighter than OR. Every text is a query: whatever is not valid syntax is
+operators bind them into groups, AND tighter than OR. Every text is a valid query: what is not valid syntax is
 read as words, with a note.
 """
 
@@ -59,7 +59,7 @@ CLOSING_MARKS = {
 """The marks that may close a phrase, by the mark that opens it.
 
 These are the marks of the languages that esr has analyzers for, as phones and word processors insert them
-unasked. Single marks are left out, since most are apostrophes. So is the »…» of Finnish, since » also
+automatically. Single marks are left out, since most are apostrophes. So is the »…» of Finnish, since » also
 separates the parts of a path (Home » News » Europe).
 """
 
@@ -69,8 +69,8 @@ _CLOSING = {mark: re.compile(f"[{closing}]") for mark, closing in CLOSING_MARKS.
 class QuoteFinder:
     """Finds where the quotes of a text end.
 
-    It records the last position of each closing mark in advance. Otherwise a text of many unmatched marks
-    would take quadratic time, searching to the end for each.
+    It records the last position of each closing mark in advance. Otherwise, a text with many unmatched marks
+    would take quadratic time.
     """
 
     def __init__(self, text: str) -> None:
@@ -105,20 +105,20 @@ _FIELD_NAME = re.compile(
     rf"""(meta\.(?:"[^"\n]{{1,200}}"|[^\s:"]{{1,200}})|[^\s:]{{1,{2 + max(map(len, FIELDS_BY_NAME))}}}):""",
     re.I,
 )
-"""A candidate for a field name. A misspelt one may be two letters longer than the longest field."""
+"""A candidate for a field name. A misspelt one may have two letters more than the longest field name."""
 _SIMILARITY = 0.8
-"""Least similarity of a misspelt name to a field: `titel` is near `title`, `version` not near `person`."""
+"""Minimum similarity of a misspelt name to a field: `titel` is near `title`, `version` not near `person`."""
 
 
 NESTING = 10
-"""How deep parentheses may stand in one another. Elasticsearch takes conditions thrice as deep."""
+"""Maximum depth of nested parentheses. Elasticsearch accepts conditions three times as deep."""
 
 
 class Chunk(NamedTuple):
     """A piece of a query between white space, quotes or parentheses. `sign` is "+", "-" or empty.
 
-    Operators apply only to operands. Text that merely looks like syntax is no operand, nor is an operator or
-    a parenthesis, which is a chunk of its own.
+    Operators apply only to operands. Text that merely looks like syntax is no operand, nor are operators and
+    parentheses, which are separate chunks.
     """
 
     start: int
@@ -150,7 +150,7 @@ def split_field(chunk: str) -> tuple[Field, str] | None:
 
 
 def write_value(field: str, value: str) -> str | None:
-    """Write a value as a query has it after a field such as `source:`, quoted if needed.
+    """Write a value as it follows a field such as `source:` in a query, quoted if needed.
 
     None if no quotes can hold the value.
     """
@@ -168,7 +168,7 @@ class Scanner:
     """Splits a query into chunks in one pass, and notes what is not read as syntax."""
 
     def __init__(self, text: str, grouping: Container[int] | None = frozenset()) -> None:
-        """`grouping`: the places of the parentheses that are chunks of their own; None: any that may be."""
+        """`grouping`: the positions of the parentheses that may be separate chunks; None for all."""
         self.notes: list[Note] = []
         self._text = text
         self._quotes = QuoteFinder(text)
@@ -199,7 +199,7 @@ class Scanner:
         return self._read_word(start, body)
 
     def _read_parenthesis(self, start: int, body: int) -> Chunk | None:
-        """A parenthesis that may open, after at most one sign, or close one before; None for other text."""
+        """Read an opening parenthesis, with or without a sign, or a closing one; None for other text."""
         mark = self._text[body : body + 1]
         if mark not in ("(", ")") or not (self._grouping is None or body in self._grouping):
             return None
@@ -254,7 +254,7 @@ class Scanner:
         )
 
     def _read_as_words(self, start: int, kind: NoteKind, end: int | None = None, **values: str) -> Chunk:
-        """The chunk as typed, with a note that says why it is not read as syntax."""
+        """The chunk as typed, with a note on why it is not read as syntax."""
         if end is None:
             end = self._find_chunk_end(start)
         self.notes.append(write_note(start, end, kind, **values))
@@ -281,7 +281,7 @@ class Scanner:
             self.notes.append(write_note(start, value, NoteKind.UNKNOWN_FIELD, name=name, known=known))
 
     def _find_chunk_end(self, start: int) -> int:
-        """The end of a chunk, before parentheses that may close one before it: not that of `f(x)`."""
+        """The end of a chunk, before parentheses that may close an earlier one, but not those of `f(x)`."""
         end = self._skip(_SPACE, start)
         if not self._depth or self._text[end - 1] != ")":
             return end
@@ -301,7 +301,7 @@ class Scanner:
 
 
 def _ends_in_letter_or_digit(text: str) -> bool:
-    """The last letter may have marks: accents, or vowels of Indic scripts."""
+    """Whether a text ends in a letter, possibly with marks (accents, Indic vowels), or in a digit."""
     return has_letter_or_digit(text) and (text[-1].isalnum() or category(text[-1]).startswith("M"))
 
 
@@ -352,11 +352,11 @@ def _read(text: str) -> ParsedQuery:
 
 
 _PASSES = 4
-"""How often a text is read: again without the parentheses that do not group, as these are part of words."""
+"""Maximum number of times a text is read: repeated reading treats parentheses that do not group as words."""
 
 
 def literal(text: str) -> ParsedQuery:
-    """Read all of a text as words, even what looks like syntax."""
+    """Read a text as words alone, even where it looks like syntax."""
     groups = []
     for match in _WORDS.finditer(text):
         start, end = match.span()
@@ -370,10 +370,10 @@ def literal(text: str) -> ParsedQuery:
 
 
 class Part(NamedTuple):
-    """A chunk, or what parentheses or operators make of several, as an expression.
+    """A chunk, or several joined by parentheses or operators, as an expression.
 
     `is_wanted`: it is a word without a sign, which is wanted if no operator joins it. `parentheses`: the
-    places of those that group in it. `needs_operator`: they group only for an operator beside them.
+    positions of those that group in it. `needs_operator`: they group only next to an operator.
     """
 
     start: int
@@ -400,9 +400,9 @@ def _read_part(chunk: Chunk) -> Part:
 
 
 def _resolve_parentheses(chunks: Sequence[Chunk], failed: list[Note]) -> list[Part]:
-    """The chunks as parts, of which each outermost pair of parentheses that groups is one.
+    """Convert chunks to parts. Each outermost pair of parentheses that groups is one part.
 
-    A note in `failed` says which pairs do not, though they look like it.
+    Pairs that look like groups but are not get a note in `failed`.
     """
     partners = _match_parentheses(chunks)
     parts: list[Part] = []
@@ -425,7 +425,7 @@ def _resolve_parentheses(chunks: Sequence[Chunk], failed: list[Note]) -> list[Pa
 
 
 def _match_parentheses(chunks: Sequence[Chunk]) -> dict[int, int]:
-    """The number of the closing parenthesis for that of each opening one that has one."""
+    """The number of the closing parenthesis by the number of its opening one, for matched pairs."""
     partners: dict[int, int] = {}
     open_: list[int] = []
     for n, chunk in enumerate(chunks):
@@ -437,7 +437,7 @@ def _match_parentheses(chunks: Sequence[Chunk]) -> dict[int, int]:
 
 
 def _is_syntax(pair: Sequence[Chunk]) -> bool:
-    """Whether a pair of parentheses, with what is between, groups by itself: there is more than words."""
+    """Whether a pair of parentheses, given with its contents, groups by itself: there are not only words."""
     inner = pair[1:-1]
     return (
         bool(pair[0].sign)
@@ -454,7 +454,7 @@ def _is_beside_operator(chunks: Sequence[Chunk], start: int, end: int) -> bool:
 
 
 def _read_parentheses(chunks: Sequence[Chunk], start: int, partners: Mapping[int, int]) -> Part | None:
-    """What a pair of parentheses holds; None if some of it is no operand. Side by side means AND."""
+    """Read a pair of parentheses; None if it contains a non-operand. Adjacent operands mean AND."""
     parts: list[Part] = []
     n, end = start + 1, partners[start]
     while n < end:
@@ -484,14 +484,14 @@ def _is_balanced(text: str) -> bool:
 
 
 def _bind(parts: Sequence[Part], notes: list[Note]) -> list[Part]:
-    """The parts that operators make of parts."""
+    """Join parts by their operators."""
     parts = list(_bind_not(parts, notes))
     notes.extend(_note_parentheses(parts))
     return list(_bind_operators(parts, notes))
 
 
 def _note_parentheses(parts: Sequence[Part]) -> Iterator[Note]:
-    """Note words with half a pair of parentheses beside an operator: `a OR (b c`."""
+    """Note words with an unmatched parenthesis next to an operator: `a OR (b c`."""
     for n, part in enumerate(parts):
         beside = (*parts[max(0, n - 1) : n], *parts[n + 1 : n + 2])
         word = part.expression.text if isinstance(part.expression, Clause) and part.is_wanted else ""
@@ -500,7 +500,7 @@ def _note_parentheses(parts: Sequence[Part]) -> Iterator[Note]:
 
 
 def _bind_not(parts: Sequence[Part], notes: list[Note]) -> Iterator[Part]:
-    """Yield the parts, each NOT with what it excludes as one part."""
+    """Yield the parts, joining each NOT with the part that it excludes."""
     remaining = iter(range(len(parts)))
     for n in remaining:
         part = parts[n]
@@ -523,7 +523,7 @@ def _bind_not(parts: Sequence[Part], notes: list[Note]) -> Iterator[Part]:
 
 
 def _bind_operators(parts: Sequence[Part], notes: list[Note]) -> Iterator[Part]:
-    """Yield the parts, those that AND and OR join as one."""
+    """Yield the parts, joining those between which there is AND or OR."""
     n = 0
     while n < len(parts):
         first = n
@@ -538,9 +538,9 @@ def _joins(left: Part, middle: Part, right: Part) -> bool:
 
 
 def _bind_or(chain: Sequence[Part], notes: list[Note]) -> Iterator[Part]:
-    """Yield what the operators between operands make of them, or a part that none joins.
+    """Yield the operands of a chain joined by its operators, or a part without operators.
 
-    An OR is a word if one of its sides only excludes: nearly all sentences would match.
+    An OR with a side that only excludes is a word: nearly all sentences would match.
     """
     if len(chain) == 1:
         (part,) = chain
@@ -564,7 +564,7 @@ def _bind_or(chain: Sequence[Part], notes: list[Note]) -> Iterator[Part]:
 
 
 def _alone(part: Part) -> Part:
-    """A part that no operator joins: its parentheses do not group if they need one."""
+    """A part without operators. Its parentheses do not group if they need an operator."""
     return part._replace(parentheses=()) if part.needs_operator else part
 
 

@@ -1,7 +1,7 @@
 """The data of a parsed query: groups of clauses in typed order, the fields they may name, and notes.
 
-The table FIELDS is the source for pages, completion and messages. A note marks text that looks like syntax
-but is read as words, and says what to do about it.
+Pages, completion and messages use the table FIELDS. A note marks text that looks like syntax but is read as
+words, and says what to do about it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class ValueKind(StrEnum):
     NAME = "name"
     """A whole name, in quotes if it has spaces."""
     DATE = "date"
-    """A year, a month or a day in ISO 8601, or a time before the last day of the collection, as in 7d."""
+    """A year, month or day in ISO 8601, or a time before the last day of the collection, as in 7d."""
     CODE = "code"
     """An identifier of letters, digits, hyphens and underscores."""
     FLAG = "flag"
@@ -40,7 +40,7 @@ class ValueKind(StrEnum):
 
 
 FLAGS = ("quote",)
-"""What `is:` may say of a sentence."""
+"""The values of `is:`."""
 
 
 class Field(NamedTuple):
@@ -87,7 +87,7 @@ METADATA_FIELD = Field(
     "what else the source says of the article, by its key in the metadata",
     f"{META_PREFIX}desk:Berlin",
 )
-"""Stands for the fields of all metadata keys, such as `meta.desk`."""
+"""Represents the fields of all metadata keys, such as `meta.desk`."""
 
 
 def find_field(name: str) -> Field | None:
@@ -161,14 +161,14 @@ Form = Literal["word", "phrase", "prefix"]
 Role = Literal["wanted", "required", "excluded"]
 
 OPERATORS = frozenset({"AND", "NOT", "OR"})
-"""The words that operate on their neighbours, or look like it."""
+"""The words that are, or look like, operators."""
 
 
 _BRACKETS = str.maketrans("()", "[]")
 
 
 def disarm(word: str) -> str:
-    """A word that nothing beside it makes an operator or a parenthesis of. Its length is unchanged."""
+    """Change a word so that it cannot be an operator or a parenthesis. Its length is unchanged."""
     word = word.translate(_BRACKETS)
     return word.lower() if word in OPERATORS else word
 
@@ -206,11 +206,11 @@ class Negation(Struct, frozen=True):
 
 
 Expression = Clause | Conjunction | Disjunction | Negation
-"""What operators and parentheses make of clauses."""
+"""Clauses joined by operators and parentheses."""
 
 
 def is_excluded(expression: Expression) -> bool:
-    """Whether an expression only excludes: there is nothing in it to find."""
+    """Whether an expression only excludes, and has nothing to find."""
     match expression:
         case Conjunction(parts):
             return all(map(is_excluded, parts))
@@ -219,7 +219,7 @@ def is_excluded(expression: Expression) -> bool:
 
 
 def negate(expression: Expression) -> Expression:
-    """The opposite of an expression. That of one that only excludes is what it excludes."""
+    """The negation of an expression, without double negations."""
     match expression:
         case Negation(part):
             return part
@@ -230,7 +230,7 @@ def negate(expression: Expression) -> Expression:
 
 
 def join(kind: type[Conjunction | Disjunction], parts: Iterable[Expression]) -> Expression:
-    """The parts as one expression; those of the same kind give their own parts."""
+    """Join the parts in one expression. Parts of the same kind are flattened."""
     nested = (part.parts if isinstance(part, kind) else (part,) for part in parts)
     flat = tuple(chain.from_iterable(nested))
     return flat[0] if len(flat) == 1 else kind(flat)
@@ -251,9 +251,9 @@ def clauses_of(expression: Expression, *, excluded: bool = False) -> Iterator[Cl
 class Group(NamedTuple):
     """Alternative clauses. A sentence must match one if required, none if excluded, and may match if wanted.
 
-    A wanted group has one clause. A group that says more than alternatives has an `expression`, which decides
-    instead of them; its alternatives are the clauses in it to find. A group spans the characters from `start`
-    to `end` of the query, including its operators and parentheses.
+    A wanted group has one clause. A group that is more than alternatives has an `expression`, which replaces
+    them; `alternatives` are then the clauses to find in it. A group spans the characters from `start` to
+    `end` of the query, including its operators and parentheses.
     """
 
     role: Role
@@ -277,9 +277,9 @@ class ParsedQuery(Struct, frozen=True):
     groups: tuple[Group, ...]
     notes: tuple[Note, ...] = ()
     spelling: str | None = None
-    """How to write it, where the uniform spelling of its groups would be read in another way."""
+    """The spelling of the query, if the uniform spelling of its groups would parse differently."""
     language: str | None = None
-    """The language that it is in, as a code, if that was said."""
+    """The code of its language, if given."""
 
     def __str__(self) -> str:
         """The query in a uniform spelling, which parses to the same groups."""
@@ -302,7 +302,7 @@ class ParsedQuery(Struct, frozen=True):
     def wanted_runs(self) -> tuple[tuple[int, int], ...]:
         """The longest slices of the text, as start and end, with only wanted words and white space.
 
-        A run should be analysed as a whole: what an analyzer makes of a word may depend on its neighbours.
+        A run should be analysed as a whole, since the terms of a word may depend on its neighbours.
         """
         if self.is_plain:  # the usual case
             return ((self.groups[0].start, self.groups[-1].end),) if self.groups else ()
@@ -311,18 +311,18 @@ class ParsedQuery(Struct, frozen=True):
         return tuple((run[0].start, run[-1].end) for run in wanted)
 
     def without(self, group: Group) -> str:
-        """The text without one of its groups, otherwise with the same meaning.
+        """The text without one of its groups, with the meaning otherwise unchanged.
 
-        A parenthesis that is part of a required or excluded word may be read anew, as of a pair.
-        Operators read as words are put in lower case, and parentheses in words become brackets: with new
-        neighbours they might operate.
+        Operators read as words become lower case, and parentheses in words become brackets, since with new
+        neighbours they might be syntax. A parenthesis in a required or excluded word may still become one of
+        a pair.
         """
         text = "".join(self._disarm_words())
         remaining = text[: group.start].strip(), text[group.end :].strip()
         return " ".join(filter(None, remaining))
 
     def _disarm_words(self) -> Iterator[str]:
-        """Yield the pieces of the text, each with its length unchanged."""
+        """Yield the pieces of the text, with words disarmed and lengths unchanged."""
         position = 0
         for group in self.groups:
             word = group.alternatives[0].text
@@ -371,7 +371,7 @@ class ParsedQuery(Struct, frozen=True):
 
 
 def in_language(query: ParsedQuery, language: str | None) -> ParsedQuery:
-    """The query with the code of the language that it is said to be in; None leaves it. Raises UsageError."""
+    """The query with this language as its code; None leaves it unchanged. Raises UsageError."""
     if language is None:
         return query
     if not is_valid(ValueKind.CODE, language, False):
@@ -386,13 +386,13 @@ EXPECTED = {
     ValueKind.CODE: "a code such as de or pt-BR",
     ValueKind.FLAG: " or ".join(FLAGS),
 }
-"""What messages say a field takes, by kind."""
+"""The description of a field's values in messages, by kind."""
 
 _CODE = re.compile(r"[a-z0-9]+(?:[-_][a-z0-9]+)*", re.ASCII | re.IGNORECASE)
 
 
 def has_letter_or_digit(text: str) -> bool:
-    """Whether there is anything to search for."""
+    """Whether a text has a letter or digit, and so anything to search for."""
     return any(map(str.isalnum, text))
 
 
@@ -416,7 +416,7 @@ def is_valid(kind: ValueKind, value: str, is_quoted: bool) -> bool:
 def date_start(clause: Clause) -> int:
     """The start of the date of a clause such as `before:2017-03`, in milliseconds since the epoch.
 
-    Before a date means earlier than its start; after means from its start on. The date is not relative.
+    `before` means earlier than this start, `after` means from it on. The date must not be relative.
     """
     return parse_date_start(normalise_date(clause.text))
 
@@ -433,12 +433,12 @@ def is_relative(value: str) -> bool:
 
 
 def has_relative_dates(query: ParsedQuery) -> bool:
-    """Whether a query has dates that mean something for a collection only."""
+    """Whether a query has dates relative to a collection's last day."""
     return any(_is_relative_clause(clause) for group in query.groups for clause in group.clauses)
 
 
 def resolve_dates(query: ParsedQuery, last_day: date) -> ParsedQuery:
-    """The query with a day in place of each relative date. Its text and all places stay."""
+    """The query with a day in place of each relative date. Its text and all positions are unchanged."""
 
     def resolve_clause(clause: Clause) -> Clause:
         if not _is_relative_clause(clause):
@@ -472,7 +472,7 @@ def _is_relative_clause(clause: Clause) -> bool:
 
 
 def _day_before(value: str, last_day: date) -> date:
-    """The day that is so long before the last one; in a shorter month, its last day; never before year 1."""
+    """The day this long before `last_day`; in a shorter month, its last day; never before year 1."""
     from dateutil.relativedelta import relativedelta  # for few queries
 
     match = _RELATIVE.fullmatch(value)

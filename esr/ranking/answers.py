@@ -1,11 +1,10 @@
 """Answers: the passages that a list shows, and JSON and tables, the same for commands and pages.
 
-A passage has the hits that are next to each other in their document. The first n passages stay in their
-places however many hits there are: a further hit joins a passage, is left out for its document, or begins a
-passage after all others.
+A passage has the hits that are next to each other in their document. Further hits do not change the order of
+passages: a hit joins a passage, is left out for its document, or begins a passage after all others.
 
-A ranking with context also ranks sentences without a word of the query. One that only its document impacts
-says nothing that a reader has asked for.
+A ranking with context also ranks sentences without a word of the query. A sentence that is ranked only for
+its document does not answer the query.
 """
 
 from __future__ import annotations
@@ -23,17 +22,17 @@ from esr.text.analyzer import Analyzer
 from esr.text.document import LIST_FIELDS, text_direction
 
 MOST_OF_DOCUMENT = 2
-"""Most passages of a document in a list of the best sentences."""
+"""Maximum number of passages per document in a list of the best sentences."""
 MOST_SENTENCES = 5
-"""Most sentences of a passage. A longer run is better read in its document."""
+"""Maximum number of sentences in a passage. A longer run is better read in its document."""
 
 
 class Passage(Struct):
     """An item of a list: its best hit, and all its sentences in the order of their document.
 
-    `similar` are the later hits that repeat one of them. `more` counts the hits of the document that are in
-    no passage; the last passage that its document may have holds the number. `reason` says why the best hit
-    is listed without a word of the query, None if it has one.
+    `similar` are the later hits that repeat one of them. `more`, in the last passage that a document may
+    have, counts the hits of the document that are in no passage. `reason` says why the best hit is listed
+    without a word of the query, None if it has one.
     """
 
     best: Hit
@@ -44,7 +43,7 @@ class Passage(Struct):
 
 
 def single(hits: Iterable[Sequence[Hit]]) -> list[Passage]:
-    """A passage of one sentence for each group of a hit and those that repeat it."""
+    """One passage of one sentence for each group of a hit and its repeats."""
     return [Passage(best, [best], similar) for best, *similar in hits]
 
 
@@ -53,10 +52,10 @@ def build_passages(
     most: int | None = MOST_OF_DOCUMENT,
     wordless: Collection[str] = (),
 ) -> list[Passage]:
-    """Join groups, each a hit with those that repeat it, to passages. The hits need records.
+    """Join groups, each a hit with its repeats, to passages. The hits need records.
 
-    `most` is the most passages of a document, None for any number. A hit without a word of the query (its id
-    is in `wordless`) is no sentence of a passage that it stands beside, where readers see it anyhow.
+    `most` is the maximum number of passages per document, None for any number. A hit without a word of the
+    query (its id is in `wordless`) does not join an adjacent passage, next to which readers see it anyway.
     """
     passages: list[Passage] = []
     at: dict[tuple[str, int], Passage] = {}
@@ -121,7 +120,7 @@ def _terms_beside(record: SentenceRecord, analyzer: Analyzer) -> Iterator[str]:
 
 
 _WINDOW_SHARE = 0.5
-"""The share of a query's terms that the sentences beside one without any must have, so that it is listed."""
+"""The share of a query's terms that the neighbours of a wordless sentence must have for it to be listed."""
 
 
 def find_wordless(
@@ -137,9 +136,9 @@ def find_wordless(
 
 
 def select_answering(prepared: PreparedQuery, hits: Sequence[Hit], wordless: Collection[str]) -> list[bool]:
-    """Which hits to list: those with a word of the query, or with enough of them beside them.
+    """Which hits to list: those with a word of the query, or with enough of them in neighbouring sentences.
 
-    With vectors, all stay: a sentence may say it in other words. So do all if no hit has a word.
+    With vectors, all are listed, since a sentence may use other words. So are all if no hit has a word.
     """
     if _uses_vectors(prepared) or not wordless or len(wordless) == len(hits):
         return [True] * len(hits)
@@ -224,7 +223,7 @@ PASSAGE_FIELDS = ("passage", "folded", "more", "reason")
 
 
 def passage_fields(passage: Passage, write: Callable[[Hit], dict[str, Any]]) -> dict[str, Any]:
-    """PASSAGE_FIELDS: what a passage adds to its best hit. `write` makes JSON of its other hits."""
+    """The PASSAGE_FIELDS, which a passage adds to its best hit. `write` converts its other hits to JSON."""
     several = passage.sentences if len(passage.sentences) > 1 else ()
     return {
         "passage": [write(hit) for hit in several],
@@ -255,9 +254,9 @@ def require_record(hit: Hit) -> SentenceRecord:
 
 
 def best_of_documents(find: Callable[[int], Sequence[H]], k: int, document_of: Callable[[H], str]) -> list[H]:
-    """The best sentence of each of the k documents whose best sentences are best.
+    """The best sentence of each of the k documents with the best sentences.
 
-    `find` gives the best n sentences, or fewer if there are no more.
+    `find(n)` returns the best n sentences, or all if there are fewer.
     """
     n = 4 * k
     while True:
@@ -283,7 +282,7 @@ COLUMNS = (
     "url",
 )
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-"""What may begin a formula; some spreadsheets take the wide forms of East Asia for the usual ones."""
+"""Characters that may begin a formula. Some spreadsheets treat full-width forms like the usual ones."""
 
 
 def build_rows(hits: Sequence[Hit]) -> Iterator[list[str]]:
@@ -298,12 +297,12 @@ def build_rows(hits: Sequence[Hit]) -> Iterator[list[str]]:
 
 
 def build_spreadsheet_rows(hits: Sequence[Hit]) -> Iterator[list[str]]:
-    """Yield the rows with texts that no spreadsheet takes for a formula."""
+    """Yield the rows of `build_rows`, with texts guarded against being read as formulas."""
     for rank, score, sentence_id, document_id, position, *texts in build_rows(hits):
         ids = (guard_formula(sentence_id), guard_formula(document_id))
         yield [rank, score, *ids, position, *map(guard_formula, texts)]
 
 
 def guard_formula(text: str) -> str:
-    """Prefix an apostrophe if a spreadsheet could take the text for a formula."""
+    """Prefix an apostrophe if a spreadsheet could read the text as a formula."""
     return "'" + text if text.startswith(_FORMULA_STARTS) else text

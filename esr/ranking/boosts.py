@@ -1,8 +1,8 @@
 """Boosts: what a query implies beyond its words, added to its plan as weighted terms and steps on features.
 
-`BOOSTS` is the registry. A boost's function returns its expansion at weight 1, so a plan can be rebuilt with
-other weights without expanding again. The boosts are answer_type, feedback, speech and variants; functions at
-the end of the module add expansions to a plan.
+`BOOSTS` is the registry. A boost's function returns its expansion at weight 1, so that a plan can be rebuilt
+with other weights without expanding again. The boosts are answer_type, feedback, speech and variants.
+Functions at the end of the module add expansions to a plan.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Settings = Mapping[str, float]
 
 
 class BoostQuery(Struct, frozen=True):
-    """The query as boosts see it: its text, c(t,q), the index, and a search without boosts.
+    """The input of boosts: the query's text, c(t,q), the index, and a search without boosts.
 
     `top_hits(n)` returns the best n sentences of the whole index, with their texts.
     """
@@ -83,8 +83,7 @@ def weight_parameter(default: float, grid: tuple[float, ...]) -> Parameter:
 def from_json(data: Any) -> dict[str, dict[str, Any]]:
     """Read the boosts of a ranking file: `{"variants": 0.2, "feedback": {"w": 0.1, "terms": 10}}`.
 
-    A number is the weight. Returns the checked parameters that the file has, without defaults. Raises
-    UsageError.
+    A number is the weight. Returns the checked parameters in the file, without defaults. Raises UsageError.
     """
     if not isinstance(data, Mapping):
         raise UsageError(f'boosts must be a JSON object such as {{"variants": 0.2}}, not {data!r}')
@@ -131,7 +130,7 @@ _OPENING = re.compile(r"\W*(?:(?:about|at|by|for|from|in|of|on|since|to|until|wi
 
 
 def answer_feature(text: str) -> str | None:
-    """Return the feature that answers to a question have, None if unclear or if the text is no question.
+    """The feature that answers to a question have, None if it is unclear or the text is no question.
 
     The first interrogative and the word after it decide, a coarse version of the classes of Li & Roth 2002. A
     question ends with a question mark, or begins with an interrogative (perhaps after a preposition) and does
@@ -233,7 +232,7 @@ SPEECH = {
         re.IGNORECASE,
     ),
 }
-"""By the verbs of a language that report speech, the queries for what somebody said."""
+"""Queries for what somebody said, by the language's verbs that report speech."""
 QUOTE = "quote"
 """The feature of sentences with direct speech."""
 
@@ -241,8 +240,8 @@ QUOTE = "quote"
 def expand_speech(settings: Settings, query: BoostQuery) -> Expansion:
     """Expand "X said …" and "what did X say about Y" by verbs of speech, and by a step on direct speech.
 
-    A verb of the query itself gains nothing, since that would lower sentences without it. An index without
-    the feature `quote` has the verbs alone.
+    A verb of the query itself gains no weight, which would lower sentences without it. In an index without
+    the feature `quote`, the expansion has only verbs.
     """
     verbs = next((verbs for verbs, asks in SPEECH.items() if asks.search(query.text)), None)
     if verbs is None:
@@ -267,19 +266,19 @@ register(
 # The boost variants
 
 MIN_PREFIX = 5
-"""Least number of letters that two variants share."""
+"""Minimum length of the prefix that two variants share."""
 MAX_ENDING = 2
-"""Most letters at the end of one variant that the other lacks."""
+"""Maximum number of letters after the shared prefix."""
 MAX_VARIANTS = 10
-"""Most variants of a term, in alphabetical order."""
+"""Maximum number of variants of a term, in alphabetical order."""
 _MAX_TERMS_READ = 100
 
 
 def find_variants(term: str, query: BoostQuery) -> list[str]:
     """Find the variants of a term in the collection, in alphabetical order. Numbers have none.
 
-    Stemming conflates inflected forms but keeps derived words apart, such as `migrant` and `migration`. A
-    long common prefix is a cheap sign that two terms are related (Xu & Croft 1998).
+    Stemming conflates inflected forms but not derived words, such as `migrant` and `migration`. A long common
+    prefix is a cheap sign that two terms are related (Xu & Croft 1998).
     """
     prefix_length = max(MIN_PREFIX, len(term) - MAX_ENDING)
     if not term.isalpha() or len(term) < prefix_length:
@@ -294,7 +293,7 @@ def _is_variant(term: str, other: str) -> bool:
 
 
 def expand_variants(settings: Settings, query: BoostQuery) -> Expansion:
-    """Expand by variants, each with its term's count in the query; a variant of two terms has their sum."""
+    """Expand by variants. Each has its term's count in the query, or the sum for a variant of two terms."""
     terms: dict[str, float] = {}
     for term, count in query.counts.items():
         for variant in find_variants(term, query):

@@ -43,7 +43,7 @@ class Addition(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FieldPart:
-    """The contribution of a field to a term: the term's count there, the field's length, what they add."""
+    """The contribution of a field to a term: the term's count, the field's length, and what they add."""
 
     origin: Origin
     count: int
@@ -202,7 +202,7 @@ def _term_distances(evidence: CliqueEvidence) -> list[TermDistance]:
 
 
 def _words(index: Index, sentence_id: str, heads: Sequence[int]) -> tuple[ParseWord, ...] | None:
-    """Recover the words of the stored tree, from the document's own parse or with spaCy's tokenizer.
+    """Recover the words of the stored tree, from a parse in the document or with spaCy's tokenizer.
 
     Returns None if their number differs from that of the heads.
     """
@@ -216,7 +216,7 @@ def _words(index: Index, sentence_id: str, heads: Sequence[int]) -> tuple[ParseW
 
 @cache
 def _tokenizer() -> Callable[[str], list[str]]:
-    """Return a function that splits a text as spaCy's English models do, or to nothing without spaCy."""
+    """A function that splits a text like spaCy's English models, or returns no words without spaCy."""
     try:
         import spacy
     except ImportError:
@@ -232,9 +232,8 @@ def _tokenizer() -> Callable[[str], list[str]]:
 class SignalPart:
     """The contribution of one signal: its value (None if it has none), its weight, what it adds, and why.
 
-    `sets` are the term sets behind the value, best first; `parts` are the parts that the value is the sum of,
-    by name. `bounded` is true if the sentence has more sets, or more choices of words for them, than were
-    searched.
+    `sets` are the term sets behind the value, best first. `parts` are the summands of the value, by name.
+    `bounded` is true if the sentence has more sets, or more choices of words for them, than were searched.
     """
 
     origin: Origin
@@ -314,8 +313,8 @@ def explain_second(
     """Split a sentence's second-stage score, without tie breaking, which depends on the other sentences.
 
     `context` is that of this sentence alone. `tree_score` is what the trees add, None without trees.
-    `missing` maps each signal without a value here to what it adds instead, if that is not 0. `is_read`:
-    whether the last signal was computed for the sentence.
+    `missing` maps each signal without a value for this sentence to what it adds instead, if that is not 0.
+    `is_read`: whether the last signal was computed for the sentence.
     """
     parts = tuple(_signal_part(signal, context, missing) for signal in reranker.signals)
     if reranker.last is not None and is_read:
@@ -389,7 +388,7 @@ class Explanation:
 
     @property
     def rows(self) -> list[tuple[Origin, list[Addition]]]:
-        """Everything that adds to the first-stage score: several additions for a term, else one."""
+        """All additions to the first-stage score: several for a term, one for anything else."""
         rows = [(part.origin, part.additions) for part in self.terms]
         if self.length:
             rows.append((LENGTH, [Addition(LENGTH, self.length)]))
@@ -477,7 +476,7 @@ def explain(prepared: PreparedQuery, sentence_id: str, filters: Filters = NO_FIL
 
 
 def _read_by_last(prepared: PreparedQuery, reranker: Reranker, filters: Filters) -> set[str]:
-    """The sentences for which the last signal was computed: the best of the answer."""
+    """The ids of the best sentences, for which the last signal was computed."""
     answer = prepared.search(reranker.last_depth, filters, records=False)
     return {hit.sentence_id for hit in answer.hits[: len(answer.hits) - (answer.unread or 0)]}
 
@@ -538,7 +537,7 @@ def _list_effects(
     alone: RerankContext,
     filters: Filters,
 ) -> tuple[float | None, dict[str, float]]:
-    """Compute the parts that depend on all reranked sentences: what trees add, and signals without a value.
+    """Compute what depends on all reranked sentences: what trees add, and what replaces missing values.
 
     A signal without a value for this sentence may add its mean over the others. `alone` is the context of
     this sentence by itself.
@@ -558,7 +557,7 @@ def _list_effects(
 
 
 def _finite_or_none(value: float) -> float | None:
-    """The number as JSON can hold it: null for the infinite score of a sentence that cannot be scored."""
+    """The number for JSON: None for the infinite score of a sentence that cannot be scored."""
     return value if math.isfinite(value) else None
 
 

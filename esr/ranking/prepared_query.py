@@ -1,7 +1,7 @@
-"""Prepared queries: planned once for a ranking and one snapshot of an index, then searched and scored.
+"""Prepared queries, planned once for a ranking and a snapshot of an index, then searched and scored.
 
 With a second stage that uses vectors, the candidates are the best sentences by words and the nearest by
-vector, and each is scored by the whole sum. A sentence that answers a query in other words may have none of
+vector, and each is scored by both stages. A sentence that answers a query in other words may contain none of
 its words, or rank far below sentences with more of them.
 """
 
@@ -44,15 +44,15 @@ from esr.ranking.rerank_context import QueryVectors, RerankContext, build_contex
 from esr.ranking.reranker import Candidates, Reranker, rerank, rerank_last
 
 _GROWTH, _MOST = 2, 2000
-"""How the number of sentences read grows if the best k do not suffice, and at most how many are read."""
+"""Growth factor of the number of sentences read if the best k do not suffice, and its maximum."""
 
 
 def search_best(index: Index, plan: Plan, k: int, filters: Filters) -> SearchResult:
-    """The best k sentences of a plan with their records, as `Index.search` gives them.
+    """The best k sentences of a plan with their records, equal to the result of `Index.search`.
 
-    A feature that only lowers leaves bounds of scores valid, so the best sentences without it are read until
-    no other sentence can be among the best with it. That takes hardly longer than without the feature:
-    Elasticsearch's precomputed bounds are for plans without features.
+    Without a feature that only lowers scores, scores are upper bounds. So the best sentences without it are
+    read until no other sentence can be among the best with it. This takes hardly longer than without the
+    feature, and can use Elasticsearch's precomputed bounds, which exist only for plans without features.
     """
     if not plan.terms or not plan.static_scores or not all(map(_only_lowers, plan.static_scores)):
         return index.search(plan, k, filters)
@@ -79,7 +79,7 @@ def search_best(index: Index, plan: Plan, k: int, filters: Filters) -> SearchRes
 
 
 def _only_lowers(static_score: StaticScore) -> bool:
-    """Whether the static score is a feature's that raises no sentence, whatever the feature's values."""
+    """Whether the static score is of a feature and never raises a score."""
     is_feature = static_score.column.startswith(FEATURE_PREFIX) and not static_score.required
     return (
         is_feature
@@ -175,7 +175,7 @@ class PreparedQuery(Struct, frozen=True, dict=True):
 
     `counts` has c(t,q) of the query's terms in order, including those its prefixes add; `expansions` has what
     each boost adds at weight 1; `unseen` are the words of the query that no document contains; `incomplete`
-    says what the search lacked from which a boost expanded the query, or is None.
+    says what the first search of a boost was missing, or is None.
     """
 
     index: Index
@@ -239,7 +239,7 @@ class PreparedQuery(Struct, frozen=True, dict=True):
     @cached_property
     def vectors(self) -> QueryVectors:
         """The vectors of the query."""
-        # Not a method of this query, since a reference cycle would keep the index's files open.
+        # Not a method of this query: a reference cycle would keep the index's files open.
         search = partial(_best_by_words, self.index, self.counts, self.statistics)
         return QueryVectors(self.index, self.interpretation.ranked_text, search)
 
@@ -255,7 +255,7 @@ class PreparedQuery(Struct, frozen=True, dict=True):
         return self.index.search(self.plan, k, filters, records=False)
 
     def add_candidates(self, result: SearchResult, reranker: Reranker, filters: Filters) -> Candidates:
-        """Return the candidates of the second stage. `result` must have at least `depth` hits, or all."""
+        """The candidates of the second stage. `result` must have at least `depth` hits, or all hits."""
         if reranker.uses_vectors:
             return add_nearest(self.index, self.plan, self.vectors, result, reranker, filters)
         best = min(reranker.depth, len(result.hits))
@@ -264,7 +264,7 @@ class PreparedQuery(Struct, frozen=True, dict=True):
     def rerank_context(
         self, ids: Sequence[str], columns: Iterable[str], ordinals: Sequence[int] | None = None
     ) -> RerankContext:
-        """The context in which the second stage reranks these sentences. `ordinals` belong to their hits."""
+        """The context in which the second stage reranks these sentences. `ordinals` are those of the hits."""
         query = self.vectors
         return build_context(self.index, self.counts, self.statistics, ids, columns, ordinals, query)
 
@@ -281,9 +281,9 @@ class PreparedQuery(Struct, frozen=True, dict=True):
 
     @property
     def matching_plan(self) -> Plan:
-        """The plan restricted to candidates that contain a word of the query themselves, for counts.
+        """For counts, the plan restricted to candidates that contain a word of the query themselves.
 
-        If the query itself decides on candidates, all of them match.
+        If the query itself decides on candidates, the restriction changes nothing.
         """
         if self.interpretation.decides_candidates or not self.plan.terms:
             return self.plan

@@ -1,7 +1,7 @@
 """Reports on a query for its author: how it was read, how many sentences match, corrections, completions.
 
-Corrections ("did you mean") replace words that hardly any sentence has by similar words of the collection. As
-in a noisy channel (Kernighan, Church & Gale 1990), a candidate's score is the logarithm of its number of
+Corrections ("did you mean") replace words that hardly any sentence has with similar words of the collection.
+As in a noisy channel (Kernighan, Church & Gale 1990), a candidate's score is the logarithm of its number of
 sentences minus a cost for each edit. Completions as you type are words, names, sources and attributes.
 """
 
@@ -35,37 +35,36 @@ from esr.text.document import META, META_PREFIX, is_attribute
 # Corrections
 
 RARE = 3
-"""Most sentences of a word that is likely a slip, in the query or in the collection."""
+"""Maximum number of sentences of a word that is likely a slip, in the query or in the collection."""
 MUCH_RARER = 300
-"""How many times more sentences an alternative needs if the query's word is not rare."""
+"""The ratio of sentences that an alternative needs to a word of the query that is not rare."""
 MAX_SUGGESTED, MAX_LISTED = 3, 4
-"""Most alternatives of a word, and most words of a query that get alternatives."""
+"""Maximum number of alternatives of a word, and of words in a query that get alternatives."""
 _RARER = 10
-"""How many times more sentences an alternative to a rare word needs at least."""
+"""The minimum ratio of sentences that an alternative needs to a rare word."""
 _CHANCE = 35.0
-"""Divided by a word's length, the logarithm of how many times more sentences an alternative needs.
+"""Divided by a word's length, the logarithm of the ratio of sentences that an alternative needs.
 
-Short words resemble others by chance: with 5 letters the alternative needs 1,100 times as many, with 9
-letters 50 times.
+Short words resemble others by chance: with 5 letters the ratio is 1,100, with 9 letters 50.
 """
 _MOST = 100
-"""Words in more sentences than this get no suggestions."""
+"""Number of sentences above which a word gets no suggestions."""
 _SHORTEST = 3
-"""Letters of the shortest word that gets suggestions."""
+"""Minimum number of letters of a word that gets suggestions."""
 _SHORT = 4
-"""Words of up to this many letters are corrected by one edit: two could turn them into any other word."""
+"""Words of up to this many letters are corrected by one edit, since two could turn them into any word."""
 _LONG = 7
-"""Letters that the longer of two words needs if they are two edits apart."""
+"""Minimum number of letters of the longer of two words that are two edits apart."""
 _EDIT_COST, _FIRST_LETTER_COST = 5.0, 1.5
-"""The first letter costs extra, since it is seldom wrong."""
+"""Cost of an edit, and additional cost for the first letter, which is seldom wrong."""
 _REMEMBERED, _LONGEST_REMEMBERED = 1 << 14, 40
-"""Size of the cache of clauses' words, and the longest clause in it: queries repeat words."""
+"""Size of the cache of clauses' words, and the maximum length of its clauses: queries repeat words."""
 _COUNTED = 12
-"""Alternatives whose exact number of sentences is counted."""
+"""Maximum number of alternatives whose exact number of sentences is counted."""
 
 
 class WordCount(NamedTuple):
-    """A word as people write it, and the number of sentences with it."""
+    """A word in its usual spelling, and its number of sentences."""
 
     text: str
     sentences: int
@@ -117,7 +116,7 @@ def correct(text: str, suggestions: Sequence[Suggestion]) -> str | None:
 
 
 def find_alternatives(prepared: PreparedQuery, word: str, sentences: int) -> tuple[WordCount, ...]:
-    """Find words that may be meant by `word`, which has the given number of sentences.
+    """Find words that may be meant by `word`, which occurs in this number of sentences.
 
     Both are words as the analyzer `words` returns them.
     """
@@ -169,7 +168,7 @@ def _recall_words(text: str) -> Sequence[TermToken]:
 
 
 def _least_sentences(word: str, sentences: int) -> int:
-    """The least number of sentences of an alternative to a word with so many sentences."""
+    """The minimum number of sentences of an alternative to a word with this number of sentences."""
     if not sentences:
         return RARE
     times = max(_RARER if sentences <= RARE else MUCH_RARER, math.exp(_CHANCE / len(word)))
@@ -200,8 +199,8 @@ def _count_edits(word: str, other: str) -> int:
 class MatchCounts(NamedTuple):
     """How many sentences have all wanted words, and how many have any ranked word.
 
-    They also satisfy the query's required and excluded clauses, and the filters. Both are None without ranked
-    words.
+    These sentences also satisfy the query's required and excluded clauses, and the filters. Both numbers are
+    None without ranked words.
     """
 
     all_words: int | None
@@ -212,8 +211,8 @@ class QueryReport(Struct, frozen=True):
     """How a query was read, and what it matches.
 
     `terms` are the terms of its words. `corrected` is the query with the best suggestions, None without any.
-    `language` is the one that an index by language was searched in, None in any other index or for a query
-    without words. `other_languages` are others that have all of its words.
+    `language` is the language in which an index by language was searched, None in any other index or for a
+    query without words. `other_languages` are others that have all of its words.
     """
 
     terms: tuple[str, ...]
@@ -247,7 +246,7 @@ def report_query(prepared: PreparedQuery, filters: Filters) -> QueryReport:
     report = report_reading(prepared)
     try:
         counts, suggestions = count_matches(prepared, filters), suggest(prepared)
-    except EsrError:  # the answer is still worth having without them
+    except EsrError:  # the answer is still useful without them
         return report
     corrected = correct(prepared.interpretation.parsed.text, suggestions)
     return replace(report, counts=counts, suggestions=suggestions, corrected=corrected)
@@ -281,13 +280,13 @@ def count_matches(prepared: PreparedQuery, filters: Filters) -> MatchCounts:
 # Completions
 
 MAX_NAME_WORDS = 3
-"""Most words at the end of a query that may begin one name."""
+"""Maximum number of words at the end of a query that may begin one name."""
 SHORTEST = 2
-"""Letters that the beginning of a word needs to be completed."""
+"""Minimum number of letters of a prefix to be completed."""
 _FAIR_SHARE = 0.01
-"""Least frequency of a completion, as a share of that of the typed word, if that is a word itself."""
+"""Minimum frequency of a completion, as a share of the typed word's frequency, if that is a word itself."""
 _OF_ALL_TYPES = 8
-"""How many times more names are fetched if only those of one type are wanted."""
+"""Factor of the number of names fetched if only names of one type are wanted."""
 _QUOTES = '"“”„＂'
 
 Kind = Literal["word", "name", "source", "attribute", "field"]
@@ -310,7 +309,7 @@ def complete(searcher: Searcher, text: str, limit: int) -> Sequence[Completion]:
     """Complete the end of a query with the most frequent names and words, names first.
 
     After `source:` these are sources, after a field of attributes its values, after `meta.` keys, and after a
-    field of names only names. Names of fields come last, of those that the index has values for.
+    field of names only names. Names of fields with values in the index come last.
     """
     index = searcher.index
     chunk = text[_find_last_chunk(text) :]
@@ -338,7 +337,7 @@ def complete(searcher: Searcher, text: str, limit: int) -> Sequence[Completion]:
 
 
 def _complete_field(index: Index, text: str, begun: str) -> Iterator[Completion]:
-    """Yield the fields whose name begins like the last chunk, if the index has something for them."""
+    """Yield the fields whose name begins with the last chunk and for which the index has values."""
     begun = begun.lower()
     for field in FIELDS if len(begun) >= SHORTEST else ():
         if field.name.startswith(begun) and (count := count_values_of(index, field)):
@@ -347,11 +346,11 @@ def _complete_field(index: Index, text: str, begun: str) -> Iterator[Completion]
 
 
 _SOME_NAMES = 200
-"""How many of the most frequent names are looked at to see whether there are any of a type."""
+"""Number of the most frequent names that are examined for names of a type."""
 
 
 def count_values_of(index: Index, field: Field) -> int:
-    """About how many values of a field an index has: of names, of some; of others, for all documents."""
+    """About how many values a field has in an index. Of names, some are counted; else, all documents."""
     if field.name == "source" or is_attribute(field.name):
         return len(index.values(field.name))
     if field.name in ENTITY_FIELDS:
@@ -360,7 +359,7 @@ def count_values_of(index: Index, field: Field) -> int:
 
 
 def _find_last_chunk(text: str) -> int:
-    """The start of the last chunk: of the field with a quote still open, else after the last white space."""
+    """The start of the last chunk: of a field with an open quote, else after the last white space."""
     scanner = Scanner(text, None)
     scanner.scan()
     for note in scanner.notes:
@@ -370,7 +369,7 @@ def _find_last_chunk(text: str) -> int:
 
 
 def _values(index: Index, field: Field, begun: str, limit: int) -> tuple[Kind, list[tuple[str, int]]]:
-    """The values of a field with a prefix: their kind, and each with its frequency."""
+    """The kind of the values of a field, and the values with this prefix, each with its frequency."""
     if field.name == "source" or is_attribute(field.name):
         values = index.values(field.name).with_prefix(begun, limit)
         kind: Kind = "source" if field.name == "source" else "attribute"

@@ -1,8 +1,8 @@
 """A ranking: a model with its settings, priors, features, boosts and second stage.
 
 Rankings are read from JSON files (`--ranking FILE`) or by the name of one that ships with esr, and checked
-key by key. `build_ranking` makes one of options of the command line or keywords of the Python API. `Origin`
-names what a part of a score comes from.
+key by key. `build_ranking` builds one from options of the command line or keywords of the Python API.
+`Origin` names what a part of a score comes from.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def read_json(path: str | Path) -> Any:
 
 def read_toml(path: Path) -> dict[str, Any]:
     """Read a TOML file. Raises InputError with the file's name."""
-    import tomllib  # a search does without it
+    import tomllib  # not needed by searches
 
     try:
         return tomllib.loads(path.read_text("utf-8"))
@@ -117,7 +117,7 @@ OriginKind = Literal["term", "field", "collection", "length", "prior", "feature"
 
 
 class Origin(NamedTuple):
-    """What a part of a score comes from. It identifies the part, so that positions in lists need not.
+    """What a part of a score comes from. It identifies the part independent of its position in a list.
 
     `detail` distinguishes origins of the same name: the term of a field or of the collection, the form of a
     feature, the feature of a boost.
@@ -137,7 +137,7 @@ NO_EXPANSIONS: Mapping[str, Expansion] = {}
 
 
 class Ranking(Struct, frozen=True, dict=True):
-    """How to rank. Parameters that are left out have the model's defaults.
+    """How to rank. Missing parameters have the model's defaults.
 
     Raises UsageError for an unknown name, with the nearest one, or a value out of range.
     """
@@ -228,7 +228,7 @@ class Ranking(Struct, frozen=True, dict=True):
         statistics: Statistics,
         expansions: Mapping[str, Expansion] = NO_EXPANSIONS,
     ) -> Plan:
-        """Plan a query's terms and its expansions. Terms that the collection lacks are dropped."""
+        """Plan a query's terms and its expansions. Terms missing from the collection are dropped."""
         model, settings, length = self._model, self._settings, sum(counts.values())
         seen = {term: count for term, count in counts.items() if statistics.terms[term].is_seen}
         terms, transform = model.plan(settings, models.Query(seen, length, statistics))
@@ -267,7 +267,7 @@ class Ranking(Struct, frozen=True, dict=True):
             yield Origin("boost", boost, feature), static_score
 
     def mixture(self) -> Mixture | None:
-        """The mixture of a language model, which depends on no query and no collection; else None."""
+        """The mixture of a language model, which is independent of query and collection; else None."""
         transform = self.plan({}, Statistics(CollectionStatistics(), {})).transform
         return transform if isinstance(transform, Mixture) else None
 
@@ -277,7 +277,7 @@ class Ranking(Struct, frozen=True, dict=True):
         signals = tuple(signal for signal in self.rerank if not signal.type.is_last)
         last = next((signal for signal in self.rerank if signal.type.is_last), None)
         if model.second_stage is None:
-            # Without another signal, the order of the first stage is that of the second.
+            # Without another signal, the second stage would not change the order of the first.
             depth = self.depth if last is None or signals or self.trees else int(last.settings()["depth"])
             if not self.rerank and not self.trees:
                 return None
@@ -329,15 +329,15 @@ class Ranking(Struct, frozen=True, dict=True):
 
 
 FURNITURE = "furniture"
-"""The feature of what is no sentence."""
+"""The feature of text that is no sentence of the article."""
 LOWERED = Adjustment(FURNITURE, "satu", {"w": -12.0, "k": 0.5})
-"""Takes 8 from a sentence that is surely furniture: more than one to three words of a query add."""
+"""Lowers a sentence that is surely furniture by 8: more than one to three words of a query add."""
 
 
 def lower_furniture(ranking: Ranking, index: Index) -> Ranking:
-    """The ranking with furniture lowered, if the index knows any.
+    """The ranking with LOWERED, if the index has the feature of furniture.
 
-    Left as it is: a ranking that uses the feature itself, or that was learned whole.
+    A ranking that uses the feature itself, or was learned as a whole, is unchanged.
     """
     if ranking.trees is not None or FURNITURE in ranking.feature_names() or FURNITURE not in index.features():
         return ranking
@@ -363,9 +363,10 @@ def build_ranking(
     rerank_depth: int | None = None,
     candidates: str | None = None,
 ) -> Ranking:
-    """A ranking with these options, which take precedence over those of `ranking`. Raises UsageError.
+    """Build a ranking with these options, which take precedence over those of `ranking`. Raises UsageError.
 
-    Another model than that of `ranking` has none of its parameters, because parameters belong to a model.
+    If `model` differs from that of `ranking`, the parameters of `ranking` are dropped: they belong to its
+    model.
     """
     base = _DEFAULT if ranking is None else Ranking.of(ranking)
     data: dict[str, Any] = {"model": base.model, "context": base.context, "candidates": base.candidates}
@@ -386,14 +387,14 @@ def build_ranking(
 
 
 def _read_named(name: str, value: Texts, parse: Callable[[str], tuple[str, Any]]) -> Mapping[str, Any]:
-    """Values by name, from texts or a mapping."""
+    """Read values by name from texts or a mapping."""
     if isinstance(value, Mapping):
         return value
     return dict(map(parse, _check_texts(name, value, str)))
 
 
 def _read_list(name: str, value: Texts, parse: Callable[[str], Any], read: Callable[[Any], Any]) -> list[Any]:
-    """What texts and JSON objects mean."""
+    """Read a list of texts and JSON objects."""
     given = _check_texts(name, [value] if isinstance(value, Mapping) else value, (str, Mapping))
     return [parse(each) if isinstance(each, str) else read(each) for each in given]
 

@@ -1,9 +1,9 @@
-"""The requests to Elasticsearch that rank its sentences, for other applications to send.
+"""Requests to Elasticsearch that rank its sentences, for other applications to send.
 
-`raw_request` is that of one query. The others are templates, in which applications fill in the words of each
-query themselves: `request_template` has slots, strings that begin with $, each of which stands for one JSON
-value. Each index in Elasticsearch stores that of the default ranking in its `_meta`, where the clients of
-`clients/` find it. `search_template` is for Elasticsearch itself, which fills in the words (Mustache).
+`raw_request` is the request of one query. The others are templates. In `request_template`, applications fill
+in the words of each query: it has slots, strings that begin with $, each of which stands for one JSON value.
+Each index in Elasticsearch stores the template of the default ranking in its `_meta`, where the clients of
+`clients/` find it. In `search_template`, Elasticsearch itself fills in the words (Mustache).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def raw_request(
 
 
 def can_rescore(ranking: Ranking) -> bool:
-    """Whether the ranking's second stage can be part of a request: only the sentence's own similarity can."""
+    """Whether the ranking's second stage can be part of a request. Only similarities of sentences can."""
     reranker = ranking.reranker()
     if (
         reranker is None
@@ -74,10 +74,11 @@ _ONCE = Statistics(CollectionStatistics(1, 1, 1, 1, longest_sentence=1), {_TERM:
 
 
 def request_template(ranking: Ranking, index: Index) -> dict[str, Any]:
-    """The request of a ranking with slots. Raises UsageError for a ranking that has none.
+    """The request of a ranking with slots. Raises UsageError if the ranking cannot be a request.
 
     `body` has the slots $clauses, $filter, $query, $offset and $k. Each of the $clauses is a `clause`, whose
-    slots are $term, $weight, $background and $occurrences. `statistics` are the searches for what fills them.
+    slots are $term, $weight, $background and $occurrences. `statistics` are searches for the values of these
+    slots.
     """
     body, clause = _body_and_clause(ranking, index)
     params = clause["script_score"]["script"]["params"]
@@ -101,10 +102,10 @@ _FILTERS = (
 
 
 def search_template(ranking: Ranking, index: Index) -> str:
-    """The request of a ranking in Mustache, for `dfs_query_then_fetch`. Raises UsageError if it has none.
+    """The Mustache template of a ranking, for `dfs_query_then_fetch`. Raises UsageError if it has none.
 
     Its parameters are `terms`, analysed, or `words` as typed, each a list with repetitions, and the optional
-    `k`, `source`, `after` and `before`. The collection's length is the present one.
+    `k`, `source`, `after` and `before`. The collection's length is that at the time of the call.
     """
     body, clause = _body_and_clause(ranking, index, standalone=True)
     of_term = json.dumps(clause).replace(_TERM, "{{.}}")

@@ -1,8 +1,8 @@
-"""What the second stage reads about the sentences it reranks: evidence, parses and similarities.
+"""The second stage's data about the sentences it reranks: evidence, parses and similarities.
 
-The query's vector is what the encoder of the index makes of the query's text, less what it makes of an empty
-query, plus the mean of the vectors of the best sentences of a first ranking (docs/formulas.md, F.1). The
-first ranking is the same for all rankings and filters, so none of these changes the vector.
+The query's vector is the encoder's vector of the query's text, minus that of an empty query, plus the mean of
+the vectors of the best sentences of a first ranking (docs/formulas.md, F.1). The first ranking is the same
+for all rankings and filters, so none of these changes the vector.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from esr.text.dates import parse_date_start
 from esr.text.document import QuantizedVector
 
 MILLISECONDS = 86_400_000
-"""Milliseconds of a day."""
+"""Milliseconds per day."""
 VARIABLE = "ESR_ENCODER"
 CROSS_VARIABLE = "ESR_CROSS_ENCODER"
 ENCODER_VARIABLES = {
@@ -39,35 +39,35 @@ ENCODER_VARIABLES = {
     "ESR_MODEL_KEY": "the bearer token for models on servers",
 }
 FEEDBACK = 3
-"""The number of sentences whose mean vector is added: the best of a first ranking by words and meaning."""
+"""The number of sentences, the best of a first ranking by words and meaning, whose mean vector is added."""
 _CANDIDATES, _WEIGHT = 100, 30.0
-"""The first ranking adds so many times the similarity to the scores of so many of the best by words."""
+"""The first ranking adds _WEIGHT times the similarity to the scores of the _CANDIDATES best by words."""
 
 
 class QueryVector(NamedTuple):
-    """The id of an encoder, and the vector it made of a query."""
+    """The id of an encoder, and its vector of a query."""
 
     encoder: str
     vector: QuantizedVector
 
 
 class VectorWeights(NamedTuple):
-    """The weights of what is subtracted from the vector of a query's text, and of what is added to it."""
+    """The weights of the vectors subtracted from, and added to, the vector of a query's text."""
 
     empty: float
     feedback: float
 
     @staticmethod
     def of(settings: Mapping[str, Value]) -> VectorWeights:
-        """Those among the settings of the signal `meaning`."""
+        """The weights among the settings of the signal `meaning`."""
         return VectorWeights(float(settings["empty"]), float(settings["feedback"]))
 
 
 class QueryVectors:
     """The vectors of a query for an index, one for each choice of weights.
 
-    `best_by_words` returns so many of the best sentences of the whole index by the default ranking.
-    `incomplete` says what that search lacked, if feedback needed it, or is None.
+    `best_by_words(n)` returns the best n sentences of the whole index by the default ranking. `incomplete`
+    says what that search was missing, if feedback needed it, or is None.
     """
 
     def __init__(self, index: Index, text: str, best_by_words: Callable[[int], SearchResult]) -> None:
@@ -77,7 +77,7 @@ class QueryVectors:
         self.incomplete: str | None = None
 
     def vector(self, weights: VectorWeights) -> QueryVector:
-        """The vector for these weights. That of a query without text, such as `harb*`, has only feedback.
+        """The vector for these weights. For a query without text, such as `harb*`, it is only feedback.
 
         Raises as `encode_query`.
         """

@@ -20,15 +20,15 @@ from esr.text.document import PARSE
 
 DEPTH = 1000
 _TIE_RANGE = 1e-4
-"""Most that the first-stage score adds where it only breaks ties: less than the gaps between strengths."""
+"""The most that a tie-breaking first-stage score adds: less than the gaps between strengths."""
 
 
 class Candidates(Struct, frozen=True):
     """The sentences that the second stage reranks, and those that stay below them.
 
     `hits` has the best by words, best first, then those that only vectors found, then the rest by words. The
-    first `by_words` are of the first kind; the first `reranked` of the first two. `total` counts all
-    candidates.
+    first `by_words` hits are of the first kind, and the first `reranked` of the first two kinds. `total`
+    counts all candidates.
     """
 
     hits: LazyHits
@@ -77,7 +77,7 @@ class Reranker(Struct, frozen=True):
 
     @property
     def vector_weights(self) -> VectorWeights:
-        """Those of the vector that finds the nearest sentences."""
+        """The weights of the vector that finds the nearest sentences."""
         return next(VectorWeights.of(s.settings()) for s in self.inputs if s.type.uses_vectors)
 
     def count_without_vector(self, context: RerankContext) -> int | None:
@@ -98,7 +98,7 @@ class Reranker(Struct, frozen=True):
         """The new scores of the sentences at positions `top`, of shape (m,).
 
         `first` has the first-stage scores of all sentences of the context, of shape (n,). `by_words` are the
-        positions of those that words found, if not all of `top`.
+        positions of sentences found by words, if not all of `top`.
         """
         first_top = first[top]
         total = self.first_weight * first_top
@@ -126,14 +126,14 @@ def rerank(
 
 
 class LastHits(NamedTuple):
-    """Hits after the last signal, and how many of those that it was to read it had no time for."""
+    """Hits after the last signal, and the number of hits that it had no time to read."""
 
     hits: list[Hit]
     unread: int
 
 
 def rerank_last(hits: list[Hit], signal: RankingSignal, query: str, texts: Sequence[str]) -> LastHits:
-    """Add the last signal to the best hits, whose texts are given. The others stay below in their order."""
+    """Add the last signal to the best hits, whose texts are given. The others stay below in order."""
     settings = signal.settings()
     model = signal.signal.removeprefix(CROSS).strip()
     values = cross_scores(model, query, texts, float(settings["seconds"]))

@@ -1,6 +1,6 @@
-"""Searches an index: what the Python API, the command line and the page are built on.
+"""Searches an index for the Python API, the command line and the page.
 
-`Searcher` interprets, plans and runs queries. `find_language` is for an index that keeps its terms apart by
+`Searcher` interprets, plans and runs queries. `find_language` finds the language of a query in an index by
 language.
 """
 
@@ -36,9 +36,9 @@ from esr.text.dates import normalise_date, parse_date_start
 from esr.text.document import PARSE
 
 PREFIX_TERMS, PREFIX_CANDIDATES = 3, 20
-"""Most terms that prefixes add to the ranking, and how many terms per prefix they are chosen from."""
+"""Maximum number of terms that prefixes add to the ranking, and of terms per prefix they are chosen from."""
 MAX_TERMS = 1000
-"""Most distinct terms of a query. More would be a mistake, and slow."""
+"""Maximum number of distinct terms of a query. More would be a mistake, and slow."""
 
 
 class UnsearchableQuery(UsageError):
@@ -51,7 +51,7 @@ _DEFAULT = Ranking()
 class Searcher:
     """Ranks the sentences of one index. Use it as a context manager, or close it.
 
-    After closing, it and the queries it prepared raise IndexClosed; answers stay readable.
+    A closed searcher and the queries that it prepared raise IndexClosed. Answers stay readable.
     """
 
     def __init__(self, index: Index, *, owns_index: bool = True) -> None:
@@ -108,7 +108,7 @@ class Searcher:
     def snapshot(self) -> Searcher:
         """A searcher of the current snapshot, for several steps that must see the same state.
 
-        It is closed together with this searcher, not by itself.
+        Closing this searcher closes it.
         """
         return Searcher(self.index.snapshot(), owns_index=False)
 
@@ -135,8 +135,9 @@ class Searcher:
         return searcher.prepare_interpretation(interpretation, ranking, started)
 
     def for_query(self, query: str | ParsedQuery, *, literal: bool = False) -> Searcher:
-        """This searcher or, for an index by language, that of the language of the query. `literal` is that of
-        `interpret`.
+        """This searcher or, for an index by language, one in the query's language.
+
+        `literal`: the whole string is words.
 
         Raises UsageError if the index has no document in the language that the query names.
         """
@@ -147,7 +148,7 @@ class Searcher:
         return Searcher(in_language(self.index, found.language, found.others), owns_index=False)
 
     def for_document(self, language: str | None) -> Searcher:
-        """This searcher or, for an index by language, that of the language of a document."""
+        """This searcher or, for an index by language, one in a document's language."""
         if self.index.analyzer.name != BY_LANGUAGE:
             return self
         return Searcher(in_language(self.index, language_group(language)), owns_index=False)
@@ -188,7 +189,7 @@ class Searcher:
     def _expand(
         self, query: str, counts: Mapping[str, int], ranking: Ranking
     ) -> tuple[Mapping[str, boosts.Expansion], str | None]:
-        """Expand a query by each boost of a ranking. Also returns what its first search lacked, or None."""
+        """Expand a query by each boost of a ranking. Also returns what the first search lacked, or None."""
         incomplete: str | None = None
 
         def top_hits(n: int) -> Sequence[Hit]:
@@ -269,7 +270,7 @@ class Searcher:
         return interpretation
 
     def _last_day(self) -> date:
-        """The day of the newest document, in UTC; the first of all days if none has a date."""
+        """The day of the newest document, in UTC; `date.min` if none has a date."""
         newest = self.index.by_date(_DATED, 1, NO_FILTERS).hits
         record = newest[0].record if newest else None
         written = record.date if record else None
@@ -296,7 +297,7 @@ def _explain_empty(parsed: ParsedQuery) -> str:
 
 
 class QueryLanguage(Struct, frozen=True):
-    """The language that a query is searched in, None for any; and the others that have all of its words."""
+    """The language that a query is searched in, None for all; and the others that have all of its words."""
 
     language: str | None
     others: tuple[str, ...] = ()
@@ -305,11 +306,11 @@ class QueryLanguage(Struct, frozen=True):
 def find_language(index: Index, query: ParsedQuery) -> QueryLanguage:
     """The language of a query in an index by language. Raises UsageError for one that no document is in.
 
-    It is the language that the query names, or else the one that is detected in it. Most queries are too
-    short for that. Then it is the language that has most of the query's words, and of several such languages
-    the one with the most sentences that have them. A query without words is in no language.
+    It is the language that the query names, or else the detected one. Most queries are too short to detect
+    it. Then it is the language that has most of the query's words and, of several such languages, the one
+    with the most sentences with its rarest word. A query without words has no language.
     """
-    from esr.text.detection import detect_language  # few indices need it
+    from esr.text.detection import detect_language  # needed by few indices
 
     has_words = any(clause.field == TEXT for group in query.groups for clause in group.clauses)
     if not has_words and query.language is None:
@@ -323,20 +324,20 @@ def find_language(index: Index, query: ParsedQuery) -> QueryLanguage:
             f"no document of {index.where} is in the language {', '.join(named)}: "
             f"it has {', '.join(groups) or 'no documents'}"
         )
-    # Documents of other languages than those of `language:` are no alternative.
+    # Languages that `language:` excludes are no alternative.
     known = possible if query.language is None else groups
     analyzers = {group: get_analyzer(BY_LANGUAGE).for_language(group) for group in known}
     read = {group: interpret(query, analyzer) for group, analyzer in analyzers.items()}
     by_group = {group: tuple(each.counts) for group, each in read.items()}
     every = list(dict.fromkeys(term for terms in by_group.values() for term in terms))
     holders = dict(index.count_holders(every)) if every else {}
-    for prefix in next((each.prefixes for each in read.values()), ()):  # alike in all languages
+    for prefix in next((each.prefixes for each in read.values()), ()):  # equal in all languages
         begun = HasPrefix(prefix, "sentence")
         counts = index.count([AllOf((begun, language_condition(languages, g))) for g in known], NO_FILTERS)
         for group, count in zip(known, counts, strict=True):
             by_group[group] = (*by_group[group], prefix + group)
             holders[prefix + group] = count
-    # The languages of most documents are first, and sorting keeps their order.
+    # Languages with most documents come first, and sorting is stable.
     ranked = sorted(known, key=lambda group: _rank(by_group[group], holders), reverse=True)
     best = next((group for group in ranked if group in possible), UNKNOWN_LANGUAGE)
     if len(possible) > 1 and (detected := detect_language(ranked_texts(query))) is not None:
@@ -346,13 +347,13 @@ def find_language(index: Index, query: ParsedQuery) -> QueryLanguage:
 
 
 def _rank(terms: Sequence[str], holders: Mapping[str, int]) -> tuple[float, int]:
-    """The share of a query's terms that a language has, and the number of sentences with the rarest."""
+    """The share of a query's terms in a language, and the number of sentences with the rarest of them."""
     counts = [holders[term] for term in terms if holders[term]]
     return len(counts) / max(len(terms), 1), min(counts, default=0)
 
 
 def _named(query: ParsedQuery) -> list[str]:
-    """The languages that a query names: its own, or else those that its documents must be in."""
+    """The languages that a query names: its own, or else those of its `language:` fields."""
     if query.language is not None:
         return [query.language]
     required = [group for group in query.groups if group.role == "required" and group.expression is None]

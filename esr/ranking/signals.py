@@ -98,15 +98,15 @@ _CROSS_TEXT = re.compile(
     rf"{CROSS}[: ](?P<model>https?://(?:\[[^\]]*\]|[^/:]*)(?::\d+)?(?:/[^:]*)?|hf:[^:]*|(?![^:]*=|[\d.+-]+(?::|$))[^:]+)"
     r"(?::(?P<rest>.*))?"
 )
-"""Text of a signal. A model is an address, a name of the hub or a folder, but no weight and no parameter."""
+"""Text of a signal `cross`. A model is an address, a hub name or a folder, not a weight or a parameter."""
 
 
 def cross_scores(
     model: str, query: str, texts: Sequence[str], seconds: float = math.inf
 ) -> npt.NDArray[np.float64]:
-    """The scores of a cross-encoder, of shape (n,), NaN for those it had no time for. Raises EsrError.
+    """The scores of a cross-encoder, of shape (n,), NaN for texts it had no time for. Raises EsrError.
 
-    Without a model, it is that of the environment.
+    An empty `model` stands for the one of the environment.
     """
     from esr.encoders import load_cross_encoder  # slow to import, needed by few searches
 
@@ -147,15 +147,14 @@ Settings = Mapping[str, Value]
 
 
 class SignalType(Struct, frozen=True):
-    """A type of signal: a number per sentence for a query. `compute` returns (n,), NaN without a value.
+    """A type of signal: a number per sentence for a query. `compute` returns shape (n,), NaN for no value.
 
     Reports group signals by `group`. `column` names the stored number that the signal equals, if any. `parts`
     returns the addends of the value. `needs` is the part of enrichment that the values come from.
 
-    A signal that `is_last` is computed for the best sentences by all the others together, and reorders them.
-    A signal that needs vectors also adds the nearest sentences by vector to the candidates. A sentence
-    without a vector gets the mean of the others: similarities are far above 0, so the usual 0 would be a
-    penalty.
+    A signal that `is_last` is computed only for the best sentences by all other signals, and reorders them. A
+    signal that needs vectors also adds the nearest sentences by vector to the candidates. A sentence without
+    a vector gets the mean of the others: similarities are far above 0, so the usual 0 would be a penalty.
     """
 
     name: str
@@ -360,9 +359,9 @@ class RankingSignal(Struct, frozen=True):
     ) -> Array:
         """The weighted signal of the sentences at positions `top`, or of all, of shape (m,).
 
-        A sentence without a value gets 0. For signals that use vectors it gets the mean of the known values:
-        those at the positions `by_words` if any is known there, since the nearest sentences by vector would
-        raise the mean.
+        A sentence without a value gets 0 or, for signals that use vectors, the mean of the known values. The
+        mean is over the positions `by_words` if any value is known there, since the nearest sentences by
+        vector would raise it.
         """
         all_values = self.values(context)
         values, missing = all_values if top is None else all_values[top], 0.0
@@ -446,12 +445,12 @@ class TreeEnsemble(Struct, frozen=True):
     alone: bool = False
 
     def adds(self, context: RerankContext, top: Positions) -> Array:
-        """What the trees add to the reranked sentences, whose positions are all in `top`, of shape (m,)."""
+        """What the trees add to all reranked sentences, at the positions `top`, of shape (m,)."""
         values = np.column_stack([signal.values(context)[top] for signal in self.inputs])
         return self.predict(relative_to_best(self.inputs, values))
 
     def predict(self, table: Array) -> Array:
-        """The sum of the trees' values, from inputs as `relative_to_best` returns them.
+        """The sum of the trees' values, for inputs as `relative_to_best` returns them.
 
         Shape (m, inputs) to (m,).
         """

@@ -1,13 +1,12 @@
 """Analyzers: text to terms, the same in Python and in Elasticsearch.
 
-The files of `index_templates/analyzers/` are the only definitions; `shared.json` has the parts that several
-share. This module interprets what esr uses of them: character filters, a tokenizer and a chain of token
-filters. Tests send text in many scripts through both interpreters and compare. The module also chooses the
-analyzer for the language of a collection, surveys what a load's terms say about the choice, and finds the
-words of a text behind given terms.
+The files of `index_templates/analyzers/` are the only definitions; `shared.json` has common parts. This
+module interprets the subset that esr uses: character filters, a tokenizer and a chain of token filters. Tests
+compare both interpreters on text in many scripts. The module also chooses the analyzer for the language of a
+collection, checks the choice by a survey of the terms, and finds the words of a text that have given terms.
 
-An index may have an analyzer for each document's language. Its terms begin with a mark, as in `de|regier`,
-so that terms of two languages are never the same.
+An index by language analyses each document by its language. Its terms begin with a mark, as in `de|regier`,
+so that terms of two languages are never equal.
 """
 
 from __future__ import annotations
@@ -39,15 +38,15 @@ from esr.wording import count, list_examples
 FOLDER = "analyzers"
 SHARED = "shared"
 WORDS_ANALYZER = "words"
-"""The analyzer of words as written. Every index has it in addition to its own, from a component template."""
+"""The analyzer of written words. Every index has it in addition to its own, by a component template."""
 DEFAULT_ANALYZER = "english-stem"
 MULTILINGUAL_ANALYZER = "multilingual"
 BY_LANGUAGE = "by-language"
-"""The name that stands for an analyzer for each document's language: `by-language:de` for German."""
+"""The name for the analyzers of each document's language: `by-language:de` for German."""
 UNKNOWN_LANGUAGE = "und"
 """The code of documents whose language is not known."""
 _MARK = "|"
-"""Ends the code of a language before a term. No term contains it otherwise, since it separates words."""
+"""Separates the code of a language from a term. No term contains it, since it separates words."""
 _NAMED = ":"
 """Separates the name of the analyzers by language from the code of a language."""
 _PARTS = ("char_filter", "tokenizer", "filter")
@@ -62,10 +61,10 @@ class Definition(Struct, frozen=True):
     version: int
     example: str
     settings: Mapping[str, Mapping[str, Any]]
-    """Its part of `index.analysis`: components by kind and name, and the analyzer itself."""
+    """Its part of the settings `index.analysis`: components by kind and name, and the analyzer itself."""
 
     def chain(self, kind: str) -> list[Mapping[str, Any]]:
-        """The settings of its components of a kind, char_filter or filter, in order."""
+        """The settings of its components of one kind, char_filter or filter, in order."""
         return [self._part(kind, name) for name in self._analyzer.get(kind, ())]
 
     @property
@@ -78,14 +77,14 @@ class Definition(Struct, frozen=True):
         return analyzer
 
     def _part(self, kind: str, name: str) -> Mapping[str, Any]:
-        """A component from the file, or one that Elasticsearch has built in."""
+        """A component from the file, or one built into Elasticsearch."""
         part: Mapping[str, Any] = self.settings[kind].get(name, {"type": name})
         return part
 
 
 @cache
 def all_definitions() -> Mapping[str, Definition]:
-    """All definitions by name. Those for the default language and for any language come first."""
+    """All definitions by name. Those for the default language and for all languages come first."""
     first = (DEFAULT_ANALYZER, "english", "plain", MULTILINGUAL_ANALYZER)
     return {
         name: _read(name)
@@ -114,14 +113,14 @@ def get_definition(name: str) -> Definition:
 
 
 def analyzer_for_language(code: str) -> Definition:
-    """The definition made for a language, else `multilingual`."""
+    """The definition for a language, or else `multilingual`."""
     made = (definition for definition in all_definitions().values() if code in definition.languages)
     return next(made, all_definitions()[MULTILINGUAL_ANALYZER])
 
 
 @lru_cache(1024)
 def language_group(language: str | None) -> str:
-    """The code of the language whose terms a document in this language has, where terms are by language.
+    """The code of the language whose terms a document in this language has in an index by language.
 
     Languages that share an analyzer, such as nb and nn, have the same terms.
     """
@@ -143,7 +142,7 @@ def language_of_term(term: str) -> str:
 
 @cache
 def _by_language() -> Definition:
-    """The definition that stands for all. Its settings are for fields whose terms esr does not count."""
+    """The definition for all languages. Its settings are for fields whose terms esr does not count."""
     multilingual = all_definitions()[MULTILINGUAL_ANALYZER]
     analyzers = {BY_LANGUAGE: multilingual.settings["analyzer"][MULTILINGUAL_ANALYZER]}
     return Definition(
@@ -194,9 +193,9 @@ Terms = list[str]
 _MAX_CACHED_WORDS = 500_000
 _MAX_CACHED_CHUNKS, _LONGEST_CACHED_CHUNK = 100_000, 40
 _LONGEST_MARKED = {"type": "length", "min": 1, "max": 255}
-"""Elasticsearch would split longer terms that it gets."""
+"""Limits the length of marked terms, since Elasticsearch would split longer ones."""
 _SPLITTING = ("cjk_bigram", "pattern_capture")
-"""Filters that split a word or join two. They come first in the chain."""
+"""Filters that split a word or join two words. They come first in the chain."""
 
 
 class TermToken(NamedTuple):
@@ -211,11 +210,11 @@ class Analyzer:
     """Turns text into terms. Get one from `get_analyzer`; threads may share it."""
 
     def __init__(self, definition: Definition, language: str = "") -> None:
-        """`language` marks all terms, if there is one."""
+        """`language` marks all terms, unless empty."""
         self.name = f"{BY_LANGUAGE}{_NAMED}{language}" if language else definition.name
         self.version = definition.version
         self.mark = language and language + _MARK
-        """What all terms begin with."""
+        """The prefix of all terms."""
         chain = definition.chain("filter")
         of_words = [settings for settings in chain if settings["type"] not in _SPLITTING]
         assert chain[len(chain) - len(of_words) :] == of_words, "words are split before they are changed"
@@ -242,7 +241,7 @@ class Analyzer:
         return list(itertools.chain.from_iterable(self.terms_of_chunks(text.split(" "))))
 
     def terms_of_chunks(self, chunks: Iterable[str]) -> Iterator[Sequence[str]]:
-        """Yield the terms of each of the chunks of a text, which are what stands between blanks."""
+        """Yield the terms of each chunk of a text. Chunks are separated by blanks."""
         return map(self._chunks.__getitem__, chunks)
 
     def _find_terms(self, chunk: str) -> Sequence[str]:
@@ -259,12 +258,12 @@ class Analyzer:
         return self._splitter.join(texts)
 
     def term(self, word: str) -> str:
-        """The term of a word of a text; empty if it has none, as a stop word."""
+        """The term of a word of a text; empty if it has none, such as a stop word."""
         return self._terms[word]
 
 
 class AnalyzerByLanguage(Analyzer):
-    """Stands for the analyzers of all languages. Without a language, it has no terms: a UsageError."""
+    """Represents the analyzers of all languages. Raises UsageError for terms without a language."""
 
     def __init__(self, definition: Definition) -> None:
         self.name, self.version, self.mark = definition.name, definition.version, ""
@@ -310,10 +309,10 @@ def _build_splitter(
 
 
 class _ChunkCache(dict[str, Sequence[str]]):
-    """The terms of chunks of text, which are what stands between blanks.
+    """The terms of chunks of text, which are separated by blanks.
 
-    No word contains a blank, so chunks can be analysed one by one, and news repeats them. Long ones are not
-    kept: they are clauses in a script without blanks.
+    No word contains a blank, so chunks can be analysed one by one, and news repeats them. Long chunks are not
+    cached: they are clauses in a script without blanks.
     """
 
     def __init__(self, find_terms: Callable[[str], Sequence[str]]) -> None:
@@ -364,7 +363,7 @@ class Choice(NamedTuple):
 def choose_analyzer(languages: Iterable[str | None], sample: str = "first") -> Choice:
     """Choose an analyzer for documents in these languages: codes, or None if unknown.
 
-    `sample` says in the reason which documents they are.
+    `sample` describes in the reason which documents these are.
     """
     counts = Counter(map(primary_language, languages))
     unknown = counts.pop("", 0)
@@ -394,7 +393,7 @@ def primary_language(language: str | None) -> str:
 
 
 def find_misfits(languages: Mapping[str, int], definition: Definition) -> Mapping[str, int]:
-    """The languages that an analyzer is not made for, with their numbers of documents.
+    """The languages that an analyzer does not fit, with their numbers of documents.
 
     An analyzer without languages, such as `plain` and `multilingual`, fits all.
     """
@@ -408,16 +407,16 @@ def find_misfits(languages: Mapping[str, int], definition: Definition) -> Mappin
 LONG_SENTENCE = 100
 """A sentence with more terms was probably split wrongly."""
 FREQUENT_SHARE = 1 / 3
-"""A term in a greater share of all sentences costs time and hardly affects ranking: possibly a stop word."""
+"""A term in a greater share of sentences costs time and hardly affects ranking: it may be a stop word."""
 MAX_FREQUENT = 10
 _FEW_SENTENCES = 5
-"""Of fewer sentences, most terms are in a third."""
+"""Minimum number of sentences for frequent terms: in fewer, most terms are in a third of the sentences."""
 
 
 class TermSurvey(Struct, frozen=True):
-    """Numbers of sentences in all, without a term, and longer than LONG_SENTENCE; and the frequent terms.
+    """Numbers of all sentences, of those without a term, and of those longer than LONG_SENTENCE.
 
-    `frequent_terms` are the most frequent of those in more than FREQUENT_SHARE of the sentences.
+    `frequent_terms` are the most frequent terms in more than FREQUENT_SHARE of the sentences.
     """
 
     sentences: int
@@ -468,11 +467,11 @@ def most_frequent(frequencies: Iterable[tuple[str, int]], sentences: int) -> lis
     return [term for term, _ in sorted(frequent, key=lambda each: (-each[1], each[0]))[:MAX_FREQUENT]]
 
 
-# The words of a text behind given terms: their spans, and how they are written
+# The words of a text that have given terms: their spans, and their spelling
 
 
 _STACKING = "\u094d\u09cd\u0a4d\u0acd\u0b4d\u0c4d\u0ccd\u0d4d\u1039\u17d2\u1a60"
-"""Signs that join the consonants around them, in Indic scripts, Burmese, Khmer and Tai Tham."""
+"""Signs that join the adjacent consonants, in Indic scripts, Burmese, Khmer and Tai Tham."""
 
 
 class Span(NamedTuple):
@@ -485,8 +484,8 @@ class Span(NamedTuple):
 def word_span(text: str, token: TermToken) -> Span:
     """The span of a token's word as a reader sees it.
 
-    It includes the last period of a dotted acronym, which no term has, and all of a letter that an analyzer
-    splits, such as its accents or a stack of consonants.
+    It includes the last period of a dotted acronym, which no term has, and the whole of a letter that an
+    analyzer splits, such as its accents or a stack of consonants.
     """
     start, end, _ = token
     if not text.isascii():
@@ -513,7 +512,7 @@ def find_spans(text: str, tokens: Iterable[TermToken], terms: Container[str]) ->
 
 
 def words_by_term(analyzer: Analyzer, text: str) -> Mapping[str, str]:
-    """Each term of a text with the first word that has it, as written."""
+    """The first word, as written, of each term of a text."""
     words: dict[str, str] = {}
     for token in analyzer.tokens(text):
         start, end = word_span(text, token)
@@ -524,8 +523,8 @@ def words_by_term(analyzer: Analyzer, text: str) -> Mapping[str, str]:
 def words_of_terms(analyzer: Analyzer, text: str, terms: Container[str]) -> tuple[str, ...]:
     """The distinct words of a text with one of these terms, as written.
 
-    Of overlapping bigrams, only the characters in no other term are returned, and only if they make a bigram:
-    a bigram across the border of two words is not a word.
+    Of overlapping bigrams, only the characters in no other term are returned, and only if they form a bigram:
+    a bigram across two words is not a word.
     """
     tokens = list(analyzer.tokens(text))
     matching = [token for token in tokens if token.term in terms]
@@ -540,7 +539,7 @@ def words_of_terms(analyzer: Analyzer, text: str, terms: Container[str]) -> tupl
 
 
 def _subtract(span: Span, covered: Iterable[Span]) -> Iterable[Span]:
-    """The pieces of a span that no other span covers."""
+    """The parts of a span that no other span covers."""
     start = span.start
     for other in covered:
         if start < other.start < span.end:

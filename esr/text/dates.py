@@ -16,9 +16,9 @@ _YEAR = compile_lazily(r"\d{4}", re.ASCII)
 _MONTH = compile_lazily(r"(\d{4})-(\d{2})", re.ASCII)
 _WEEK = compile_lazily(r"\d{4}-?W\d{2}", re.ASCII)
 _FULL_DAY = compile_lazily(r"\d{4}-\d{2}-\d{2}|\d{8}|\d{4}-W\d{2}-\d|\d{4}W\d{3}", re.ASCII)
-# A day and a time of day. The standard library validates the numbers; this pattern only excludes what the
-# library accepts beyond ISO 8601, such as any letter between day and time. A blank between them is not strict
-# ISO 8601 either (it is RFC 3339), but is common.
+# A day and a time of day. The standard library validates the numbers; this pattern excludes what the library
+# accepts beyond ISO 8601, such as any letter between day and time. A blank between them is not strict ISO
+# 8601 either (it is RFC 3339), but common.
 _MOMENT = compile_lazily(
     r"(?:\d{4}-\d{2}-\d{2}|\d{8})[Tt ]\d{2}[\d:.,]*(?:[Zz]|[+-]\d{2}:?(?:\d{2})?)?", re.ASCII
 )
@@ -48,7 +48,7 @@ def is_iso_date(text: str) -> bool:
 
 
 def parse_date_start(date: str) -> int:
-    """The first millisecond of a date, or the millisecond of a date-time. Without a zone, it is in UTC.
+    """The first millisecond of a date, or the millisecond of a date-time, in UTC without a zone.
 
     Accepts "2017", "2017-02", "2017-02-07", "2017-02-07T10:30:00+01:00" and the other ISO 8601 forms of a
     year, month, week, day or date-time. Raises ValueError for anything else.
@@ -72,7 +72,7 @@ def _parse_period(text: str) -> tuple[int, int]:
             start = _to_milliseconds(moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC))
             return start, start
         first, last = _parse_days(text)
-        # `last` may be 9999-12-31, after which datetime has no day: compute its end from its start.
+        # `last` may be 9999-12-31, the last day of datetime: compute its end from its start.
         return _midnight(first), _midnight(last) + _DAY // _MILLISECOND - 1
     except (ValueError, OverflowError):
         raise ValueError(

@@ -16,7 +16,7 @@ MAX_CHARACTERS = 5_000
 
 
 def detect_language(texts: Iterable[str]) -> str | None:
-    """The language of texts as an ISO 639-1 code; None if there are too few letters, or if it is not sure."""
+    """The language of texts as an ISO 639-1 code; None for too few letters or an uncertain language."""
     text = abridge(texts)
     if sum(map(str.isalpha, text)) < MIN_LETTERS:
         return None
@@ -25,20 +25,20 @@ def detect_language(texts: Iterable[str]) -> str | None:
 
 
 def abridge(texts: Iterable[str]) -> str:
-    """As much of the texts as detection uses, as one line."""
+    """The part of the texts that detection uses, as one line."""
     return " ".join(" ".join(_take_enough(texts)).split())[:MAX_CHARACTERS]
 
 
 @cache
 def _read_model() -> LanguageIdentifier:
-    """The model. It takes half a second to read, so documents with languages do without it."""
+    """The model. Reading it takes half a second, so it is not read for documents with languages."""
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
     return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
 
 
 def _take_enough(texts: Iterable[str]) -> Iterator[str]:
-    """The first texts, as many as detection uses."""
+    """Yield the first texts, as many as detection uses."""
     length = 0
     for text in texts:
         yield text

@@ -1,8 +1,8 @@
 """Documents and sentences, as loaders create them and indexes store them.
 
 The module also has the attributes of documents (short values that searches filter by and count), the
-direction of a language's script, what enrichment adds to a sentence, and places: the page of a file, or the
-second of a recording. Places are features of sentences, so both engines store them and boosts may use them.
+direction of a language's script, the enrichment of sentences, and places: the page of a file, or the second
+of a recording. Places are features of sentences, so both engines store them and boosts can use them.
 
 Attributes have the names of the query language: `author`, `section`, `keyword`, and `meta.desk` for the
 metadata key "desk". Keys of nested objects are joined: `meta.desk.city`.
@@ -34,8 +34,8 @@ class ParseWord(NamedTuple):
 class Quote(NamedTuple):
     """Direct speech in a sentence: its characters `start` to `end`, marks included, and who said it.
 
-    `speaker` is the speaker as written, `name` the name that it surely stands for, and `cue` the verb; each
-    None if unknown. A quotation of several sentences is one quote in each.
+    `speaker` is the speaker as written, `name` the name that it certainly stands for, and `cue` the verb;
+    each None if unknown. A quotation of several sentences is one quote in each.
     """
 
     start: int
@@ -48,8 +48,8 @@ class Quote(NamedTuple):
 class Sentence(Struct, frozen=True):
     """A sentence. `id` is unique in its index; features, parse and quotes are stored unchanged.
 
-    `paragraph` is the zero-based index of its paragraph in the source text; None if unknown. Without
-    `quotes`, the document does not state whether it has any.
+    `paragraph` is the zero-based index of its paragraph in the source text; None if unknown. If `quotes` is
+    empty, the document does not say whether there are any.
     """
 
     id: str
@@ -88,7 +88,7 @@ class Located(NamedTuple):
 
 
 def default_sentence_id(document_id: str, position: int) -> str:
-    """The id of a sentence without one in the source: `<document id>.s<n>`, n from 0."""
+    """The id of a sentence without an id in the source: `<document id>.s<n>`, n from 0."""
     return f"{default_id_prefix(document_id)}{position}"
 
 
@@ -173,7 +173,7 @@ def text_direction(language: str | None) -> str:
 ATTRIBUTES = {"author": "authors", "section": "section", "keyword": "keywords"}
 """The document's field for each attribute."""
 META = "meta"
-"""The attribute whose values are the metadata keys; before a period, the prefix of a key's attribute."""
+"""The attribute whose values are the metadata keys. With a period, the prefix of a key's attribute."""
 META_PREFIX = f"{META}."
 MAX_ATTRIBUTE_CHARS = 1000
 """Longer values and keys are ignored. Characters beyond U+FFFF count twice, as in Elasticsearch."""
@@ -215,7 +215,7 @@ def attributes(document: Document) -> dict[str, tuple[str, ...]]:
 
 
 def metadata_values(metadata: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """The values of each metadata key that are attributes.
+    """The values of each metadata key that can be attributes.
 
     Values that differ only in case count once, even under keys that differ only in case: the first one is
     kept, under its key.
@@ -241,7 +241,7 @@ def flat_metadata(metadata: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
 
 
 def _flatten(value: Any, path: str) -> Iterator[tuple[str, str]]:
-    """Yield the values in JSON as texts, each with the path of its keys."""
+    """Yield the values in JSON as texts, each with its path of keys."""
     match value:
         case dict():
             for key, inner in value.items():
@@ -363,20 +363,23 @@ PAGE = "page"
 SECOND = "second"
 """Seconds from the beginning of a recording."""
 CONFIDENCE = "confidence"
-"""How sure text recognition is of its letters, from 0 to 1."""
+"""The confidence of text recognition in its letters, from 0 to 1."""
 
 Places = Mapping[str, float]
 
 
 class PlacedText(str):
-    """A text in NFC. `places` are pairs of a number of characters that are no white space, and the features
-    of a sentence that begins after as many of them."""
+    """A text in NFC with the places of its sentences.
+
+    `places` are pairs of a number of characters, not counting white space, and the features of a sentence
+    that begins after that many.
+    """
 
     places: tuple[tuple[int, Places], ...] = ()
 
 
 def join_pieces(pieces: Iterable[tuple[str, Places]], separator: str = "\n\n") -> PlacedText:
-    """The text of pieces, each with the places of the sentences that begin in it."""
+    """Join pieces, each given with the places of the sentences that begin in it."""
     texts: list[str] = []
     places: list[tuple[int, Places]] = []
     count = 0

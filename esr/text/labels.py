@@ -1,8 +1,8 @@
 """Labels of links to other articles, which web pages put between the sentences of an article.
 
-A page's text often has such a link in one line with the sentence behind it: "READ MORE: Towns cut off by
-floods The army brought food." The label says that a headline follows, so a capitalised word that begins
-sentences ends the headline.
+A page's text often has such a link in one line with the sentence after it: "READ MORE: Towns cut off by
+floods The army brought food." The label announces a headline, so a capitalised word that begins sentences
+ends the headline.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Collection
 
 from esr.patterns import compile_lazily
 
-# Phrases: patterns without case whose first word is plain. A blank is any space.
+# Phrases: case-insensitive patterns whose first word is literal. A blank stands for any white space.
 LINKS = """
 read more|read also|also read|opinion|read next|read the full story|see also|related|related articles?
 related stor(?:y|ies)|learn more|more on this|more from|continue reading|keep reading|find out more
@@ -36,12 +36,12 @@ SPECIAL SERIES|FOTOSTRECKE|BILDERGALERIE|KOMMENTAR|MEINUNG|EN IMAGES|VIDÉO|EN F
 
 
 def any_of(*phrases: str) -> str:
-    """A pattern for phrases."""
+    """A pattern that matches any of the phrases."""
     return "|".join(line for each in phrases for line in each.strip("\n").split("\n")).replace(" ", r"\s+")
 
 
 def first_words(*phrases: str) -> frozenset[str]:
-    """The first word of each phrase. It saves trying all phrases on all sentences."""
+    """The first word of each phrase, which saves trying all phrases on all sentences."""
     matches = map(FIRST_WORD.match, any_of(*phrases).split("|"))
     return frozenset(match[1] for match in matches if match)
 
@@ -62,11 +62,11 @@ _LEADS = frozenset("-–—*•>»|▶►→ ")
 _MARK = compile_lazily(r"[:：|>»→–—-]")
 _LONGEST_LABEL = 40
 _LEAST_WORDS, _MOST_WORDS = 3, 16
-"""Words of a headline."""
+"""Minimum and maximum number of words of a headline."""
 
 
 def find_links(sentence: str, starters: Collection[str], capital_nouns: bool) -> list[int]:
-    """Where to split a sentence: before a label inside it, and behind the headline of a label.
+    """The positions at which to split a sentence: before a label inside it, and after a label's headline.
 
     `starters` are small words that begin sentences. A headline whose end is in doubt is not split off.
     """
@@ -74,7 +74,7 @@ def find_links(sentence: str, starters: Collection[str], capital_nouns: bool) ->
     if not has_glued:
         word = sentence.partition(" ")[0].rstrip(":")
         if word not in _FIRST_WORDS and word.lower() not in _FIRST_WORDS and word[:1] not in _LEADS:
-            return []  # as nearly all
+            return []  # the usual case
     places = []
     if has_glued:
         glued = (match.start() for match in GLUED_LINK.finditer(sentence, 1))
@@ -120,5 +120,5 @@ def _begins_sentence(
     rest = match.string[match.end() :].lstrip(" ,'’\"“„«")
     if capital_nouns or rest[:1].islower():
         return True
-    # Between capitals it may be part of a name or of a headline in capitals: "Committee Against Torture".
+    # Between capitals, it may be part of a name or of a headline in capitals: "Committee Against Torture".
     return not last[0].isupper() and any(len(each) > 3 and each.islower() for each in headline)

@@ -1,9 +1,9 @@
 """Splits text into paragraphs and sentences, by the rules of its language or else of its script.
 
-Paragraphs end at blank lines, and at lines that were not merely wrapped. Words that the ends of printed lines
-cut in two are joined. Scripts with blanks between words are split by `spaced_scripts`. Chinese and Japanese
-have their own marks and no blanks, and short quotations are not split. Thai and Lao end sentences with a
-blank, without a mark, but put blanks after phrases, names and numbers too.
+Paragraphs end at blank lines, and at lines that were not merely wrapped. Words hyphenated at line ends are
+joined. Scripts with blanks between words are split by `spaced_scripts`. Chinese and Japanese have special
+marks and no blanks, and short quotations are not split. Thai and Lao end sentences with a blank, without a
+mark, but also put blanks after phrases, names and numbers.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from esr.text.spaced_scripts import load_rules, split_spaced_paragraph
 # Paragraphs
 
 UNWRAPPED = 120
-"""If any line is longer, the text is not wrapped: each line is a paragraph."""
+"""Length of a line above which the text is not wrapped: each line is a paragraph."""
 NARROW = 40
-"""If all lines are shorter, the text is not wrapped either: they are headings or items of a list."""
+"""If all lines are shorter than this, the text is not wrapped either: they are headings or list items."""
 SHORT = 0.75
-"""Share of the longest line. A shorter line that had room for the next word ends a paragraph."""
+"""Share of the longest line's length. A shorter line with room for the next word ends a paragraph."""
 
 # A blank line ends a paragraph. It may contain blanks.
 _BLANK_LINE = compile_lazily(r"\n\s*\n")
 _BULLETS = tuple("•‣⁃◦▪▫●■□◆►▶➢✓✔∙")
-# A hyphen may be a dash, and a wrapped line may begin with a number: a single such line is not a list.
+# A hyphen may be a dash, and a wrapped line may begin with a number, so a single such line is no list.
 _LIST_MARKERS = compile_lazily(r"[-–—*+·]\s"), compile_lazily(r"\(?(?:\d{1,3}|[a-z])[.)]\s")
-# A paragraph neither ends nor begins with these.
+# A paragraph neither ends nor begins with these characters.
 _UNFINISHED = tuple(",;-–—‐/&、，")
 
 
@@ -72,7 +72,7 @@ _CHINESE_OR_JAPANESE = compile_lazily(
 
 
 def has_blank_between(line: str, next_line: str) -> bool:
-    """Whether the end of a line, neither being empty, stands for a blank, as it does not in Chinese."""
+    """Whether a line end stands for a blank, unlike in Chinese. Neither line is empty."""
     return not (_CHINESE_OR_JAPANESE.match(next_line) and _CHINESE_OR_JAPANESE.match(line[-1]))
 
 
@@ -96,7 +96,7 @@ def _is_item(line: str, markers: list[re.Pattern[str]]) -> bool:
 
 
 def _is_unspaced_letter(character: str) -> bool:
-    """Whether it belongs to a script whose lines may be wrapped within words: Thai, Lao, Han, Kana."""
+    """Whether it belongs to a script that can be wrapped within words: Thai, Lao, Han, Kana."""
     return "\u0e00" <= character < "\u0f00" or character >= "\u2e80"
 
 
@@ -134,7 +134,7 @@ _NAMES = {
     "ur": "urd urdu",
     "zh": "zho chi chinese cmn mandarin yue cantonese wuu hak lzh",
 }
-"""Other codes and names of each language, and related languages with much the same abbreviations."""
+"""Other codes and names of each language, and related languages with similar abbreviations."""
 
 _CODES = {name: code for code, names in _NAMES.items() for name in (code, *names.split())}
 _REGION = compile_lazily(r"[-_;,/ (]")
@@ -153,7 +153,7 @@ tl=Tagalog tn=Tswana tt=Tatar ug=Uyghur uz=Uzbek vi=Vietnamese vo=Volapük wa=Wa
 yi=Yiddish yo=Yoruba zu=Zulu
 """
 _OTHER_NAMES = dict(pair.split("=") for pair in _OTHERS.split())
-"""Languages without rules of their own."""
+"""Names of languages without rules."""
 
 
 def name_language(tag: str) -> str:
@@ -165,14 +165,14 @@ def name_language(tag: str) -> str:
 
 
 def find_language(language: str | None) -> str | None:
-    """The rules' code for a document's language: "de" for "de-AT", "deu" and "German". None without rules."""
+    """The code of a language's rules: "de" for "de-AT", "deu" and "German". None without rules."""
     if language is None:
         return None
     return _CODES.get(_REGION.split(language.strip().lower(), maxsplit=1)[0])
 
 
 SAMPLE = 2_000
-"""Characters of a text that are examined."""
+"""Number of characters of a text that are examined."""
 
 _SCRIPTS = {
     "ja": r"\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9f",
@@ -207,17 +207,17 @@ def find_script_language(text: str) -> str | None:
 UNSPACED_LANGUAGES = frozenset({"ja", "zh"})
 
 LONGEST_QUOTATION = 200
-"""A longer quotation is split like other text, as is text after a bracket that is never closed."""
+"""Length above which a quotation is split like other text, as is text after an unclosed bracket."""
 
 _PAIRS = {pair[0]: pair[1] for pair in ("「」", "『』", "（）", "()", "“”", "‘’", "【】", "《》", "〈〉")}
 _CLOSING = "」』）)”’】》〉〕］\"'"
 _MARKS = compile_lazily(
-    # Latin marks too, but not in "Yahoo!ニュース"; full stops only before a blank.
+    # Latin marks end sentences, too, but not in "Yahoo!ニュース"; full stops only before a blank.
     r"(?:[。｡！？]|(?<![A-Za-z0-9])[!?]|(?<![A-Z.…])[.…]++(?= |$))[。｡！？!?]*+"
     rf"(?P<closing>[{_CLOSING}]*+) ?"
 )
 _OPENING = compile_lazily(f"[{''.join(map(re.escape, _PAIRS))}]")
-# What continues a sentence after a quotation: a mark, a Japanese particle, or the speaker. Excludes words
+# Continuations of a sentence after a quotation: a mark, a Japanese particle, or the speaker. Excludes words
 # that only begin like a particle (はい, もちろん) or end like a verb of speech (知道, 訪問, 名稱, 小說).
 _CONTINUATION = compile_lazily(
     r"[，、。；：,;:!?！？）)」』】》…—–]"
@@ -270,11 +270,11 @@ def _quotations(text: str) -> Iterator[tuple[int, int]]:
 THAI_LANGUAGES = frozenset({"th"})
 
 SHORTEST = 20
-"""Shorter pieces are phrases."""
+"""Length below which a piece is a phrase."""
 END_OF_PHRASE = 30
-"""Last characters of a phrase that are examined."""
+"""Number of last characters of a phrase that are examined."""
 
-# What continues a sentence: marks of repetition and omission; and, or, which, that, by, such as, including,
+# Continuations of a sentence: marks of repetition and omission; and, or, which, that, by, such as, including,
 # for, so, because; said; units.
 _THAI_CONTINUATION = compile_lazily(
     r"[\d\Wๆฯ]|และ|หรือ|ซึ่ง|ที่|โดย|เช่น|รวมถึง|รวมทั้ง|เพื่อ|จึง|ก็|ของ|กับ|ให้|ว่า|เพราะ|จน|ตลอดจน|ได้แก่|อย่าง"
@@ -313,7 +313,7 @@ def _ends_sentence(last: str, following: str, length: int, is_quoted: bool) -> b
 # All languages
 
 DEFAULT = "en"
-"""The language for Latin script of unknown language, and for scripts without their own rules."""
+"""The language for Latin script of unknown language, and for scripts without rules."""
 
 ParagraphSplitter = Callable[[str], Iterable[str]]
 
@@ -368,10 +368,10 @@ def _splitter(language: str) -> ParagraphSplitter:
     return lambda paragraph: split_spaced_paragraph(paragraph, rules)
 
 
-# Lines of print, and the words that their ends cut in two
+# Printed lines, and the words split at their ends
 
 
-# A soft hyphen, and the signs that text recognition has for the hyphens of line ends.
+# A soft hyphen, and the signs that text recognition returns for hyphens at line ends.
 _SURE = "\xad\u00ac\u2e17"
 _HYPHENS = f"-\u2010\u2011{_SURE}"
 _CUT = compile_lazily(rf"(?P<head>(?:[\w'’]+[-‐‑])*[^\W\d_]+)(?P<hyphen>[{_HYPHENS}])$")
@@ -388,7 +388,7 @@ _AND = frozenset(
 
 
 def find_uncut_words(lines: Iterable[str]) -> Set[str]:
-    """The words of lines in lower case, with their hyphens, except those that a line end may have cut."""
+    """The words of lines in lower case, with their hyphens, except words that a line end may have split."""
     words: set[str] = set()
     for line in lines:
         found = _WORD.findall(line.lower())
@@ -399,9 +399,8 @@ def find_uncut_words(lines: Iterable[str]) -> Set[str]:
 def join_lines(lines: Iterable[str], words: Set[str] = frozenset()) -> str:
     """The text of the lines of a paragraph, on one line.
 
-    A hyphen at the end of a line goes if the next line continues its word with a small letter, unless the
-    text has the word with the hyphen only (`words`, from `find_uncut_words`) or another word stands for the
-    rest.
+    A hyphen at the end of a line is removed if the next line continues its word with a small letter, unless
+    the text has the word only with the hyphen (`words`, from `find_uncut_words`) or the hyphen is elliptic.
     """
     text = ""
     for line in lines:

@@ -1,8 +1,8 @@
 """Splits scripts with blanks between words: finds marks, and decides which of them end a sentence.
 
 The hard cases are full stops, which may belong to an abbreviation, an initial or an ordinal, and headings
-that run into the text without a mark, as in text taken from web pages. The abbreviations and sentence
-starters of a language are in its table `sentence_tables/<code>.toml`.
+that run into the text without a mark, as in text from web pages. The abbreviations and sentence starters of a
+language are in its table `sentence_tables/<code>.toml`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from esr.text.labels import find_links
 
 # A dash, quotes, brackets and currency signs may precede the word.
 _WORD = compile_lazily(r"(?:[—–-]+ ?)?(?:[\"'“‘„«»‹›”’(\[{¿¡`*_$€£¥₹]|,, ?)*([^\W_]*)")
-# No sentence begins with these.
+# No sentence begins with these characters.
 _CONTINUATION = frozenset(".,;:!?…)]}/%=<>|。、，；：）」』】")
 
 
@@ -157,7 +157,7 @@ def parse_rules(table: str) -> Rules:
 
 
 def _openers_pattern(words: list[str]) -> re.Pattern[str] | None:
-    """Build a pattern for capitalised openers, which come first in it to make the search fast."""
+    """Build a pattern for capitalised openers, which begins with them to make the search fast."""
     return re.compile(rf"(?:{'|'.join(word.capitalize() for word in words)})\b[,'’]? ") if words else None
 
 
@@ -181,23 +181,23 @@ def _forms(word: str) -> tuple[str, ...]:
 # Full stops
 
 LONGEST_ORDINAL = 2
-"""Most digits of an ordinal: "am 31. Mai", but "im Jahr 2016. Ende Mai"."""
+"""Maximum number of digits of an ordinal: "am 31. Mai", but "im Jahr 2016. Ende Mai"."""
 LONGEST_ENUMERATOR = 3
-"""Most digits of a number that enumerates: "12. The next item"."""
+"""Maximum number of digits of an enumerator: "12. The next item"."""
 SHORTEST_PLAIN_WORD = 5
-"""Least letters of a word whose full stop ends a sentence before a small letter.
+"""Minimum number of letters of a word whose full stop ends a sentence before a small letter.
 
-A shorter word may be an abbreviation that no table has.
+A shorter word may be an abbreviation missing from the tables.
 """
 SHORTEST_PLAIN_WORD_OF_FULL_TABLE = 3
 OPENING_WORDS = 4
-"""A unit among this many first words does not end the sentence: "В 1999 г. Россия"."""
+"""A unit among the first words, this many, does not end the sentence: "В 1999 г. Россия"."""
 
 NEAR = 100
-"""How many characters before an abbreviation are examined, since a sentence may be endless."""
+"""Number of characters examined before an abbreviation, since a sentence may be endless."""
 
 _OPENING = "\"'“‘„«»‹›([{¿¡`*_<#$€£¥₹"
-# After a hyphen, an elision or a mark without a blank. Not a single letter: "Vitamin-D", "geht's".
+# A word after a hyphen, an elision or a mark without a blank, but not a single letter: "Vitamin-D", "geht's".
 _LAST_PART = compile_lazily(r"(?<=[-–—/'’\"“”‘„«(\[,:;])[^-–—/'’\"“”‘„«(\[,:;]{2,}$")
 # "U.S", "J.-C", "d'A"; in scripts of India "बी.सी", and in those where a full stop ends few short words also
 # "கே".
@@ -244,7 +244,7 @@ def _begins_sentence(after: Following, rules: Rules) -> bool:
 
 
 def _ends_before_small_letter(text: str, period: int, word: str, after: Following, rules: Rules) -> bool:
-    """Mostly false, except after a longer word and before an address or a quotation."""
+    """Whether a sentence ends there: after a longer word, before an address, or before a quotation."""
     between = text[period + 1 : after.start]
     if not word.isalpha() or word in rules.abbreviations or _DASH.search(between):
         return False
@@ -295,7 +295,7 @@ def _abbreviation_ends_sentence(before: str, word: str, between: str, after: Fol
         if _DASH.search(between):
             return begins_sentence and between.startswith("-")  # a dash instead of a blank: "the U.S.- The"
         if form == unit != word and "." not in form and not rules.capital_nouns:
-            return is_capital  # those who write "5bn" omit the full stop
+            return is_capital  # writers of "5bn" omit the full stop
         if form in rules.units and (unit != word or _ends_with_number(before)):
             return is_capital and (begins_sentence or before.count(" ") >= OPENING_WORDS)
         if form in rules.titles or form in rules.inside:
@@ -333,7 +333,7 @@ def _ends_with_number(text: str) -> bool:
 # The last word of a heading: letters, a number, or a closing bracket or quote.
 _HEADING_END = compile_lazily(r"(?:\w*[^\W\d_]|[\d.,:]*\d|\S*[^\s.,:;!?][)\]\"”»])$")
 NEAR_OPENER = 40
-"""How many characters before an opener are examined."""
+"""Number of characters examined before an opener."""
 
 
 def split_at_openers(sentence: str, rules: Rules) -> Iterator[str]:
@@ -391,7 +391,7 @@ def _is_opener(sentence: str, near: int, match: re.Match[str], rules: Rules) -> 
         return False
     if rules.capital_nouns:
         return True
-    # Next to another capital it is part of a name or title: "The Week In Politics", "In Flames".
+    # Next to another capital, it is part of a name or title: "The Week In Politics", "In Flames".
     following_word = following(sentence, match.end())
     return following_word.beginning is Beginning.LOWER and not word_before[0].isupper()
 
@@ -399,13 +399,13 @@ def _is_opener(sentence: str, near: int, match: re.Match[str], rules: Rules) -> 
 # Sentences
 
 LONGEST_WORD = 1000
-"""A longer run without a blank becomes a sentence of its own."""
+"""Length above which a run without a blank becomes a separate sentence."""
 
-# Marks without other uses, which end a sentence even without a blank after them.
+# Marks with no other use, which end a sentence even without a blank after them.
 _FULL_STOPS = "\u0f0d\u0f0e\u1367\u1368\u166e\u1803\u1c7e\u1c7f\uabeb\U00011141\U00011142。！？｡؟۔।॥։။។៕።"
 _COMMON = ".!?…"
 _MARKS = f"{_COMMON}{_FULL_STOPS}"
-# Behind the question mark of Greek, but not behind one letter, as in formulas; and behind the full stop of
+# After the question mark of Greek, but not after one letter, as in formulas; and after the full stop of
 # Armenian that is typed as a colon.
 _TYPED = r"(?<=[\u0370-\u03ff\u1f00-\u1fff]{2};)|(?<=[\u0561-\u0587]:)"
 # In Ethiopic, two spaces between words stand for a full stop too. In Tibetan, shads have blanks between them.
@@ -415,17 +415,17 @@ _QUOTES = "\"'”’»›“‘«‹」』）】〕》〉"
 # to the sentence before them.
 _CLOSING = rf"(?:[{_QUOTES})\]}}፡]|&quot;|&#39;|\[\d{{1,3}}\])*"
 _NOTES = r"(?: \[\d{1,3}\])*"
-# A quote between blanks. Whether a straight quote opens or closes depends on the number of those before it.
+# A quote between blanks. Whether a straight quote opens or closes depends on the number of quotes before it.
 _APART = r"(?: (?:[»”]|''|(?P<straight>\"))(?= ))?"
-# These never give back what they matched. Lookaheads ensure it, since Python 3.11.0 to 3.11.4 match
-# possessive groups wrongly.
+# These patterns never backtrack into a match. Lookaheads ensure this, since Python 3.11.0 to 3.11.4 match
+# possessive groups incorrectly.
 _AFTER = (
     rf"(?=(?P<closing>{_CLOSING}))(?P=closing)(?=(?P<notes>{_NOTES}))(?P=notes)"
     rf"(?=(?P<apart>{_APART}))(?P=apart)"
 )
 # Text from web pages lacks some blanks, or has a dash in place of one: 'so."He', "so.'He", "so.- He"
 _BLANK = r"(?P<blank> |(?<=[.!?][\"”'’])(?=[A-Z]|- )|(?<=[.!?])(?=--? [\"'“‘]?[A-Z]))"
-# A pattern that begins with a set is searched for several times as fast as others.
+# The search for a pattern that begins with a set is several times as fast.
 _BEFORE_BLANK = compile_lazily(rf"[{_COMMON}](?<![{_COMMON}]{{2}})[{_COMMON}]*+{_AFTER}{_BLANK}")
 _ANYWHERE = compile_lazily(rf"(?<![{_MARKS}])(?:{_OF_SCRIPTS}){_AFTER}{_BLANK}?")
 _HAS_FULL_STOP = compile_lazily(rf"[{_FULL_STOPS}፡;:](?:(?<=[{_FULL_STOPS}])|(?<=፡)፡|{_TYPED})")

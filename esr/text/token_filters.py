@@ -1,8 +1,8 @@
 r"""Token filters of Elasticsearch in Python: each replaces one word, or drops it.
 
-A filter sees one word at a time, so results can be cached by word. Filters that make several terms of a word
-or depend on its neighbours belong to the tokenizer (`tokenizer.py`). The stemmers here are those of Lucene
-that are not Snowball stemmers; tests compare them with Elasticsearch's.
+A filter sees one word at a time, so results can be cached by word. Filters that make several terms of a word,
+or depend on its neighbours, belong to the tokenizer (`tokenizer.py`). The stemmers here are Lucene's stemmers
+other than Snowball; tests compare them with Elasticsearch's.
 
 Patterns must mean the same in Java and Python: they use only literals, sets, groups, lookarounds and
 repetitions, not `\d`, `\w` or `\p`, which match different characters. Replacements are literal text.
@@ -60,7 +60,7 @@ STEMMERS: Mapping[str, Callable[[str], str]] = {"light_german": light_german}
 """Stemmers by the name that Elasticsearch's filter `stemmer` uses."""
 
 
-# Escapes of letters, flags, groups other than `(?:`, `(?=`, `(?!`, `(?<=` and `(?<!`, and nested sets.
+# Letter escapes, flags, groups other than `(?:`, `(?=`, `(?!`, `(?<=` and `(?<!`, and nested sets.
 _AMBIGUOUS = compile_lazily(r"\\[A-Za-z]|\(\?(?![:=!]|<[=!])|\[[^\]]*(?:\[|&&)")
 
 
@@ -75,7 +75,7 @@ class CharacterTable(dict[int, str]):
     """The value of each code point, for `str.translate`. Filled as characters occur.
 
     Each line of the table's file has a value and the ranges of code points with it. The file is read at the
-    first character that is looked up: texts in ASCII need few of the tables.
+    first lookup of a character: texts in ASCII need few of the tables.
     """
 
     def __init__(self, name: str, default: str | None) -> None:

@@ -1,10 +1,10 @@
 """Splits text into words: character filters, a tokenizer, and the filters that split or join words.
 
-A splitter gives the words as the text has them. Everything that depends on one word alone (case, stop words,
-stems) comes later and is cached by word.
+A splitter returns the words unchanged. Everything that depends on one word alone (case, stop words, stems)
+comes later and is cached by word.
 
 Word boundaries follow Unicode text segmentation (UAX #29), as in Lucene's standard tokenizer. A text is first
-written in the classes of its characters, one letter each (table `word_break`), so that one short pattern fits
+mapped to the classes of its characters, one letter each (table `word_break`), so that one short pattern fits
 all scripts; the longest match is a token. As with the default `max_token_length`, a token longer than 255
 UTF-16 units is cut.
 """
@@ -39,9 +39,9 @@ class Tokens(NamedTuple):
     are_cjk: Sequence[bool] | None
 
 
-# What attaches to the character before it: marks, format characters, joiners, selectors.
+# Characters that attach to the one before: marks, format characters, joiners, selectors.
 _X = r"[+tzKvVMgG]*"
-# Letters and digits that join with each other, with the marks that may be between two of them.
+# Letters and digits that join, with the marks that may be between two of them.
 _RUN = (
     rf"(?:[aPk]++{_X}(?:[:.']{_X}[aPhk]{_X})*"
     rf"|[01]++{_X}(?:[,.']{_X}[01]{_X})*"
@@ -49,7 +49,7 @@ _RUN = (
 )
 _PIECE = rf"(?:{_RUN}|(?:j{_X})+)"
 _WORD = rf"(?:_{_X})*{_PIECE}(?:(?:_{_X})+{_PIECE})*(?:_{_X})*"
-# Emoji: the selectors v and V do not attach as other marks do.
+# Emoji: unlike other marks, the selectors v and V do not attach.
 _XS = r"[+tzKMgG]*"
 _EMOJI_CHARACTER = rf"(?:z*[EP]{_XS}V?|M{_XS})"
 _EMOJI = rf"(?:{_EMOJI_CHARACTER}(?:g+G|(?:(?:(?<=z)|z){_EMOJI_CHARACTER})*)|[*0]{_XS}V?K{_XS}|R{_X}R{_X})"
@@ -58,14 +58,14 @@ _SOUTH_EAST_ASIAN = rf"(?:[Tt]{_X})+"
 
 _TOKEN = compile_lazily(rf"{_IDEOGRAPH}|{_WORD}|{_SOUTH_EAST_ASIAN}|{_EMOJI}")
 _NEXT = compile_lazily(r"[^ ]")
-# Ideographs, Hiragana, tokens of only Hangul, and tokens of only Katakana.
+# Ideographs, Hiragana, tokens of Hangul alone, and tokens of Katakana alone.
 _CJK = compile_lazily(rf"{_IDEOGRAPH}|(?:k{_X})+|(?:j{_X})+")
 _MAY_BE_CJK = compile_lazily(r"[cijk]")
 
 
 @cache
 def _words_and_emoji() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """The patterns of words and of emoji, compiled on demand: it takes as long as reading a text."""
+    """The patterns of words and of emoji, compiled on demand, since that takes as long as reading a text."""
     return re.compile(_WORD), re.compile(_EMOJI)
 
 
@@ -89,7 +89,7 @@ def tokens(text: str) -> Tokens:
 
 
 def may_have_long_token(text: str) -> bool:
-    """Whether a token may exceed MAX_UNITS UTF-16 units. `text` may also be written in classes."""
+    """Whether a token may exceed MAX_UNITS UTF-16 units. `text` may also be mapped to classes."""
     longest = MAX_UNITS // 2  # in characters, each of which may be two units
     return len(text) > longest and max(map(len, text.split()), default=0) > longest
 
@@ -130,8 +130,8 @@ Replace = Callable[[re.Match[str]], str]
 class CharFilter(NamedTuple):
     """Replaces each match of a pattern in a text.
 
-    The pattern is compiled on demand, which takes longer than a search: text in ASCII needs no filters that
-    leave ASCII unchanged.
+    The pattern is compiled on demand, since that takes longer than a search, and ASCII text does not need
+    filters that leave ASCII unchanged.
     """
 
     pattern: Callable[[], re.Pattern[str]]
@@ -141,7 +141,7 @@ class CharFilter(NamedTuple):
 
 
 class FilteredText(NamedTuple):
-    """A text after its character filters, and the position in the original where each character begins.
+    """A text after character filters, and the position in the original of each character.
 
     `origins` ends with the length of the original. It is None if nothing changed.
     """
@@ -176,7 +176,7 @@ def apply_with_origins(filters: Sequence[CharFilter], text: str) -> FilteredText
             replacement = replace(match)
             start, end = match.span()
             pieces += [text[done:start], replacement]
-            # The replacement of several characters begins where they begin.
+            # A replacement begins where the replaced characters begin.
             places += [*range(done, start), *([start] * len(replacement))]
             done = end
         if done == 0:
@@ -195,7 +195,7 @@ def _mapping(settings: Mapping[str, Any]) -> CharFilter:
     def pattern() -> re.Pattern[str]:
         several = sorted((key for key in values if len(key) > 1), key=len, reverse=True)
         one = _set(key for key in values if len(key) == 1)
-        # A lookahead for the first characters leaves few positions to examine further.
+        # A lookahead for the first characters leaves few positions to examine.
         both = f"(?={_set(key[0] for key in several)})(?:{'|'.join(map(re.escape, several))})|{one}"
         return re.compile(both if several else one)
 
@@ -243,7 +243,7 @@ class Word(NamedTuple):
 
 
 class JoinedWords(NamedTuple):
-    """The words of many texts as UTF-8, separated by spaces, ASCII in lower case; and each text's end."""
+    """The words of many texts in UTF-8, with spaces between, ASCII in lower case; and each text's end."""
 
     content: bytes
     ends: npt.NDArray[np.int64]
@@ -260,7 +260,7 @@ class Splitter(Protocol):
         """Join the words of all texts: the result of `words` in a fraction of the time."""
 
 
-# Maps an ASCII character to lower case, or to a space if words are split there. For `bytes.translate`.
+# For `bytes.translate`: maps ASCII characters to lower case, or to a space where words are split.
 _ASCII_WORDS = bytes(code if chr(code).isalnum() else ord(" ") for code in bytes(range(256)).lower())
 _ASCII_WORD = compile_lazily("[0-9A-Za-z]+")
 
@@ -349,10 +349,10 @@ class WordPatternSplitter:
 
 
 class CapitalWords:
-    """Words in capitals that keep them, by a filter before that for lower case.
+    """Words that keep their capitals, by a filter before the lower-case filter.
 
     The pattern is `^(?=[A-Z][A-Z])(WHO|IS|…)(?:'s)?$`, and the replacement is the word followed by a mark.
-    The lookahead spares the server from trying each of these for all other words.
+    The lookahead saves trying each of the words for all others.
     """
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
@@ -428,7 +428,7 @@ class StandardSplitter:
         return JoinedWords(_blank_separators(content, self._capitals), ends)
 
     def _to_bytes(self, text: str) -> bytes:
-        """The words of a text, or ASCII text unchanged: `_blank_separators` splits all such texts at once."""
+        """The words of a text, or ASCII text unchanged, which `_blank_separators` splits for all at once."""
         if self._touches_ascii or not text.isascii():
             text = apply(self._char_filters, text)
         if text.isascii() and not may_have_long_token(text):
@@ -458,7 +458,7 @@ def _bigrams(start: int, end: int) -> Iterator[Span]:
 
 
 def _captured_spans(pattern: re.Pattern[str], text: str, spans: Iterable[Span]) -> Iterator[Span]:
-    """Yield what the pattern's group captures in each word, or the word if it captures nothing."""
+    """Yield the span that the pattern's group captures in each word, or the word if it captures nothing."""
     for start, end in spans:
         captured = [match.span(1) for match in pattern.finditer(text[start:end])]
         if captured:
@@ -474,7 +474,8 @@ def _join(pieces: Iterable[bytes]) -> JoinedWords:
 
 
 # ASCII word boundaries depend on a character and its two neighbours. Bytes beyond ASCII come from texts that
-# are already split: a character between two of them, or an apostrophe or sign beside them, is part of a word.
+# are already split: a character between two of them, or an apostrophe or sign next to them, is part of a
+# word.
 _LETTER, _DIGIT, _BEYOND_ASCII = 1, 2, 4
 _SPACE = ord(" ")
 _KIND = np.zeros(256, np.uint8)

@@ -1,7 +1,7 @@
 """Builds documents from the fields of a source and validates them: every loader uses these checks.
 
-Messages name the field and what it must be. `to_fields` is the inverse, for JSON Lines: `parse_document`
-makes the same document of its result.
+Messages name the field and say what it must be. `to_fields` is the inverse, for JSON Lines: `parse_document`
+makes an equal document from its result.
 """
 
 from __future__ import annotations
@@ -96,10 +96,10 @@ MAX_ID_BYTES = 512
 # `.s<n>` never adds more than this to a document's id.
 _SUFFIX_BYTES = 12
 
-# Lines of runs and judgements are separated by blanks, so ids must not contain any.
+# Columns of runs and judgements are separated by blanks, so ids must not contain any.
 _INVALID_IN_ID = compile_lazily(r"[\s\x00-\x1f\x7f-\x9f]")
 MAX_PARAGRAPH = 2**31 - 1
-"""The greatest integer of Elasticsearch."""
+"""The greatest integer of Elasticsearch's type `integer`."""
 SENTENCE_FIELDS = ("id", "text", "features", "parse", "paragraph", "quotes")
 _MAX_METADATA_DEPTH = 50
 _FEATURE_NAME = compile_lazily(r"[A-Za-z][A-Za-z0-9_]*", re.ASCII)
@@ -156,7 +156,7 @@ def _build_sentences(id: str, text: Any, entries: Any, language: str | None) -> 
 
 
 def _build_sentence(document_id: str, position: int, fields: Any, default_id: str | None) -> Sentence:
-    """`default_id` is None if it may be too long."""
+    """Build a sentence. `default_id` is None if it may be too long."""
     if not isinstance(fields, dict):
         raise InvalidDocument(
             f'sentences[{position}] must be an object like {{"text": "…"}}, not {type_name(fields)}'
@@ -394,7 +394,7 @@ def _optional_date(fields: Mapping[str, Any]) -> str | None:
 
 
 def to_fields(document: Document) -> dict[str, Any]:
-    """The fields with a value. Default sentence ids are omitted."""
+    """The fields with a value, without default sentence ids."""
     fields: dict[str, Any] = {"id": document.id, **encode_fields(document)}
     fields["sentences"] = [
         _sentence_fields(sentence, default_sentence_id(document.id, n))
@@ -409,7 +409,7 @@ def to_json_line(document: Document) -> str:
 
 
 def checksum(document: Document) -> str:
-    """32 hex digits, equal for equal documents on any machine, whatever the order of features."""
+    """A digest of 32 hex digits, equal for equal documents on any machine and for any order of features."""
     code = json.dumps(to_fields(document), ensure_ascii=False, separators=(",", ":"), sort_keys=True)
     return blake2b(code.encode(), digest_size=16).hexdigest()
 
@@ -429,5 +429,5 @@ def _sentence_fields(sentence: Sentence, default_id: str) -> dict[str, Any]:
 
 
 def quote_fields(quote: Quote) -> dict[str, Any]:
-    """A quotation as JSON, without what is unknown."""
+    """A quotation as JSON, without unknown values."""
     return {field: value for field, value in quote._asdict().items() if value is not None}

@@ -1,7 +1,8 @@
-"""Converts dates, as people, newspapers and programs write them, to ISO 8601 if they are unambiguous.
+"""Converts dates written by people, newspapers and programs to ISO 8601 if they are unambiguous.
 
 Only a complete date counts: a day, a month and a year of four digits. dateutil reads names of months, times
-and time zones. It completes missing parts from today, so it must give the same day for two different todays.
+and time zones. It completes missing parts from a default date, so it must give the same day for two different
+defaults.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ _BASIC_ZONE = compile_lazily(r"(?<=\d)([+-]\d\d)(\d\d)$", re.ASCII)
 
 
 def to_iso_date(text: str) -> str | None:
-    """The date in ISO 8601, or None if ambiguous: "02/03/1999" is in March only in London."""
+    """The date in ISO 8601, or None if ambiguous: "02/03/1999" is in March in London only."""
     text = " ".join(text.split())
     if month_first := _MONTH_FIRST.search(text):
         month, day, year = month_first.groups()
@@ -103,14 +104,14 @@ _COMPACT = compile_lazily(r"(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)", re.ASCII)
 _NUMERIC = compile_lazily(r"(\d{1,2})([/.-]) ?(\d{1,2})\2 ?(\d{4})(?=$|[T ,])(.*)", re.ASCII)
 _YEAR_FIRST = compile_lazily(r"(\d{4})([/.-])(\d{1,2})\2(\d{1,2})(?=$|[T ,])(.*)", re.ASCII)
 _COMMENT = compile_lazily(r"\s*\([^()]*\)$")
-# dateutil also reads bare numbers as dates, in an order of its own: require a year and a month's name.
+# dateutil also reads bare numbers as dates, in a fixed order: require a year and a month's name.
 _READABLE = compile_lazily(
     r"(?=.*\d{4})(?=\d{4}-\d\d-\d\d|.*(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec))[\w ,.:+/-]{8,60}",
     re.ASCII | re.I,
 )
 # "GMT+0100" of JavaScript is east of Greenwich; dateutil reads it as west.
 _NAMED_OFFSET = compile_lazily(r"\b(?:GMT|UTC)(?=[+-]\d)")
-# Two days that differ in every part, to complete what a text leaves out.
+# Two default dates that differ in every part, to complete what a text leaves out.
 _TODAY = datetime(2001, 2, 3)
 _OTHER_DAY = datetime(2012, 10, 27, 13, 17, 19)
 # The zones of RFC 2822, and those of Europe; other abbreviations are ambiguous.
@@ -122,14 +123,14 @@ _ZONES = {
 
 
 class WrittenDate(NamedTuple):
-    """A date in ISO 8601, and how it was read if that is not certain, for a remark."""
+    """A date in ISO 8601 and, if it was not certain, a remark on how it was read."""
 
     iso: str
     reading: str | None = None
 
 
 class UnclearDate(ValueError):
-    """The order of day and month is unknown, or not the declared one. The message says what to do."""
+    """The order of day and month is unknown, or not as declared. The message says what to do."""
 
 
 @lru_cache(maxsize=4096)  # dates repeat, and dateutil takes a tenth of a millisecond
@@ -172,7 +173,7 @@ def _read_epoch(text: str) -> WrittenDate | None:
 
 
 def _is_day_first(text: str, first: int, second: int, separator: str, day_first: bool | None) -> bool:
-    """Whether the first number is the day. Dots have one order everywhere, slashes and hyphens have two."""
+    """Whether the first number is the day. With dots it always is; slashes and hyphens are used both ways."""
     if separator == ".":
         return True
     possible = [order for order, month in ((True, second), (False, first)) if month <= 12] or [True]
@@ -198,7 +199,7 @@ def _read_with_dateutil(text: str) -> str | None:
         return None
     day = moment.date().isoformat()
     is_complete = moment.date() == other.date() and day[:4] in re.findall(r"\d+", text)
-    # After a year, dateutil 2 exchanges a month above 12 and the day.
+    # After a year, dateutil 2 swaps a month above 12 with the day.
     if not is_complete or (text[:4].isdigit() and not text.startswith(day)):
         return None
     return day if moment.hour != other.hour else moment.isoformat()
