@@ -503,6 +503,10 @@ class _Server(BaseApplication):  # type: ignore[misc]
             # The worker limits the address: gunicorn's maximum of 8,190 bytes is too short for some scripts.
             "limit_request_line": 0,
             "limit_request_fields": 60,
+            # ESR_PROXIES alone says who is trusted. By default gunicorn believes every client at localhost,
+            # such as those behind a proxy on this machine, in what it says of the path and the scheme.
+            "forwarded_allow_ips": "",
+            "forwarder_headers": "",
             "worker_tmp_dir": "/dev/shm" if os.path.isdir("/dev/shm") else None,
             "loglevel": "warning",
             "logger_class": _Log,

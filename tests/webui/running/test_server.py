@@ -194,6 +194,23 @@ def test_an_address_beyond_all_limits_is_an_error_in_json(start: Callable[..., R
     assert (status, json.loads(text)["error"]["code"]) == (414, "address_too_long")
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "header",
+    ["SCRIPT_NAME: /search.json", "SCRIPT_NAME: /x", "X-Forwarded-Proto: https\r\nX-Forwarded-Ssl: off"],
+)
+def test_headers_of_a_proxy_that_is_not_trusted_change_nothing(
+    start: Callable[..., Running], header: str
+) -> None:
+    server = start(ESR_ACCESS_LOG="0")
+    with server.connect() as connection:
+        connection.sendall(
+            f"GET /search.json?q=storm HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{header}\r\n\r\n".encode()
+        )
+        answer = b"".join(iter(lambda: connection.recv(65_536), b""))
+    assert answer.startswith(b"HTTP/1.1 200 OK") and b'"sentence_id":"a.s1"' in answer
+
+
 HALF_HEAD = b"GET /search.json?q=storm HTTP/1.1\r\nHost: x\r\n"
 HALF_BODY = (
     b"POST /api/v1/batch HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{"
