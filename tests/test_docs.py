@@ -32,7 +32,7 @@ from esr.text.analyzer import BY_LANGUAGE, all_definitions
 from esr.wording import count, format_table, table_lines
 from tests.support.endurance import only_long
 from tests.support.needed import need
-from tools.references.commands import build_page, build_table
+from tools.references.commands import build_page, build_table, list_commands
 
 ROOT = Path(__file__).resolve().parent.parent
 PATHS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -109,6 +109,16 @@ def test_the_docs_name_only_commands_and_options_that_there_are(path: Path) -> N
 def test_the_reference_is_what_its_generator_prints() -> None:
     written = (ROOT / "docs" / "reference.md").read_text("utf-8")
     assert written == build_page(), "run: python -m tools.references.commands > docs/reference.md"
+
+
+def test_the_reference_has_every_option_of_a_command_in_its_section_or_one_that_it_links() -> None:
+    parts = [part.partition("\n") for part in re.split(r"^##+ ", build_page(), flags=re.MULTILINE)]
+    sections = {heading: text for heading, _, text in parts}
+    for name, command in list_commands(main):
+        shown = sections[f"esr {name}"]
+        shown += "".join(sections[heading] for heading in re.findall(r"\[(\w+)\]\(#", shown))
+        options = [option for option in command.params if isinstance(option, click.Option)]
+        assert not [option.opts[0] for option in options if f"  {option.opts[0]}" not in shown], name
 
 
 def test_the_table_of_analyzers_is_what_its_generator_prints() -> None:

@@ -5,13 +5,17 @@
 
 from __future__ import annotations
 
+import copy
 import sys
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import click
 
 from esr import features, loaders, models
 from esr.cli.main import main
+from esr.cli.ranking_options import filter_options, ranking_options
+from esr.cli.source_options import source_options
 from esr.encoders import HUB_MODELS, KNOWN
 from esr.index.limits import CACHE_VARIABLES, DEFAULT_CACHE_LIMIT
 from esr.index.login_variables import VARIABLES
@@ -92,9 +96,11 @@ def build_page() -> str:
         "## Settings\n",
         "Environment variables. `esr serve` checks its own when it starts.\n",
         format_table(("variable", "what it sets", "default"), _settings()),
+        "## Options of several commands\n",
+        *(_group(heading, options) for heading, options in SHARED.items()),
         "## Commands\n",
         _usage("esr", main),
-        *(_command(name, command) for name, command in _commands(main)),
+        *(_command(name, command) for name, command in list_commands(main)),
     ]
     return "\n".join(parts)
 
@@ -175,22 +181,60 @@ def _settings() -> list[tuple[str, ...]]:
     ]
 
 
-def _commands(group: click.Group, prefix: str = "") -> Iterator[tuple[str, click.Command]]:
+def list_commands(group: click.Group, prefix: str = "") -> Iterator[tuple[str, click.Command]]:
     """All commands, sorted by name. The commands of a group follow it."""
     for name, command in sorted(group.commands.items()):
         yield prefix + name, command
         if isinstance(command, click.Group):
-            yield from _commands(command, f"{prefix}{name} ")
+            yield from list_commands(command, f"{prefix}{name} ")
+
+
+def _options_of(decorate: Any) -> list[click.Parameter]:
+    """The options that a decorator gives to a command."""
+    command: click.Command = click.command()(decorate(lambda: None))
+    return command.params
+
+
+SHARED = {
+    "Ranking": _options_of(ranking_options),
+    "Filters": _options_of(filter_options),
+    "Sources": _options_of(source_options),
+}
+"""Options that many commands take, by the headings of their sections."""
+
+
+def _key(option: click.Parameter) -> tuple[object, ...]:
+    return (*option.opts, *option.secondary_opts, getattr(option, "help", None))
+
+
+def _group(heading: str, options: list[click.Parameter]) -> str:
+    context = _wide(click.Command(None, main.context_settings, params=options, add_help_option=False))
+    formatter = context.make_formatter()
+    context.command.format_options(context, formatter)
+    lines = formatter.getvalue().rstrip().removeprefix("Options:\n")
+    return f"### {heading}\n\n```\n{lines}\n```\n"
 
 
 def _command(name: str, command: click.Command) -> str:
-    return f"### esr {name}\n\n{_usage(f'esr {name}', command)}"
+    """The help of a command. Options of several commands are linked, not repeated."""
+    keys = {_key(option) for option in command.params}
+    shared = {h: group for h, options in SHARED.items() if (group := {*map(_key, options)}) <= keys}
+    own = copy.copy(command)
+    own.params = [option for option in command.params if _key(option) not in set().union(*shared.values())]
+    links = " and ".join(f"[{heading}](#{heading.lower()})" for heading in shared)
+    more = f"\nIt also takes the options under {links}.\n" if links else ""
+    return f"### esr {name}\n\n{_usage(f'esr {name}', own)}{more}"
 
 
 def _usage(name: str, command: click.Command) -> str:
-    context = click.Context(command, info_name=name, max_content_width=100, **command.context_settings)
-    context.terminal_width = 100
-    return f"```\n{command.get_help(context)}\n```\n"
+    return f"```\n{command.get_help(_wide(command, name))}\n```\n"
+
+
+def _wide(command: click.Command, name: str | None = None) -> click.Context:
+    """A context in which help has lines of at most 100 characters."""
+    return click.Context(
+        command, info_name=name, max_content_width=100, terminal_width=100, **command.context_settings
+    )
 
 
 def build_table() -> str:
