@@ -390,18 +390,26 @@ def _find_written(key: str, speaker: str) -> str:
     return ""
 
 
+def _may_write(speaker: str, form: str) -> bool:
+    """Whether a speaker as written may be the name of this form: It is not I.T."""
+    return not form.isupper() or any(len(word) > 1 and word.isupper() for word in speaker.split())
+
+
 def count_speakers(index: Index, found: Quotations, called: Mapping[str, str]) -> list[tuple[str, str, int]]:
     """The most frequent speakers: what filters by each, what each is called, and the number of quotations.
 
     They are those that are names in the index, if any are, or else those with a known name (`called`): others
     are often pronouns and descriptions.
     """
-    spoken = [
-        (each.name or name_key(each.speaker), each.speaker) for each in found.quotations if each.speaker
-    ]
+    said = [(each.name, each.speaker) for each in found.quotations if each.speaker]
+    spoken = [(name or name_key(speaker), speaker) for name, speaker in said]
     names = index.find_names(list(dict.fromkeys(key for key, _ in spoken)))
-    known = [(names[key].key, names[key].form) for key, _ in spoken if key in names]
-    named = [(each.name, called[each.name]) for each in found.quotations if each.name]
+    known = [
+        (names[key].key, names[key].form)
+        for (key, speaker), (name, _) in zip(spoken, said, strict=True)
+        if key in names and (name or _may_write(speaker, names[key].form))
+    ]
+    named = [(name, called[name]) for name, _ in said if name]
     counts: Counter[str] = Counter()
     forms: dict[str, str] = {}
     for key, form in known or named or spoken:

@@ -10,12 +10,14 @@ import pytest
 from flask.testing import FlaskClient
 from markupsafe import escape
 
+from esr.corpus.names_and_quotes import Quotation, Quotations
 from esr.ranking.searcher import open_searcher
 from esr.text.document import Document, Quote, Sentence
 from tests.support.elasticsearch import document, load
+from tests.support.fake_index import STORM, FakeIndex
 from tests.support.page_corpus import get, read_json, read_table
 from webui.app import create_app
-from webui.pages.words import offer_more
+from webui.pages.words import call_speakers, count_speakers, offer_more
 from webui.running.settings import Settings
 
 
@@ -109,6 +111,15 @@ def test_speakers_with_a_known_name_are_listed_and_called_by_it(tmp_path: Path) 
             "He (Boris Mcdonald) said",
         ]
     )
+
+
+def test_a_pronoun_is_not_counted_as_an_acronym_of_its_letters() -> None:
+    index = FakeIndex(STORM._replace(entities={"organization": ("I.T.", "WHO", "Wire")}))
+    said = [(None, "It"), (None, "who"), (None, "the WHO"), ("who", "it"), (None, "wire")]
+    record = dict.fromkeys(Quotation.__struct_fields__)
+    found = Quotations([Quotation(**record | {"name": n, "speaker": s}) for n, s in said], 5)
+    counted = count_speakers(index, found, call_speakers(index, found.quotations))
+    assert [form for _, form, _ in counted] == ["WHO", "Wire"] and counted[0][2] == 2
 
 
 def test_the_page_of_quotations_counts_the_sentences_with_all_words(real: FlaskClient) -> None:
