@@ -1,8 +1,8 @@
 """Compare rankings on collections.
 
 A cell is a combination of a collection, a ranking and a source of parameters. It is computed once, and stored
-as one line of a JSON Lines file. A ranking's parameters are its own (`default`), tuned on the judgements by
-cross-validation (`tuned`), or estimated on pseudo-topics without the judgements (`estimated`).
+as one line of a JSON Lines file. Parameters are those that the ranking sets (`default`), tuned on the
+judgements by cross-validation (`tuned`), or estimated on pseudo-topics without judgements (`estimated`).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class ParameterChoice(NamedTuple):
 
 
 def use_default(searcher: Searcher, ranking: Ranking, tasks: Sequence[Task]) -> ParameterChoice:
-    """The ranking with its own parameters."""
+    """The ranking with the parameters that it sets."""
     return ParameterChoice([ranking] * len(tasks), [ranking])
 
 
@@ -131,10 +131,7 @@ class Cell:
     depth: int
 
     def key(self) -> str:
-        """The identity of the result: all its inputs except the contents of the index.
-
-        Files enter by their digests.
-        """
+        """A key of the result: all inputs except the contents of the index. Files are included as digests."""
         files = [f for f in (self.inputs.topics, self.inputs.qrels, self.inputs.restrict) if f]
         digests = [hashlib.blake2b(Path(file).read_bytes(), digest_size=8).hexdigest() for file in files]
         parts = [self.inputs.__dict__, self.settings.as_dict(), self.measures, self.depth, digests]
@@ -215,7 +212,7 @@ def compute_cells(cells: Mapping[str, Cell], path: Path, workers: int) -> Iterat
             raise EsrError(WORKER_DIED) from None
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
-            for worker in active_children():  # otherwise it also computes the queued cells, for minutes
+            for worker in active_children():  # otherwise it computes the queued cells too, for minutes
                 worker.terminate()
             raise
 

@@ -1,8 +1,8 @@
 """Train curves of a feature on judgements.
 
 The methods are indep and FLOE (Fernández & Losada 2012, eqs. 6-9; docs/formulas.md, B.4-B.7). Both compare
-the probability of a feature value I in three sets: all sentences, the relevant sentences R, and the sentences
-T that a ranking puts first.
+the probability of a feature value I in three sets: all sentences, the relevant sentences R, and the top
+sentences T of a ranking.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from esr.registry import Parameter
 
 Counts = npt.NDArray[np.int64]
 MAX_VALUES = 1000
-"""Above this number of distinct values relative frequencies are noise: such a feature needs a bandwidth."""
+"""The number of distinct values above which relative frequencies are noise: the feature needs a bandwidth."""
 MAX_POINTS = 129
 """Maximum number of points of a density. With more distinct values the points are evenly spaced."""
 
@@ -247,7 +247,7 @@ def train_curves(
 
 
 def remove_feature(ranking: Ranking, feature: str, form: str | None = None) -> Ranking:
-    """The ranking without this feature, in this form or in any."""
+    """The ranking without this feature in `form`, or in any form for None."""
     rest = tuple(f for f in ranking.features if f.feature != feature or form not in (None, f.form))
     return replace(ranking, features=rest)
 
@@ -255,9 +255,9 @@ def remove_feature(ranking: Ranking, feature: str, form: str | None = None) -> R
 def estimate_over(
     searcher: Searcher, tasks: Sequence[Task], base: Ranking, feature: str, options: EstimationOptions
 ) -> Estimates:
-    """The contributions of indep and FLOE beyond a base ranking.
+    """The contributions of indep and FLOE that a feature would add to a base ranking.
 
-    If the base already has the curve, they are what remains to be gained.
+    If the base already has a curve of the feature, these are the remaining contributions.
     """
     return estimate_indep_and_floe(count_feature_values(searcher, tasks, base, feature), options)
 
@@ -267,8 +267,8 @@ def measure_residuals(
 ) -> list[dict[str, Any]]:
     """The mean absolute FLOE over sentences, before and after each curve is added.
 
-    Near 0, nothing is left to gain. P(I|T) is computed again with T from the combined ranking (Fernández &
-    Losada 2012, section 5.2.2).
+    A value near 0 means that no gain remains. P(I|T) is computed again with T from the combined ranking
+    (Fernández & Losada 2012, section 5.2.2).
     """
     residuals = []
     for training in trainings:
@@ -320,7 +320,7 @@ def _search_top(searcher: Searcher, task: Task, base: Ranking, k: int) -> list[s
 
 
 def _read_column(searcher: Searcher, ids: Iterable[str], column: str) -> Array:
-    """The column's values for these sentences, each once."""
+    """The column's values for the distinct sentences among these."""
     distinct = list(dict.fromkeys(ids))
     batches = [
         searcher.index.evidence([], distinct[start : start + _BATCH], [column]).columns[column]

@@ -1,9 +1,8 @@
 """Estimate parameters without judgements, by two methods.
 
-`compute_likelihoods` is the textbook's method: the likelihood of held-out words (Zhai & Lafferty 2002 for
-mu). It explains text but retrieves sentences badly (docs/results.md), and serves as a reference only.
-`generate_tasks` generates pseudo-topics from the collection, on which parameters are tuned as on judged
-topics.
+`compute_likelihoods` is the textbook method: the likelihood of held-out words (Zhai & Lafferty 2002 for mu).
+Its parameters retrieve sentences badly (docs/results.md), so it only serves as a reference. `generate_tasks`
+generates pseudo-topics from the collection, on which parameters are tuned as on judged topics.
 """
 
 from __future__ import annotations
@@ -122,7 +121,7 @@ OWN = (0.6, 0.8, 1.0)
 LENGTHS = range(3, 11)
 """Numbers of words drawn for a topic. A word drawn twice counts once."""
 DEFAULT_NUMBER = 300
-"""Enough topics to distinguish settings: the settings chosen on other samples are as good."""
+"""The default number of pseudo-topics. Settings chosen on other samples of this size are as good."""
 _MIN_TERMS = 5
 """The minimum number of distinct terms of a source sentence: users seldom look for shorter ones."""
 _DOCUMENTS_PER_TOPIC = 4

@@ -42,7 +42,7 @@ class TunablePart(NamedTuple):
 
 
 def tunable_parts(ranking: Ranking) -> list[TunablePart]:
-    """All parts of a ranking that have parameters, except its model."""
+    """The parts of a ranking that have parameters, except its model."""
     return [
         *(TunablePart(f.feature, get_form(f.form).parameters, f.params) for f in ranking.features),
         *(TunablePart(s.signal, s.parameters, s.params) for s in ranking.rerank),
@@ -93,7 +93,7 @@ def set_parameters(ranking: Ranking, values: Mapping[str, Value]) -> Ranking:
 
 
 def _find_feature(ranking: Ranking, feature: str, param: str) -> int:
-    """The position of the feature in the form that has the parameter."""
+    """The position of the feature, in the form that has the parameter, among those of the ranking."""
     positions = [n for n, f in enumerate(ranking.features) if f.feature == feature]
     if not positions:
         raise unknown("feature of the ranking", feature, [f.feature for f in ranking.features])
@@ -181,7 +181,7 @@ class TuningResult(NamedTuple):
 
 
 def search_grid(tuner: Tuner, ranking: Ranking, grid: Grid, tick: Tick = lambda n: None) -> TuningResult:
-    """The best of all combinations of the grid. The first of equal ones wins."""
+    """The best of all combinations of the grid, the first of several equal ones."""
     settings = expand_grid(ranking, grid)
     return _select_best(settings, tuner.compute_figures(settings, tick))
 

@@ -29,7 +29,7 @@ Tick = Callable[[int], None]
 
 
 class Ablation(NamedTuple):
-    """The figure without some signals, and the comparison of all signals with the rest."""
+    """The figure without some signals, and the comparison of all signals with the remaining ones."""
 
     without: str
     figure: float
@@ -46,12 +46,12 @@ class Validation(NamedTuple):
     def cross_validate(
         self, table: SignalTable, signals: Sequence[RankingSignal], tick: Tick = lambda n: None
     ) -> Array:
-        """Scores of all candidates, (T, D). Each topic's are learned from the folds without it."""
+        """Scores of all candidates, (T, D), those of each topic by a model trained on the other folds."""
         scores = table.first_scores.copy()
         for fold in self.folds:
             others = sorted(set(range(len(table.topics))) - set(fold))
             model = self.learner(table.select_topics(others), signals, self.seed)
-            of_fold = model.scores(table.select_topics(fold))  # its width is that of the fold's longest topic
+            of_fold = model.scores(table.select_topics(fold))  # as wide as the fold's longest topic
             scores[list(fold), : of_fold.shape[1]] = of_fold
             tick(1)
         return scores
@@ -102,7 +102,7 @@ def split_topics(table: SignalTable, number: int, groups: Mapping[str, str], see
 
 
 def build_run(table: SignalTable, scores: Array) -> Scores:
-    """The run for scores (T, D): reranked candidates, then the sentences below them in their old order."""
+    """The run for scores (T, D): reranked candidates, then the sentences below them in the original order."""
     run = {}
     for row, topic in enumerate(table.topics):
         top = np.arange(len(topic.grades))

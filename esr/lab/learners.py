@@ -1,15 +1,14 @@
 """Learners: from topics with signals to a ranking, by esr itself or by other programs.
 
-The registry of esr's own is `LEARNERS`. The linear learner adds weighted signals to the first stage, by
+`LEARNERS` is the registry of esr's learners. The linear learner adds weighted signals to the first stage, by
 coordinate ascent on the measure itself (Metzler & Croft 2007, Information Retrieval 10, 257-274). LambdaMART
 reranks the best sentences of the first stage by regression trees (Burges 2010, MSR-TR-2010-82). LightGBM
-trains them and is not needed for ranking.
+trains the trees and is not needed for ranking.
 
 Other programs get files of signals. `letor` and `svmlight` lines have a sentence's grade and the numbered
-signals. Beside the file stand its description, which says what the numbers mean, and for `svmlight` the sizes
-of the topics. Models are the JSON of LightGBM (`dump_model`) and of XGBoost (`save_model`). They are
-converted to plain numbers and checked like those that `esr learn` writes, so a file from elsewhere can do
-nothing worse than be rejected.
+signals. A second file describes the numbers, and a third one has the sizes of the topics for `svmlight`.
+Models are the JSON of LightGBM (`dump_model`) and of XGBoost (`save_model`). They are converted to plain
+numbers and checked as those of `esr learn` are, so files from untrusted sources are safe to read.
 """
 
 from __future__ import annotations
@@ -42,14 +41,13 @@ STEPS = (0.05, 0.1, 0.2, 0.4)
 """Steps of a weight, in standard deviations of the first stage's score per standard deviation of the signal.
 """
 MIN_STANDARD_ERRORS = 2.0
-"""The mean gain of a step must exceed this number of standard errors over topics, so that noise is not
-fitted."""
+"""Minimum mean gain of a step, in standard errors over topics, so that noise is not fitted."""
 RESTARTS = 3
 
 
 @dataclass(frozen=True)
 class Linear:
-    """Weights (S,) of the signals beside a first stage with weight 1, and their importance (S,).
+    """Weights (S,) of the signals, which are added to a first stage of weight 1, and their importance (S,).
 
     The importance of a signal is its absolute weight times its standard deviation within a topic.
     """
@@ -81,8 +79,8 @@ class Linear:
 def fit_linear(table: SignalTable, signals: Sequence[RankingSignal], seed: int = 0) -> Linear:
     """The best weights on the table's topics, deterministic for a seed.
 
-    All weights start at 0, which is the first stage. One weight after another, in random order, takes the
-    step with the largest gain, until no gain is significant. The best of several restarts wins.
+    All weights start at 0, which is the first stage. In random order, each weight takes the step with the
+    largest gain, until no gain is significant. The best of several restarts is returned.
     """
     values = _transform(signals, table)
     spread = _compute_spread(values, table)
@@ -129,7 +127,7 @@ class _Ascent(NamedTuple):
     def _find_step(self, point: _Point, signal: int) -> _Point | None:
         """The best step of one weight, or None if none is significant.
 
-        Removing a signal needs no gain, only no loss.
+        Removing a signal only requires that there is no loss.
         """
         scores = self.table.first_scores + self.values @ point.weights
         if point.weights[signal]:
@@ -146,7 +144,7 @@ class _Ascent(NamedTuple):
     def _move(self, scores: Array, point: _Point, signal: int, step: float) -> _Point:
         weights = point.weights.copy()
         weights[signal] += step
-        if abs(weights[signal]) < 1e-12:  # steps cancelled out, up to a rounding error
+        if abs(weights[signal]) < 1e-12:  # steps cancelled out up to rounding errors
             weights[signal] = 0.0
         return _Point(weights, self.table.compute_figures(scores + step * self.values[..., signal]))
 
@@ -189,14 +187,14 @@ SETTINGS: dict[str, Any] = {
     "min_data_in_leaf": 200,
     "lambda_l2": 5.0,
     "lambdarank_truncation_level": 10,
-    # Several threads would wait for each other on a busy machine, and add in a varying order.
+    # Several threads would wait for each other on a busy machine, and would add in a varying order.
     "num_threads": 1,
     "deterministic": True,
     "force_row_wise": True,
     "verbose": -1,
 }
 MAX_GRADE = 5
-"""Higher grades count as this one: LightGBM's gain is 2 to the power of the grade, minus 1."""
+"""The maximum grade; higher ones are lowered to it, since LightGBM's gain is 2^grade - 1."""
 
 
 @dataclass(frozen=True)
@@ -310,7 +308,7 @@ QUERY = ".query"
 
 @dataclass(frozen=True)
 class Description:
-    """What a file of signals was written with: the first stage, its depth, and the signals in their order."""
+    """The first stage, its depth, and the signals of a file, in the order of their numbers."""
 
     ranking: Ranking
     depth: int
@@ -322,7 +320,7 @@ class Description:
 
 
 def read_description(path: Path) -> Description:
-    """Read a description. Raises InputError for anything else."""
+    """Read a description. Raises InputError for any other file."""
     data = read_json(path)
     keys = {"ranking", "depth", "signals"}
     if not isinstance(data, Mapping) or data.keys() != keys or not isinstance(data["signals"], list):
@@ -337,10 +335,10 @@ def read_description(path: Path) -> Description:
 
 
 def write_signals(path: Path, form: str, topics: Sequence[TopicSignals], description: Description) -> int:
-    """Write the file, its description, and for `svmlight` the sizes of the topics. Returns the lines.
+    """Write the file, its description, and for `svmlight` the sizes of the topics.
 
-    Topics without a candidate have no line. A signal that depends on the query is its distance from the best
-    of the topic, as trees use it; an unknown value is NaN.
+    Returns the number of lines. Topics without candidates have none. The value of a signal that depends on
+    the query is its distance from the best of the topic, as trees use it; an unknown value is NaN.
     """
     topics = [topic for topic in topics if len(topic.grades)]
     lines = [
@@ -405,7 +403,7 @@ def read_model(path: Path, description: Description, *, with_first_stage: bool =
 
 
 def _first_column(columns: int, signals: int) -> int:
-    """0 or 1: the column of the first signal. Some loaders keep LETOR's numbers, which begin at 1."""
+    """The column of the first signal: 0, or 1 for loaders that keep LETOR's numbers, which begin at 1."""
     if columns - signals not in (0, 1):
         raise UsageError(f"was learned from {columns} signals, but the description has {signals}")
     return columns - signals
@@ -450,7 +448,7 @@ def _convert_xgboost(data: Mapping[str, Any], signals: int) -> list[dict[str, An
 
 
 def _convert_xgboost_tree(tree: Mapping[str, Any], first: int) -> dict[str, Any]:
-    """The tree with its inner nodes and its leaves numbered apart, parents before children."""
+    """The tree with inner nodes and leaves numbered separately, parents before children."""
     left, right, values = tree["left_children"], tree["right_children"], tree["split_conditions"]
     _reject(any(kind != 0 for kind in tree.get("split_type", ())), "categorical splits")
     _reject(int(tree["tree_param"].get("size_leaf_vector", 1)) > 1, "vectors in its leaves")
@@ -476,7 +474,7 @@ def _convert_xgboost_tree(tree: Mapping[str, Any], first: int) -> dict[str, Any]
 
 
 def _last_below(threshold: float) -> float:
-    """The greatest number that XGBoost, which rounds numbers to single precision, has below the threshold."""
+    """The greatest number that XGBoost, which rounds to single precision, takes as below the threshold."""
     if not abs(threshold) <= float(np.finfo(np.float32).max):
         raise UsageError("has a threshold that is not a finite number in single precision")
     above = np.float32(threshold)
@@ -490,4 +488,4 @@ READERS: Mapping[str, Callable[[Mapping[str, Any], int], list[dict[str, Any]]]] 
     "tree_info": _convert_lightgbm,
     "learner": _convert_xgboost,
 }
-"""Converters by a key that only models of their library have."""
+"""Converters of models, by a key that is only in the models of one library."""

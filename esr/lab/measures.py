@@ -3,8 +3,8 @@
 ir_measures computes the measures. Judgements (qrels) are lines of `qid 0 sentence_id grade`, or of the
 Novelty track's `N12 docno:num`. Differences are tested by paired tests over topics, with Holm's correction.
 
-A pool is what is left to judges: the best sentences of several runs, each once. Their order tells neither the
-run nor the rank. Kappa says how far two sets of judgements agree.
+A pool has the sentences to judge: the best of several runs, each once, in an order that reveals neither run
+nor rank. Kappa measures the agreement of two sets of judgements.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ MAX_CUTOFF = 1_000_000
 MAX_NUMBER = 1000
 
 Values = dict[str, dict[str, float]]
-"""Values by measure, under the name in the call, and by topic."""
+"""Values by measure, as named by the caller, and by topic."""
 
 # Blanks and commas separate names, but also occur in parentheses, as in "P(rel=2, judged_only=True)@5".
 _NAME = re.compile(r"(?:[^\s,()]|\([^()]*\))+")
@@ -391,16 +391,16 @@ def _randomisation_test(ours: Any, theirs: Any, resamples: int, seed: int) -> fl
     return float(result.pvalue)
 
 
-# Pools, and how far judges agree
+# Pools, and the agreement of judges
 
 Pool = dict[str, list[str]]
 """Sentences by topic."""
 
 
 def make_pool(runs: Sequence[Scores], depth: int, judged: Mapping[str, Mapping[str, int]] = {}) -> Pool:
-    """The first `depth` sentences of each run, topic by topic, without those that are judged already.
+    """The first `depth` sentences of each run by topic, without those that are judged already.
 
-    Within a topic they are in the order of a hash, which is the same for the same sentences.
+    Within a topic, sentences are sorted by a hash, so that the order depends on no run.
     """
     pool: Pool = {}
     for topic in dict.fromkeys(topic for run in runs for topic in run):
@@ -412,7 +412,7 @@ def make_pool(runs: Sequence[Scores], depth: int, judged: Mapping[str, Mapping[s
 
 
 def condense(run: Scores, qrels: Mapping[str, Mapping[str, int]]) -> Scores:
-    """The run without the sentences that nobody judged. A judged topic keeps its place without any left."""
+    """The run without unjudged sentences. A judged topic without any judged sentence remains, empty."""
     return {
         topic: {sentence: score for sentence, score in scores.items() if sentence in qrels.get(topic, {})}
         for topic, scores in run.items()
@@ -420,10 +420,10 @@ def condense(run: Scores, qrels: Mapping[str, Mapping[str, int]]) -> Scores:
 
 
 class Agreement(NamedTuple):
-    """How far two judges agree on the sentences that both judged; kappas are NaN where all grades are one.
+    """The agreement of two judges on the sentences that both judged. Kappas are NaN if all grades are equal.
 
-    `counts[a, b]`: the sentences with grade `grades[a]` by the first and `grades[b]` by the second judge.
-    `kappa`: of relevant or not; `weighted`: of the grades, where the distance of two counts.
+    `counts[a, b]`: number of sentences with grade `grades[a]` by the first and `grades[b]` by the second
+    judge. `kappa`: for relevant or not; `weighted`: for grades, weighted by their distance.
     """
 
     grades: Sequence[int]
@@ -457,7 +457,7 @@ def measure_agreement(a: Qrels, b: Qrels) -> Agreement:
 
 
 def kappa(counts: npt.ArrayLike, weights: npt.ArrayLike) -> float:
-    """Cohen's weighted kappa (docs/formulas.md, I); NaN if chance leaves no disagreement to expect."""
+    """Cohen's weighted kappa (docs/formulas.md, I); NaN if the disagreement expected by chance is 0."""
     observed, weights = np.asarray(counts, float), np.asarray(weights, float)
     total = observed.sum()
     expected = np.outer(observed.sum(1), observed.sum(0)) / total
@@ -466,7 +466,7 @@ def kappa(counts: npt.ArrayLike, weights: npt.ArrayLike) -> float:
 
 
 def _binary(agreement: Agreement) -> npt.NDArray[np.int64]:
-    """Counts of not relevant and relevant by either judge."""
+    """The (2, 2) counts of not relevant and relevant, by the first and the second judge."""
     sides = np.array(agreement.grades) > 0
     member = np.stack([~sides, sides]).astype(np.int64)
     return member @ agreement.counts @ member.T

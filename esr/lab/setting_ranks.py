@@ -1,9 +1,9 @@
 """Rank the relevant sentences of a topic under many settings at once, with a compiled loop.
 
-A measure needs no more than these ranks. So only sentences near a relevant one, or above it, get a score. The
-loop adds in another order than `esr.plans.evaluate`, so its scores differ from the exact ones in their last
-digits. Where such a difference could change a rank, the exact scores of the few sentences in question decide.
-The ranks are thus equal to those of exact scores.
+Measures depend only on these ranks, so only sentences near a relevant one, or above it, are scored. The loop
+adds in another order than `esr.plans.evaluate`, so its scores differ from the exact ones in their last
+digits. Where such a difference could change a rank, exact scores of the sentences concerned decide. The
+ranks are thus equal to those of exact scores.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ compiled = njit(cache=True, nogil=True, error_model="numpy")
 AT_ONCE = 1 << 22
 """The number of static scores in memory at a time."""
 ROWS = 1024
-"""The number of rows after which it is determined anew which scores matter."""
+"""The number of rows after which the floors of scores are updated."""
 TIES = 1 << 16
-"""The number of pairs of a relevant sentence and a row near it that are kept, of all plans together."""
+"""The maximum number of stored pairs of a relevant sentence and a row near it, over all plans."""
 ROUNDING = 1e-12
-"""Far above the error of the loop's scores, relative to the numbers that are added."""
+"""Upper bound of the error of the loop's scores, relative to the numbers added."""
 MOST = float(np.finfo(np.float32).max) / 2.0
-"""Scores up to this are finite in single precision."""
+"""Maximum absolute score that is treated as finite in single precision."""
 LOGARITHMS = 300.0
-"""Above the sum of the absolute values of the three logarithms of a term."""
+"""Upper bound of the sum of the absolute values of the three logarithms of a term."""
 MANY = 16
-"""The number of factors after which a logarithm is taken, lest their product overflow."""
+"""The number of factors after which the logarithm is taken, so that their product does not overflow."""
 
 
 def rank_under_settings(
@@ -45,8 +45,7 @@ def rank_under_settings(
 ) -> list[Ranks | None]:
     """The ranks of the relevant sentences under each plan, as `rank_relevant` of `esr.lab.tuner` gives them.
 
-    None under a plan that only exact scores of all sentences can rank. The plans have the terms of the
-    evidence.
+    None for a plan that needs exact scores of all sentences. The plans have the terms of the evidence.
     """
     found: list[Ranks | None] = [None] * len(plans)
     sentences = len(grouped.evidence.lengths["sentence"])
@@ -75,10 +74,10 @@ def _loop_key(plan: Plan) -> tuple[object, ...]:
 class _Block:
     """The sentences of a topic under some plans of one loop.
 
-    A row stands for the sentences that no plan can tell apart: `row_of` has the row of each sentence. With
-    static scores, each sentence is a row. `at` has the scores of the relevant sentences, of shape (relevant,
-    plans), NaN for a sentence that is left out of the results. Scores differ from the exact ones by less than
-    `error`. `is_left` says of each plan whether only exact scores of all sentences can rank.
+    A row is a set of sentences that no plan can distinguish: `row_of` has the row of each sentence. With
+    static scores, each sentence is a row. `at`, of shape (relevant, plans), has the scores of the relevant
+    sentences, NaN for a sentence without a result. Scores differ from the exact ones by less than `error`.
+    `is_left`, of shape (plans,), is true for plans that need exact scores of all sentences.
     """
 
     def __init__(self, grouped: GroupedEvidence, relevant: Ranks, plans: Sequence[Plan]) -> None:
@@ -149,15 +148,15 @@ class _Block:
             above[:, n] += self._count_higher(n, unclear[unclear[:, 0] == n, 1:], sentence_id)
 
     def _count_first(self, place: int, row: int, sentence_id: Callable[[int], str]) -> int:
-        """How many sentences of a row rank above a relevant sentence if their scores are equal."""
+        """The number of sentences of a row that rank above a relevant sentence of equal score."""
         id = sentence_id(int(self.relevant[place]))
         return sum(sentence_id(other) > id for other in np.flatnonzero(self.row_of == row).tolist())
 
     def _count_higher(self, n: int, pairs: Ranks, sentence_id: Callable[[int], str]) -> Ranks:
-        """For each relevant sentence, how many sentences of other rows near it rank above it under a plan.
+        """For each relevant sentence, the number of sentences in near rows that rank above it under a plan.
 
-        `pairs`, of shape (pairs, 2), has places of relevant sentences, and rows near them. Exact scores
-        decide, and ids where they tie.
+        `pairs`, of shape (pairs, 2), has positions of relevant sentences, and rows near them. Exact scores
+        decide, and ids if they tie.
         """
         is_near = np.zeros(len(self.sizes), bool)
         is_near[pairs[:, 1]] = True
@@ -175,7 +174,7 @@ class _Block:
 
 
 def _round(scores: Array, towards: float) -> Array:
-    """The end, in a direction, of the numbers that single precision cannot tell from the scores."""
+    """The bound, in a direction, of the numbers that round to the same single-precision values."""
     with np.errstate(over="ignore"):
         single = scores.astype(np.float32)
     return (single.astype(float) + np.nextafter(single, np.float32(towards))) / 2.0
@@ -184,8 +183,8 @@ def _round(scores: Array, towards: float) -> Array:
 class _Loop:
     """Scores distinct sentences by their terms, under plans of one loop.
 
-    `magnitude`, of shape (plans,), is above the sum of the absolute values that are added to a score.
-    `is_infinite` says of each plan whether a score was not finite.
+    `magnitude`, of shape (plans,), bounds the sum of the absolute values that are added to a score.
+    `is_infinite`, of shape (plans,), is true for plans with a score that was not finite.
     """
 
     def __init__(self, plans: Sequence[Plan], evidence: Evidence) -> None:
@@ -223,7 +222,7 @@ class _Loop:
 
 
 def _flatten(transform: Mixture | Saturation) -> list[float]:
-    """The first number of a transform, and those of each of its fields."""
+    """The numbers of a transform as a flat list: its first number, then those of each field."""
     numbers = [number for field in FIELDS for number in getattr(transform, field)]
     if isinstance(transform, Mixture):
         return [transform.mu, *numbers, *transform.collection]
@@ -231,10 +230,10 @@ def _flatten(transform: Mixture | Saturation) -> list[float]:
 
 
 def _prepare_mixture(terms: Sequence[PlanTerm]) -> tuple[Array, Array, float, float, float]:
-    """Weights, 1 / p(t), what the query's own terms add to each score, and the unit of the weights.
+    """Weights, 1 / p(t), two numbers that the query's terms add to each score, and the unit of the weights.
 
-    They add a constant, and the logarithm of the collection's share with a weight. In the unit, most weights
-    are whole numbers, so that one logarithm is taken of a product of powers.
+    The two numbers are a constant, and the weight of the logarithm of the collection's share. In the unit,
+    most weights are whole numbers, so that one logarithm of a product of powers is enough.
     """
     weights, background, own = map(np.array, zip(*[term[1:] for term in terms], strict=True))
     sizes = np.abs(weights)
@@ -344,9 +343,9 @@ def _score_saturation(transforms, weights, lengths, counts, floor, rows, scores,
 def _count(rows, scores, sizes, own, limits, counts, ties, number):
     """Count the sentences above and near each relevant sentence under each plan.
 
-    Limits and counts are of shape (relevant, plans). For each row near a relevant sentence, but for its own,
-    `ties` gets the plan, the relevant sentence, the row, and whether their scores are equal in single
-    precision for sure. Returns how many it has. A plan is left if there are too many.
+    Limits and counts are of shape (relevant, plans). For each other row near a relevant sentence, `ties` gets
+    the plan, the relevant sentence, the row, and whether their scores are surely equal in single precision.
+    Returns the number of ties. A plan is left if there are too many.
     """
     (low, high, doubt), (above, near, is_left) = limits, counts
     for n, row in enumerate(rows):

@@ -29,7 +29,7 @@ from esr.ranking.searcher import Searcher, UnsearchableQuery
 from esr.ranking.signals import FEATURE, PRIOR, RankingSignal, signal_types
 
 FORMS = {"len": "log", "position": "log"}
-"""Forms of features in a linear ranking. The others are linear; the values of these vary too widely."""
+"""Forms of features whose values vary too widely for a linear form, which all others have."""
 GROUPS = ("models", "priors", "features", "term dependence", "meaning")
 
 
@@ -210,7 +210,7 @@ class SignalTable:
         return np.asarray((sums + self._gain_below) / self._best)
 
     def _compute_gain_below(self, topic: TopicSignals) -> float:
-        """The gain of the relevant sentences below the candidates. Their ranks are fixed."""
+        """The gain of the relevant sentences below the candidates, whose ranks are fixed."""
         n, relevant_above = len(topic.grades), int((topic.grades > 0).sum())
         ids = enumerate(topic.ids[:RUN_DEPTH], 1)
         ranks = [rank for rank, id in ids if rank > n and id in topic.judgements]

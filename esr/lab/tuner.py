@@ -48,9 +48,9 @@ from esr.topics import TITLE, Restrictions, Topic, choose_restrictions
 class JudgedCandidates(NamedTuple):
     """The candidates of a topic in collection order, and which of them are relevant.
 
-    The plan found the first `by_words` candidates; only vectors found those after them. `nearest` has the
-    rows of all candidates that vectors found, `relevant` those of the relevant ones. `judged` counts all
-    relevant sentences of the topic, also those that are not candidates.
+    The plan found the first `by_words` candidates; the others were found only by vectors. `nearest` has the
+    rows of all candidates found by vectors, `relevant` those of the relevant ones. `judged` counts all
+    relevant sentences of the topic, including those that are not candidates.
     """
 
     prepared: PreparedQuery
@@ -107,10 +107,10 @@ def retrieve_candidates(
     by_words, nearest = len(candidates.evidence.lengths["sentence"]), np.zeros(0, np.intp)
     if reranker is not None and uses_vectors:
         candidates, nearest = _add_nearest(prepared, plan, candidates, reranker, filters)
-    elif reranker is None:  # nobody else computes with the counts
+    elif reranker is None:  # nothing else uses the counts
         candidates = replace(candidates, evidence=candidates.evidence.pack())
     rows = [row for row in map(candidates.row_of, relevant) if row is not None]
-    # Under many settings the same few sentences tie.
+    # The same few sentences tie under many settings.
     sentence_id = cache(candidates.sentence_id)
 
     @cache
@@ -150,9 +150,9 @@ def _no_candidates(plan: Plan) -> CandidateEvidence:
 def _add_nearest(
     prepared: PreparedQuery, plan: Plan, candidates: CandidateEvidence, reranker: Reranker, filters: Filters
 ) -> tuple[CandidateEvidence, npt.NDArray[np.intp]]:
-    """Append the candidates that only vectors found, in collection order.
+    """Append the candidates found only by vectors, in collection order.
 
-    Returns all candidates, and the rows of those that vectors found.
+    Returns all candidates, and the rows of those found by vectors.
     """
     if not prepared.vectors.text.strip():
         return candidates, np.zeros(0, np.intp)
@@ -351,14 +351,14 @@ def _candidates_key(ranking: Ranking) -> tuple[Any, ...]:
 
 
 LOAD_AFTER = 1.0
-"""Seconds of scoring with numpy after which the compiled loop is loaded."""
+"""Total seconds of scoring with numpy after which the compiled loop is loaded."""
 
 
 class _CompiledLoop:
-    """`rank_under_settings`, loaded when it pays.
+    """`rank_under_settings`, loaded once it would save time.
 
     The first call on a machine compiles it, which takes some seconds, and stores the result for later calls.
-    Of the processes that share a lock, one compiles and the others load what it stored.
+    Of the processes that share a lock, one compiles and the others load the stored result.
     """
 
     def __init__(self, lock: AbstractContextManager[object]) -> None:
@@ -375,13 +375,13 @@ class _CompiledLoop:
 
     @contextmanager
     def count_time(self) -> Iterator[None]:
-        """Time scoring with numpy. Afterwards this may load the loop."""
+        """Add the time spent inside to that of scoring with numpy. May then load the loop."""
         started = time.perf_counter()
         yield
         self._left -= time.perf_counter() - started
         if self._left < 0.0:
             self._left = np.inf
-            with suppress(ImportError, RuntimeError):  # no numba, or no place for what it compiles
+            with suppress(ImportError, RuntimeError):  # no numba, or no writable cache for compiled code
                 from esr.lab.setting_ranks import rank_under_settings
 
                 self.function = rank_under_settings
@@ -412,9 +412,9 @@ class _Cache:
 
 
 class Workers:
-    """Processes that compute figures. Each keeps the candidates of its own tasks.
+    """Processes that compute figures. Each caches the candidates of its tasks.
 
-    Raises EsrError if one dies. They end with the block, after an error or an interrupt at once.
+    Raises EsrError if one dies. They end with the block; at once after an error or an interrupt.
     """
 
     def __init__(self, where: str, number: int) -> None:
@@ -431,7 +431,7 @@ class Workers:
         for pool in self._pools:
             processes = [] if kind is None else list(pool._processes.values())
             pool.shutdown(wait=kind is None, cancel_futures=True)
-            for process in processes:  # otherwise it finishes its topic, for minutes
+            for process in processes:  # otherwise each finishes its topic, for minutes
                 process.terminate()
 
     def compute(
@@ -468,7 +468,7 @@ def _compute_in_worker(task: Task, objective: str, depth: int, settings: Sequenc
 
 
 class TaskSet(NamedTuple):
-    """The tasks, and the ids of the topics without a relevant sentence, on which nothing can be tuned."""
+    """The tasks, and the ids of the topics that have no task because they have no relevant sentence."""
 
     ready: list[Task]
     unjudged: list[str]
@@ -483,7 +483,7 @@ def build_tasks(
 ) -> TaskSet:
     """One task per topic with a relevant sentence. Raises UsageError if there is none.
 
-    `restrict`: the documents to search for each topic, or what an option says of them, as in
+    `restrict`: the documents to search for each topic, or the value of an option, as in
     `choose_restrictions`; a topic without an entry finds nothing.
     """
     topics = list(topics)
@@ -496,7 +496,7 @@ def build_tasks(
             continue
         filters = NO_FILTERS
         if restrictions is not None:
-            # No id is empty, so ("",) excludes all documents.
+            # Ids are never empty, so ("",) excludes all documents.
             filters = Filters(documents=restrictions.get(topic.id, ("",)))
         ready.append(Task(topic.id, topic.query(field), relevant, filters))
     if not ready:

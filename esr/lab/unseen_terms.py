@@ -1,4 +1,4 @@
-"""What a query term adds to the score of a sentence that lacks it, by model and length of the sentence.
+"""The weight of a query term in a sentence without it, by model and length of the sentence.
 
 A longer sentence without a term should be penalised less if its document contains the term. Only 2S-I does
 this (Fernández, Losada & Azzopardi 2011, Table 8 and Figure 4; docs/formulas.md, A.13).

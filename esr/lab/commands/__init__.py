@@ -1,1 +1,1 @@
-"""The commands of the laboratory, which `esr.cli.main` names."""
+"""The commands of the laboratory, registered by `esr.cli.main`."""

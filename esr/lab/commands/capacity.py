@@ -1,10 +1,10 @@
 """`esr capacity`: estimate what a collection of a given size needs, before it exists.
 
-The estimates are of disk, memory, processors, load time and search time. Each is a curve through the figures
-in `esr/lab/measurements.json`, measured at several sizes. The forms are `linear`, a fixed part plus one per
-sentence (least squares of relative errors), and `power`, a · sentences^b (least squares of logarithms), for
-what grows more slowly than the collection. Extrapolated values are marked with "~". `python -m
-benchmarks.capacity` writes the tables of docs/capacity.md.
+Disk, memory, processors, load time and search time are estimated. Each estimate is a curve fitted to the
+figures in `esr/lab/measurements.json`, which were measured at several sizes. The forms are `linear`, a fixed
+part plus one per sentence (least squares of relative errors), and `power`, a · sentences^b (least squares of
+logarithms), for quantities that grow more slowly than the collection. Extrapolated values are marked with
+"~". `python -m benchmarks.capacity` writes the tables of docs/capacity.md.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Growth(NamedTuple):
         return value
 
     def is_measured(self, sentences: float) -> bool:
-        """Whether the size lies within the measured ones."""
+        """Whether the size is within the measured range."""
         return self.smallest <= sentences <= self.largest
 
 
@@ -138,21 +138,21 @@ GENERATIONS = 3
 FREE = 0.2
 """The share of a disk to keep free: Elasticsearch needs it for merges and its watermarks."""
 BUSY = 0.6
-"""The share of processor time that searches may use. Above it they begin to queue."""
+"""The share of processor time that searches may use. Above it, requests begin to queue."""
 SHARD_BYTES = 30e9
-"""The maximum size of a shard. Shards grow, and one of up to 50 GB is relocated in reasonable time."""
+"""The planned maximum size of a shard. Shards grow, and relocating one takes reasonable time up to 50 GB."""
 CACHE_BYTES = 32e9
 """The file cache of a node with 64 GB; its heap and the system use the other half."""
 SEARCH_CACHE_BYTES = 40
 """Bytes per sentence that searches of a folder may cache, so that frequent terms are not computed again. The
 measurements used this value."""
 LOADER_PROCESSORS = 2
-"""A load into a folder runs in two processes."""
+"""Processors of a load into a folder, which runs in two processes."""
 
 
 @dataclass(frozen=True)
 class Need:
-    """One requirement. `is_measured`: the size lies within the measured ones."""
+    """One requirement. `is_measured`: whether the size is within the measured range."""
 
     name: str
     value: float

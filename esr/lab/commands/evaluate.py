@@ -1,6 +1,5 @@
-"""Commands for judgements: `esr evaluate` measures runs against them, `esr compare` rankings on collections.
-
-`esr pool` writes what judges are to read, and `esr agreement` says how far two of them agree.
+"""Commands for judgements: `esr evaluate` measures runs, `esr compare` evaluates rankings on collections,
+`esr pool` writes the sentences to judge, and `esr agreement` measures the agreement of two judges.
 """
 
 from __future__ import annotations
@@ -287,7 +286,10 @@ def compare(comparison: Path, output: Path, workers: int) -> None:
 
 
 def _leave_out(plan: ComparisonPlan, unanswerable: Mapping[str, str]) -> ComparisonPlan:
-    """The plan without these rankings. Raises UsageError if it names its rankings, or the baseline is one."""
+    """The plan without these rankings.
+
+    Raises UsageError if the plan itself names its rankings, or if the baseline is one of those to leave out.
+    """
     reason = next(iter(unanswerable.values()))
     if plan.rankings != build_default_rankings() or plan.baseline in unanswerable:
         raise UsageError(reason)
@@ -334,7 +336,7 @@ def _find_marks(plan: ComparisonPlan, results: Results, measure: str) -> dict[tu
 
 
 _FIELDS = ("previous", "next", "title", "date", "source")
-"""What judges see beside the query and the text."""
+"""The fields that judges see in addition to the query and the text."""
 
 
 @click.command()

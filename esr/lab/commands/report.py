@@ -1,4 +1,4 @@
-"""`esr report`: an evaluation as one page of tables and pictures."""
+"""`esr report`: write an evaluation as one page of tables and pictures."""
 
 from __future__ import annotations
 

@@ -235,7 +235,7 @@ def _read_test_tasks(topics: Path | None, qrels: Path | None, field: str) -> Tas
 
 
 def _format(outcome: dict[str, Any]) -> str:
-    """The outcome as lines of text. They tell which figures are for training topics."""
+    """The outcome as lines of text, which mark figures on training topics."""
     measure = outcome["measure"]
     lines = [
         f"best of {count(len(outcome['tried']), 'setting')}: {format_ranking(outcome['ranking'])}",

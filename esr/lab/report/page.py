@@ -1,9 +1,8 @@
 """A report as a self-contained HTML page: tables, pictures, and notes about its inputs.
 
-The page has no date, so the same inputs give the same page. Without its script, all can be read as well.
-Colours are CSS variables:
-pictures are dark on white in print and on light screens, and light on dark on dark screens. Colour-blind
-readers can distinguish the colours, and lines also differ in markers and are labelled at their ends.
+The page has no date, so the same inputs give the same page. It can be read without its script. Colours are
+CSS variables: pictures are dark on white in print and on light screens, and light on dark on dark screens.
+Colour-blind readers can distinguish the colours; lines also differ in markers and are labelled at their ends.
 """
 
 from __future__ import annotations
@@ -180,12 +179,12 @@ def shorten(name: str) -> str:
 
 
 def create_figure(height: float) -> Figure:
-    """An empty figure of this size in inches."""
+    """An empty figure of this height in inches."""
     return Figure(figsize=(WIDTH, height), layout="constrained")
 
 
 def create_panels(number: int, columns: int, height: Callable[[int], float]) -> tuple[Figure, Sequence[Axes]]:
-    """A figure with this number of panels, at most so many in a row. `height`: by its number of rows."""
+    """A figure with `number` panels in at most `columns` columns. `height`: inches by number of rows."""
     columns = min(columns, number)
     rows = -(-number // columns)
     figure = create_figure(height(rows))
@@ -241,7 +240,7 @@ _FONTS = "system-ui, 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif"
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure with a file name, a title and a caption, and its numbers as rows after a row of heads."""
+    """A figure with its file name, title and caption, and its numbers as rows after a row of heads."""
 
     name: str
     title: str

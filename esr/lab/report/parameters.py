@@ -46,7 +46,7 @@ from esr.ranking.searcher import Searcher
 _COLUMNS = 3
 _MIN_SPAN = 0.02
 _LOG_RATIO = 50
-"""A parameter's axis is logarithmic from this ratio of its largest to its smallest value."""
+"""The ratio of a parameter's largest to its smallest value from which its axis is logarithmic."""
 
 
 class Line(NamedTuple):
@@ -157,9 +157,9 @@ _MAX_DISCRETE = 25
 class Curves(NamedTuple):
     """Estimates over the ranking without a feature, and over the ranking itself if it has the feature.
 
-    They show what the feature could add, and how much remains to be gained once the ranking has it: p(I),
-    p(I|R) and p(I|T), indep and FLOE, with T from the combined ranking (Fernández & Losada 2012, sections 5.1
-    and 5.2.2; docs/formulas.md, B.5-B.9).
+    The former show what the feature could add, the latter what remains to be gained: p(I), p(I|R) and p(I|T),
+    indep and FLOE, with T from the combined ranking (Fernández & Losada 2012, sections 5.1 and 5.2.2;
+    docs/formulas.md, B.5-B.9).
     """
 
     feature: str

@@ -1,7 +1,7 @@
 """Pictures of runs: gains of each topic against the baseline, lengths of top sentences, precision and recall.
 
-Each picture has its data, the function that computes them, the drawing, and the rows of its table. Below are
-the topics that gain or lose most, each with the sentences that moved.
+Each picture has its data, the function that computes them, the drawing, and the rows of its table. A last
+section lists the topics with the largest gains and losses, each with the sentences that moved.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def draw_gains(gains: Sequence[Gains], measure: str) -> Figure:
 
 
 def merge_steps(values: Array) -> tuple[Array, Array]:
-    """Descending values as steps and their edges. Neighbours that look the same become one step."""
+    """Descending values as steps and their edges. Visually equal neighbours are one step."""
     rounded = np.round(values / _RESOLUTION)
     starts = np.flatnonzero(np.diff(rounded, prepend=np.inf))
     return rounded[starts] * _RESOLUTION, np.append(starts, len(values)) - 0.5
@@ -146,10 +146,7 @@ _BATCH = 500
 
 
 class Lengths(NamedTuple):
-    """Mean lengths in terms: of each run's top, of all sentences, and of the relevant ones, if any.
-
-    Some models favour short sentences, and priors long ones.
-    """
+    """Mean lengths in terms of each run's top sentences, of all sentences, and of any relevant ones."""
 
     runs: Mapping[str, float]
     collection: float
@@ -325,11 +322,11 @@ def draw_precision_recall(curves: Curves) -> Figure:
 # The sentences that moved
 
 MOVED_TOPICS, MOVES_DEPTH, MOVES = 10, 10, 12
-"""Topics at each end of a run, ranks that a reader sees, and sentences shown of a topic."""
+"""Topics listed at each end of a run, ranks considered, and maximum sentences shown for a topic."""
 
 
 class Move(NamedTuple):
-    """A sentence with its ranks, from 1, by the baseline and by the run; None if it is not in there.
+    """A sentence with its ranks, from 1, by the baseline and by the run; None if it is not ranked.
 
     `grade` is None for a sentence that was not judged.
     """
@@ -357,10 +354,10 @@ def find_moves(
     qrels: Qrels,
     runs: Mapping[str, Scores],
 ) -> list[TopicMoves]:
-    """The MOVED_TOPICS largest gains of each run and as many losses, in this order.
+    """The MOVED_TOPICS largest gains of each run, then as many losses.
 
-    Of a topic, they have relevant sentences whose rank differs, and others that enter or leave the first
-    MOVES_DEPTH: MOVES at most.
+    For each topic they have at most MOVES sentences: relevant ones whose rank differs, and others that enter
+    or leave the first MOVES_DEPTH ranks.
     """
     values = {result.name: result.values[measure] for result in results}
     baseline = next(result.name for result in results if result.is_baseline)
@@ -412,7 +409,7 @@ def render_moves(
     queries: Mapping[str, str],
     texts: Mapping[str, str],
 ) -> str:
-    """A section of HTML with a line for each topic that opens. Queries and texts may be missing."""
+    """A section of HTML with a collapsible line for each topic. Queries and texts may be missing."""
     if not topics:
         return ""
     return (

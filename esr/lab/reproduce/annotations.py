@@ -1,14 +1,14 @@
-"""What the papers' tools say of sentences: opinions, names and parses, read from the files that they write.
+"""Annotations of sentences by the papers' tools: opinions, names and parses, read from the tools' files.
 
-Each tool is given one text per document, with a sentence on each line, as `esr reproduce texts` writes it.
+Each tool gets one text per document, with a sentence on each line, as `esr reproduce texts` writes it.
 Its output for the document ID is
 
     ID_auto_anns/markup.txt   OpinionFinder: SGML, <MPQASENT autoclass2=...>, <MPQAPOL autoclass=...>
-    ID.ner                    a recognizer of names: XML, <PERSON>, <LOCATION> and <ORGANIZATION>
+    ID.ner                    a named-entity recognizer: XML, <PERSON>, <LOCATION> and <ORGANIZATION>
     ID.minipar                MINIPAR: a block of nodes in parentheses for each line
 
-None of these files belongs to the data of the track, and no example of the authors' is known. The shapes are
-those that the tools are known to write.
+The data of the track has no such files, and no example from the papers' authors is known. The formats are
+those in the documentation of the tools.
 """
 
 from __future__ import annotations
@@ -60,9 +60,9 @@ def find_annotations(paths: Iterable[Path]) -> Annotations:
 
 
 def annotate(document: Document, annotations: Annotations) -> Document:
-    """The document with what the tools say of its sentences.
+    """The document with the tools' annotations of its sentences.
 
-    Raises InputError for a file that does not have as many lines, or parses, as the document has sentences.
+    Raises InputError for a file whose number of lines, or parses, is not that of the document's sentences.
     """
     sentences = list(document.sentences)
     for path, read in (
@@ -83,7 +83,7 @@ def annotate(document: Document, annotations: Annotations) -> Document:
 
 
 def find_named_titles(topics: Iterable[Topic], annotations: Annotations) -> dict[str, bool]:
-    """For each topic with a file of names, whether its title has a name."""
+    """Whether the title of a topic has a name, by topics that have a file of names."""
     return {
         topic.id: any(features["ne"] > 0 for features in read_names(annotations.names[topic.id]))
         for topic in topics
@@ -153,7 +153,7 @@ _ANTECEDENT = re.compile(r"\(antecedent (\w+)\)")
 def read_parses(path: Path) -> list[tuple[ParseWord, ...]]:
     """The tree of each block. Raises InputError for a broken one.
 
-    A trace is no node; what depends on it depends on its antecedent. The empty nodes of clauses stay.
+    Traces are removed: their dependents are attached to the antecedent. Empty nodes of clauses are kept.
     """
     parses: list[tuple[ParseWord, ...]] = []
     block: list[str] | None = None
@@ -182,7 +182,7 @@ def _build_tree(where: str, lines: list[str]) -> tuple[ParseWord, ...]:
     for line in lines:
         match = _NODE.fullmatch(line)
         fields = [part.strip() for part in match["rest"].split("\t")] if match else []
-        # The lemma and the category are one field or two.
+        # The lemma and the category are either one field or two.
         head = next((part for part in fields[1:3] if _HEAD.fullmatch(part)), None)
         if match is None or head is None:
             raise InputError(where, f"is not a parse of MINIPAR: {line[:60]!r}")
@@ -203,7 +203,7 @@ def _build_tree(where: str, lines: list[str]) -> tuple[ParseWord, ...]:
 
 
 def _find_head(head: str, traces: Mapping[str, str]) -> str:
-    """The head itself, or what its trace stands for. A cycle of traces has none."""
+    """The head, or the antecedent if the head is a trace; none for a cycle of traces."""
     seen = set()
     while head in traces and head not in seen:
         seen.add(head)

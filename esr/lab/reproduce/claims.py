@@ -30,7 +30,7 @@ PUBLISHED: Mapping[str, Mapping[str, float]] = {
     "2003": {"tfisf": 0.308, "okapi": 0.239, "kld": 0.281, "tdsr": 0.355},
     "2004": {"tfisf": 0.215, "okapi": 0.165, "kld": 0.204, "tdsr": 0.237},
 }
-"""Table 1 of the third paper, the only one of the four papers that is complete."""
+"""Table 1 of the third paper, the only complete table of the four papers."""
 _TOLERANCE, _POINTS = 0.01, 3.0
 _BASELINES = ("tfisf", "okapi", "kld")
 _OTHER = {test: train for train, test in BOTH_WAYS}
@@ -71,7 +71,7 @@ def _published(*systems: str) -> Check:
 
 
 def _gains(*systems: str) -> Check:
-    """Check the percentages behind the values of the table."""
+    """Check the percentages that follow the values of the table."""
     return all_of(
         near(
             f"AP of {system} over tfisf in %, {year}",
@@ -86,7 +86,7 @@ def _gains(*systems: str) -> Check:
 
 
 def _in_nearest_collection(build: Callable[[Sequence[tuple[str, str]]], Check]) -> Check:
-    """Judge in AQUAINT if the folder has it, otherwise in the documents of both years."""
+    """Check in AQUAINT if the folder has it, otherwise in the documents of both years."""
 
     def check(results: ExperimentResults) -> list[Line]:
         reading = "aquaint" if (CROSSED, "aquaint") in results.pooled else "pooled"
@@ -103,7 +103,7 @@ _COLLECTION = (
 
 
 def _report_readings(results: ExperimentResults) -> list[Line]:
-    """Report the tables of the topics' own documents, of both years', and of AQUAINT if there is any."""
+    """Report the tables over the topics' documents, those of both years, and AQUAINT if available."""
     readings = [name for name in READINGS if name != "aquaint" or (CROSSED, name) in results.pooled]
     return has_rows(POOLED_SYSTEMS, [(CROSSED, name) for name in readings])(results)
 
@@ -184,4 +184,4 @@ _DEPENDENCE = (
 )
 TARGETS: tuple[Target, ...] = (*claims_context.TARGETS, *claims_evidence.TARGETS, *_DEPENDENCE)
 ADDED = ("FLA-F22", "FLA-F23", "FLA-F24", "FLA-F25", "FLA-F26", *(f"FL-F{n}" for n in range(23, 28)))
-"""Targets that a second reading of the papers added to the first list of what they report."""
+"""Targets that were added to the first list after a second reading of the papers."""

@@ -1,4 +1,4 @@
-"""What Fernández, Losada & Azzopardi 2011 report, as targets (docs/formulas.md, A.14 and A.15)."""
+"""The targets from Fernández, Losada & Azzopardi 2011 (docs/formulas.md, A.14 and A.15)."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def _top_lengths(model: str, claimed: Mapping[str, float]) -> Check:
 
 
 def _longer(pairs: Pairs, systems: Iterable[tuple[str, str]]) -> Check:
-    """Check that the top of the first system of each pair is longer than that of the second."""
+    """Check that the top sentences of the first system of each pair are longer than those of the second."""
     systems = list(systems)
     return all_of(
         ordered(
@@ -123,7 +123,7 @@ def _check_equal_settings(results: ExperimentResults) -> list[Line]:
     return lines
 
 
-# Without data: what the formulas say
+# Consequences of the formulas, which need no data
 
 
 _DIRECTIONS = {"dir": -1, "2s": -1, "jm": 0, "3mm": 0, "2si": 1}
@@ -131,7 +131,7 @@ _WORDS = {-1: "falls", 0: "is constant", 1: "rises"}
 
 
 def _check_length_correction(results: ExperimentResults) -> list[Line]:
-    """Check how the weight of a term that a sentence lacks changes with the sentence's length."""
+    """Check how the weight of an unseen term changes with the sentence's length."""
     lines = []
     for model, weights in compute_weights().items():
         steps = [after - before for before, after in pairwise(weights)]
@@ -179,7 +179,7 @@ def _check_earthquake(results: ExperimentResults) -> list[Line]:
     return lines or [Line('the sentence of "Chinese earthquake"', "found", NO_DATA, None)]
 
 
-# Findings that the paper has for each training year. Each is built for pairs of training and test years.
+# Findings that the paper reports for each training year. Each is built for pairs of training and test years.
 
 
 _BUILT: dict[str, tuple[str, Callable[[Pairs], Check]]] = {
@@ -495,7 +495,7 @@ TARGETS = (
     ),
     _built("FLA-F20"),
     _built("FLA-F21"),
-    # What the list of experiments and findings missed
+    # Targets missing from the list of experiments and findings
     Target(
         "FLA-F22",
         "both forms of local context together are significantly above JM and DIR (conclusion)",

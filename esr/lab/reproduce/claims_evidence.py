@@ -1,4 +1,4 @@
-"""What Fernández & Losada 2012 report, as targets (docs/formulas.md, B.10 and B.11)."""
+"""The targets from Fernández & Losada 2012 (docs/formulas.md, B.10 and B.11)."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _compared(relation: str, systems: Iterable[str], others: Iterable[str], *mea
 
 
 def _gains_within(systems: Iterable[str], low: float, high: float) -> Check:
-    """Check the least and the greatest gain over tfisf in per cent, within one point."""
+    """Check the smallest and the largest gain over tfisf, in per cent, within one point."""
     gains = [value for s in systems for m in MEASURES for value in gain(s, "tfisf", m, pairs=BOTH_WAYS)]
     return all_of(
         near("least gain, %", low, 1.0, extreme(min, gains), digits=1),
@@ -81,7 +81,7 @@ def _negative(label: str, year: str, feature: str, name: str, where: Selection) 
 
 
 def _rewards(name: str, features: Iterable[str], years: Iterable[str]) -> Check:
-    """Check that a curve adds to sentences with some of a feature, and takes from those without."""
+    """Check that a curve is positive for sentences with a feature, and negative for those without."""
     features = tuple(features)
     return all_of(
         check(f"mean {name}({feature}) where it is {what}", year, feature, name, where)
@@ -577,7 +577,7 @@ TARGETS = (
             )
         ),
     ),
-    # What the list of experiments and findings missed
+    # Targets missing from the list of experiments and findings
     Target(
         "FL-F23",
         "far fewer sentences have more than four opinionated terms than one or two",

@@ -1,7 +1,7 @@
 """The raw files of the TREC Novelty track: find, unpack, load and describe them, one year at a time.
 
-A year has topics, judgements and documents. Inconsistencies between them are findings, not errors. Beside the
-years' files a folder may have what the papers' tools say of the sentences, and the AQUAINT collection.
+A year has topics, judgements and documents. Inconsistencies between them are findings, not errors. The folder
+may also have the annotations of the papers' tools, and the AQUAINT collection.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class RawFiles:
 
 
 AQUAINT = ("apw", "nyt", "xie")
-"""The folders of AQUAINT (LDC2002T31): one per agency, below it one per year, with a file for each day."""
+"""The folders of AQUAINT (LDC2002T31): one per agency, with one per year and a file for each day."""
 
 
 class AvailableFiles(NamedTuple):
@@ -120,7 +120,7 @@ def _walk(folder: Path) -> Iterator[Path]:
 
 
 MAX_BYTES = 4_000_000_000
-"""The three years together have some 30 MB, so an archive beyond this size is not one of theirs."""
+"""Maximum unpacked size of an archive. The three years have some 30 MB together."""
 _MARK = ".unpacked.json"
 
 
@@ -292,8 +292,8 @@ class Year:
     """One year of the track. `tasks` are the topics with a relevant sentence; `qrels` has only these topics.
 
     `allowed` has the documents of each topic, `lengths` the number of terms of each sentence. `new` has the
-    new sentences of each topic by the judgements of the second task, or is None without them. `kinds` are
-    those of topics, `named_titles` says of topics whether their titles have names; both may lack topics.
+    new sentences of each topic by the judgements of the second task, or is None without them. `kinds` has the
+    kind of each topic, `named_titles` whether its title has a name; both may lack topics.
     """
 
     name: str
@@ -398,9 +398,9 @@ class YearStatistics:
     macro is the mean over topics. `sentence_length` is over the distinct sentences of the year,
     `relevant_length` over the relevant sentences of every topic. Lengths are in terms, without stop words.
     `without_relevant` counts the documents of topics that have no sentence relevant to the topic, among
-    `topic_documents`. `once` is the share of the terms of sentences that occur in them once, `above` of those
-    with p(t|d) > p(t), `far_above` of those with p(t|d) > 10 p(t). `kinds` counts topics by kind, and
-    `named_titles` those with a name in the title, or is None if it is not known of all.
+    `topic_documents`. `once` is the share of sentences' terms that occur once in the sentence, `above` of
+    those with p(t|d) > p(t), `far_above` of those with p(t|d) > 10 p(t). `kinds` counts topics by kind, and
+    `named_titles` those with a name in the title, or is None if this is unknown for any.
     """
 
     topics: int

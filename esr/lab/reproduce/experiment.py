@@ -49,8 +49,8 @@ POOLED = "matching, all topics' sentences together, year"
 def measure_interpretations(year: Year, work: Path, protocol: Protocol) -> dict[str, float]:
     """AP of plain tfisf under each interpretation of the protocol.
 
-    Interpretations differ in which sentences are ranked and in the scope of statistics. They show which one
-    gives the published 0.308 and 0.215.
+    Interpretations differ in which sentences are ranked and in the scope of statistics. The published values
+    are 0.308 and 0.215.
     """
     figures = {}
     for statistics in STATISTICS:
@@ -181,7 +181,7 @@ def _check_grid(protocol: Protocol) -> None:
 
 
 def _find_names(year: Year, work: Path) -> dict[str, bool]:
-    """Whether the titles of topics have names, by esr's own recognizer."""
+    """Whether the titles of topics have names, by esr's named-entity recognition."""
     titles = [Document(t.topic, (Sentence(t.topic, t.query),)) for t in year.tasks]
     place = build_index(titles, work / year.name / "titles", enrich=True)
     with open_searcher(str(place)) as searcher:
@@ -222,9 +222,9 @@ EXAMPLES = {
 
 
 def _find_examples(experiments: Mapping[str, YearExperiment], trained: Trained) -> dict[str, list[Example]]:
-    """The papers' example sentences, wherever the data has them, with their ranks.
+    """The papers' example sentences that are in the data, with their ranks.
 
-    The first paper's example is ranked with what was trained on 2002, the second's with the other year.
+    The first paper's example is ranked by systems trained on 2002, the second's by those of the other year.
     """
     examples: dict[str, list[Example]] = {}
     for name, (title, words, systems) in EXAMPLES.items():
@@ -269,7 +269,7 @@ def _rank(run: Scores, topic: str, sentence: str) -> int | None:
 def _iterate_promotions(
     experiments: Mapping[str, YearExperiment], trained: Trained, tested: Tested
 ) -> Iterator[tuple[tuple[str, str], list[Promotion]]]:
-    """What linear(subj) does to ranks of subjective and objective sentences, by training and test year."""
+    """The effect of linear(subj) on ranks of subjective and objective sentences, by pair of years."""
     for source, target in tested:
         if SUBJECTIVE not in tested[source, target]:
             continue

@@ -118,7 +118,7 @@ class ExperimentResults:
 
 
 CROSSED = "crossed"
-"""Each topic with what was trained on the topics of the other year."""
+"""The reading in which each topic is ranked with parameters trained on the other year."""
 
 
 # Targets and verdicts
@@ -134,7 +134,7 @@ MARKS = {
     UNJUDGED: "no command can judge it; the reason stands beside it",
 }
 REPORTED = "reported"
-"""Stands for the paper's figure where none survives."""
+"""Placeholder for a figure of the paper that is lost."""
 
 
 class Line(NamedTuple):
@@ -158,10 +158,10 @@ PAPERS = {
 
 @dataclass(frozen=True)
 class Target:
-    """What a paper reports: a statistic of its data, an experiment or a finding.
+    """A statistic of the data, an experiment or a finding that a paper reports.
 
-    `id` is paper, kind and number, such as FLA-F8. Without a `check` nothing judges it, and `differs` says
-    why; otherwise `differs` says what is done in another way than in the paper.
+    `id` is paper, kind and number, such as FLA-F8. `differs` says what differs from the paper, or without a
+    `check`, why the target is not checked.
     """
 
     id: str
@@ -248,7 +248,7 @@ def near(label: str, claimed: float, tolerance: float, *values: Value, digits: i
 def satisfies(
     label: str, claimed: str, value: Value, holds: Callable[[float], bool], digits: int = 3
 ) -> Check:
-    """Check a number by a condition, which `claimed` words."""
+    """Check a number by a condition, which `claimed` states in words."""
 
     def check(results: ExperimentResults) -> list[Line]:
         number = value(results)
@@ -368,7 +368,7 @@ def majority_of(check: Check) -> Check:
 
 
 def reported(check: Check) -> Check:
-    """The lines of a check as a report, which no figure of the paper judges."""
+    """The lines of a check as a report, without comparison with the paper."""
 
     def report(results: ExperimentResults) -> list[Line]:
         return [
@@ -418,7 +418,7 @@ def gain(system: str, other: str, measure: str, *, pairs: Pairs) -> list[Value]:
 
 
 def extreme(choose: Callable[[Iterable[float]], float], values: Iterable[Value]) -> Value:
-    """The least or the greatest of some numbers; None if one is missing."""
+    """The minimum or maximum of some numbers; None if one is missing."""
     values = tuple(values)
 
     def value(results: ExperimentResults) -> float | None:
@@ -468,7 +468,7 @@ def has_rows(systems: Iterable[str], pairs: Pairs) -> Check:
 
 
 Selection = Callable[[Array], npt.NDArray[np.bool_]]
-"""Which of a feature's values are meant, as booleans."""
+"""A function from a feature's values to booleans, which select some of them."""
 
 
 def at(value: float) -> Selection:
@@ -481,7 +481,7 @@ def from_to(low: float, high: float = math.inf) -> Selection:
 
 
 def _of_curves(year: str, feature: str, compute: Callable[[Estimates], Any], base: str = "tfisf") -> Value:
-    """A number of the estimates for a feature; None if there are none, or if `compute` says so."""
+    """A number computed from the estimates for a feature; None without estimates or by `compute`."""
 
     def value(results: ExperimentResults) -> float | None:
         estimates = results.curves.get((year, base, feature))

@@ -230,7 +230,7 @@ def _table(results: ExperimentResults, train: str, test: str) -> Iterator[str]:
 
 
 def _recall_table(results: ExperimentResults, train: str, test: str) -> Iterator[str]:
-    """Precision at points of recall, of the third paper's systems."""
+    """Precision at points of recall for the third paper's systems."""
     names = [name for name in results.tested[train, test] if SYSTEMS[name].group in (BASELINE_GROUP, TDSR)]
     if not any(SYSTEMS[name].group == TDSR for name in names):
         return

@@ -18,7 +18,7 @@ from esr.text.analyzer import get_analyzer
 
 THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 EVERYTHING = "everything"
-"""The baseline, for which all sentences are new."""
+"""The baseline that takes all sentences as new."""
 
 
 class NewFigures(NamedTuple):
@@ -31,10 +31,10 @@ class NewFigures(NamedTuple):
 
 @dataclass(frozen=True)
 class SecondTask:
-    """The figures of a year: `judged` relevant sentences were given, of which `new` are judged new.
+    """The figures of a year: `judged` relevant sentences are the input, of which `new` are judged new.
 
-    `figures` are by threshold, such as 0.8, and of EVERYTHING. `not_relevant` has the sentences that are
-    judged new but not relevant; these were not given.
+    `figures` has a value for each threshold, such as 0.8, and for EVERYTHING. `not_relevant` lists the
+    sentences that are judged new but not relevant; these are not in the input.
     """
 
     topics: int

@@ -35,7 +35,7 @@ WITH_CONTEXT = ("3mm", "2s", "2si")
 BOTH_YEARS = ("2003", "2004")
 """The years of the second, third and fourth paper."""
 FORMS = ("indep", "floe", "linear", "log", "step")
-"""The forms of features. A step of the length would be the same for every sentence."""
+"""The forms of features. A step of the length would be equal for all sentences."""
 
 
 @dataclass(frozen=True)
@@ -76,17 +76,17 @@ def with_feature(form: str, feature: str, base: str = "tfisf") -> str:
 
 
 SUBJECTIVE = with_feature("linear", "subj")
-"""The second paper's best model of opinion, to which the length is added."""
+"""The name of the second paper's best model of opinion, to which the length is added."""
 TDSR_READINGS: Mapping[str, Mapping[str, str]] = {
     "tdsr": {"form": "exp"},
     "tdsr, ties by tfisf": {"form": "exp", "ties": "score"},
     "tdsr power": {"form": "power"},
     "tdsr linear": {"form": "linear"},
 }
-"""The readings of the association strength, and of what orders equal ones."""
+"""The interpretations of the association strength, and of the order of equal strengths."""
 MRF_MODELS = ("fidm", "sdm", "fdm")
 MRF_SUFFIXES = {"dir": "", "tfisf": ", f_I tfisf"}
-"""What follows the names of models, by the potential of single terms."""
+"""The suffixes of the names of models, by the potential of single terms."""
 MRF_GRID: Mapping[str, Sequence[Value]] = {
     "lambda_SR": (0.0, 0.2, 0.4, 0.6, 0.8, 1.0),
     "lambda_PR": (0.0, 0.2, 0.4, 0.6, 0.8, 1.0),
@@ -94,7 +94,7 @@ MRF_GRID: Mapping[str, Sequence[Value]] = {
     "beta": (0.1, 0.5, 1.0),
 }
 RERANKED = 10_000
-"""How many sentences are ranked by their trees: more than the documents of a topic have."""
+"""The depth of ranking by trees: more than the sentences of a topic's documents."""
 
 
 def _build_systems() -> Iterator[System]:
@@ -172,7 +172,7 @@ STATISTICS = {
 MEASURES = ("P@10", "AP", "RPrec")
 RECALL_MEASURES = tuple(f"IPrec@{tenth / 10}" for tenth in range(11))
 TOP_MEASURES = ("P@5", "P@10", "P@15", "P@20", "P@30")
-"""The fourth paper has P@k; which k is lost."""
+"""The fourth paper reports P@k without the value of k."""
 EVALUATED = tuple(dict.fromkeys((*MEASURES, *TOP_MEASURES, *RECALL_MEASURES)))
 OBJECTIVE = "AP"
 TOP = 100
@@ -182,7 +182,7 @@ TOP = 100
 class Protocol:
     """The open questions of the papers' protocol. `grid` has values to try instead of the papers'.
 
-    With `enrich`, esr computes features, names and parses where the data has no annotations.
+    With `enrich`, esr computes features, names and parses if the data has no annotations.
     """
 
     ranked: str = "matching"

@@ -1,9 +1,9 @@
 """Training and testing of the systems on one year, or on the topics of one year in a larger collection.
 
-The fourth paper has the topics of both years in one collection, by several readings of it. It ranks sentences
-of AQUAINT by the judgements of the Novelty track, which are of the topics' own documents alone. Sentences of
-AQUAINT that are in the track are the track's, with its ids; others are split by esr, have no parse, and count
-as not relevant.
+The fourth paper has the topics of both years in one collection, which can be interpreted in several ways. It
+evaluates sentences of AQUAINT by the judgements of the Novelty track, which cover only the documents of the
+topics. Sentences of AQUAINT that are in the track have the track's text and ids. All others are split by esr,
+have no parse, and count as not relevant.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ from esr.topics import Scores, format_lines
 
 
 class TopicIndex(NamedTuple):
-    """An index, and the tasks to search for in it."""
+    """An index and its tasks."""
 
     searcher: Searcher
     tasks: list[Task]
@@ -88,7 +88,7 @@ def build_index(
 ) -> Path:
     """Build the index of these documents, or reuse it if an earlier call built it.
 
-    `digest` stands for documents that are read only if the index is built; they cannot be enriched.
+    `digest` replaces that of the documents, which are then read only if the index is built, and not enriched.
     """
     parts: list[str] = []
     if digest is None:
@@ -141,7 +141,7 @@ class YearExperiment:
         self._has_parses = any(index.searcher.index.has_parses() for index in topic_indexes)
 
     def can_run(self, system: System) -> bool:
-        """Whether the year has what the system needs."""
+        """Whether the year has the features and parses that the system needs."""
         has_feature = system.feature is None or system.feature[0] in self._features
         return self.year.name in system.years and has_feature and (self._has_parses or not system.uses_parses)
 
@@ -149,7 +149,7 @@ class YearExperiment:
         return feature in self._features
 
     def read_feature(self, feature: str) -> dict[str, float]:
-        """The known values of a feature by sentence, of the documents of the topics."""
+        """The known values of a feature by sentence, in the documents of the topics."""
         values: dict[str, float] = {}
         for searcher, tasks in self._topic_indexes:
             ids = dict.fromkeys(id for task in tasks for id in self.year.sentences(task.topic))
@@ -186,7 +186,7 @@ class YearExperiment:
         return TrainedSystem(settings[best], float(means[best]), len(settings))
 
     def estimate(self, base: Ranking, feature: str) -> Estimates:
-        """The curves of a feature over a base, from all topics of the year."""
+        """The estimates for a feature over a base, from all topics of the year."""
         key = json.dumps(base.as_dict(), sort_keys=True), feature
         if key not in self._estimates:
             counts = [count_feature_values(i.searcher, i.tasks, base, feature) for i in self._topic_indexes]
@@ -194,7 +194,7 @@ class YearExperiment:
         return self._estimates[key]
 
     def test(self, ranking: Ranking) -> SystemFigures:
-        """A setting's figures on the run that `esr run` would write."""
+        """The figures of a setting on the run that `esr run` would write."""
         key = json.dumps(ranking.as_dict(), sort_keys=True)
         if key not in self._figures:
             run = self.run(ranking)
@@ -334,7 +334,7 @@ def measure_pooled(
 
 
 def _read_aquaint(documents: Mapping[str, Document], files: Sequence[Path]) -> Iterator[Document]:
-    """The documents of AQUAINT. Those of the track are read as the track has them."""
+    """The documents of AQUAINT. Those that are in the track are replaced by the track's version."""
     yield from documents.values()
     for path in files:
         for _, document in loaders.read_documents([str(path)], "trec"):
