@@ -1,9 +1,9 @@
-"""From the fields that a loader read to those of a document, with remarks on every change made unasked.
+"""Converts the fields that a loader read to those of a document, with remarks on every automatic change.
 
-Values that are no field of documents become metadata. Agencies send articles in advance, so embargoes are
-checked: such articles must not be searchable before their release. Of the entries of WordPress, only
-published posts and pages that anyone may read are articles: its exports (WXR) and its REST interface also
-have drafts, revisions, menus, styles and posts with a password.
+Values without a field become metadata. Embargoes are checked: agencies send articles in advance, and these
+must not be searchable before their release. Of WordPress, only published posts and pages that anyone may read
+are articles: its exports (WXR) and its REST interface also have drafts, revisions, menus, styles and posts
+with a password.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ _TAG = re.compile(
     re.I,
 )
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});")
-# Neither natural language nor paths have a backslash before these; programs that write tables add it.
+# Programs that write tables put a backslash before these; neither natural language nor paths do.
 _ESCAPED = re.compile(r"""\\([$%&#"'])""")
 
 
 def decode(text: str) -> str:
-    r"""The text without the HTML and escapes of a table's writer: `&lt;b&gt;`, `&amp;`, `<p>`, `\$`.
+    r"""The text without HTML and escapes that the writer of a table added: `&lt;b&gt;`, `&amp;`, `<p>`, `\$`.
 
     `5 < 6`, `<name>` and `AT&T` stay. Block tags end a paragraph.
     """
@@ -63,7 +63,7 @@ def decode(text: str) -> str:
         text = _ESCAPED.sub(r"\1", text)
     stripped = _remove_tags(text)
     decoded = _ENTITY.sub(_decode_entity, stripped) if "&" in stripped else stripped
-    # In a text with tags, readers saw `<b>` for `&lt;b&gt;`; in a text without, its tags are escaped.
+    # In a text with tags, `&lt;b&gt;` is a literal `<b>`; in a text without tags, it is an escaped tag.
     return _remove_tags(decoded) if decoded != stripped and stripped == text else decoded
 
 
@@ -72,15 +72,15 @@ def _remove_tags(text: str) -> str:
 
 
 def _decode_entity(entity: re.Match[str]) -> str:
-    """The character of a reference; a no-break space becomes a blank."""
+    """The character of an entity reference; a no-break space becomes a blank."""
     return html.unescape(entity[0]).replace("\xa0", " ")
 
 
 def collect_metadata(given: Mapping[str, Any], used: Set[str]) -> dict[str, Any]:
-    """The metadata of a record: its own, and the values of all unused columns.
+    """The metadata of a record, and the values of all unused columns.
 
-    `used` has the names of columns, also of those inside objects: `source.name`. Blank values are left out.
-    The record's own metadata take precedence.
+    `used` has the names of columns, including columns inside objects: `source.name`. Blank values are left
+    out. The metadata of the record take precedence over columns.
     """
     own = given.get(METADATA)
     rest: dict[str, Any] = {}
@@ -103,7 +103,7 @@ _SENTENCE_KEYS = frozenset(SENTENCE_FIELDS)
 class RecordAdapter:
     """Applies the column mapping, finds fields under other names, reads dates and decodes texts of tables.
 
-    All other columns become metadata. Changes made unasked are passed on as remarks. `day_first` is passed to
+    All other columns become metadata. Automatic changes are reported as remarks. `day_first` is passed to
     `read_date`.
     """
 
@@ -188,7 +188,7 @@ class RecordAdapter:
         """The fields of a document, some of them from known columns, and all other values as metadata."""
         complete = {name: value for name, value in fields.items() if name in FIELDS}
         used = {name for name in complete if name in given} | {*self._mapping.values()}
-        # A column whose field a mapping took from another column is not used.
+        # A column is unused if a mapping takes its field from another column.
         used -= {field for field, column in self._mapping.items() if column in given and column != field}
         for field, column, value in known:
             complete[field] = value
@@ -205,7 +205,7 @@ class RecordAdapter:
         return {**complete, METADATA: metadata} if metadata else complete
 
     def _read_sentences(self, record: Record, sentences: Any) -> Any:
-        """The sentences as objects. Remarks on keys that sentences cannot have, which are left out."""
+        """The sentences as objects, without keys that sentences cannot have, which get a remark."""
         if not isinstance(sentences, list):
             return sentences
         unknown = {
@@ -228,7 +228,7 @@ class RecordAdapter:
     def _read_date(self, record: Record, fields: Mapping[str, Any], tabular: bool) -> Mapping[str, Any]:
         """The fields with the date in ISO 8601. Raises UnclearDate.
 
-        ISO 8601 dates in JSON stay as written. So do values that are no date, which validation rejects.
+        ISO 8601 dates in JSON are unchanged. So are values that are no dates, which validation rejects.
         """
         date = fields.get("date")
         if type(date) in (int, float):
@@ -243,7 +243,7 @@ class RecordAdapter:
         return {**fields, "date": written.iso}
 
     def _decode(self, record: Record, fields: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The fields without the HTML and escapes that the writer of a table left in its texts."""
+        """The fields, with HTML and escapes removed from the texts of a table."""
         decoded: dict[str, Any] = {
             field: text
             for field in _TEXTS
@@ -282,7 +282,7 @@ EMBARGO_REASON = "under embargo"
 
 
 def is_embargoed(until: str) -> bool:
-    """Whether an embargo until this date is still active, as it always is if the date is unreadable."""
+    """Whether an embargo until this date is still active; true for an unreadable date."""
     date = to_iso_date(until)
     return date is None or parse_date_start(date) > datetime.now(UTC).timestamp() * 1000
 
@@ -291,7 +291,7 @@ _ARTICLES = ("post", "page")
 
 
 def check_wordpress_export(where: str, entry: Mapping[str, Any]) -> Skipped | None:
-    """The entry of an export as Skipped, or None if it is to be read. `entry` is as feedparser reads it.
+    """The entry of an export as Skipped, or None if it is to be read. `entry` is an entry of feedparser.
 
     Entries of other feeds are never skipped.
     """
@@ -301,7 +301,7 @@ def check_wordpress_export(where: str, entry: Mapping[str, Any]) -> Skipped | No
 
 
 def check_wordpress_rest(where: str, fields: Mapping[str, Any]) -> Skipped | None:
-    """The object of the REST interface as Skipped, or None if it, or any other object, is to be read."""
+    """An object of the REST interface as Skipped, or None if it is to be read, as any other object is."""
     content = fields.get("content")
     if not isinstance(content, dict) or "rendered" not in content:
         return None
@@ -321,17 +321,17 @@ def _check_wordpress(where: str, type: Any, status: Any, has_password: bool) -> 
 
 
 CONFUSED = {"am": "ti (Tigrinya)", "rw": "rn (Kirundi)"}
-"""Languages that are detected although a text may be in another one, which the model does not know."""
+"""Detected languages, each with a similar language that the model does not know and detects as this one."""
 
 
 def describe_uncertain(languages: Iterable[str | None]) -> str:
-    """What detection does not tell apart in these languages, as a part of a sentence; empty if nothing."""
+    """The confusions that detection makes among these languages, as part of a sentence; empty if none."""
     uncertain = sorted({*filter(None, languages)} & {*CONFUSED})
     return ", and ".join(f"{CONFUSED[code]} is detected as {code} too" for code in uncertain)
 
 
 class LanguageDetector:
-    """Detects languages. `detected` counts the documents that got one, by language."""
+    """Detects languages. `detected` counts the documents that got a detected language, by language."""
 
     def __init__(self) -> None:
         self.detected: Counter[str] = Counter()
@@ -355,7 +355,7 @@ class LanguageDetector:
 
 
 def _texts(fields: Mapping[str, Any]) -> Iterator[str]:
-    """The texts of fields that are not validated yet."""
+    """The texts in fields that are not yet validated."""
     text, sentences = fields.get("text"), fields.get("sentences")
     if isinstance(text, str):
         yield text[: 4 * MAX_CHARACTERS]  # blanks are collapsed later

@@ -1,7 +1,7 @@
 """The files that earlier deliveries read, with the ids of their documents, in a SQLite file.
 
-The changes of a run are one transaction, so a run that is killed leaves the record of the run before it. A
-run holds SQLite's lock from start to end; the system releases it when the process ends.
+The changes of a run are one transaction, so a killed run leaves the record of the previous run. A run holds
+SQLite's lock from start to end; the system releases it when the process ends.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ _UNKNOWN_FILES = (
     "CREATE TABLE IF NOT EXISTS unknown_files "
     "(file INTEGER, ending TEXT, count INTEGER, PRIMARY KEY (file, ending)) WITHOUT ROWID"
 )
-"""The number of unknown files by ending: those in an archive, or the file itself."""
+"""Schema: the number of unknown files by extension, for an archive those in it."""
 _VERSION = 1
 _LATE_WRITE_NS = 2 * 10**9
-"""A file written this shortly before it is read may change again without a new time or size."""
+"""Nanoseconds. A file written this shortly before it is read may change again without a new time or size."""
 _IS_PRESENT = (
     "EXISTS (SELECT 1 FROM files f WHERE f.number = d.file AND f.seen_run = :run "
     "AND (f.read_run < :run OR d.run = :run))"
@@ -52,7 +52,7 @@ class DeliveredFiles:
         self._database.execute("COMMIT")
 
     def fact(self, name: str) -> str | None:
-        """The value that was remembered under this name, or None."""
+        """The value stored under this name, or None."""
         row = self._one("SELECT value FROM facts WHERE name = ?", name)
         return None if row is None else str(row[0])
 
@@ -69,7 +69,7 @@ class DeliveredFiles:
         )
 
     def find_change(self, source: str, path: str) -> int | None:
-        """When a file was modified, in nanoseconds, if it is new or changed and has to be read; else None.
+        """The modification time of a file in nanoseconds if it is new or changed and must be read; else None.
 
         Marks the file as present. Raises InputError if it cannot be read.
         """
@@ -100,24 +100,24 @@ class DeliveredFiles:
         self._database.execute("DELETE FROM unknown_files WHERE file = ?", (self._file,))
 
     def add(self, id: str) -> None:
-        """Record that the current file has a document with this id."""
+        """Record that the current file contains a document with this id."""
         self._database.execute(
             "INSERT OR REPLACE INTO documents VALUES (?, ?, ?)", (id, self._file, self._run)
         )
 
     def add_unknown_files(self, ending: str, count: int) -> None:
-        """Record that the current file is or contains files with this ending in no known format."""
+        """Record `count` files with this extension and no known format: the current file, or files in it."""
         self._database.execute(
             "INSERT OR REPLACE INTO unknown_files VALUES (?, ?, ?)", (self._file, ending, count)
         )
 
     def unknown_files(self) -> dict[str, int]:
-        """By ending, the number of files of all sources in no known format."""
+        """The number of files of all sources in no known format, by extension."""
         query = "SELECT ending, sum(count) FROM unknown_files GROUP BY ending ORDER BY 2 DESC, 1"
         return {str(ending): int(count) for ending, count in self._database.execute(query)}
 
     def keep_open(self) -> None:
-        """Record that the current file was not read completely: it is read again, and loses no document."""
+        """Record that the current file was not read completely: it keeps its documents and is read again."""
         self._database.execute("UPDATE files SET is_done = 0 WHERE number = ?", (self._file,))
         self._database.execute("UPDATE documents SET run = ? WHERE file = ?", (self._run, self._file))
 
@@ -128,13 +128,13 @@ class DeliveredFiles:
         )
 
     def has_files(self, source: str) -> bool:
-        """Whether a source has a file in this run, or never had one."""
+        """Whether a source has a file in this run, or had none before."""
         row = self._one("SELECT count(*), coalesce(max(seen_run), 0) FROM files WHERE source = ?", source)
         assert row is not None
         return row[0] == 0 or row[1] == self._run
 
     def find_gone(self, source: str) -> Iterator[str]:
-        """The ids of documents that this source had and that no file of any source has any more."""
+        """The ids of this source's earlier documents that no file of any source contains any more."""
         query = (
             "SELECT DISTINCT g.id FROM documents g JOIN files o ON o.number = g.file "
             "WHERE o.source = :source AND NOT EXISTS "

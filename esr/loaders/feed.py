@@ -22,7 +22,7 @@ MAX_FEED_BYTES = 16 * 2**20
 
 
 def read(source: Source) -> Iterator[ReadResult]:
-    """A record per entry, with its content or else its summary. Raises InputError where the XML is broken.
+    """A record per entry, with its content or else its summary. Raises InputError if the XML is broken.
 
     From a WordPress export (WXR), only published posts and pages are read.
     """
@@ -32,12 +32,12 @@ def read(source: Source) -> Iterator[ReadResult]:
     if len(data) > MAX_FEED_BYTES:
         raise InputError(source.name, f"the feed is longer than {MAX_FEED_BYTES // 2**20} MiB: split it")
     try:
-        # As a stream, because feedparser may take text for an address and fetch it.
+        # A stream, because feedparser may take a string for an address and fetch it.
         parsed = feedparser.parse(io.BytesIO(data), resolve_relative_uris=False)
     except Exception as error:  # raised by the underlying parsers
         raise InputError(source.name, f"broken feed: {to_one_line(error) or type(error).__name__}") from None
     problem = parsed.get("bozo_exception")
-    # Entries of a truncated feed may be truncated too. feedparser detects and corrects wrong encodings.
+    # The last entry of a truncated feed may be truncated too. feedparser corrects wrong encodings.
     if problem is not None and not _is_harmless(problem, data):
         line = getattr(problem, "getLineNumber", lambda: None)()
         where = f"{source.name}:{line}" if line else source.name
@@ -54,7 +54,7 @@ def read(source: Source) -> Iterator[ReadResult]:
 
 
 def _is_harmless(problem: Any, data: bytes) -> bool:
-    """Whether nothing is lost: the encoding is wrong, or an HTML entity or namespace undeclared."""
+    """Whether a problem loses no text: a wrong encoding, or an undeclared HTML entity or namespace."""
     from feedparser.exceptions import ThingsNobodyCaresAboutButMe
 
     undeclared = str(problem).endswith(("undefined entity", "unbound prefix")) and _END.search(data[-200:])
@@ -80,8 +80,8 @@ def _build_record(source: Source, where: str, entry: Any, feed: Any) -> Record:
     return Record(where, {"id": id or make_requested_id("content", fields, source, 0), **fields})
 
 
-# The last paragraph of entries of WordPress: "The post TITLE appeared first on SITE." Few titles
-# begin with a small letter: "The post box that first appeared on this corner".
+# The last paragraph of WordPress entries: "The post TITLE appeared first on SITE." Few titles begin with a
+# small letter, unlike "The post box that first appeared on this corner".
 _APPEARED = compile_lazily(
     r"""(?:^|\n\n)(?:
         The\ post\ (?![a-z])[^\n]{1,400}\ (?:appeared\ first|first\ appeared)\ on
@@ -114,7 +114,7 @@ def _find_date(entry: Any) -> str | None:
 
 
 _END = re.compile(rb"</(?:rss|rdf:RDF|(?:\w+:)?feed)\s*>\s*(?:<!--.*-->\s*)?$")
-# <channel> proves nothing: agencies name theirs in the headers of NewsML-G2.
+# <channel> is not specific to feeds: headers of NewsML-G2 contain it too.
 _START = re.compile(rb"<(?:rss|rdf:RDF)[\s>]|<(?:\w+:)?feed[\s>]")
 
 FORMAT = register(

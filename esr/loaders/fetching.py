@@ -1,8 +1,7 @@
-"""Sources outside of the file system, fetched into a folder of files: mailboxes of IMAP, and buckets of S3.
+"""Sources outside of the file system, fetched into a folder of files: IMAP mailboxes and S3 buckets.
 
-What is known of a source is in a hidden file of its folder that is written after the others: if the program
-is killed between the two, they are fetched again.
-`esr.loaders.web` fetches feeds and sitemaps likewise.
+The state of a source is in a hidden file of its folder, which is written after the other files: if the
+program is killed before that, they are fetched again. `esr.loaders.web` fetches feeds and sitemaps likewise.
 """
 
 from __future__ import annotations
@@ -31,14 +30,14 @@ from esr.loaders.files import FileFilter, is_hidden
 
 _STATE = ".state.json"
 SETTLED_SECONDS = 3
-"""Files get times at least this far in the past, since `DeliveredFiles` takes younger ones for unfinished."""
+"""Files get modification times at least this far in the past: `DeliveredFiles` reads younger ones again."""
 
 State = TypeVar("State")
 
 
 @dataclass
 class FetchReport:
-    """Numbers of places that were asked and of what they have. `failed` has places, `problems` the rest."""
+    """Counts of places and of their items. `failed` has places that failed, `problems` other messages."""
 
     places: int = 0
     new: int = 0
@@ -54,21 +53,21 @@ class FetchReport:
 
 
 class Fetcher(Protocol):
-    """A source that is fetched before it is read."""
+    """A remote source, fetched before it is read."""
 
     folder: Path
 
     def fetch(self, target: Path | None = None) -> FetchReport:
-        """Fetch what is new into the folder, or, for a dry run, into another, which leaves all as it is.
+        """Fetch new items into the folder of the source; for a dry run into `target`, without other changes.
 
-        What cannot be fetched is reported and does not stop the rest. Raises EsrError if nothing can be
-        written, and UsageError if a package or a password is missing.
+        Items that cannot be fetched are reported, and the others are still fetched. Raises EsrError if
+        nothing can be written, and UsageError if a package or a password is missing.
         """
         ...
 
 
 def read_state(folder: Path, type: type[State]) -> State:
-    """What an earlier run knew, or an empty one. Raises EsrError."""
+    """The state stored by the previous run, or an empty one. Raises EsrError."""
     path = folder / _STATE
     try:
         return decode(path.read_bytes(), type=type)
@@ -79,15 +78,15 @@ def read_state(folder: Path, type: type[State]) -> State:
 
 
 def write_state(folder: Path, state: object, modified: float) -> None:
-    """Keep what is known for the next run. Raises OSError."""
+    """Store the state for the next run. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
     write_file(folder / _STATE, [encode(state)], modified)
 
 
 def write_file(path: Path, parts: Iterable[bytes], modified: float | None = None) -> None:
-    """Write a file, at once for whoever reads the folder. Raises OSError.
+    """Write a file atomically. Raises OSError.
 
-    `modified`: its time of modification, by default now.
+    `modified`: its modification time in seconds since 1970, by default now.
     """
     hidden = path.with_name(f".{path.name[:200]}.{os.getpid()}.new")
     try:
@@ -102,18 +101,17 @@ def write_file(path: Path, parts: Iterable[bytes], modified: float | None = None
         hidden.unlink(missing_ok=True)
 
 
-# Mailboxes of IMAP: a file for each new message. They are only read: no message is marked as seen. New are
-# the messages after the last one that is known, by their numbers (UID), which hold as long as the mailbox has
-# the same UIDVALIDITY.
+# IMAP mailboxes: a file for each new message. No message is marked as seen. Messages are new if their number
+# (UID) is above the last known one. Numbers are valid as long as the mailbox has the same UIDVALIDITY.
 
 _WINDOW = 50_000
-"""How many numbers are asked about at once: imaplib refuses lines of more than a million characters."""
+"""Numbers per request: imaplib refuses lines of more than a million characters."""
 _MESSAGE_ID = re.compile(rb"^Message-ID:", re.I | re.M)
 
 
 @dataclass(frozen=True)
 class MailOptions:
-    """The password is in the file, or else in the environment variable. `max_messages` are of one run."""
+    """The password is in the file, or else in the environment variable. `max_messages` is a limit per run."""
 
     password_file: Path | None
     password_variable: str
@@ -122,7 +120,7 @@ class MailOptions:
 
 
 class _KnownMessages(Struct):
-    """How far a mailbox was read."""
+    """The last message of a mailbox that was read, and its UIDVALIDITY."""
 
     validity: int = 0
     last: int = 0
@@ -132,7 +130,7 @@ class Address:
     """A mailbox: `imaps://user@host[:port]/mailbox`, or `imap://…`, which begins TLS by STARTTLS."""
 
     def __init__(self, url: str) -> None:
-        """Raises UsageError, which does not repeat a password."""
+        """Raises UsageError, whose message contains no password."""
         try:
             parts = urlsplit(url)
             self.port = parts.port or (993 if parts.scheme == "imaps" else 143)
@@ -211,7 +209,7 @@ class Mailboxes:
 
 
 class _Reading:
-    """Reads one mailbox in one run. It notes in `known` and `report` what it has read."""
+    """Reads one mailbox in one run. Updates `known` and `report`."""
 
     def __init__(
         self, url: str, address: Address, known: _KnownMessages, options: MailOptions, report: FetchReport
@@ -223,7 +221,7 @@ class _Reading:
         self._report = report
 
     def messages(self, password: str) -> Iterator[tuple[str, list[bytes]]]:
-        """The new messages, each with the name of its file. A failure ends them, and is reported."""
+        """The new messages, each with the name of its file. A failure is reported and ends them."""
         try:
             with self._address.connect(password, self._options.max_seconds) as connection:
                 for uid in self._find_new(connection):
@@ -240,7 +238,7 @@ class _Reading:
         """The numbers of the messages to fetch. Raises IMAP4.error."""
         _check(connection.select(_quote(self._address.mailbox), readonly=True))
         validity, end = (_read_number(connection, name) for name in ("UIDVALIDITY", "UIDNEXT"))
-        if validity != self._known.validity:  # the mailbox was made anew, and so are its numbers
+        if validity != self._known.validity:  # the mailbox was created again with new numbers
             self._known.validity, self._known.last = validity, 0
         found: list[int] = []
         for start in range(self._known.last + 1, end, _WINDOW):
@@ -265,7 +263,7 @@ class _Reading:
 
 
 def _fetch(connection: IMAP4, uid: int) -> bytes:
-    """A message, cut off after the limit, without marking it as seen. Raises IMAP4.error."""
+    """A message, cut at the limit, without marking it as seen. Raises IMAP4.error."""
     parts = _check(connection.uid("FETCH", str(uid), f"(BODY.PEEK[]<0.{MAX_DOCUMENT_BYTES + 1}>)"))
     return next((part[1] for part in parts if isinstance(part, tuple)), b"")
 
@@ -282,7 +280,7 @@ def _is_bytes(error: Exception) -> bool:
 
 
 def _read_number(connection: IMAP4, name: str) -> int:
-    """A number that the server told when the mailbox was opened. Raises IMAP4.error."""
+    """A number that the server sent when the mailbox was opened. Raises IMAP4.error."""
     (number, *_) = connection.response(name)[1]
     if not number:
         raise IMAP4.error(f"the server tells no {name}")
@@ -290,7 +288,7 @@ def _read_number(connection: IMAP4, name: str) -> int:
 
 
 def _quote(name: str) -> str:
-    """The name of a mailbox as IMAP wants it: quoted, in its own form of UTF-7 (RFC 3501, 5.1.3)."""
+    """The name of a mailbox for IMAP: quoted, in modified UTF-7 (RFC 3501, 5.1.3)."""
 
     def encode(match: re.Match[str]) -> str:
         text = b64encode(match[0].encode("utf-16-be")).rstrip(b"=").replace(b"/", b",").decode()
@@ -300,18 +298,18 @@ def _quote(name: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-# Buckets of S3: a file for each object. An object has changed if its ETag or its size has. One that is gone
-# is deleted from the folder.
+# S3 buckets: a file for each object. An object has changed if its ETag or its size has changed. Files of
+# deleted objects are deleted.
 
 _URL = re.compile(r"s3://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:/(.*))?")
 _CHUNK_BYTES = 2**20
 _BOTH_FILE_AND_FOLDER = (FileExistsError, NotADirectoryError, IsADirectoryError)
-"""The errors for a key that another key continues with a slash."""
+"""The errors for a key that is also the folder of another key."""
 
 
 @dataclass(frozen=True)
 class BucketOptions:
-    """`max_files` are fetched in one run. Only files that the filter accepts are fetched at all."""
+    """`max_files` is a limit per run. Only files that the filter accepts are fetched."""
 
     files: FileFilter
     max_files: int = 1000
@@ -319,7 +317,7 @@ class BucketOptions:
 
 
 class _KnownObjects(Struct):
-    """The ETag and size of each object that is in the folder, by bucket and key."""
+    """The ETag and the size in bytes of each object in the folder, by bucket and key."""
 
     objects: dict[str, tuple[str, int]] = {}
 
@@ -365,7 +363,7 @@ class Buckets:
         return report
 
     def _list(self, client: Any, report: FetchReport) -> tuple[dict[str, _Object], tuple[str, ...]]:
-        """The objects by bucket and key, and the beginnings of those that could not be listed."""
+        """The objects by bucket and key, and the prefixes that could not be listed."""
         from botocore.exceptions import BotoCoreError, ClientError
 
         listed: dict[str, _Object] = {}
@@ -443,17 +441,17 @@ class _Object:
 
     @property
     def modified(self) -> float:
-        """The time for its file. S3 tells seconds; the ETag makes two versions of one second differ."""
+        """The modification time of its file. S3 gives seconds; the ETag separates versions of one second."""
         part = hash64(self.etag) % 10**6 / 10**6
         return min(float(self.last_modified.timestamp()), time.time() - SETTLED_SECONDS - 1) + part
 
     def is_below(self, prefix: str) -> bool:
-        """Whether it is in this folder of the bucket, and no folder itself or hidden."""
+        """Whether it is in this folder of the bucket, and neither hidden nor a folder."""
         inside = not prefix or self.key == prefix or self.key.startswith(f"{prefix.rstrip('/')}/")
         return inside and not self.key.endswith("/") and not any(map(is_hidden, self.key.split("/")))
 
     def is_file_name(self) -> bool:
-        """Whether the key stays in the folder as a path, which one with `..` would not."""
+        """Whether the key is a path inside the folder: one with `..` is not."""
         parts = self.key.split("/")
         return not any(part in ("", ".", "..") or len(part.encode()) > 200 for part in parts) and (
             "\\" not in self.key and "\0" not in self.key

@@ -21,9 +21,9 @@ from esr.text.document import DESCRIPTIVE_FIELDS, LIST_FIELDS, META_PREFIX, META
 from esr.text.validate import InvalidDocument, build_document
 
 _NAMES = ("value", "name", "term", "label", "title", "tag", "@value", "text")
-"""The keys of the name of an object in a list; the first one wins."""
+"""The keys that may have the name of an object in a list; the first one present is used."""
 _PARAGRAPHS = ("text", "paragraph", "content")
-"""The keys of the paragraph in an object in a list; the first one wins."""
+"""The keys that may have the paragraph of an object in a list; the first one present is used."""
 _MAX_LITERAL_CHARS = 100_000
 _BY = re.compile(r"^(?:by|von|par|por|di|door)\s+(?=\S)", re.I)
 _BETWEEN_AUTHORS = re.compile(r"\s*[;|\n]\s*|\s+(?:and|und|et|y|&)\s+|\s*,\s+(?:and|und)\s+")
@@ -55,26 +55,26 @@ def read_paragraphs(value: Any) -> str | None:
 
 
 def is_lossless(value: Any) -> bool:
-    """Whether `read_list` keeps all of a value, which it does not for objects with more than a name."""
+    """Whether `read_list` keeps all of a value: it drops other members of objects than the name."""
     elements = value if isinstance(value, list) else [value]
     return not any(isinstance(element, dict) and len(element) > 1 for element in elements)
 
 
 def _text_of(element: Any, names: Iterable[str]) -> str | None:
-    """A string, or that of an object under the first of these names; None for any other element."""
+    """A string, or the string of an object under the first of these names; None for any other element."""
     if isinstance(element, dict):
         element = next((element[name] for name in names if isinstance(element.get(name), str)), None)
     return element.strip() if isinstance(element, str) else None
 
 
 def _read_literal(text: str) -> list[Any] | None:
-    """The list in a cell such as `['a', 'b']`, as pandas writes lists, or in JSON; None if it has none."""
+    """The list in a cell such as `['a', 'b']`, as pandas writes lists, or in JSON; None for other text."""
     text = text.strip()
     if not (text.startswith("[") and text.endswith("]")) or len(text) > _MAX_LITERAL_CHARS:
         return None
     try:
         with warnings.catch_warnings():
-            # Python warns of backslashes in strings.
+            # Python warns about backslashes in strings.
             warnings.simplefilter("ignore", SyntaxWarning)
             warnings.simplefilter("ignore", DeprecationWarning)
             value = ast.literal_eval(text)
@@ -100,7 +100,7 @@ def _split_at_commas(name: str) -> list[str]:
 
 
 def _split_keywords(text: str) -> list[str]:
-    """Split at the first separator in the text, trying those that are least likely in a keyword first."""
+    """Split at one separator: the first in the text of those tried, the least likely in a keyword first."""
     separator = next((separator for separator in _BETWEEN_KEYWORDS if separator in text), None)
     return [text] if separator is None else text.split(separator)
 
@@ -125,7 +125,7 @@ _KNOWN = {
     "paragraphs contenthtml bodyhtml htmlbody htmlcontent description shortdescription summary abstract lead "
     "teaser snippet excerpt excerptrendered",
 }
-"""By field, its other names, in lower case without blanks and punctuation. The first one wins."""
+"""Other names of each field, in lower case without blanks and punctuation. The first one present is used."""
 _MAX_NAME = 40
 _MAX_COLUMNS = 1000
 _HTML = re.compile(
@@ -151,7 +151,7 @@ def find_known_columns(fields: Mapping[str, Any], is_date: Callable[[str], bool]
     """The values of missing fields that are in columns with other known names.
 
     Values are strings, numbers (ids and dates only) and lists; a list of paragraphs becomes one text. A field
-    that has an object instead of a value counts as missing.
+    whose value is an object counts as missing.
     """
     given = look_into_objects(fields)
     names = tuple(name for name in given if len(name) <= _MAX_NAME)
@@ -166,7 +166,7 @@ def find_known_columns(fields: Mapping[str, Any], is_date: Callable[[str], bool]
 
 
 def look_into_objects(fields: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The fields, with objects replaced by their members under both names: `source.name`."""
+    """The fields, with objects replaced by their members, named with a dot: `source.name`."""
     if not any(isinstance(value, dict) for value in fields.values()):
         return fields
     flat: dict[str, Any] = {}
@@ -190,7 +190,7 @@ def _to_text(field: str, value: Any) -> str:
 
 @lru_cache(maxsize=1024)
 def is_in_field(name: str, *fields: str) -> bool:
-    """Whether a column of this name has one of these fields, by its own or another known name."""
+    """Whether a column of this name has one of these fields, under the field's name or another known name."""
     normal = _normalise(name[: _MAX_NAME + 1])
     return any(normal == field or normal in _KNOWN[field].split() for field in fields)
 
@@ -212,7 +212,7 @@ def _normalise(name: str) -> str:
 def _match_columns(columns: tuple[str, ...]) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """For each field without a column of its own name, the columns that may have it."""
     by_name: dict[str, str] = {}
-    for column in sorted(columns, key=lambda column: "." in column):  # those inside objects last
+    for column in sorted(columns, key=lambda column: "." in column):  # columns inside objects last
         by_name.setdefault(_normalise(column), column)
     matches = []
     for field, others in _KNOWN.items():
@@ -253,8 +253,9 @@ def parse_mapping(pairs: Iterable[str]) -> dict[str, str]:
 def apply_mapping(record: Record, mapping: Mapping[str, str], tabular: bool) -> Mapping[str, Any]:
     """The record's fields, renamed by the mapping. Raises MissingColumn.
 
-    A mapped column loses its own name, so that `text=body` does not conflict with a column `sentences`. A
-    record that lacks the column of an optional field keeps its own value of the field: see `find_absent`.
+    A mapped column is removed under its former name. A mapping of `text` or `sentences` also removes the
+    former values of both, which could conflict. A record that lacks the column of an optional field keeps its
+    value of the field: see `find_absent`.
     """
     if not mapping:
         return record.fields
@@ -280,7 +281,7 @@ def find_absent(record: Record, mapping: Mapping[str, str]) -> Iterator[tuple[st
 
 
 def _find_columns(record: Record, mapping: Mapping[str, str]) -> Mapping[str, Any]:
-    """The record's columns, with those inside objects under both names: `parts.copy`."""
+    """The record's columns, with members of objects under dotted names too: `parts.copy`."""
     if all(column in record.fields for column in mapping.values()):
         return record.fields
     return {**look_into_objects(record.fields), **record.fields}
@@ -321,7 +322,7 @@ def parse_constants(pairs: Iterable[str]) -> dict[str, Any]:
 
 
 def apply_constants(fields: Mapping[str, Any], constants: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields, replaced by the constants. Metadata keep the keys that no constant has."""
+    """The fields, replaced by the constants. Metadata keys without a constant are kept."""
     applied = {**fields, **constants}
     if METADATA in constants and isinstance(fields.get(METADATA), dict):
         applied[METADATA] = {**fields[METADATA], **constants[METADATA]}

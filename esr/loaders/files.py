@@ -1,8 +1,8 @@
-"""Finds, filters, opens and decompresses source files, also those in zip and tar archives, as streams.
+"""Finds, filters, opens and decompresses source files as streams, including those in zip and tar archives.
 
-A few KB can expand to petabytes (a "zip bomb"), so a `Budget` limits what each file unpacks to. Zip,
-Parquet and PDF need a seekable file, because their table of contents is at the end.
-Nothing is extracted to disk, so a malicious member name such as `../../etc/passwd` is harmless.
+A few KB can expand to petabytes (a "zip bomb"), so a `Budget` limits the unpacked size of each file. Zip,
+Parquet and PDF need a seekable file, because their table of contents is at the end. Members are never
+extracted to their paths, so a malicious member name such as `../../etc/passwd` is harmless.
 """
 
 from __future__ import annotations
@@ -36,21 +36,21 @@ _TEXT_SUFFIXES = (".jsonl", ".ndjson", ".txt")
 
 
 class FoundFile(NamedTuple):
-    """A file to read. `below` is its path in the folder that was named, None if the file itself was."""
+    """A file to read. `below` is its path below the folder given by the user; None if the file was given."""
 
     path: str
     below: str | None = None
 
 
 def display_name(path: str) -> str:
-    """The path as messages show it. Bytes that are not UTF-8 are escaped, so that it can be printed."""
+    """The path for messages. Bytes that are not UTF-8 are escaped, so that it can be printed."""
     if path == STANDARD_INPUT:
         return "standard input"
     return path.encode("utf-8", "backslashreplace").decode()
 
 
 def is_hidden(name: str) -> bool:
-    """Whether a file or folder of this name is skipped in its folder."""
+    """Whether a file or folder of this name is hidden, and so skipped in a folder."""
     return name.startswith(".")
 
 
@@ -76,7 +76,7 @@ def iterate_files(
         on_error(problem)
         return
     if {entry.name for entry in entries} >= _MAILDIR:
-        # In `tmp` are messages that are not whole yet, and beside the three the files of servers.
+        # `tmp` has incomplete messages; files next to the three folders belong to the mail server.
         entries = [entry for entry in entries if entry.name != "tmp" and entry.is_dir()]
     ancestors = parents | {(status.st_dev, status.st_ino)}
     for entry in entries:
@@ -95,7 +95,7 @@ def iterate_files(
 
 
 def count_text_bytes(paths: Iterable[str]) -> int:
-    """The total size of those files that are JSON Lines or plain text. Folders are not searched."""
+    """The total size in bytes of the files that are JSON Lines or plain text. Folders are not searched."""
     return sum(
         os.path.getsize(path) for path in paths if path.endswith(_TEXT_SUFFIXES) and os.path.isfile(path)
     )
@@ -111,7 +111,7 @@ class FileFilter(NamedTuple):
     exclude: tuple[str, ...] = ()
 
     def accepts(self, path: str) -> bool:
-        """Whether to read the file with this path below the folder or archive that was named."""
+        """Whether to read the file with this path below the given folder or archive."""
         is_included = not self.include or any(_matches(path, pattern) for pattern in self.include)
         return is_included and not any(_matches(path, pattern) for pattern in self.exclude)
 
@@ -134,7 +134,7 @@ def _iterate_parents(path: str) -> Iterator[str]:
         path = path.rpartition("/")[0]
 
 
-# Below this size no ratio is suspicious: a short file of blanks compresses to almost nothing.
+# Up to this size, no ratio is suspicious: a short file of blanks compresses to almost nothing.
 FREE_BYTES = 64 * 2**20
 
 
@@ -152,7 +152,7 @@ DEFAULT_LIMITS = Limits()
 
 
 class ExpansionError(InputError):
-    """A packed file expands beyond the limits; the rest of it is not read."""
+    """A packed file expands beyond the limits. The rest of it is not read."""
 
 
 class Budget:
@@ -181,11 +181,11 @@ class Budget:
             )
 
     def count_packed(self, stream: BinaryIO) -> BinaryIO:
-        """The stream, whose bytes are counted as packed."""
+        """A stream of the same bytes, which counts them as packed."""
         return _wrap(stream, self._add_packed)
 
     def limit_unpacked(self, stream: BinaryIO) -> BinaryIO:
-        """The stream, whose bytes are counted as unpacked. Reading raises ExpansionError."""
+        """A stream of the same bytes, which counts them as unpacked. Reading raises ExpansionError."""
         return _wrap(stream, self.spend)
 
     def _add_packed(self, packed: int) -> None:
@@ -213,7 +213,7 @@ HEAD_BYTES = 4096
 class PeekedSource(NamedTuple):
     """A source and its first bytes, which can still be read from its stream.
 
-    `head` is in UTF-8 without leading blanks; `raw_head` is unchanged. `is_blank`: it has whitespace only.
+    `head` is in UTF-8 without leading blanks; `raw_head` is unchanged. `is_blank`: the source is blank.
     """
 
     source: Source
@@ -240,7 +240,7 @@ def open_source(path: str, id_path: str, budget: Budget | None = None) -> Iterat
 
 @contextmanager
 def decompress(source: Source, file_name: str, budget: Budget) -> Iterator[PeekedSource]:
-    """Unpack gzip, bzip2 or Zstandard, if the first bytes or the file name show that a source is packed."""
+    """Unpack gzip, bzip2 or Zstandard, recognised by the first bytes or the file name."""
     with ExitStack() as stack:
         magic = source.stream.read(len(_ZSTD_MAGIC))
         stream = _prepend(magic, source.stream)
@@ -279,7 +279,7 @@ def _open_zstd(stream: BinaryIO) -> BinaryIO:
 
 
 def _to_utf8(head: bytes) -> bytes:
-    """The first bytes of XML or JSON in UTF-16 as UTF-8, to detect the format; readers accept both."""
+    """The first bytes, converted from UTF-16 to UTF-8 for XML or JSON, to detect the format."""
     if not head.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
         return head
     text = head.decode("utf-16", "ignore").lstrip()
@@ -287,7 +287,7 @@ def _to_utf8(head: bytes) -> bytes:
 
 
 def _prepend(head: bytes, stream: BinaryIO) -> BinaryIO:
-    """Bytes that were read ahead, then the rest of the stream."""
+    """A stream of bytes that were read ahead, then the rest of `stream`."""
 
     def take(size: int) -> bytes:
         nonlocal head
@@ -320,7 +320,7 @@ _CORRUPT = (
 
 @contextmanager
 def raise_input_errors(name: str) -> Iterator[None]:
-    """Raise errors of reading and decompressing inside the block as InputError with this name."""
+    """Convert errors of reading and decompressing inside the block to InputErrors with this name."""
     try:
         yield
     except _CORRUPT as error:
@@ -344,7 +344,7 @@ def _corrupt_file(name: str, error: Exception) -> InputError:
 
 MAX_ARCHIVE_DEPTH = 3
 ARCHIVE_SUFFIXES = (".tar", ".tgz", ".zip")
-# tarfile reads GNU and pax headers into memory at once; no real one is longer.
+# tarfile reads GNU and pax headers into memory at once; real ones are shorter.
 _MAX_HEADER_BYTES = 2**20
 _NAME_HEADERS = (
     tarfile.XHDTYPE,
@@ -431,7 +431,7 @@ def _open_in_tar(source: Source, archive: tarfile.TarFile, info: tarfile.TarInfo
 
 
 class _StrictTarInfo(tarfile.TarInfo):
-    """Raises ReadError for a corrupt header, which tarfile mistakes for the end of the archive."""
+    """Raises ReadError for a corrupt header, which tarfile would take for the end of the archive."""
 
     @classmethod
     def frombuf(cls, buf: Any, encoding: str | None, errors: str) -> _StrictTarInfo:

@@ -15,7 +15,7 @@ NO_QUOTE = "none"
 
 
 class TableLayout(NamedTuple):
-    """The declared layout of tables; None where the first row has to show it.
+    """The declared layout of tables. None means that it is detected from the first row.
 
     `quote` is a character, or NO_QUOTE if fields are never quoted. `columns` names the columns of tables
     without a row of names.
@@ -38,11 +38,11 @@ UNDECLARED = TableLayout()
 class Source(NamedTuple):
     """One file to read, or one member of an archive.
 
-    `name` is shown in messages: the path as the user wrote it. `id_path` is the path for ids
-    (`esr.loaders.ids`), without `.gz` or `.zst`; "stdin" for standard input. `stream` yields the decompressed
-    bytes; it can be read once, from start to end. `path` is a file on disk with exactly these bytes, for
-    formats that must seek; None for compressed files and pipes. `table` is the declared layout of tables.
-    `encoding_advice` tells users what to do about a byte that is not UTF-8.
+    `name` is for messages: the path as the user wrote it. `id_path` is the path for ids (`esr.loaders.ids`),
+    without `.gz` or `.zst`; "stdin" for standard input. `stream` yields the decompressed bytes; it can be
+    read once, from start to end. `path` is a file on disk with exactly these bytes, for formats that must
+    seek; None for compressed files and pipes. `table` is the declared layout of tables. `encoding_advice`
+    tells users what to do about a byte that is not UTF-8.
     """
 
     name: str
@@ -65,7 +65,7 @@ class Record(NamedTuple):
 
 
 class Malformed(NamedTuple):
-    """A document that cannot be read, although later ones can. `id` is None if unknown."""
+    """A document that cannot be read; later ones can. `id` is None if unknown."""
 
     where: str
     problem: str
@@ -73,9 +73,9 @@ class Malformed(NamedTuple):
 
 
 class Skipped(NamedTuple):
-    """A document that its publisher does not want loaded. `reason` is for example "under embargo".
+    """A document that must not be loaded, by its publisher. `reason` is for example "under embargo".
 
-    If `is_lasting`, reading its file again later gives the same.
+    If `is_lasting`, reading its file again later gives the same result.
     """
 
     where: str
@@ -84,7 +84,7 @@ class Skipped(NamedTuple):
 
 
 class Remark(NamedTuple):
-    """A change made unasked that users should know of: "have no 'author' for --mapping …".
+    """A remark on an automatic change, such as "have no 'author' for --mapping …".
 
     A report counts equal remarks; `unit` is the unit of that count, documents or files.
     """
@@ -97,8 +97,8 @@ class Remark(NamedTuple):
 class UnknownFiles(NamedTuple):
     """Files of a folder or archive that are in no known format, or not in the declared one.
 
-    `ending` is the suffix of their names in lower case, such as ".rtf"; "" for none. `where` is the first
-    one.
+    `ending` is the suffix of their names in lower case, such as ".rtf"; "" for none. `where` is the location
+    of the first one.
     """
 
     where: str
@@ -115,14 +115,14 @@ class Format(Struct, frozen=True):
     `suffixes` are file name extensions, without `.gz`. `sniff` gets the first bytes of a file, without
     leading blanks, if the name is not conclusive. `read` yields the records of a source lazily and holds one
     at a time. It yields Malformed for a single unreadable document, Skipped for one that must not be loaded,
-    and Remark for changes made unasked. It raises InputError where the source is broken and the rest of it
-    cannot be read. `needs` are the optional modules that it imports.
+    and Remark for automatic changes. It raises InputError if the rest of the source cannot be read. `needs`
+    are the optional modules that it imports.
 
-    A `tabular` format has the same columns in every record. With `any_names`, the author of a source has
-    named its fields. With `may_lack_documents`, a file may contain other items only, such as pictures. Files
-    of an `is_text` format do not declare their encoding; `read` gets them in UTF-8. An `often_incidental`
-    format is not read in folders, except from files with one of its suffixes. A file in an `is_container`
-    format is a zip archive whose members are no files of their own.
+    A `tabular` format has the same columns in every record. With `any_names`, the format does not define the
+    names of fields. With `may_lack_documents`, a file may contain only other items, such as pictures. Files
+    of an `is_text` format do not declare their encoding; `read` gets them in UTF-8. Files of an
+    `often_incidental` format are read in folders only if they have one of its suffixes. A file in an
+    `is_container` format is a zip archive that is read as one source.
     """
 
     name: str
@@ -140,7 +140,7 @@ class Format(Struct, frozen=True):
 
 
 WITHDRAWN = "cancelled or withheld"
-"""The reason for skipping a document that its publisher has withdrawn."""
+"""The reason for skipping a document withdrawn by its publisher."""
 WITHDRAWN_STATUSES = ("canceled", "cancelled", "withheld")
 """The statuses of such documents in the IPTC's standards, one of them in both spellings."""
 
@@ -162,7 +162,7 @@ class _Stream(io.RawIOBase):
 
 
 def open_stream(take: Callable[[int], bytes]) -> BinaryIO:
-    """A stream of what `take` gives for the number of bytes that it may have at most; none are the end."""
+    """A stream of the bytes that `take` returns for a maximum number of bytes; b"" is the end."""
     return cast(BinaryIO, io.BufferedReader(_Stream(take), _BUFFER_BYTES))
 
 

@@ -1,8 +1,8 @@
-"""Ids of documents: read from a source, made where it has none, checked, and unique in a delivery.
+"""Ids of documents: read from a source or made if it has none, checked, and unique in a delivery.
 
-Some sources give a placeholder such as `not_available`, or one value for many different documents: `IdCheck`
-finds such values, which are no ids. Every command that writes an index reads its documents through
-`SameIdFilter`, so both engines see each id once, also where feeds overlap or exports repeat documents.
+Some sources have placeholders such as `not_available`, or one value for many different documents: `IdCheck`
+finds such values. Every command that writes an index reads its documents through `SameIdFilter`, so an engine
+sees each id once, even if feeds overlap or exports repeat documents.
 """
 
 from __future__ import annotations
@@ -46,14 +46,13 @@ def make_id_from_path(source: Source) -> str:
 def make_id_path(path: str, base: str | None = None) -> str:
     """The path of a file for its id, which does not depend on the folder that was named to find the file.
 
-    It is relative to the root of the file system, or to the folder `base`, so that it stays the same when
-    that folder is moved. Links to folders are resolved; a link to a file is a file of its own. Raises
-    InputError if the file is not below `base`.
+    It is relative to the root of the file system, or to the folder `base`, so that this folder can be moved.
+    Links to folders are resolved, links to files are not. Raises InputError if the file is not below `base`.
     """
     folder, name = os.path.split(path)
     if base is None:
         return PurePath(os.path.realpath(folder), name).as_posix().lstrip("/")
-    # If a link in the base leads out of it, the path through the link counts.
+    # If a link in the base leads out of it, the path through the link is used.
     for resolve in (os.path.realpath, os.path.abspath):
         below = PurePath(os.path.relpath(os.path.join(resolve(folder), name), resolve(base)))
         if below.parts[0] != os.pardir:
@@ -68,7 +67,7 @@ MADE_ID_POLICIES: dict[str, str] = {
 }
 _CONTENT = (*(name for name in FIELDS if name != "id"), METADATA)
 _DIGEST_BYTES = 16
-# A longer url leaves no room for the ids of sentences.
+# A longer url would leave no room for the suffixes of sentence ids.
 _MAX_URL_BYTES = 480
 
 
@@ -87,7 +86,7 @@ def make_requested_id(policy: str, fields: Mapping[str, Any], source: Source, nu
 
 
 def choose_policy(fields: Mapping[str, Any]) -> str | None:
-    """The policy for a document without an id; None if it has one, or nothing to make one of."""
+    """The policy for a document without an id; None if it has an id, or nothing to make one from."""
     if fields.get("id") is not None:
         return None
     if fields.get("url"):
@@ -121,7 +120,7 @@ class KeyStore:
         self._database.execute("BEGIN")
 
     def insert(self, key: bytes, value: str) -> str | None:
-        """Store the value under a new key and return None; for an existing key, return the stored value."""
+        """Store the value if the key is new. Returns the value already stored, or None for a new key."""
         cursor = self._execute("INSERT OR IGNORE INTO keys VALUES (?, ?)", (key, value))
         return None if cursor.rowcount else self.find(key)
 
@@ -153,7 +152,7 @@ SAME_ID_POLICIES: dict[str, str] = {
 }
 
 _MANY_VERSIONS = 10
-"""An id whose documents were replaced this often is reported."""
+"""Number of replacements from which an id is reported."""
 _ENCODER = Encoder(order="deterministic")
 
 Reject = Callable[[Located, str], None]
@@ -221,7 +220,7 @@ class SameIdFilter:
                 )
 
     def _keep_last(self, documents: Iterable[Located], keys: KeyStore) -> Iterator[Located]:
-        # Which document is the last is known at the end of a delivery, so all of them go through a file.
+        # The last document with an id is known only at the end of a delivery, so all are spooled to a file.
         with TemporaryFile("w+", encoding="utf-8", prefix="esr-same-id-") as spool:
             lines = 0
             for located in documents:
@@ -254,12 +253,12 @@ def _describe(located: Located) -> str:
 
 
 def _hash_content(document: Document) -> str:
-    """Equal for equal documents. Three times as fast as the checksums of stored documents."""
+    """A digest that is equal for equal documents, faster than the checksums of stored documents."""
     return blake2b(_ENCODER.encode(document), digest_size=16).hexdigest()
 
 
 WINDOW = 500
-"""How many documents of a file are read before the first of them gets its id."""
+"""Number of documents of a file that are read ahead before the first one gets its id."""
 _WINDOW_CHARS = 4 * 2**20
 _MIN_DOCUMENTS = 10
 _MIN_SHARE = 0.05
@@ -278,7 +277,7 @@ _PLACEHOLDERS = frozenset(
 
 
 def is_placeholder(value: Any) -> bool:
-    """Whether this is a word for an unknown id or address."""
+    """Whether this is a placeholder for an unknown id or address."""
     return isinstance(value, str) and _NO_LETTERS.sub("", value).lower() in _PLACEHOLDERS
 
 
@@ -317,7 +316,7 @@ class IdCheck:
         return isinstance(value, str) and value in self._shared
 
     def is_no_address(self, value: Any) -> bool:
-        """Whether an address is a placeholder, or shared by too many documents to make an id of it."""
+        """Whether an address is a placeholder, or shared by too many documents to make an id from it."""
         return is_placeholder(value) or self.is_no_id(value)
 
 

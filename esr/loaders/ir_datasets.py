@@ -1,4 +1,4 @@
-"""Data sets of the package ir_datasets, named as `ir_datasets:NAME` where a file is named otherwise."""
+"""Data sets of the package ir_datasets, named `ir_datasets:NAME` in place of a file."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def is_dataset(path: str | os.PathLike[str]) -> bool:
 
 
 def read_entries(path: str | os.PathLike[str], kind: str) -> Iterator[Any]:
-    """The `docs`, `queries` or `qrels` of a data set, lazily, as ir_datasets has them.
+    """The `docs`, `queries` or `qrels` of a data set, lazily, as entries of ir_datasets.
 
-    Downloads what is not there yet. Raises UsageError if there is no such data set or it has no such entries,
-    and InputError if they cannot be read.
+    Downloads missing files. Raises UsageError if there is no such data set or it has no such entries, and
+    InputError if they cannot be read.
     """
     require("ir_datasets:NAME", "ir_datasets")
     import ir_datasets
@@ -49,7 +49,7 @@ def read_entries(path: str | os.PathLike[str], kind: str) -> Iterator[Any]:
             entry = next(entries)
         except StopIteration:
             return
-        except Exception as error:  # of a download, or of the data set's own code
+        except Exception as error:  # from a download, or from the code of the data set
             raise InputError(f"{path}:{number + 1}", f"cannot be read: {to_one_line(error)}") from error
         number += 1
         yield entry
@@ -58,7 +58,7 @@ def read_entries(path: str | os.PathLike[str], kind: str) -> Iterator[Any]:
 def fields_of(entry: Any) -> dict[str, Any]:
     """The fields of a document or query as in JSON Lines, and a `text` if none of them has it.
 
-    Bytes are left out: they are the source that the fields were read from.
+    Bytes are left out: they are the source of the other fields.
     """
     fields: dict[str, Any] = _to_plain(entry)
     if not any(is_in_field(name, "text") for name in fields):
@@ -85,7 +85,7 @@ def read_documents(source: Source) -> Iterator[Record]:
 FORMAT = Format(
     "ir_datasets", "a data set of ir_datasets", (), lambda head: False, read_documents, any_names=True
 )
-"""Not registered: no file is in it."""
+"""The format of data sets. It is not registered, since no file has it."""
 
 
 def open_dataset(path: str) -> Source:

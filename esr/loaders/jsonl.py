@@ -1,8 +1,8 @@
-"""JSON as programs write it: JSON Lines, arrays of documents, and objects one after the other.
+"""JSON as programs write it: JSON Lines, arrays of documents, and concatenated objects.
 
-The first bytes tell JSON Lines (`jsonl`) from all other layouts (`json`), which are read as a stream in
-bounded memory. `JsonCursor` does this, because libraries such as ijson do not report the position of a value,
-and messages need its line. Envelopes are the objects that programs put around documents, such as
+The first bytes distinguish JSON Lines (`jsonl`) from all other layouts (`json`). `JsonCursor` reads the
+latter as a stream in bounded memory: libraries such as ijson do not report the line of a value, which
+messages need. Envelopes are the objects that programs put around documents, such as
 `{"articles": [{…}, {…}]}`: APIs use `articles`, `data`, `response` and `results`, databases `_source` and
 `attributes`.
 """
@@ -36,7 +36,7 @@ def is_envelope_name(name: str) -> bool:
 
 
 def has_text(fields: Mapping[str, Any]) -> bool:
-    """Whether these are the fields of a document with a text, and so no envelope."""
+    """Whether these are the fields of a document with a text, which is never an envelope."""
     return "sentences" in fields or any(
         (isinstance(value, str) or _is_paragraphs(value)) and is_in_field(name, "text")
         for name, value in fields.items()
@@ -53,7 +53,7 @@ def is_document(value: Any) -> bool:
 
 
 def open_envelopes(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """The documents in a value, each with the path of names to it; the value itself if it is no envelope."""
+    """The documents in a value, each with the path of names to it; the value if it is not an envelope."""
     if isinstance(value, dict) and len(path) < MAX_DEPTH and not has_text(value):
         for name in filter(is_envelope_name, value):
             content = value[name]
@@ -129,20 +129,20 @@ def describe_invalid_value(error: RecursionError | ValueError) -> str:
 
 
 _BLANKS = re.compile(r"[ \t\r\n]*")
-# The longest token that the end of a chunk may cut, other than a string: an escaped surrogate pair.
+# The length of the longest token, other than a string, that a chunk may cut: an escaped surrogate pair.
 _LONGEST_TOKEN = len(r"\ud83d\ude00")
 # Accepts constants and numbers of any length, to find the end of a value that DECODER refuses.
 _SKIPPER = json.JSONDecoder(parse_int=str)
 
 
 class InvalidValue(Exception):
-    """A value is not usable. If it is well-formed, the cursor is behind it."""
+    """A value is not usable. If it is well-formed, the cursor is after it."""
 
 
 class JsonCursor:
-    """A position in a stream of JSON, which decodes one value after the other in bounded memory.
+    """A position in a stream of JSON, whose values are decoded one by one in bounded memory.
 
-    Every method raises InputError where the JSON is broken.
+    Every method raises InputError if the JSON is broken.
     """
 
     def __init__(self, source: Source) -> None:
@@ -150,7 +150,7 @@ class JsonCursor:
         self._chunks = read_chunks(source)
         self._text = ""
         self._at = 0
-        # Offsets in characters of the source: where the text begins, and how far lines are counted.
+        # Offsets in characters of the source: the start of the text, and the end of the counted lines.
         self._offset = 0
         self._counted = 0
         self._line = 1
@@ -177,7 +177,7 @@ class JsonCursor:
         return character
 
     def take(self, characters: str, rule: str) -> str:
-        """Like `require`, and move past the character."""
+        """The same as `require`, but moves past the character."""
         character = self.require(characters, rule)
         self._at += 1
         return character
@@ -228,7 +228,7 @@ class JsonCursor:
         return is_near_end or error.msg.startswith("Unterminated string")
 
     def _read_more(self) -> bool:
-        """Append as much text as is unread, so that long values take linear time; False at the end."""
+        """Append as much text as is unread, for linear time on long values. Returns False at the end."""
         rest = len(self._text) - self._at
         if rest > MAX_DOCUMENT_BYTES:
             raise too_long_error(self._source, self._count_lines(self._at))
@@ -272,7 +272,7 @@ _Result = ReadResult | Remark
     any_names=True,
 )
 def read_json_stream(source: Source) -> Iterator[_Result]:
-    """A record per object, also those in arrays and envelopes. Raises InputError where the JSON is broken.
+    """A record per object, including those in arrays and envelopes. Raises InputError for broken JSON.
 
     Arrays and envelopes are streamed, so only one document is in memory.
     """
@@ -290,7 +290,7 @@ def read_json_stream(source: Source) -> Iterator[_Result]:
 
 
 def read_value(where: str, value: Any, path: _Path = ()) -> Iterator[_Result]:
-    """The documents in a decoded value. `path` leads to it through other envelopes."""
+    """The documents in a decoded value. `path` has the names of the envelopes around it."""
     for inner_path, document in open_envelopes(value, path):
         if isinstance(document, dict):
             yield from _read_fields(where, document, inner_path)
@@ -307,8 +307,8 @@ def _read_fields(where: str, fields: dict[str, Any], path: _Path) -> Iterator[_R
 def _read_array(cursor: JsonCursor, path: _Path) -> Generator[_Result, None, list[Any] | None]:
     """Yield the documents of an array.
 
-    In an envelope, an array has documents only if it begins with an object. Returns None if it has documents,
-    and otherwise its values, up to the length of a document.
+    In an envelope, only an array that begins with an object has documents. Returns None if it has documents,
+    and otherwise its values, up to the maximum size of a document.
     """
     values: list[Any] = []
     cursor.take("[", "an array begins with [")

@@ -1,7 +1,7 @@
-"""Mails: messages in an mbox file, as mailing lists and mail wires archive them, or each in its own file.
+"""Mails: messages in an mbox file, as mailing lists and mail wires archive them, or one per file.
 
 The standard library's `mailbox` needs a seekable file and scans all of it first. The loader therefore splits
-the stream at its "From " lines itself, and parses each message with the standard library's `email`.
+the stream at its "From " lines, and parses each message with the standard library's `email`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # slow to import
 _BUFFER_BYTES = 2**20
 _FROM = compile_lazily(rb"From \S+\s.*\b\d{4}\b")
 _HEADER = rb"(?:[A-Za-z][A-Za-z0-9-]{1,60}:[^\n]*\n(?:[ \t]+[^\n]*\n)*)"
-# A message begins with headers, the sender's and the subject or date among them.
+# A message begins with headers, including the sender and the subject or date.
 _HEADERS = compile_lazily(
     rb"(?=%b{0,100}?From:)(?=%b{0,100}?(?:Date|Subject|Message-ID):)" % (_HEADER, _HEADER), re.I
 )
@@ -42,11 +42,11 @@ _SIGNATURE = compile_lazily(r"^-- ?\r?$", re.M)
 _SCRUBBED = compile_lazily(r"^-{14} next part -{14}\r?$", re.M)
 
 
-# A message of a Maildir moves from one of these folders to the other when it is read.
+# A mail program moves a message of a Maildir from `new` to `cur`.
 _MAILDIR_FOLDER = compile_lazily(r"(?<![^/])(?:new|cur)/(?=\d+\.[^/]+\Z)")
 
 
-# A declared encoding of what is not encoded loses nothing.
+# A transfer encoding declared for parts that are not encoded loses nothing.
 _HARMLESS = ("InvalidMultipartContentTransferEncodingDefect",)
 _Result = Record | Malformed | Remark
 
@@ -79,7 +79,7 @@ def read_file(source: Source) -> Iterator[_Result]:
 
 
 def _read_message(source: Source, where: str, raw: bytes, id: str | None = None) -> Iterator[_Result]:
-    """The record of a message. `id` is the one of a message without a Message-ID, or else its digest."""
+    """The record of a message. Without a Message-ID, the id is `id`, or else the digest of the message."""
     from email import message_from_bytes
     from email.errors import MessageError
 
@@ -96,7 +96,7 @@ def _read_message(source: Source, where: str, raw: bytes, id: str | None = None)
 
 
 def _read_lines(stream: BinaryIO) -> Iterator[bytes]:
-    """The lines of a file. Those of programs of old Macs end with CR alone."""
+    """The lines of a file. On old Macs, lines end with CR alone."""
     line = stream.readline(MAX_DOCUMENT_BYTES + 1)
     if b"\r" not in line.rstrip(b"\r\n"):
         while line:
@@ -213,7 +213,7 @@ def _decode_part(part: Message) -> str:
         return _decode_otherwise(payload, charset)
 
 
-# Programs declare a charset and use the larger one that Windows has for it.
+# Programs declare a charset and use its superset in Windows.
 _LARGER = {
     "gb2312": "gb18030",
     "gbk": "gb18030",
@@ -226,7 +226,7 @@ _LARGER = {
     "iso-8859-9": "cp1254",
 }
 _UNKNOWN = ("unknown", "unknown-8bit", "x-unknown", "us-ascii", "utf-8", "utf8")
-"""Charsets of mails whose sender did not know, which date from the years of ISO 8859-1."""
+"""Declared charsets that say nothing about non-ASCII bytes, which are then often ISO 8859-1."""
 
 
 def _decode_otherwise(payload: bytes, charset: str) -> str:

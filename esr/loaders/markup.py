@@ -11,13 +11,13 @@ from typing import Any
 from esr.errors import InputError, to_one_line
 from esr.loaders.format import Source
 
-# A tree takes ten times the memory of its XML. No article is this long.
+# No article is this long, and a tree takes ten times the memory of its XML.
 MAX_ELEMENT_BYTES = 16 * 2**20
 LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
 """The name of the attribute xml:lang."""
 _PARSER_OPTIONS = {"resolve_entities": False, "no_network": True, "huge_tree": False, "load_dtd": False}
 
-# Elements that are paragraphs of their own.
+# Elements that are paragraphs.
 _BLOCKS = {
     *("address", "article", "blockquote", "bq", "block", "dd", "div", "dl", "dt", "figcaption"),
     *("h1", "h2", "h3", "h4", "h5", "h6", "hl1", "hl2", "hr", "li", "ol", "p", "pre", "section"),
@@ -31,7 +31,7 @@ _ENTITY = re.compile(r"&\w{1,30};", re.ASCII)
 
 
 def sniff(*names: str) -> Callable[[bytes], bool]:
-    """A test of a file's beginning: XML with an element of one of these names, in any namespace."""
+    """A test whether a file begins as XML with an element of one of these names, in any namespace."""
     start = re.compile(rf"<(?:\w+:)?(?:{'|'.join(map(re.escape, names))})[\s>]".encode())
     return lambda head: head.startswith(b"<") and bool(start.search(head))
 
@@ -95,26 +95,26 @@ class _BoundedStream:
 
 
 def find_all(element: Any, *names: str) -> Iterator[Any]:
-    """The descendants with these names, in document order, in any namespace; none of None."""
+    """The descendants with these names, in document order, in any namespace; empty for None."""
     for descendant in () if element is None else element.iter():
         if descendant is not element and local_name(descendant) in names:
             yield descendant
 
 
 def find_first(element: Any, *path: str) -> Any:
-    """The first descendant along this path of names, each at any depth; None if there is none, or of None."""
+    """The first descendant along this path of names, each at any depth; None without one, or for None."""
     for name in path:
         element = next(find_all(element, name), None)
     return element
 
 
 def find_children(element: Any, name: str) -> list[Any]:
-    """The children with this name; none of None."""
+    """The children with this name; empty for None."""
     return [] if element is None else [child for child in element if local_name(child) == name]
 
 
 def attribute(element: Any, name: str) -> str:
-    """An attribute of an element; "" without it, or of None."""
+    """An attribute of an element; "" without it, or for None."""
     return "" if element is None else str(element.get(name, ""))
 
 
@@ -144,7 +144,7 @@ _LINE = "\1"
 _BLANK_LINE = re.compile(r"\n[ \t\r]*\n")
 _INDENTED = re.compile(r"\n {2,9}(?=\S)")
 _NOT_INDENTED = re.compile(r"\n[^\s\0]")
-# Agencies end each line of a paragraph with <br/>; only two in a row end the paragraph.
+# Agencies end each line of a paragraph with <br/>; only two in a row end a paragraph.
 _LINES = re.compile(rf"{_LINE}(?:\s*{_LINE})+")
 
 
@@ -152,7 +152,7 @@ _HIDING_STYLE = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hi
 
 
 def is_hidden(element: Any) -> bool:
-    """Whether an HTML element is not shown. What a browser shows when it searches for it is not hidden."""
+    """Whether an HTML element is not shown. Elements with hidden="until-found" are not hidden."""
     hidden, style = element.get("hidden"), element.get("style")
     return (hidden is not None and hidden.strip().lower() != "until-found") or (
         style is not None and _HIDING_STYLE.search(style) is not None
@@ -189,6 +189,6 @@ def _split_paragraphs(text: str) -> str:
 
 
 def _decode_entity(node: Any) -> str:
-    """`&eacute;` as its letter; "" for comments and for entities that the file itself defines."""
+    """The letter of an entity such as `&eacute;`; "" for comments and entities defined in the file."""
     text = node.text or ""
     return html.unescape(text) if _ENTITY.fullmatch(text) and text[1:] in html.entities.html5 else ""

@@ -1,4 +1,4 @@
-"""Dumps of MediaWiki, as of Wikinews and Wikipedia, read by mwparserfromhell: one document per article."""
+"""Dumps of MediaWiki, such as Wikinews and Wikipedia, read by mwparserfromhell: one document per article."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from esr.text.written_dates import to_iso_date
 
 _START = re.compile(rb"<mediawiki[\s>]")
 _MAX_TEXT = 4 * 2**20
-"""Longer texts are lists that no one reads, and parsing them would take minutes."""
+"""Maximum characters of a text. Longer ones are lists, and parsing them would take minutes."""
 _FILE, _CATEGORY = 6, 14  # the numbers of these namespaces in every wiki
 _CANONICAL = {_FILE: {"file", "image"}, _CATEGORY: {"category"}}
-# Dumps of old versions say nothing of the namespace of a page but its prefix.
+# In dumps of old versions, only the prefix of a page shows its namespace.
 _OTHERS = frozenset(
     ("talk", "user", "project", "mediawiki", "template", "help", "special", "media", "portal")
 )
@@ -75,7 +75,7 @@ def _read_page(where: str, page: Any, site: dict[str, str], spaces: dict[int, se
         return Malformed(where, f"the text is longer than {_MAX_TEXT // 2**20} MiB: leave it out", id)
     try:
         text, categories, date = _to_text(wikitext, spaces)
-    # The parser raises its own errors and those of the recursion that it needs.
+    # The parser raises errors of its own, and RecursionError.
     except Exception as error:
         return Malformed(
             where, f"its wikitext cannot be read ({to_one_line(error) or type(error).__name__})", id
@@ -107,7 +107,7 @@ _SWITCH = compile_lazily(r"__[^\W\d]{3,50}__")
 
 
 def _remove_switch(switch: re.Match[str]) -> str:
-    """Nothing in place of what switches a table of contents on or off: __NOTOC__."""
+    """An empty replacement for a behaviour switch such as __NOTOC__."""
     return "" if switch[0].isupper() else switch[0]
 
 
@@ -141,6 +141,6 @@ def _to_text(wikitext: str, spaces: dict[int, set[str]]) -> tuple[str, list[str]
 
 
 def _remove(code: Any, node: Any) -> None:
-    """Remove a node, unless it went with another one around it."""
+    """Remove a node, unless it was removed with another one around it."""
     with suppress(ValueError):
         code.remove(node)

@@ -56,7 +56,7 @@ def _read_nitf(source: Source) -> Iterator[ReadResult]:
             continue
         id = make_id(markup.attribute(markup.find_first(nitf, "doc-id"), "id-string"))
         if not id and nitf.getparent() is None:
-            # The Associated Press leaves the id out, and has one article per file.
+            # The Associated Press has no id, and one article per file.
             id = make_id_from_path(source)
         if not id:
             yield Malformed(where, "this <nitf> has no <doc-id id-string=>: every document needs one")
@@ -111,7 +111,7 @@ def _extract_nitf_authors(nitf: Any) -> list[str]:
 
 
 def _line_without_title(byline: Any) -> str:
-    """A byline without the author's title at its end, `<byttl>`."""
+    """A byline without the author's title (`<byttl>`) at its end."""
     title = markup.to_line(markup.find_first(byline, "byttl"))
     return markup.to_line(byline).removesuffix(title).rstrip(" ,")
 
@@ -270,7 +270,7 @@ def _find_g2_title(item: Any, renditions: list[Any]) -> str:
 
 
 def _find_g2_date(item: Any) -> str | None:
-    """The date of creation, or as a last resort the date of this version."""
+    """The date of creation, or else the date of this version."""
     for path in (
         ("contentMeta", "contentCreated"),
         ("itemMeta", "firstCreated"),
@@ -338,7 +338,7 @@ def _read_newsml1(source: Source) -> Iterator[ReadResult]:
 
 
 class _Component(NamedTuple):
-    """A component, or an item as the outermost one. Source and language may be inherited."""
+    """A component, or an item as the outermost component. Source and language may be inherited."""
 
     element: Any
     source: str | None
@@ -405,7 +405,7 @@ def _iterate_components(parent: _Component) -> Iterator[_Component]:
 
 
 def _iterate_children(element: Any) -> list[Any]:
-    """The components directly in an element; only the first with content if they are equivalent."""
+    """The direct child components of an element; if they are equivalent, only the first with content."""
     children = markup.find_children(element, "NewsComponent")
     if element.get("EquivalentsList") == "yes":
         return [child for child in children if markup.find_first(child, "DataContent") is not None][:1]

@@ -1,6 +1,6 @@
 """Recognised text of printed pages: ALTO files, one document each, and METS files, one document per article.
 
-METS names the ALTO files of an issue and says which of their blocks are an article. Words that line ends cut
+METS lists the ALTO files of an issue, and the blocks of each article. Words that are hyphenated at line ends
 are joined. Sentences have the page and the mean confidence of the words in their block.
 """
 
@@ -27,7 +27,7 @@ _HREF = "{http://www.w3.org/1999/xlink}href"
 
 
 class Block(NamedTuple):
-    """A block of a page: its id, its lines, and the confidences of its words where the file has some."""
+    """A block of a page: its id, its lines, and the confidences of its words, if the file has any."""
 
     id: str
     lines: list[str]
@@ -46,7 +46,7 @@ class Block(NamedTuple):
     may_lack_documents=True,
 )
 def read_alto(source: Source) -> Iterator[Record | Skipped]:
-    """The record of a page. It is skipped if a METS file names it, whose articles have its text."""
+    """The record of a page. It is skipped if a METS file names it, since the articles contain its text."""
     if source.path and (mets := _find_mets(Path(source.path).resolve())):
         yield Skipped(source.name, f"a page of {mets}, which has its articles", is_lasting=True)
         return
@@ -74,12 +74,12 @@ def read_blocks(source: Source) -> Iterator[Block]:
 
 
 def _read_line(line: Any) -> str:
-    """The words of a line. The first part of a word that is cut has all of it, its second part nothing."""
+    """The words of a line. A hyphenated word is in the line of its first part only."""
     words: list[str] = []
     for string in markup.find_all(line, "String", "HYP"):
         if markup.local_name(string) == "HYP":
             if words and not words[-1].endswith(_WHOLE):
-                words[-1] += "\u00ac"  # a hyphen of a line end in any case
+                words[-1] += "\u00ac"  # always a hyphen at a line end
             continue
         whole = string.get("SUBS_CONTENT")
         if whole and string.get("SUBS_TYPE") == "HypPart1":
@@ -139,11 +139,11 @@ def _find_mets(page: Path) -> str | None:
 
 @lru_cache(maxsize=8)
 def _read_mets_files(folder: Path, changed: int) -> list[tuple[str, frozenset[Path]]]:
-    """The METS files of a folder, which changed at that time, with the files that they name."""
+    """The METS files of a folder with the files that they name. `changed`, its time, is a cache key."""
     found = []
     for path in sorted(folder.glob("*.xml")):
         if "mets" in path.name.lower():
-            # A broken METS file is reported where it is read itself.
+            # A broken METS file is reported when it is read as a source.
             with suppress(InputError), path.open("rb") as stream:
                 issue = _read_issue(Source(str(path), str(path), stream, str(path)))
                 found.append((path.name, frozenset(issue.files.values())))
@@ -154,7 +154,7 @@ def _read_mets_files(folder: Path, changed: int) -> list[tuple[str, frozenset[Pa
 
 
 _Areas = list[tuple[str, str]]
-"""Blocks as pairs of the ids of a file and of a block in it."""
+"""Blocks as pairs of ids: of a file, and of a block in it."""
 
 
 class _Article(NamedTuple):
@@ -164,7 +164,7 @@ class _Article(NamedTuple):
 
 
 class _Issue(NamedTuple):
-    """What a METS file says: the ALTO files by their ids, in order, its articles, and its description."""
+    """The contents of a METS file: ALTO files by id, in order, articles, and the description of the issue."""
 
     files: dict[str, Path]
     articles: list[_Article]
@@ -191,7 +191,7 @@ _METS_PARTS = frozenset(("dmdSec", "fileGrp", "structMap", "metsHdr"))
     may_lack_documents=True,
 )
 def read_mets(source: Source) -> Iterator[Record | Malformed]:
-    """A record per article of an issue, and one per page for the blocks that no article has.
+    """A record per article of an issue, and one per page for the blocks outside of articles.
 
     Raises InputError if the METS file is broken or packed. A missing or broken ALTO file is malformed.
     """
@@ -245,7 +245,7 @@ def _build_record(
 
 
 def _complete(title: str, text: str) -> str:
-    """The first paragraph of a text if it begins with a title that was cut, or else the title."""
+    """The title, completed from the first paragraph of the text if that begins with a title that was cut."""
     first = text.partition("\n")[0].strip()
     return first if first.startswith(_CUT.sub("", title)) and len(first) < _LONGEST_TITLE else title
 
@@ -279,7 +279,7 @@ class _MetsReader:
         self.dates: list[str] = []
         self.languages: list[str] = []
         self._titles_by_id: dict[str, str] = {}
-        self._articles: list[tuple[_Article, str]] = []  # with the ids of their descriptions
+        self._articles: list[tuple[_Article, str]] = []  # each with the id of its description
 
     def read_part(self, element: Any) -> None:
         name = markup.local_name(element)
@@ -307,7 +307,7 @@ class _MetsReader:
         self.languages += (find_language(text) or text for text in languages if text)
 
     def _read_structure(self, structure: Any) -> None:
-        """Note the outermost articles."""
+        """Add the outermost articles."""
         inside: set[Any] = set()
         for division in markup.find_all(structure, "div"):
             id = division.get("ID") or str(len(self._articles) + 1)

@@ -1,7 +1,7 @@
 """Documents and tables of office programs: DOCX, ODT and XLSX, which are zip archives of XML.
 
-Text is read from the XML itself, a paragraph at a time: python-docx leaves out insertions that are tracked,
-content controls, text boxes and notes, and holds all pictures in memory.
+Text is read from the XML, one paragraph at a time: python-docx leaves out tracked insertions, content
+controls, text boxes and notes, and holds all pictures in memory.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from esr.loaders.ids import make_id_from_path
 from esr.text.written_dates import to_iso_date
 
 _OLE = b"\xd0\xcf\x11\xe0"
-"""How files of older programs begin, and those that a password encrypts."""
+"""The first bytes of files of older programs, and of files encrypted by a password."""
 
 
 _ZIP = b"PK\x03\x04"
@@ -32,13 +32,13 @@ _FRAME = rb"PK\x03\x04.{26}(?:\[Content_Types\]\.xml|_rels/|docProps/|customXml/
 
 
 def _sniff_open_xml(folder: bytes) -> Callable[[bytes], bool]:
-    """Whether the first member of an archive is one that all have, and a later one is in the folder."""
+    """A test whether an archive begins with a member common to these formats, and has one in `folder`."""
     pattern = re.compile(_FRAME + rb".*PK\x03\x04.{26}" + folder, re.DOTALL)
     return lambda head: head.startswith(_ZIP) and bool(pattern.match(head))
 
 
 class _Archive:
-    """The parts of an office document. What they unpack to is limited as in all archives."""
+    """The parts of an office document. Their unpacked size is limited as in all archives."""
 
     def __init__(self, source: Source, file: Any, archive: zipfile.ZipFile) -> None:
         self._source = source
@@ -57,13 +57,13 @@ class _Archive:
             yield from markup.iterate_elements(Source(name, name, limited), frozenset(names))
 
     def spend_all(self) -> None:
-        """Count the sizes of all parts, before a library reads them. No more than they say is unpacked."""
+        """Count the declared sizes of all parts, beyond which a library that reads them unpacks nothing."""
         self.budget.spend(sum(info.file_size for info in self._archive.infolist()))
 
 
 @contextmanager
 def _open(source: Source, *required: str) -> Iterator[tuple[_Archive, Any]]:
-    """The archive and its file. Raises InputError if it has none of the required parts."""
+    """The archive and its open file. Raises InputError if it has none of the required parts."""
     with open_seekable(source) as file:
         if file.read(len(_OLE)) == _OLE:
             raise InputError(
@@ -88,7 +88,7 @@ class _Paragraph(NamedTuple):
 def _build_records(
     source: Source, paragraphs: list[_Paragraph], properties: dict[str, list[str]]
 ) -> Iterator[ReadResult]:
-    """The record of a document, or of each article if a database of the press has exported it."""
+    """The record of a document, or of each article in an export of a press database."""
     lines = [paragraph.text for paragraph in paragraphs]
     if database := press_databases.find_database(lines):
         yield from database.read_lines(source.name, lines)
@@ -118,7 +118,7 @@ def _build_records(
 
 
 def _read_properties(archive: _Archive, part: str) -> dict[str, list[str]]:
-    """What a document says of itself: texts by the names of their elements."""
+    """The properties of a document: texts by the names of their elements."""
     properties: dict[str, list[str]] = {}
     names = (
         *("title", "creator", "initial-creator", "created", "creation-date", "date"),
@@ -131,7 +131,7 @@ def _read_properties(archive: _Archive, part: str) -> dict[str, list[str]]:
 
 
 def _collect(source: Source, paragraphs: Iterator[_Paragraph]) -> list[_Paragraph]:
-    """The paragraphs with a text. Raises InputError if they are longer than any document."""
+    """The paragraphs with a text. Raises InputError if they exceed the maximum size of a document."""
     collected, size = [], 0
     for paragraph in paragraphs:
         text = " ".join(paragraph.text.split())
@@ -144,7 +144,7 @@ def _collect(source: Source, paragraphs: Iterator[_Paragraph]) -> list[_Paragrap
 
 
 def _join_row(cells: list[list[str]]) -> Iterator[str]:
-    """A row of a table on one line, unless it lays out paragraphs."""
+    """The lines of a table's row: one line, or the paragraphs if the table only serves layout."""
     filled = [[text for text in cell if text.strip()] for cell in cells]
     if all(len(cell) <= 1 for cell in filled):
         yield " ".join(text for cell in filled for text in cell)
@@ -169,7 +169,7 @@ _TITLE_STYLES = ("Title", "Titel", "Titre", "Titolo", "Ttulo")
     is_container=True,
 )
 def read_docx(source: Source) -> Iterator[ReadResult]:
-    """The record of the document, with its notes at the end. Deleted text that is tracked is left out."""
+    """The record of the document, with its notes at the end. Tracked deletions are left out."""
     with _open(source, _RELATIONS, _MAIN) as (archive, _):
         main = _find_main(archive)
         if main not in archive.names:
@@ -183,7 +183,7 @@ def read_docx(source: Source) -> Iterator[ReadResult]:
 
 
 def _find_main(archive: _Archive) -> str:
-    """The part with the text, which programs may call as they like."""
+    """The name of the part with the text, which differs between programs."""
     for relation in archive.iterate(_RELATIONS, "Relationship"):
         if relation.get("Type", "").endswith("/officeDocument"):
             return str(relation.get("Target", "")).lstrip("/")
@@ -202,7 +202,7 @@ def _read_word(element: Any) -> Iterator[_Paragraph]:
 
 
 def _is_within(element: Any, name: str, outermost: Any) -> bool:
-    """Whether another element of this name is around the element, below the outermost."""
+    """Whether an element of this name encloses the element, inside of `outermost`."""
     parent = element.getparent()
     while parent is not None and parent is not outermost:
         if markup.local_name(parent) == name:
@@ -220,7 +220,7 @@ _BLANKS = {"tab": " ", "br": " ", "cr": " ", "noBreakHyphen": "-", "s": " ", "li
 
 
 def _paragraphs_of_word(element: Any) -> Iterator[str]:
-    """The text of an element. Text boxes and cells in it are paragraphs of their own."""
+    """The paragraphs of an element. Text boxes and cells in it are separate paragraphs."""
     pieces: list[str] = []
     stack = [element]
     while stack:
@@ -321,16 +321,16 @@ def _paragraphs_of_open(element: Any) -> Iterator[str]:
 def read_xlsx(source: Source) -> Iterator[ReadResult | Remark]:
     """A record per row. The first row that is not blank, or --columns, names the fields.
 
-    Sheets with other columns than the first are left out, with a remark. Raises InputError where the file is
-    broken.
+    Sheets whose columns differ from the first sheet's are left out, with a remark. Raises InputError if the
+    file is broken.
     """
     with _open(source, "xl/workbook.xml") as (archive, file):
         archive.spend_all()
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # openpyxl warns of styles and checks that it does not know
+                warnings.simplefilter("ignore")  # openpyxl warns about unknown styles and checks
                 yield from _read_sheets(source, file)
-        # openpyxl raises whatever its parsers raise.
+        # openpyxl passes on the errors of its parsers.
         except Exception as error:
             if isinstance(error, InputError | zipfile.BadZipFile) or getattr(error, "errno", None):
                 raise
@@ -346,7 +346,7 @@ def _read_sheets(source: Source, file: Any) -> Iterator[ReadResult | Remark]:
     is_first = True
     book = load_workbook(file, read_only=True, data_only=True, keep_links=False)
     for sheet in book.worksheets:
-        sheet.reset_dimensions()  # programs state wrong ones
+        sheet.reset_dimensions()  # programs declare wrong dimensions
         rows = ((n, list(row)) for n, row in enumerate(sheet.iter_rows(values_only=True), 1))
         filled: _Rows = (
             (n, list(map(_to_text, row))) for n, row in rows if any(cell is not None for cell in row)
@@ -372,9 +372,8 @@ _Rows = Iterator[tuple[int, list[str | None]]]
 
 
 def _without_headings(rows: _Rows) -> _Rows:
-    """The rows without those of a single cell before the first one of several, which are titles of the table.
-
-    A table of one column has its rows as they are.
+    """The rows without the table's titles: single-cell rows before the first row of several cells.
+    The rows of a table with one column are unchanged.
     """
     before = []
     for row in rows:

@@ -1,4 +1,4 @@
-"""HTML pages, in files of their own and in WARC archives such as Common Crawl's news.
+"""HTML pages, in single files and in WARC archives such as Common Crawl's news.
 
 trafilatura extracts the article of a page, without menus, advertisements and comments.
 """
@@ -23,7 +23,7 @@ from esr.patterns import compile_lazily
 from esr.text.labels import CAPITAL_LINK, LINK
 from esr.text.written_dates import to_iso_date
 
-# No article's page is this long, and extraction is slow on long pages.
+# Pages of articles are shorter, and extraction is slow on long pages.
 MAX_PAGE_BYTES = 8 * 2**20
 _HEAD_BYTES = 2**14
 _LANG = compile_lazily(
@@ -32,12 +32,12 @@ _LANG = compile_lazily(
 _BEGINNING = compile_lazily(
     rb"\s*(?:<\?xml[^<>]{0,200}>\s*)?(?:<!--.{0,1000}?-->\s*)?<(?:!doctype\s+html|html)\b", re.I | re.DOTALL
 )
-# If a site has no name, trafilatura takes its address up to the first "/".
+# If a site has no name, trafilatura returns its address up to the first "/".
 _HOST = compile_lazily(r"([\w-]{1,63}(?:\.[\w-]{1,63}){1,9})[:/?#]\S{0,9999}")
-# A bar between blanks separates links, or cells laid out by hand; it is not a word.
+# A bar between blanks separates links or text cells; it is not a word.
 _BAR = compile_lazily(r"(?<!\S)\|+(?!\S)")
 _BREAK = "\n\n"
-# Elements of trafilatura's tree that are paragraphs of their own.
+# Elements of trafilatura's tree that are paragraphs.
 _BLOCKS = frozenset(("div", "head", "item", "lb", "list", "p", "quote", "row", "table"))
 _CELLS = ("cell", "td", "th")
 
@@ -55,12 +55,12 @@ _NO_TEXT = "the page contains no text of an article: leave it out"
     suffixes=(".html", ".htm", ".xhtml"),
     sniff=lambda head: _BEGINNING.match(head) is not None,
     needs=("trafilatura",),
-    # A page among files of other formats is more often their index than a document.
+    # A page among files of other formats is usually an index of them.
     often_incidental=True,
 )
 def _read_file(source: Source) -> Iterator[ReadResult]:
     """The record of the page, or the problem with it. An export of a press database has several."""
-    from esr.loaders import press_databases  # whose formats are recognised after all others
+    from esr.loaders import press_databases  # imported late: its formats are registered last
 
     data = source.stream.read(MAX_PAGE_BYTES + 1)
     if len(data) <= MAX_PAGE_BYTES and (articles := press_databases.read_page(source, data, _parse)):
@@ -101,7 +101,7 @@ def extract_article(data: bytes, url: str | None = None) -> dict[str, Any]:
         )
     except NoArticle:
         raise
-    # trafilatura uses many parsers, which raise various exceptions.
+    # trafilatura uses several parsers, which raise various exceptions.
     except Exception as error:
         raise NoArticle(f"the page cannot be read ({to_one_line(error) or type(error).__name__})") from None
     text = "" if article is None else _extract_text(article.body)
@@ -128,10 +128,10 @@ def extract_article(data: bytes, url: str | None = None) -> dict[str, Any]:
     }
 
 
-# What a page says of its article in JSON-LD. trafilatura takes the date of any object, or of the last change.
+# The article in the JSON-LD of a page. trafilatura would take the date of any object, or of the last change.
 
 _OBJECTS = ("@graph", "mainEntity")
-"""Keys that lead to the article. Others lead to related ones."""
+"""Keys whose objects may be the article. Objects under other keys are related articles."""
 
 
 def _find_linked_articles(tree: Any) -> Iterator[Mapping[str, Any]]:
@@ -178,7 +178,7 @@ def _clean(headline: Any) -> str | None:
 
 
 def _read_authors(stated: Mapping[str, Any]) -> Iterator[str]:
-    """The names of the authors that an object states. An address is no name."""
+    """The names of the authors in an object, without addresses."""
     authors = stated.get("author")
     for author in authors if isinstance(authors, list) else [authors]:
         name = author.get("name") if isinstance(author, dict) else author
@@ -200,7 +200,7 @@ _DAY = compile_lazily(
 
 
 def _without_dates(data: bytes, byline: str) -> list[str]:
-    """The authors in a byline, of which trafilatura leaves out the digits only: "Jane Doe March 11, 2015"."""
+    """The authors in a byline such as "Jane Doe March 11, 2015", of which trafilatura drops only digits."""
     found = _DAY.search(byline)
     if found and to_iso_date(f"{found['month']} 1, 2024"):
         words = map(re.escape, re.findall(r"\w+", found[0]))
@@ -210,7 +210,7 @@ def _without_dates(data: bytes, byline: str) -> list[str]:
 
 
 def _without_others(data: bytes, authors: list[str] | None) -> list[str]:
-    """The authors without those that are named among related articles only."""
+    """The authors without those that are named only in related articles."""
     if not authors or not _HAS_OTHERS.search(data):
         return authors or []
     tree = _parse(data)
@@ -241,7 +241,7 @@ def _find_source(article: Any) -> str | None:
 
 
 def _parse(data: bytes) -> Any:
-    """The tree of a page. trafilatura's own parser drops everything after 256 nested elements."""
+    """The tree of a page. trafilatura's parser would drop everything after 256 nested elements."""
     from lxml import etree
     from lxml import html as lxml_html
     from trafilatura.utils import HTML_PARSER, decode_file, load_html
@@ -254,9 +254,9 @@ def _parse(data: bytes) -> Any:
 
 
 _LINES = ("h2", "h3", "h4", "h5", "h6", "li", "p")
-"""Elements that may be a link to another article, and nothing else."""
+"""Elements that may consist of a link to another article."""
 _LEAST_LINK_WORDS = 4
-"""A shorter link may be the author, the day or the section."""
+"""Minimum words of a link to an article. A shorter link may be the author, the day or the section."""
 _END_OF_SENTENCE = compile_lazily(r"[.!?…。！？।؟۔:][\W_]*$")
 
 
@@ -264,9 +264,9 @@ _ARTICLE = compile_lazily(r"(?:html|body|main|article|h1)")
 
 
 def _remove_hidden(tree: Any) -> None:
-    """Remove what a page does not show, except around the article, which a script shows later.
+    """Remove hidden elements, except around the article, which a script may show later.
 
-    The article may also be what has more than half of the letters.
+    An element with more than half of the letters counts as the article.
     """
     found = tree.xpath("//*[@hidden or @style] | //template")
     hidden = [element for element in found if element.tag == "template" or markup.is_hidden(element)]
@@ -282,9 +282,9 @@ def _count_letters(element: Any) -> int:
 
 
 def _remove_links(tree: Any) -> None:
-    """Remove lines that are links to other articles: all link, and no sentence; or a label and a link.
+    """Remove lines that are links to other articles: a link that is no sentence, perhaps with a label.
 
-    trafilatura removes lists of links, but keeps one link between two paragraphs.
+    trafilatura removes lists of links, but keeps a single link between two paragraphs.
     """
     for line in list(tree.iter(*_LINES)):
         links = list(line.iter("a"))
@@ -301,8 +301,8 @@ def _remove_links(tree: Any) -> None:
 def _extract_text(body: Any) -> str:
     """The text of trafilatura's tree, with blank lines between paragraphs.
 
-    trafilatura's own text output has bars between cells of tables and dashes before items of lists, which
-    would become words.
+    trafilatura's text output has bars between cells of tables and dashes before items of lists, which would
+    become words.
     """
     pieces: list[str] = []
     _collect_text(body, pieces, in_row=False)
@@ -312,7 +312,7 @@ def _extract_text(body: Any) -> str:
 
 
 def _clean_lines(text: str) -> Iterator[str]:
-    """The lines with words. Line ends are kept: in pages without paragraphs, nothing else separates."""
+    """The lines that have words. In pages without paragraphs, line ends are the only separators."""
     for line in text.split("\n"):
         if any(map(str.isalnum, line)):
             yield _keep_printable(" ".join(line.split()))
@@ -326,7 +326,7 @@ def _keep_printable(text: str) -> str:
 def _collect_text(element: Any, pieces: list[str], in_row: bool) -> None:
     """Append the text of an element. A row of several cells is one line.
 
-    A row of a single cell is not, because pages are laid out by such tables.
+    A row of a single cell keeps its line ends, because pages use such tables for layout.
     """
     name = markup.local_name(element)
     texts = [(text or "").replace("\n", " " if in_row else "\n") for text in (element.text, element.tail)]
@@ -366,7 +366,7 @@ def html_to_text(fragment: str) -> str:
     try:
         parser = lxml_html.HTMLParser(
             huge_tree=True
-        )  # other parsers drop everything after 256 nested elements
+        )  # the default parser drops everything after 256 nested elements
         fragment = fragment.replace("\0", " ")
         return markup.to_text(lxml_html.fragment_fromstring(fragment, create_parent="div", parser=parser))
     except (etree.LxmlError, ValueError, AssertionError) as error:
@@ -376,7 +376,7 @@ def html_to_text(fragment: str) -> str:
 
 
 def _silence_libraries() -> None:
-    """Stop these libraries from logging every unusual page to standard error."""
+    """Stop libraries from logging every unusual page to standard error."""
     import logging  # slow to import
 
     for library in ("trafilatura", "htmldate", "justext", "courlan", "charset_normalizer"):
@@ -395,19 +395,19 @@ _PAGE_TYPES = ("text/html", "application/xhtml+xml")
     may_lack_documents=True,
 )
 def _read_archive(source: Source) -> Iterator[Record | Malformed | Skipped]:
-    """A record per page that was answered with status 200 and contains an article.
+    """A record per page that has status 200 and contains an article.
 
-    Everything else is skipped: requests, redirects, pictures, pages of links. The id is that of the WARC
-    record, because a page may be archived twice. A page without a date gets the date of its visit. Raises
-    InputError where the file is broken.
+    All else is skipped: requests, redirects, pictures, pages of links. The id is that of the WARC record,
+    because a page may be archived twice. A page without a date gets the date of its capture. Raises
+    InputError if the file is broken.
     """
     import logging
 
     from warcio.archiveiterator import ArchiveIterator
 
-    # warcio reports repaired blanks in addresses in the same way as broken records.
+    # warcio logs repaired blanks in addresses as it logs broken records.
     logging.getLogger("warcio").setLevel(logging.CRITICAL + 1)
-    forward = SimpleNamespace(read=source.stream.read)  # without `seek`, warcio reads it forward only
+    forward = SimpleNamespace(read=source.stream.read)  # without `seek`, warcio only reads forwards
     records = iter(ArchiveIterator(forward))
     number = 0
     pending: Record | Malformed | Skipped | None = None  # the next record shows whether this one is complete
@@ -418,7 +418,7 @@ def _read_archive(source: Source) -> Iterator[Record | Malformed | Skipped]:
             with contextlib.redirect_stderr(io.StringIO()) as warnings:
                 record = next(records, None)
                 content = None if record is None else _read_archived_page(record)
-        # warcio raises whatever its parsers raise.
+        # warcio passes on the errors of its parsers.
         except Exception as error:
             if isinstance(error, (InputError, OSError, EOFError)):
                 raise

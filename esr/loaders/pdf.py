@@ -1,7 +1,7 @@
 """PDF with a text layer, read by PDFium: one document per file, and the page of each sentence.
 
-PDFium gives letters and their boxes. Lines are made of them here, put into the order of columns, freed of the
-headers and footers that pages repeat, and joined to paragraphs.
+PDFium gives letters and their boxes. This module builds lines from them, orders lines by column, removes the
+headers and footers that pages repeat, and joins lines into paragraphs.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from esr.text.written_dates import to_iso_date
 
 _END = b"%%EOF"
 _END_BYTES = 2048
-# A page has some thousand letters. What has more is no text, and would take minutes.
+# A page of text has some thousand letters. Reading one with more than this would take minutes.
 _MAX_PAGE_LETTERS = 500_000
 
 
@@ -51,7 +51,7 @@ class Line(NamedTuple):
 
 Page = list[Line]
 _LINE_END_HYPHEN = "\2"
-"""What PDFium gives for a hyphen at the end of a line."""
+"""PDFium's character for a hyphen at the end of a line."""
 
 
 @loads(
@@ -62,7 +62,7 @@ _LINE_END_HYPHEN = "\2"
     needs=("pypdfium2",),
 )
 def read(source: Source) -> Iterator[Record | Remark]:
-    """The record of the file. Raises InputError if it is broken, encrypted or consists of pictures."""
+    """The record of the file. Raises InputError if it is broken or encrypted, or has only pictures."""
     import pypdfium2
 
     with open_seekable(source) as file:
@@ -129,7 +129,7 @@ def _stay(left: float, bottom: float, right: float, top: float) -> _Box:
     return left, bottom, right, top
 
 
-# Boxes are those before the page is turned clockwise, as it is shown.
+# By the page's clockwise rotation, how boxes of the unrotated page are converted.
 _TURNS: dict[int, _Turn] = {
     90: lambda left, bottom, right, top: (bottom, -right, top, -left),
     180: lambda left, bottom, right, top: (-right, -top, -left, -bottom),
@@ -137,21 +137,21 @@ _TURNS: dict[int, _Turn] = {
 }
 
 
-# Scripts whose syllables are drawn by several glyphs.
+# Scripts in which a syllable is drawn as several glyphs.
 _OF_GLYPHS = compile_lazily(r"[\u0900-\u0dff\u0e00-\u109f\u1780-\u17ff\ua8e0-\ua8ff\ua9e0-\uaa7f]")
 _NO_BLANK = 0.1
-"""The width of a gap that is no blank as a multiple of the height of letters."""
+"""Maximum width of a gap that is no blank, as a multiple of the height of letters."""
 _WIDE_GAP = 0.3
-"""The width of a gap that parts words without a blank, as between the entries of a menu."""
+"""Minimum width of a gap that separates words without a blank, in heights of letters, as in a menu."""
 _LETTERS_A_BLANK = 20
-"""Letters for each blank that is drawn in a text of words."""
+"""Maximum letters per drawn blank in a text whose blanks are drawn."""
 
 
 class _DrawnText:
-    """The boxes of the text of a page as it is drawn, read when they are needed.
+    """The boxes of the text of a page as drawn, read on first use.
 
-    Browsers give the letters of a syllable with its first glyph. PDFium takes the others for a gap, and puts
-    a blank there.
+    Browsers assign all letters of a syllable to its first glyph. PDFium takes the other glyphs for a gap, and
+    inserts a blank there.
     """
 
     def __init__(self, page: Any, letters: int, turn: _Turn) -> None:
@@ -159,7 +159,7 @@ class _DrawnText:
 
     @cached_property
     def _boxes(self) -> list[_Box]:
-        """The boxes by their left edges, those of blanks without width. Text in forms has none."""
+        """The boxes sorted by left edge. Boxes of blanks have no width; text in forms has no boxes."""
         from pypdfium2 import raw
 
         edges = [ctypes.c_float() for _ in range(4)]
@@ -186,9 +186,9 @@ class _DrawnText:
         return gap > _WIDE_GAP * height or any(box[0] == box[2] for box in near)
 
     def reach(self, before: float, left: float, bottom: float, top: float) -> float:
-        """The right edge of what is drawn between the right edge of a letter and the next letter.
+        """The right edge of the boxes between the right edge of a letter and the next letter.
 
-        A box that ends far behind the left edge of the next letter has it too, and the gap before it.
+        A box that extends far beyond the left edge of the next letter contains that letter and the gap.
         """
         height = top - bottom
         near = self._between(before - height, left - _NO_BLANK * height, bottom, top)
@@ -201,7 +201,7 @@ class _DrawnText:
 
 
 def _read_lines(page: Any, text: Any, count: int) -> Iterator[Line]:
-    """The lines of a page in the order of the file, cut where a gap is wider than blanks are."""
+    """The lines of a page in the order of the file, cut at gaps wider than blanks."""
     from pypdfium2 import raw
 
     box = raw.FS_RECTF()  # filled for each letter; with the height of the font
@@ -224,7 +224,7 @@ def _read_lines(page: Any, text: Any, count: int) -> Iterator[Line]:
                 end = drawn.reach(end, here[0], edges[1], edges[3])
             is_far = here[0] - end > 1.2 * height or here[0] < edges[0] - height
             if is_far and (_FROM_RIGHT.match(letter) or any(map(_FROM_RIGHT.match, letters))):
-                # A word that is read from the right may be kept from its left end.
+                # A right-to-left word may be stored from its left end.
                 is_far = max(here[0] - edges[2], edges[0] - here[2]) > _LONGEST_WORD * height
             is_end = is_far or not edges[1] < middle < edges[3]
         if is_end and letters:
@@ -245,11 +245,11 @@ def _read_lines(page: Any, text: Any, count: int) -> Iterator[Line]:
 
 
 _LONGEST_WORD = 8
-"""The width of a long word as a multiple of the height of its letters."""
-# The digits of Arabic are read from the left.
+"""Maximum width of a word as a multiple of the height of its letters."""
+# Arabic digits run from left to right, so they are left out.
 _FROM_RIGHT = compile_lazily(r"[\u0590-\u065f\u066d-\u06ef\u06fa-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")
 _MAX_MOVED = 200
-"""No word has more letters."""
+"""Maximum number of letters of a word."""
 
 
 def _to_line(letters: list[str], spans: list[tuple[float, float]]) -> str:
@@ -258,10 +258,10 @@ def _to_line(letters: list[str], spans: list[tuple[float, float]]) -> str:
 
 
 def _read_from_right(letters: list[str], spans: list[tuple[float, float]]) -> list[str]:
-    """The letters of a line, those that are read from the right in the order of their places.
+    """The letters of a line, with right-to-left words in reading order, by the positions of their letters.
 
-    Files that keep Arabic and Hebrew as they are printed have their words reversed. Words with digits or
-    Latin letters stay as they are. `spans` are the left and right edges of the letters.
+    Files that store Arabic and Hebrew in visual order have the letters of words reversed. Words with digits
+    or Latin letters are unchanged. `spans` are the left and right edges of the letters.
     """
     is_other = [letter.isalnum() and not _FROM_RIGHT.match(letter) for letter in letters]
     blanks = [n for n, letter in enumerate(letters) if letter.isspace()]
@@ -283,7 +283,7 @@ def _read_from_right(letters: list[str], spans: list[tuple[float, float]]) -> li
 def _place_from_right(
     n: int, places: Sequence[int], letters: list[str], spans: list[tuple[float, float]]
 ) -> tuple[float, bool]:
-    """A sort key: the middle of a letter from the right, for a sign above it or below that of its letter."""
+    """A sort key: the middle of a letter, from right to left; a combining mark has that of its letter."""
     middle = sum(spans[n]) / 2
     if not combining(letters[n]):
         return -middle, False
@@ -294,7 +294,7 @@ def _place_from_right(
 # Headers and footers
 
 _EDGE_LINES = 2
-"""How many lines at the top and bottom of a page may be furniture."""
+"""Number of lines at the top and at the bottom of a page that may be furniture."""
 _DIGITS = compile_lazily(r"\d+")
 _PAGE_NUMBER = compile_lazily(
     r"\W*(?:\w{1,6}\.? )?(?:\d{1,4}|[ivxlc]{1,6})(?:\W{1,3}(?:\w{1,4} )?\d{1,4})?\W*", re.I
@@ -304,11 +304,11 @@ _Key = tuple[str, int]
 
 
 def find_furniture(pages: Sequence[Page]) -> set[_Key]:
-    """The keys of lines at the edges of pages that two fifths of the pages repeat, with other numbers."""
+    """The keys of lines at the edges of pages that two fifths of the pages have, apart from their numbers."""
     counts = Counter(key for page in pages for key in {_furniture_key(line) for line in _edges(page)})
     needed = max(2, ceil(0.4 * len(pages)))
     furniture = {key for key, count in counts.items() if count >= needed}
-    # Pages that are all alike have a text nevertheless.
+    # If all lines of all pages repeat, they are the text.
     return furniture if any(_without_furniture(page, furniture) for page in pages) else set()
 
 
@@ -318,7 +318,7 @@ def _edges(page: Page) -> Sequence[Line]:
 
 
 def _furniture_key(line: Line) -> _Key:
-    """The line without its numbers, and its place. Even and odd pages have page numbers at other sides."""
+    """The line without its numbers, and its height on the page. Page numbers may alternate between sides."""
     text = "#" if _PAGE_NUMBER.fullmatch(line.text) else _DIGITS.sub("#", line.text.lower())
     return text, round(line.bottom / 6)
 
@@ -334,7 +334,7 @@ def _without_furniture(page: Page, furniture: set[_Key]) -> Page:
 
 _MIN_LINES = 3
 _MIN_LETTERS = 15
-"""Lines of a column have at least as many letters on average; shorter ones are cells of a table."""
+"""Minimum average letters of a column's lines. Shorter ones are cells of a table."""
 
 
 def order_columns(lines: Page) -> Iterator[Page]:
@@ -382,7 +382,7 @@ def _find_gutter(lines: Page) -> float | None:
 
 
 def _overlap(left: Page, right: Page) -> bool:
-    """Whether columns stand beside each other for at least half of the lower one."""
+    """Whether two columns are side by side over at least half the height of the shorter one."""
     ranges = [(min(line.bottom for line in side), max(line.top for line in side)) for side in (left, right)]
     common = min(ranges[0][1], ranges[1][1]) - max(ranges[0][0], ranges[1][0])
     return 2 * common >= min(top - bottom for bottom, top in ranges)
@@ -393,7 +393,7 @@ def _mean_length(lines: Page) -> float:
 
 
 def _join_rows(lines: Page) -> Iterator[Line]:
-    """The lines of a column from top to bottom. Cells beside each other make one line."""
+    """The lines of a column from top to bottom. Cells side by side are joined into one line."""
     row: Page = []
     for line in sorted(lines, key=lambda line: -line.top):
         if row and (line.bottom + line.top) / 2 < row[0].bottom:
@@ -418,7 +418,7 @@ _SENTENCE_END = compile_lazily(r"[.!?:…。！？։۔؟।][\"'”’»)\]]*$")
 def _join_pages(
     pages: Sequence[Page], furniture: set[_Key], title: str | None
 ) -> Iterator[tuple[str, dict[str, float]]]:
-    """The paragraphs with their pages. One that goes on in the next column or page is one paragraph."""
+    """The paragraphs with their pages, joined across columns and pages."""
     words = find_uncut_words(line.text for page in pages for line in page)
     pending: list[str] = []
     begin = 1
@@ -435,7 +435,7 @@ def _join_pages(
 
 
 def _is_rest(lines: Page) -> bool:
-    """Whether lines begin like the rest of a sentence."""
+    """Whether lines begin with the continuation of a sentence."""
     first = lines[0].text[0]
     return first.islower() or first.lower() == first.upper()
 
@@ -449,7 +449,7 @@ def _build_paragraph(
 
 
 def _split_paragraphs(column: Page) -> Iterator[Page]:
-    """The paragraphs of a column: they end at wider gaps, short last lines, indents and other sizes."""
+    """The paragraphs of a column. They end at wider gaps, short lines, indents and changes of size."""
     if not column:
         return
     from statistics import median  # slow to import
@@ -473,17 +473,17 @@ def _split_paragraphs(column: Page) -> Iterator[Page]:
 
 # Title and date
 
-# Programs that write PDF say "(anonymous)" and "(unspecified)" where they were told nothing.
+# Programs write "(anonymous)" or "(unspecified)" for properties that are not set.
 _PLACEHOLDER = compile_lazily(r"\((?:anonymous|unspecified|none|null)\)$", re.I)
 _FILE_NAME = compile_lazily(
     r"(?:microsoft (?:word|powerpoint)|untitled|unbenannt|sans titre|.*\.\w{2,5}$)", re.I
 )
 _TITLE_SIZE = 1.25
-"""The letters of a title are so much higher than those of most lines."""
+"""Minimum height of a title's letters, relative to those of most lines."""
 
 
 def _find_title(metadata: dict[str, str], first: Page, furniture: set[_Key]) -> str | None:
-    """The title that the file states, unless it is the name of a file, or else the largest lines."""
+    """The title in the metadata, unless it is a file name, or else the largest lines."""
     stated = " ".join((metadata.get("Title") or "").replace("\0", " ").split())
     if stated and not _FILE_NAME.match(stated) and not _PLACEHOLDER.match(stated):
         return stated

@@ -1,6 +1,6 @@
 """The pipeline from source files to documents for an index, with a summary for the report.
 
-It reads the sources, detects languages, treats duplicates, and collects or rejects malformed documents. A
+It reads the sources, detects languages, handles duplicates, and collects or rejects malformed documents. A
 delivery with too many empty documents is refused as a whole.
 """
 
@@ -38,7 +38,7 @@ from esr.wording import count
 
 
 class Callbacks(NamedTuple):
-    """Callbacks for everything that a source yields besides documents.
+    """Callbacks for everything that a source yields in addition to documents.
 
     Without `on_malformed`, a malformed document is an error.
     """
@@ -50,7 +50,7 @@ class Callbacks(NamedTuple):
 
 
 class Source:
-    """Paths to read, or the rows of a program, with the command line's options for reading sources."""
+    """Paths to read, or the rows of a program, with the options for reading them."""
 
     def __init__(
         self,
@@ -78,14 +78,14 @@ class Source:
         return self._detector.detected if self._detector else None
 
     def holds(self, file: Path) -> bool:
-        """Whether the file is one of those to read, or would be if it existed."""
+        """Whether the file would be read if it existed."""
         target = os.path.realpath(file)
         return any(self._holds(path, os.path.relpath(target, os.path.realpath(path))) for path in self.paths)
 
     def _holds(self, path: str, below: str) -> bool:
         if below == os.curdir:
             return True
-        # Paths outside of the folder begin with "..", so they count as hidden.
+        # Paths outside of the folder begin with "..", which counts as hidden.
         is_visible = os.path.isdir(path) and not any(map(is_hidden, below.split(os.sep)))
         return is_visible and self._options.files.accepts(below.replace(os.sep, "/"))
 
@@ -101,13 +101,13 @@ class Source:
         return find_files(self.paths, self._options)
 
     def find_again(self) -> Iterator[FoundFile]:
-        """The files that can be read twice, unlike pipes, as far as they can be found."""
+        """The files that can be read twice, without pipes and folders that cannot be read."""
         if self._rows is None and not any(map(is_dataset, self.paths)):
             with suppress(EsrError):
                 yield from (file for file in self.find_files() if os.path.isfile(file.path))
 
     def sample_file(self, file: FoundFile, number: int) -> list[Document]:
-        """At most this number of its first documents, fewer if it cannot be read. They count as not read."""
+        """At most `number` of the first documents of a file, fewer after an error. They are not counted."""
         ignore = Callbacks(*(lambda result: None for _ in Callbacks._fields))
         detected = self.detected
         known = Counter(detected)
@@ -147,13 +147,13 @@ def build_read_options(options: Mapping[str, Any]) -> ReadOptions:
 
 
 _COUNTED = ("title", "date", "source", "language", "authors", "section", "keywords")
-"""Fields for which the documents that have them are counted."""
+"""Fields whose documents are counted."""
 _MAX_SHOWN = 5
 _MAX_KEYS, _MAX_NAME_CHARS = 30, 60
 _MIN_TEXT_CHARS = 40
-"""A shorter value does not look like the text of an article."""
+"""Minimum characters of a value that looks like the text of an article."""
 _MAX_SOURCES = 10_000
-"""Maximum number of distinct sources to count, and of metadata keys. Other sources are counted together."""
+"""Maximum number of distinct sources, and of metadata keys, to count. Other sources are counted together."""
 
 
 class SourceSummary:
@@ -216,7 +216,7 @@ class SourceSummary:
         self._last = max(self._last or end, end)
 
     def lines(self) -> list[str]:
-        """The summary in lines of text, without anything that no document has; empty without documents."""
+        """The summary as lines of text, without fields that no document has; empty without documents."""
         counts = self.counts
         if not counts["documents"]:
             return []
@@ -242,15 +242,15 @@ class SourceSummary:
 
     @property
     def unknown_files(self) -> dict[str, int]:
-        """Numbers of files that no loader reads, by ending; "" is for names without one."""
+        """Numbers of files that no loader reads, by extension; "" for names without one."""
         return dict(self._unknown_files.most_common())
 
     def as_dict(self) -> dict[str, Any]:
         """The summary for JSON.
 
-        The counts, `languages` ("" is unknown), `dates` (`from` and `to`), `sources`, `metadata` (numbers of
-        documents by key) and `unknown_files` (by ending, "" for none). `other_sources` is the number of
-        documents from sources beyond the first 10,000.
+        It has the counts, `languages` ("" is unknown), `dates` (`from` and `to`), `sources`, `metadata`
+        (numbers of documents by key) and `unknown_files` (by extension, "" for none). `other_sources` is the
+        number of documents from sources beyond the first 10,000.
         """
         return {
             **self.counts,
@@ -264,14 +264,14 @@ class SourceSummary:
 
 
 def describe_unknown_files(counts: Mapping[str, int]) -> str:
-    """Describe the files that no loader reads, by ending, as a sentence without a full stop."""
+    """Describe the files that no loader reads, by extension, as a sentence without a full stop."""
     endings = {ending or "without an ending": n for ending, n in counts.items()}
     total, parts = sum(counts.values()), format_counts(endings)
     return f"{count(total, 'file', 'are')} in no format that is read, and left out: {parts}"
 
 
 def _looks_like_text(text: str) -> bool:
-    """Whether the value has some length, and several words or a non-ASCII script. Excludes addresses."""
+    """Whether the value is long enough, has several words or non-ASCII letters, and is no address."""
     return len(text) >= _MIN_TEXT_CHARS and (len(text.split()) > 4 or not text.isascii())
 
 
@@ -377,9 +377,9 @@ class DocumentPipeline:
         return chain.from_iterable([source.read(callbacks) for source in self._sources])
 
     def sample(self, number: int) -> list[Document]:
-        """About this number of documents, from files all over the sources; none without several files.
+        """About `number` documents from files spread over the sources; empty for a single file.
 
-        Files that cannot be read are left out: reading them all will tell.
+        Files that cannot be read are left out; the load itself reports them.
         """
         files = [(source, file) for source in self._sources for file in source.find_again()]
         chosen = files[:: math.ceil(len(files) / _SAMPLED_FILES)] if len(files) > 1 else []
@@ -391,7 +391,7 @@ class DocumentPipeline:
     def reject(self, document: Document, problem: str) -> None:
         """Record a document that the index rejected.
 
-        Its location is unknown, so its text is written to the file.
+        Its location is unknown, so the file of bad documents gets its text.
         """
         self._reject_located(Located(document.id, document), problem)
 
@@ -419,7 +419,7 @@ class DocumentPipeline:
         self._check_empty_documents()
 
     def _check_empty_documents(self) -> None:
-        """Raise TooManyEmpty if necessary: an index without text must not replace one with text."""
+        """Raise TooManyEmpty if too many documents have no sentence, so that no index loses its text."""
         documents, empty = (self.summary.counts[name] for name in ("documents", "without_sentences"))
         if 100 * empty <= self._allow_empty_documents * documents:
             return

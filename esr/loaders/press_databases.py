@@ -1,8 +1,7 @@
 """Exports of the press databases LexisNexis, Factiva and ProQuest as text: one document per article.
 
-Each database writes an article's title, source, date and other statements in its own way, around the text.
-The same exports as DOCX and HTML are read by `esr.loaders.office` and `esr.loaders.page`, which find the
-database here.
+Each database has a layout for an article's title, source, date and other statements around the text. Exports
+as DOCX and HTML are read by `esr.loaders.office` and `esr.loaders.page`, which find the database here.
 """
 
 from __future__ import annotations
@@ -28,10 +27,11 @@ Lines = Sequence[str]
 
 @dataclass(frozen=True)
 class Database:
-    """How a database exports articles.
+    """The export format of a database.
 
-    `is_export` finds an export by its beginning. `boundary` is the line between articles: their last one if
-    it `is_end`, or else their first. `parse` makes fields of the lines of an article, None if they are none.
+    `is_export` recognises an export by its beginning. `boundary` matches the last line of each article if
+    `is_end`, or else the first line. `parse` converts the lines of an article to fields, or returns None if
+    they are no article.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Database:
     parse: Callable[[Lines], dict[str, Any] | None]
 
     def read_lines(self, name: str, lines: Iterable[str]) -> Iterator[ReadResult]:
-        """A record per article in the paragraphs of a document with this name."""
+        """A record per article in the paragraphs of the document `name`."""
         return self.split_articles(Source(name, name, BytesIO()), enumerate(lines, 1))
 
     def split_articles(self, source: Source, lines: Iterable[tuple[int, str]]) -> Iterator[ReadResult]:
@@ -103,9 +103,9 @@ def _blocks(lines: Iterable[str]) -> list[str]:
 
 
 def _read_fields(lines: Iterable[str], pattern: re.Pattern[str], has_blanks: bool) -> dict[str, list[str]]:
-    """The lines of each statement by its name in lower case. `pattern` finds a name and what follows it.
+    """The lines of each statement by its name in lower case. `pattern` matches a name and the text after it.
 
-    A blank line ends a statement unless it `has_blanks`.
+    A blank line ends a statement unless `has_blanks`.
     """
     fields: dict[str, list[str]] = {}
     name = None
@@ -126,12 +126,12 @@ _KNOWN = frozenset(
         *("full text", "publication date", "publication title", "proquest document id"),
     )
 )
-"""Statements that each database reads by itself."""
+"""Statements that are parsed separately for each database."""
 _SHARE = compile_lazily(r"\s*\(\d+%\)")
 
 
 def _describe(fields: dict[str, list[str]], names: dict[str, str]) -> dict[str, Any]:
-    """The fields of a document from statements, by the names of statements; all others are metadata."""
+    """The fields of a document. `names` maps statements to fields; all other statements are metadata."""
     texts = {field: _fold(fields[name]) for name, field in names.items() if name in fields}
     language = texts.get("language") or ""
     others = {
@@ -172,7 +172,7 @@ _LEXIS_NAMES = {
     "url": "url",
 }
 _LEXIS_LOADED = ("load-date", "date-chargement", "update", "fecha-carga", "laaddatum")
-"""The day on which the database got an article, which is that of an article without a date of its own."""
+"""Statements with the day on which the database received an article, the date of articles without one."""
 _LEXIS_AFTER = compile_lazily(
     rf"(?:{_LEXIS_AFTER_NAMES}):|Classification$|\s{{3,}}Copyright |Copyright \d{{4}} .*\bReserved\b"
     r"|(?:Load-Date|End of Document)\b"
@@ -182,11 +182,11 @@ _LEXIS_DOCUMENT = compile_lazily(
 )
 _LEXIS_REMARK = "Correction Appended"
 _LEXIS_RIGHTS = compile_lazily(r"Copyright |(?:Distributed|Provided) by |All Rights Reserved")
-"""What a paragraph begins with that names who may publish an article, not where it was published."""
+"""The beginnings of paragraphs that name the holder of rights instead of the source."""
 
 
 def _parse_lexis_classic(lines: Lines) -> dict[str, Any] | None:
-    """An article as of "1 of 20 DOCUMENTS": source, date and title, then statements around the text."""
+    """An article headed "1 of 20 DOCUMENTS": source, date and title, then statements around the text."""
     if not lines or not _LEXIS_DOCUMENT.fullmatch(lines[0]):
         return None
     first = next((n for n, line in enumerate(lines) if _LEXIS_FIELD.match(line)), len(lines))
@@ -210,7 +210,7 @@ _RESERVED = compile_lazily(r"\s*All Rights Reserved\b[.\s]*", re.I)
 
 
 def _find_source_below_rights(lines: Lines) -> str:
-    """The source in the paragraph of the copyright: what follows "All Rights Reserved", or its last line."""
+    """The source in the copyright paragraph: the text after "All Rights Reserved", or the last line."""
     stripped = [line.strip() for line in lines]
     begin = next((n for n, line in enumerate(stripped) if line.startswith("Copyright ")), len(stripped))
     end = stripped.index("", begin) if "" in stripped[begin:] else len(stripped)
@@ -248,7 +248,7 @@ def _without_name(block: list[str]) -> list[str]:
 
 
 def _parse_lexis(lines: Lines) -> dict[str, Any] | None:
-    """An article that "End of Document" ends: title, source, date, statements, "Body" and the text."""
+    """An article ended by "End of Document": title, source, date, statements, "Body" and the text."""
     stripped = [line.strip() for line in lines]
     if "Body" not in stripped:
         return None
@@ -277,8 +277,8 @@ def _parse_lexis(lines: Lines) -> dict[str, Any] | None:
 
 # Factiva
 
-# An accession number has 25 characters. Fewer are those of a file that was cut off.
-# The word before it is in the language of the one who exported.
+# An accession number has 25 characters, or fewer in a file that was cut off.
+# The word before it is in the language of the user who exported it.
 _FACTIVA_ID = compile_lazily(
     r"(?:AN\s+)?[^\W\d_]{2,12} ((?=\w{25}\b)[A-Za-z0-9]{3,8}\d{8,16}[a-z][a-z0-9]{6,14})\s*"
 )
@@ -286,7 +286,7 @@ _FACTIVA_CODES = (
     *("SE", "HD", "CR", "BY", "WC", "PD", "ET", "SN", "SC", "ED", "PG", "VOL", "LA", "CY"),
     *("LP", "TD", "CT", "RF", "CO", "IN", "NS", "RE", "IPC", "IPD", "PUB", "AN"),
 )
-"""In their order in an article."""
+"""The codes of statements, in their order in an article."""
 _FACTIVA_FIELD = compile_lazily(rf"({'|'.join(_FACTIVA_CODES)})(?:\s+(.*))?$")
 _INDEXED = ("CO", "IN", "NS", "RE")
 _LENGTH = (
@@ -316,8 +316,8 @@ def _parse_coded(lines: Lines) -> dict[str, Any]:
     left: tuple[str, ...] = _FACTIVA_CODES
     for line in lines:
         match = _FACTIVA_FIELD.match(line)
-        # Codes come once, have an order after the text and lists of terms have colons, so a line of the text
-        # is not taken for one.
+        # To not take a line of the text for a statement: each code occurs once, codes after the text are in
+        # order, and lists of terms have colons.
         if match and match[1] in left and (match[1] not in _INDEXED or " : " in line or not match[2]):
             name = match[1].lower()
             is_text = match[1] in _FACTIVA_CODES[_FACTIVA_CODES.index("LP") :]
@@ -340,7 +340,11 @@ def _parse_coded(lines: Lines) -> dict[str, Any]:
 
 
 def _parse_uncoded(lines: Lines) -> dict[str, Any]:
-    """The title, perhaps a byline, "523 words", the date, perhaps a time, the source, and more until ©."""
+    """The fields of an article without codes.
+
+    Its lines are the title, perhaps a byline, "523 words", the date, perhaps a time, the source, and others
+    up to ©.
+    """
     words = next(n for n, line in enumerate(lines) if _WORDS.fullmatch(line))
     head = [line for line in lines[:words] if line]
     byline = head.pop() if len(head) > 1 and re.match(r"(?:By|Von|Par|Por)\b", head[-1]) else ""
@@ -361,7 +365,7 @@ def _parse_uncoded(lines: Lines) -> dict[str, Any]:
 
 
 def _mark_articles(tree: Any) -> Iterator[str]:
-    """The lines of the articles in a page without codes, with the codes that its elements stand for."""
+    """The lines of the articles in a page without codes, with codes added by the kinds of elements."""
     for article in tree.iter("div"):
         language = re.fullmatch(r"article ([a-z]{2})Article", article.get("class", ""))
         title = next((e for e in article.iter("span") if e.get("class", "").endswith("Headline")), None)
@@ -410,7 +414,7 @@ _PROQUEST_NAMES = {
 
 
 def _parse_proquest(lines: Lines) -> dict[str, Any] | None:
-    """An article whose statements have their names before them, "Full text" among them."""
+    """An article of statements after their names, including "Full text"."""
     statements = _read_fields(lines, _PROQUEST_FIELD, has_blanks=True)
     if "proquest document id" not in statements and "full text" not in statements:
         return None
@@ -493,9 +497,9 @@ _PAGE = compile_lazily(
 
 
 def read_page(source: Source, data: bytes, parse: Callable[[bytes], Any]) -> Iterator[ReadResult] | None:
-    """The records of the articles in a page of HTML that a database exported; None for any other page.
+    """The records of the articles in an HTML export of a database; None for any other page.
 
-    `parse` makes a tree of the page.
+    `parse` converts the page to a tree.
     """
     if not _PAGE.search(data):
         return None
@@ -504,7 +508,7 @@ def read_page(source: Source, data: bytes, parse: Callable[[bytes], Any]) -> Ite
         text = paragraph.text_content().strip()
         if text.startswith("Copyright ") and not _RESERVED.search(text):
             for line_end in paragraph.iter("br"):
-                line_end.tag = "hr"  # the source is below the copyright, without a paragraph of its own
+                line_end.tag = "hr"  # the source follows the copyright in the same paragraph
     lines = list(_mark_articles(tree)) or list(_separate(markup.to_text(tree).split("\n\n")))
     database = find_database(lines)
     return database.read_lines(source.name, lines) if database else None

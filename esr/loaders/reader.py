@@ -1,7 +1,7 @@
-"""From files, folders, archives and standard input to validated documents, one at a time.
+"""Reads files, folders, archives and standard input as validated documents, one at a time.
 
-The format of a file is declared, or recognised by its name and first bytes. Files are read lazily: errors in
-one are raised, or passed on as malformed documents, when reading reaches them.
+The format of a file is declared, or recognised by its name and first bytes. Files are read lazily: an error
+is raised, or passed on as a malformed document, when reading reaches it.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ _UNREAD = {
     b"Rar!": _PACKED,
     b"\xfd7zXZ": _PACKED,
 }
-"""What to do with files that begin with these bytes."""
+"""Advice for files of unknown formats, by their first bytes."""
 
 
 def _describe_unknown(head: bytes) -> str:
@@ -97,9 +97,9 @@ def detect_format(file: PeekedSource) -> Format | None:
 
 
 def detect_format_in_folder(file: PeekedSource, required: Format | None) -> Format | None:
-    """Like `detect_format`, but None for files that are probably not meant, such as those in other formats.
+    """The same as `detect_format`, but None for files that are probably not sources.
 
-    If a format is required, only files in it are meant.
+    If a format is required, only files in it are sources.
     """
     by_suffix = _find_by_suffix(file)
     if required is None:
@@ -111,9 +111,9 @@ def detect_format_in_folder(file: PeekedSource, required: Format | None) -> Form
 
 
 def detect_container(file: PeekedSource, required: Format | None) -> Format | None:
-    """The format of an archive that is one document, such as DOCX; None for all other files.
+    """The format of an archive that is read as one source, such as DOCX; None for all other files.
 
-    If a format is required, only files in it are documents.
+    If a format is required, None for files in other formats.
     """
     if detect_archive_type(file) != "zip":
         return None
@@ -136,21 +136,22 @@ def _find_by_suffix(file: PeekedSource) -> list[Format]:
 
 
 _MAX_ENDINGS = 100
-"""How many endings of unknown files in one archive are told apart; further ones count as the last of them."""
+"""Maximum number of distinct extensions of unknown files in one archive; others are counted with the last."""
 
 
 class ReadOptions(msgspec.Struct, frozen=True):
-    """How sources are read. By default, their columns keep their names, and the first error ends the reading.
+    """How sources are read. By default, columns keep their names, and the first error ends reading.
 
-    `mapping` names the columns of fields, `table` the layout of tables, `limits` those of decompression, and
-    `base` the folder that paths in ids are relative to. `day_first` is the order in dates such as 05/03/2024,
-    `encoding` the encoding of text. `make_id` is one of `ids.MADE_ID_POLICIES` if documents get new ids.
-    `files` selects files in folders and archives. `constants` are fields that every document gets.
+    `mapping` names the columns of fields, `table` is the layout of tables, `limits` are those of
+    decompression, and `base` is the folder that paths in ids are relative to. `day_first` is the order in
+    dates such as 05/03/2024, `encoding` the encoding of text. `make_id` is one of `ids.MADE_ID_POLICIES` if
+    documents get new ids. `files` selects files in folders and archives. `constants` are fields that every
+    document gets.
 
-    Without `on_malformed`, the first malformed document raises InputError. With it, each one is passed to it
-    and reading continues, with the next file if the rest of a file cannot be read. Skipped documents are
-    passed to `on_skipped`, remarks to `on_remark`, and files in no known format to `on_unknown_files`, unless
-    `is_strict` makes them malformed. `build` makes a document from the fields of a record.
+    Without `on_malformed`, the first malformed document raises InputError. Otherwise it is called with each
+    one, and reading continues, with the next file if the rest of a file cannot be read. `on_skipped` gets
+    skipped documents, `on_remark` remarks, and `on_unknown_files` files in no known format, unless
+    `is_strict` makes these malformed. `build` makes a document from the fields of a record.
     """
 
     mapping: Mapping[str, str] = msgspec.field(default_factory=dict)
@@ -202,7 +203,7 @@ class SourceReader:
 
     def _read_folder(self, folder: str) -> Iterator[ReadResult]:
         is_empty = True
-        unreadable: list[InputError] = []  # folders in it
+        unreadable: list[InputError] = []  # subfolders
         on_error = None if self._options.on_malformed is None else unreadable.append
         for file in self.find_files(folder, on_error):
             for result in self.read_file(file):
@@ -257,7 +258,7 @@ class SourceReader:
                 is_empty = False
                 yield result
             archive = _to_unknown(file.source)
-            # Formats such as .pptx are archives; their members are no files of their own.
+            # Formats such as .pptx are archives whose members are not sources.
             is_file = bool(inside) and is_empty and archive.ending not in ARCHIVE_SUFFIXES
             for files in [archive] if is_file else inside:
                 self._add_unknown(files, unknown)
@@ -282,7 +283,7 @@ class SourceReader:
         for result in self.read_source(format, file.source):
             is_empty = False
             yield result
-        # Agencies deliver pictures beside articles, so a file in a folder may lack documents.
+        # Agencies deliver pictures with articles, so a file in a folder may have no document.
         if is_empty and not (in_folder and format.may_lack_documents):
             raise InputError(
                 name, f"contains no document in the format {format.name}: check the file or --format"
@@ -310,7 +311,7 @@ class SourceReader:
     def _give_id(self, record: Record, source: Source, number: int, check: IdCheck | None) -> ReadResult:
         """The record with a made id, if the options ask for one or it has none.
 
-        `check` finds ids and addresses of the source that identify nothing.
+        `check` finds ids and addresses of the source that identify no document.
         """
         policy = self._options.make_id
         if policy is None and check:
@@ -330,7 +331,7 @@ class SourceReader:
         return record._replace(fields={**record.fields, "id": id})
 
     def _forget_id(self, record: Record, check: IdCheck) -> Record:
-        """The record without an id that identifies nothing. Remarks on such ids and addresses."""
+        """The record without an id that identifies no document. Such ids and addresses get a remark."""
         id, url = record.fields.get("id"), record.fields.get("url")
         no_id = ", which identifies no document"
         if id is None and check.is_no_address(url):
@@ -366,7 +367,7 @@ class SourceReader:
         return decode_source(source, self._options.encoding, remark) if format.is_text else source
 
     def _add_unknown(self, files: UnknownFiles, unknown: list[UnknownFiles]) -> None:
-        """Add files to the count of their ending, so that an archive of many files takes little memory."""
+        """Add files to the count of their extension, so that an archive of many files takes little memory."""
         for n, others in enumerate(unknown):
             is_same = others.ending == files.ending or n == _MAX_ENDINGS
             if is_same and not self._options.is_strict:
@@ -432,9 +433,10 @@ def read_documents(
 ) -> Iterator[Located]:
     """The documents of files, folders, archives and `-` (standard input), lazily, with their locations.
 
-    Folders are read recursively in the order of names, archives (zip, tar) in their own order. Skipped are
-    hidden files, and files in another format, or with `auto` in no known format. Files may be compressed with
-    gzip or Zstandard. With `auto` the format is recognised by the file name, or else by the first bytes.
+    Folders are read recursively in the order of names, archives (zip, tar) in the order of their members.
+    Hidden files are skipped, and in folders and archives also files in another format, or with `auto` in no
+    known format. Files may be compressed with gzip, bzip2 or Zstandard. With `auto` the format is recognised
+    by the file name, or else by the first bytes.
 
     Unknown formats, missing paths and missing libraries of a named format raise UsageError and InputError
     immediately. Errors within a file raise InputError when reading reaches them. Duplicate ids are not
@@ -506,7 +508,7 @@ def build_documents(results: Iterable[ReadResult], options: ReadOptions) -> Iter
             cause = document
         _pass_on(document, options)
     if cause and not documents:
-        # An empty index must not replace one that has documents.
+        # Otherwise an empty index would replace one that has documents.
         raise NothingLeft(cause.where, _nothing_left(cause, malformed, skipped))
 
 
@@ -609,7 +611,7 @@ def _to_mapping(row: Any) -> Mapping[str, Any] | None:
 
 
 def to_plain(value: Any) -> Any:
-    """A value as in JSON Lines. Times are ISO 8601; what tables have where a value is missing is None."""
+    """A value as in JSON Lines. Times become ISO 8601; missing values of tables become None."""
     if value is None or isinstance(value, str | bool):
         return value
     if isinstance(value, float):
@@ -628,5 +630,5 @@ def to_plain(value: Any) -> Any:
         return str(value)
     if is_dataclass(value) or isinstance(value, msgspec.Struct):
         return to_plain(_to_mapping(value))
-    # NA of pandas compares to nothing.
+    # Comparisons with pandas' NA return NA.
     return value if isinstance(value, int) else None if type(value).__name__ == "NAType" else str(value)

@@ -21,7 +21,7 @@ from esr.patterns import compile_lazily
 from esr.text.written_dates import to_iso_date
 
 _LONGEST_TAG = 1010
-"""Patterns of tags match at most 1,000 characters of attributes."""
+"""The length of the longest tag: patterns match at most 1,000 characters of attributes."""
 _ATTRIBUTE = compile_lazily(r"""(\w+)\s{0,9}=\s{0,9}("[^"]*"|'[^']*'|[^\s"'>]+)""")
 _TAG = compile_lazily(r"</?([A-Za-z]\w{0,40})(?:\s[^<>]{0,1000})?>")
 _COMMENT = compile_lazily(r"<!--.{0,1000}?-->", re.S)
@@ -31,7 +31,7 @@ _ENTITY = compile_lazily(r"&(?:#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z]\w{0,30});
 
 
 class Element(NamedTuple):
-    """An element including its tags, its name in lower case, and the location where it begins."""
+    """An element with its tags, its name in lower case, and the location of its start."""
 
     where: str
     name: str
@@ -47,10 +47,10 @@ def iterate_elements(
     case. Raises InputError for an element without an end, or one that is too long.
     """
     text, line = "", 1
-    begin = position = 0  # start of the current element, and how far the text has been searched
+    begin = position = 0  # start of the current element, and end of the searched text
     tag: re.Match[str] | None = None
     for chunk in chunks:
-        # Keep the current element, or else the possible start of a tag that continues in this chunk.
+        # Keep the current element, or else a tag that may continue in this chunk.
         keep = begin if tag else max(position, len(text) - _LONGEST_TAG)
         line += text.count("\n", begin, keep)
         text, position, begin = text[keep:] + chunk, max(position - keep, 0), 0
@@ -115,7 +115,7 @@ _CHUNK_BYTES = 2**16
 _REUTERS_START = compile_lazily(rb"<!DOCTYPE lewis\b|<REUTERS\s", re.I)
 _REUTERS_OPENING = compile_lazily(r"<(REUTERS)(?:\s[^<>]{0,1000})?>", re.I)
 _REUTERS_CLOSING = compile_lazily(r"</REUTERS\s{0,9}>", re.I)
-# Articles end with " Reuter\n\x03" or "REUTER...", some with both.
+# Articles end with " Reuter\n\x03", "REUTER...", or both.
 _CONTROL = compile_lazily(r"[\x00-\x08\x0b-\x1f]")
 _CONTROL_ENTITY = compile_lazily(r"&#(?:[0-9]|[12][0-9]|3[01]);", re.ASCII)
 _REUTERS_END = compile_lazily(r"(?:\s{0,9}\breuter[\s.\"]{0,20}){1,3}$", re.I)
@@ -130,7 +130,7 @@ _INDENTED = compile_lazily(r"\n {3,}(?=\S)")
     sniff=lambda head: head.startswith(b"<") and bool(_REUTERS_START.search(head)),
 )
 def _read_reuters(source: Source) -> Iterator[Record | Malformed]:
-    """A record per `<REUTERS>`. Raises InputError where one has no end."""
+    """A record per `<REUTERS>`. Raises InputError if one has no end."""
     for where, _, raw in _split_documents(source):
         opening = _REUTERS_OPENING.match(raw)
         id = parse_attributes(opening[0]).get("newid") if opening else None
@@ -176,7 +176,7 @@ def _split_documents(source: Source) -> Iterator[Element]:
     return iterate_elements(source, chunks, _REUTERS_OPENING, {"reuters": _REUTERS_CLOSING})
 
 
-# TREC and LDC: `<DOC>`s, plain or with tagged sentences, and bare sentences of the Novelty track.
+# TREC and LDC: `<DOC>`s, plain or with tagged sentences, and the Novelty track's sentences without `<DOC>`.
 
 # The Associated Press, The Wall Street Journal, Xinhua and others use different tags for the same field.
 _IDS = ("DOCNO", "DOCID")
@@ -210,14 +210,14 @@ _DATED_ID = compile_lazily(r"[A-Z]{3}(?:_[A-Z]{3}_)?(\d{4})(\d\d)(\d\d)\.\d{4}",
     is_text=True,
 )
 def _read_trec(source: Source) -> Iterator[Record | Malformed]:
-    """A record per `<DOC>`, and per run of bare `<s>` with the same docid.
+    """A record per `<DOC>`, and per run of `<s>` outside of one with the same docid.
 
-    Raises InputError where a `<DOC>` has no end.
+    Raises InputError if a `<DOC>` has no end.
     """
     for key, group in groupby(
         iterate_elements(source, read_chunks(source), _TREC_OPENING, _TREC_CLOSING), _group_key
     ):
-        # Adjacent <DOC>s form one group, of which only one is held at a time.
+        # Adjacent <DOC>s form one group, of which one is in memory at a time.
         for units in ([unit] for unit in group) if key is None else (list(group),):
             try:
                 yield _read_document(units[0]) if key is None else _read_bare_sentences(units)
@@ -232,7 +232,7 @@ def _read_bare_sentences(units: list[Element]) -> Record:
 
 
 def _group_key(unit: Element) -> tuple[str, str] | None:
-    """Equal for all bare sentences of a document; None for a `<DOC>`, which is a complete document."""
+    """A key that is equal for a document's sentences outside of a `<DOC>`; None for a `<DOC>`."""
     if unit.name == "doc":
         return None
     docid = parse_attributes(_find_sentence_tags(unit)[0][0]).get("docid")
@@ -304,13 +304,13 @@ def _first_text(raw: str, names: tuple[str, ...]) -> str | None:
 
 
 def _short_text(raw: str, names: tuple[str, ...]) -> str | None:
-    """Like `_first_text`, but None for a long text: an unclosed element contains the rest of the document."""
+    """The same as `_first_text`, but None for a long text, which is that of an unclosed element."""
     text = _first_text(raw, names)
     return text if text and len(text) <= _MAX_SHORT_TEXT else None
 
 
 def _parse_date(written: str) -> str | None:
-    """Like `to_iso_date`, but six digits are a day of the 20th century (yymmdd), as in early newspapers."""
+    """The same as `to_iso_date`, but six digits are a day of the 20th century (yymmdd)."""
     six = _SIX_DIGITS.fullmatch(written)
     return to_iso_date("19{}-{}-{}".format(*six.groups())) if six else to_iso_date(written)
 

@@ -1,6 +1,6 @@
-"""Subtitles and transcripts with times, SRT and WebVTT: one document per file, and when sentences are said.
+"""Subtitles and transcripts, SRT and WebVTT: one document per file, whose sentences have times.
 
-A sentence has the time of the subtitle that it begins in.
+The time of a sentence is that of the subtitle in which it begins.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from esr.patterns import compile_lazily
 from esr.text.document import SECOND, join_pieces
 
 PAUSE = 3.0
-"""A pause of so many seconds ends a paragraph."""
+"""Seconds of a pause that ends a paragraph."""
 LONGEST = 300
-"""So many letters without a full stop end one: what speech recognition writes may have no marks."""
+"""Letters without a full stop that end a paragraph: speech recognition may give no punctuation."""
 
 _TIME = r"(?:(\d{1,4}):)?(\d{1,2}):(\d{2})(?:[.,](\d{1,3}))?"
 _TIMES = compile_lazily(rf"\s*{_TIME}\s*-->\s*{_TIME}(?:\s.*)?$", re.ASCII)
@@ -34,7 +34,7 @@ _LANGUAGE = compile_lazily(r"[a-z]{2}(?:-[A-Za-z]{2,4})?")
 
 
 class Cue(NamedTuple):
-    """A subtitle: when it is shown, in seconds, its lines, and who speaks if it says so."""
+    """A subtitle: its times in seconds, its lines, and its speaker if it names one."""
 
     start: float
     end: float
@@ -114,7 +114,7 @@ def _read_cues(source: Source, header: list[str]) -> Iterator[Cue]:
 
 
 def _build_cue(times: re.Match[str], lines: list[str], has_ids: bool) -> Cue:
-    """The subtitle with these lines. The number of the next one, or in WebVTT its id, may follow them."""
+    """The subtitle with these lines. The number of the next one, or its id in WebVTT, may follow them."""
     start, end = _to_seconds(times.groups()[:4]), _to_seconds(times.groups()[4:])
     if has_ids and "" in lines:
         lines = lines[: lines.index("")]
@@ -156,7 +156,7 @@ def _join_cues(cues: list[Cue]) -> Iterator[tuple[str, dict[str, float]]]:
 
 
 def _new_lines(cue: Cue, before: Cue | None) -> Iterator[str]:
-    """The lines that the subtitle before did not show already, as those do that roll up."""
+    """The lines that the previous subtitle did not show: roll-up subtitles repeat lines."""
     if before is None or cue.start - before.end > PAUSE:
         yield from cue.lines
         return

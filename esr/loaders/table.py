@@ -1,6 +1,6 @@
 """Tables as CSV, TSV and Parquet: one document per row.
 
-The first row of CSV, or --columns, names the fields; delimiter and quote are declared, or the row shows them.
+The first row of CSV, or --columns, names the fields. Delimiter and quote are declared, or detected from it.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def _split_row(layout: TableLayout, line: str) -> list[str]:
 
 
 def _find_quote(layout: TableLayout, first: str) -> str:
-    """An apostrophe if every name is in apostrophes, which is unlikely for names that contain one.
+    """The quote: an apostrophe if every name in the row is in apostrophes.
 
     If the columns are declared, the row is a document: then one field in apostrophes is enough.
     """
@@ -130,7 +130,7 @@ def _find_delimiter(layout: TableLayout, first: str) -> str:
     any_names=True,
 )
 def _read_text(source: Source) -> Iterator[ReadResult | Remark]:
-    """A record per row. The first row shows the delimiter, unless it is declared.
+    """A record per row. The delimiter is declared, or detected from the first row.
 
     A field may be quoted with `"`, and may then contain line ends. Raises InputError at an unclosed quote,
     because nothing after it can be parsed.
@@ -160,15 +160,15 @@ def _none_if_blank(field: str) -> str | None:
 class _Rows:
     """The rows after the row of names, each with its first line's number; blank lines are skipped.
 
-    `columns` is None if there is no row at all. `origin` tells where the columns are named. `remarks` are
-    about the layout that was detected.
+    `columns` is None if there is no row. `origin` says where the columns are named. `remarks` are about the
+    detected layout.
     """
 
     def __init__(self, source: Source) -> None:
         self._source = source
         self._lines = read_lines(source)
         self._begin = self._line = self._size = 0
-        self._first: str | None = None  # a line that has been read, but is a document
+        self._first: str | None = None  # a line that was read ahead, but is a document
         self.columns: list[str] | None = None
         self.remarks: list[str] = []
         declared = source.table
@@ -224,7 +224,7 @@ class _Rows:
         return next((line for line in self._iterate_lines() if line.strip()), None)
 
     def _iterate_lines(self) -> Iterator[str]:
-        """The lines, counted. Raises InputError for a row of too many lines, which would fill the memory."""
+        """The lines, counted. Raises InputError for a row of too many lines."""
         if self._first is not None:
             first, self._first = self._first, None
             yield first
@@ -237,7 +237,7 @@ class _Rows:
             yield line
 
 
-# Rows share strings in the file, so a few KB can contain rows of gigabytes: decode few rows at once.
+# Rows may share strings in the file, so that a few KB contain gigabytes of rows: few are decoded at once.
 _BATCH_ROWS = 32
 _MAX_METADATA_BYTES = 64 * 2**20
 
@@ -252,7 +252,7 @@ _MAX_METADATA_BYTES = 64 * 2**20
     any_names=True,
 )
 def _read_parquet(source: Source) -> Iterator[Record]:
-    """A record per row. Raises InputError where the file is broken."""
+    """A record per row. Raises InputError if the file is broken."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -283,7 +283,7 @@ def _read_parquet(source: Source) -> Iterator[Record]:
 
 
 def _to_microseconds(batch: Any) -> Any:
-    """Convert times in nanoseconds, which pandas writes and Python's datetime cannot represent."""
+    """Convert times in nanoseconds, as pandas writes them, to microseconds, as datetime has them."""
     import pyarrow as pa
 
     fields = [

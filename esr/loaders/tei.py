@@ -1,6 +1,6 @@
-"""TEI: debates of parliaments (ParlaMint), a document for each speech, and other texts, one for each.
+"""TEI: parliamentary debates (ParlaMint), one document per speech, and other texts, one document each.
 
-A file is read element by element, so the length of a debate does not matter.
+Files are read element by element, so debates of any length fit into memory.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ def read(source: Source) -> Iterator[Record]:
     """
     header: dict[str, Any] = {}
     persons: dict[str, str] = {}
-    # Only the text of the header that comes last is read; those of a corpus have no text of their own.
+    # Only the text after the last header is read: the headers of a corpus come first and have no text.
     body: list[str] = []
     where = source.name
     size = texts = speeches = 0
-    heading = None  # the last one, with the text of its division
+    heading = None  # the last heading, which is added to the text of its division
     for element in markup.iterate_elements(source, _NAMES):
         name = markup.local_name(element)
         if name in ("teiHeader", "standOff"):
@@ -77,13 +77,13 @@ def read(source: Source) -> Iterator[Record]:
                 raise InputError(
                     where, f"this text is longer than {MAX_DOCUMENT_BYTES // 2**20} MiB: split it"
                 )
-    # What a debate has beside its speeches are titles and notes.
+    # Outside of its speeches, a debate has only titles and notes.
     if body and not speeches:
         yield _build_text(source, where, header, body, texts)
 
 
 def _read_header(header: Any) -> dict[str, Any]:
-    """The fields of a document that a header states, and the id of its text as `text_id`."""
+    """The fields of a document in a header, with the id of its text as `text_id`."""
     statement = markup.find_first(header, "titleStmt")
     titles = markup.find_children(statement, "title")
     mains = [title for title in titles if title.get("type") in (None, "main")]
@@ -103,13 +103,13 @@ def _read_header(header: Any) -> dict[str, Any]:
 
 
 def _choose_title(titles: list[Any]) -> str | None:
-    """The first title, not in English if there are others, without a remark on samples."""
+    """The first title, preferably not in English, without a remark on samples."""
     own = [title for title in titles if title.get(markup.LANGUAGE) != "en"] or titles
     return re.sub(r"\s*\[ParlaMint[^\]]*\]", "", markup.to_line(own[0])) or None if own else None
 
 
 def _find_source(header: Any) -> str | None:
-    """The publisher of what was printed, or the parliament or its country, or else who published the file."""
+    """The publisher of the printed source, or the parliament or its country, or else the file's publisher."""
     printed = markup.to_line(markup.find_first(header, "sourceDesc", "publisher"))
     setting = markup.find_first(header, "setting")
     names = {n.get("type"): markup.to_line(n) for n in markup.find_all(setting, "name")}
@@ -118,7 +118,7 @@ def _find_source(header: Any) -> str | None:
 
 
 def _language_of(element: Any) -> str | None:
-    """The language that the elements around this one declare."""
+    """The language declared by the element or the nearest one around it; None if none declares it."""
     while element is not None and not element.get(markup.LANGUAGE):
         element = element.getparent()
     return markup.attribute(element, markup.LANGUAGE) or None
@@ -149,14 +149,15 @@ def _read_person(person: Any) -> dict[str, str]:
 
 _LISTS = ("*listPerson*.xml", "../*listPerson*.xml")
 _CORPUS_BYTES = 2**16
-"""How much of a file is searched for a corpus's element, which follows declarations and comments."""
+"""Bytes of a file that are searched for the element of a corpus, after declarations and comments."""
 
 
 @lru_cache(maxsize=4)
 def _read_lists(folder: Path, corpus: str, changed: int) -> dict[str, str]:
-    """The persons in the lists of a corpus, beside its files in a folder that changed then, or above it.
+    """The names of persons by id, from the lists in the folder of a corpus or the one above.
 
-    The list may be in the header of the corpus, whose file has the name that those of its texts begin with.
+    A list may be in the header of the corpus, whose file name is the beginning of those of its texts.
+    `changed`, the modification time of the folder, is a cache key.
     """
     persons: dict[str, str] = {}
     headers = (path for name in (f"{corpus}.xml", f"../{corpus}.xml") for path in folder.glob(name))
@@ -226,14 +227,14 @@ def _without_debate(header: dict[str, Any]) -> dict[str, Any]:
 
 
 def _to_text(element: Any) -> str:
-    """The text of an element, with blank lines between its parts; words that line ends cut are joined."""
+    """The text of an element, with blank lines between its parts; words cut by line ends are joined."""
     pieces: list[str] = []
     _collect(element, pieces)
     paragraphs = "".join(pieces).split(_BREAK)
     return "\n\n".join(filter(None, (join_lines(p.split(_LINE)) for p in paragraphs)))
 
 
-_BREAK, _LINE = "\0", "\1"  # XML has no such characters
+_BREAK, _LINE = "\0", "\1"  # XML cannot contain these characters
 _ENDS = {"lb": _LINE, "pb": " ", "cb": " "}
 
 
@@ -263,7 +264,7 @@ def _fold(text: str | None) -> str:
 
 
 def _cut_hyphen(pieces: list[str]) -> None:
-    """Remove the hyphen, and the blanks after it, of a word that goes on in the next line."""
+    """Remove the hyphen, and the blanks after it, of a word that continues in the next line."""
     while pieces and not pieces[-1].strip():
         pieces.pop()
     if pieces:
@@ -271,7 +272,7 @@ def _cut_hyphen(pieces: list[str]) -> None:
 
 
 def _join_words(sentence: Any) -> str:
-    """The words and marks of an annotated sentence. `join` says which have no blank beside them."""
+    """The text of an annotated sentence. The attribute `join` says where no blank separates words."""
     text = ""
     is_joined = True
     for word in markup.find_all(sentence, "w", "pc"):

@@ -12,14 +12,14 @@ MAX_TITLE_CHARS = 200
 
 
 _SHOWN_LINES = 100
-"""How many lines show that a file is a table."""
+"""Number of lines that are examined to recognise a table."""
 
 
 @loads(
     "text",
     "plain text: one document per file, a short first line its title, its path the id",
     suffixes=(".txt",),
-    # Any file can be plain text, so tables and web pages must not be mistaken for it.
+    # Any file could be plain text, so it is never recognised by content.
     sniff=lambda head: False,
     is_text=True,
 )

@@ -1,11 +1,11 @@
-"""The web: addresses are fetched politely, and feeds and sitemaps are followed to their articles.
+"""Fetches feeds and sitemaps, and the articles that they list, within limits and by robots.txt.
 
-Nothing is fetched beyond limits, or from private networks unasked. A name is resolved once, its addresses are
-checked, and one of those is connected to: no second answer of the name server can lead elsewhere. Each
-redirect is a request of its own, with all checks.
+Private networks are not accessed unless the options allow it. A host name is resolved once, its addresses are
+checked, and the connection uses one of these, which prevents DNS rebinding. Each redirect is a new request
+with all checks.
 
-New and changed articles of feeds and sitemaps are kept in a folder as JSON Lines. Each fetch that finds
-something writes one file, which is never changed.
+New and changed articles are kept in a folder as JSON Lines. Each fetch that finds any writes one file, which
+is never changed.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ from esr.text.written_dates import to_iso_date
 _MAX_REDIRECTS = 5
 _MAX_ROBOTS_BYTES = 2**19
 _MAX_PAUSE_SECONDS = 60
-"""A site that asks for a longer pause is left for a later run."""
+"""Maximum pause within a run. A site that asks for a longer one is left for a later run."""
 _MAX_LATER_SECONDS = 7 * 24 * 3600
-"""A site cannot ask for a longer pause."""
+"""Maximum pause between runs; longer ones that a site asks for are shortened."""
 _MAX_FAILURES = 3
-"""After as many failures in a row, the run leaves a site alone."""
+"""Consecutive failures after which the run skips a site."""
 _REDIRECTS = (301, 302, 303, 307, 308)
 _TEMPORARY = (429, 500, 502, 503, 504)
 _NAT64 = IPv6Network("64:ff9b::/96")
@@ -56,10 +56,10 @@ _NAT64 = IPv6Network("64:ff9b::/96")
 
 @dataclass(frozen=True)
 class WebOptions:
-    """`delay` is in seconds between two requests to a site, `max_seconds` the limit of one response.
+    """`delay` is the time between two requests to a site, `max_seconds` the limit of a response, in seconds.
 
-    `agent` is what the sites see, and what their robots.txt may name. A temporary failure is
-    followed by `retries` more attempts. Of private networks, only `networks` may be connected to.
+    `agent` is the User-Agent, which robots.txt may name. A temporary failure is followed by up to `retries`
+    further attempts. Of private networks, only `networks` may be connected to.
     """
 
     agent: str
@@ -70,9 +70,9 @@ class WebOptions:
 
 
 class NotFetched(InputError):
-    """An address gave nothing. `status` is that of HTTP, 0 without one.
+    """An address could not be fetched. `status` is that of HTTP, 0 without a response.
 
-    `is_lasting`: another attempt would give the same, so it can wait.
+    `is_lasting`: whether another attempt would give the same result, so that it can wait.
     """
 
     def __init__(self, where: str, problem: str, status: int = 0, *, is_lasting: bool = False) -> None:
@@ -82,7 +82,7 @@ class NotFetched(InputError):
 
 
 class Answer(NamedTuple):
-    """`status` is 200, or 304 if nothing has changed. `url` is the address after redirects."""
+    """A response. `status` is 200, or 304 if nothing has changed. `url` is the address after redirects."""
 
     url: str
     status: int
@@ -95,16 +95,16 @@ class Answer(NamedTuple):
 
     @property
     def validators(self) -> dict[str, str]:
-        """The headers of the next request for this address, for an answer only if it has changed."""
+        """The headers that make the next request for this address conditional on a change."""
         names = {"etag": "If-None-Match", "last-modified": "If-Modified-Since"}
         return {names[name]: self.headers[name] for name in names if self.headers.get(name)}
 
 
 class Web:
-    """One run's requests, with what it knows of each site.
+    """The requests of one run, and the state of each site.
 
-    `retry_at` has the times, in seconds since 1970, before which sites asked not to be asked again. It may be
-    kept for the next run.
+    `retry_at` has the times, in seconds since 1970, before which sites asked for no further request. It may
+    be kept for the next run.
     """
 
     def __init__(self, options: WebOptions, retry_at: Mapping[str, float]) -> None:
@@ -123,7 +123,7 @@ class Web:
         *,
         is_robots: bool = False,
     ) -> Answer:
-        """Fetch an address, at most this many bytes of it. `is_robots`: without a look at robots.txt.
+        """Fetch at most `max_bytes` of an address. `is_robots`: whether robots.txt is not checked.
 
         Raises NotFetched.
         """
@@ -144,7 +144,7 @@ class Web:
     # Robots
 
     def _check_robots(self, url: Url) -> None:
-        """Raise NotFetched if robots.txt of the site forbids the address, or cannot be had."""
+        """Raise NotFetched if robots.txt of the site forbids the address, or cannot be fetched."""
         site = _site(url)
         if site not in self._robots:
             self._robots[site] = self._read_robots(site)
@@ -156,7 +156,7 @@ class Web:
             raise NotFetched(url.url, f"{site}/robots.txt forbids it", is_lasting=True)
 
     def _read_robots(self, site: str) -> Any:
-        """The rules of a site, by RFC 9309: without a file, all is allowed; if it cannot be had, nothing."""
+        """The rules of a site by RFC 9309: all is allowed without a file, nothing if it cannot be fetched."""
         from protego import Protego
 
         try:
@@ -200,7 +200,7 @@ class Web:
         raise failure
 
     def _wait(self, url: Url, site: str) -> None:
-        """Keep the delay of the site. Raises NotFetched if this run does not ask it any more."""
+        """Wait for the delay of the site. Raises NotFetched if this run skips the site."""
         if self._failures[site] >= _MAX_FAILURES:
             raise NotFetched(url.url, f"left for a later run: {site} failed {_MAX_FAILURES} times")
         if (at := self.retry_at.get(site, 0)) > time.time():
@@ -211,7 +211,7 @@ class Web:
         self._last_request[site] = time.monotonic()
 
     def _read_pause(self, url: Url, site: str, answer: Answer) -> float:
-        """The seconds to wait that the site asks for. Raises NotFetched if they are too many for this run."""
+        """The seconds that the site asks to wait. Raises NotFetched if they are too many for this run."""
         header = answer.headers.get("retry-after")
         with suppress(HTTPError, ValueError, OverflowError):  # neither a number nor a date
             pause = min(Retry().parse_retry_after(header) if header else 0.0, _MAX_LATER_SECONDS)
@@ -228,7 +228,7 @@ class Web:
         """One request. Raises NotFetched, and HTTPError, HTTPException or OSError if it fails."""
         is_late = Event()
         connection = self._connect(url)
-        connected: Any = connection.sock  # which the connection forgets while an answer is read from it
+        connected: Any = connection.sock  # the connection drops it while a response is read
 
         def stop() -> None:
             is_late.set()
@@ -261,7 +261,7 @@ class Web:
         }
 
     def _connect(self, url: Url) -> HTTPConnection:
-        """A connection to one of the site's allowed addresses. Raises NotFetched, HTTPError or OSError."""
+        """A connection to an allowed address of the site. Raises NotFetched, HTTPError or OSError."""
         name = (url.host or "").strip("[]")
         port = url.port or (443 if url.scheme == "https" else 80)
         found = {str(info[4][0]): None for info in socket.getaddrinfo(name, port, type=socket.SOCK_STREAM)}
@@ -289,22 +289,22 @@ class Web:
 
 
 class _Late(Exception):
-    """The answer was cut off since it took too long."""
+    """The response took too long and was cut off."""
 
 
 class _Gzip:
-    """Unpacks an answer. urllib3, which can do so too, takes one that was cut off for complete."""
+    """Unpacks a response. urllib3 would take a truncated one for complete."""
 
     def __init__(self, max_bytes: int) -> None:
         self._unpacker = zlib.decompressobj(31)
         self._most = max_bytes + 1
 
     def __call__(self, data: bytes) -> bytes:
-        """The bytes that these add, as far as the limit. Raises HTTPError."""
+        """The unpacked bytes of `data`, up to the limit. Raises HTTPError."""
         unpacked = b""
         try:
             while data and len(unpacked) < self._most:
-                if self.is_complete:  # some servers pack an answer piece by piece
+                if self.is_complete:  # some servers send several gzip members
                     self._unpacker = zlib.decompressobj(31)
                 unpacked += self._unpacker.decompress(data, self._most)
                 data = self._unpacker.unused_data
@@ -330,7 +330,7 @@ def _read_answer(
             if len(body) > max_bytes:
                 problem = f"is longer than {max_bytes / 2**20:g} MiB"
                 raise NotFetched(url.url, problem, is_lasting=True)
-    if is_late.is_set():  # without a length, its end looks like that of the body
+    if is_late.is_set():  # without a length, this looks like the end of the body
         raise _Late
     if isinstance(unpack, _Gzip) and body and not unpack.is_complete:
         raise HTTPError("it was cut off: the end of its gzip is missing")
@@ -339,7 +339,7 @@ def _read_answer(
 
 
 def join(base: str, link: str) -> str:
-    """The address that a link leads to. One that is none stays as it is, and fetching it says so."""
+    """The absolute address of a link. An invalid link is unchanged, and fetching it will fail."""
     try:
         return urljoin(base, link)
     except ValueError:
@@ -347,7 +347,7 @@ def join(base: str, link: str) -> str:
 
 
 def _parse(url: str) -> Url:
-    """The parts of an address of HTTP, normalised and without its fragment. Raises NotFetched."""
+    """The parts of an HTTP address, normalised and without its fragment. Raises NotFetched."""
     try:
         parsed = parse_url(url)
     except LocationParseError:
@@ -363,7 +363,7 @@ def _site(url: Url) -> str:
 
 
 def is_public(address: IPv4Address | IPv6Address) -> bool:
-    """Whether an address is of the public internet. IPv4 addresses inside of IPv6 ones are looked at."""
+    """Whether an address is on the public internet. IPv4 addresses embedded in IPv6 ones are checked too."""
     if isinstance(address, IPv6Address):
         inner = address.ipv4_mapped or address.sixtofour
         if address in _NAT64:
@@ -377,7 +377,7 @@ def is_public(address: IPv4Address | IPv6Address) -> bool:
 
 
 _MAX_SITEMAPS = 200
-"""How many sitemaps an index of sitemaps may name; those after them are left out."""
+"""Maximum number of sitemaps read from an index of sitemaps."""
 _PAGES = ("text/html", "application/xhtml+xml", "")
 _OF_FEEDS = ("title", "date", "authors", "keywords", "language")
 """Fields that an article takes from its feed if its page does not have them."""
@@ -385,7 +385,7 @@ _OF_FEEDS = ("title", "date", "authors", "keywords", "language")
 
 @dataclass(frozen=True)
 class FeedOptions:
-    """`max_articles` are asked for in one run; one that is still listed, again after `recheck_hours`."""
+    """Limits: `max_articles` are fetched per run, and listed ones again only after `recheck_hours`."""
 
     web: WebOptions
     max_articles: int = 500
@@ -393,7 +393,7 @@ class FeedOptions:
 
 
 class _Listing(Struct):
-    """A feed when it was last read: the fields of its articles by address, and sitemaps that it names."""
+    """The last state of a feed: the fields of its articles by address, and the sitemaps that it names."""
 
     validators: dict[str, str] = {}
     entries: dict[str, dict[str, Any]] = {}
@@ -401,9 +401,9 @@ class _Listing(Struct):
 
 
 class _Article(Struct):
-    """What is known of an article. Times are in seconds since 1970; hashes are "" if there is nothing.
+    """The state of an article. Times are in seconds since 1970; a missing hash is "".
 
-    `listed` is the hash of its entry in the feed when it was fetched; a temporary failure leaves it "".
+    `listed` is the hash of its entry in the feed at the time of fetching, "" after a temporary failure.
     """
 
     tried: float
@@ -474,10 +474,10 @@ class _Fetch:
     # Feeds
 
     def _read_listings(self) -> dict[str, dict[str, Any]]:
-        """The entries of all feeds and of the sitemaps that they name. Forgets what is no longer listed."""
+        """The entries of all feeds and of the sitemaps that they name. Drops the state of unlisted ones."""
         pending = [*self._urls]
         listed: dict[str, dict[str, Any]] = {}
-        for url in pending:  # grows meanwhile
+        for url in pending:  # grows during the loop
             known = self.state.listings.get(url, _Listing())
             try:
                 known = self._read_listing(url, known)
@@ -519,7 +519,7 @@ class _Fetch:
         return listing
 
     def _find_due(self, listed: Mapping[str, Mapping[str, Any]]) -> list[str]:
-        """The articles to ask for: new ones, then changed ones, then those not asked for in a long time."""
+        """The articles to fetch: new ones, then changed ones, then those not fetched for a long time."""
         before = time.time() - self._options.recheck_hours * 3600
         due: list[tuple[int, float, str]] = []
         for url, entry in listed.items():
@@ -563,7 +563,7 @@ class _Fetch:
 
 
 def _describe(url: str, error: InputError) -> str:
-    """What went wrong with an address, which may have led to another one."""
+    """The error of an address, which may have been redirected, as a message."""
     return str(error) if error.where.startswith(url) else f"{url} leads to {error}"
 
 
@@ -582,10 +582,10 @@ def _build_line(url: str, entry: Mapping[str, Any], answer: Answer) -> bytes:
 
 
 def _read_sitemap(where: str, body: bytes, listing: _Listing) -> None:
-    """Add what a sitemap lists, by the protocol of sitemaps.org and Google's for news. Raises InputError."""
+    """Add the entries of a sitemap by sitemaps.org and Google's news extension. Raises InputError."""
     source = Source(where, where, io.BytesIO(body))
     for element in markup.iterate_elements(source, frozenset(("url", "sitemap"))):
-        parents = [element, *markup.find_all(element, "news")]  # others have an address of a picture
+        parents = [element, *markup.find_all(element, "news")]  # other children have addresses of pictures
         texts = {markup.local_name(child): markup.to_line(child) for parent in parents for child in parent}
         link = texts.get("loc", "")
         if markup.local_name(element) == "url":
@@ -597,20 +597,20 @@ def _read_sitemap(where: str, body: bytes, listing: _Listing) -> None:
 
 
 def _add(listing: _Listing, base: str, link: str, fields: Mapping[str, Any]) -> None:
-    """Add an article under its address without what tracks readers, so that feeds may share it."""
+    """Add an article under its address without tracking parameters, so that feeds share it."""
     from courlan import normalize_url  # of trafilatura
 
     link = join(base, link).partition("#")[0]
     try:
         url = normalize_url(link)
-    except ValueError:  # no address
+    except ValueError:  # not an address
         url = link
     entry = {"link": link, "seen": _hash(fields), **{name: fields.get(name) for name in _OF_FEEDS}}
     listing.entries.setdefault(url, entry)
 
 
 def _unpack(answer: Answer) -> bytes:
-    """The body of a feed, unpacked if it is a file of gzip. Raises InputError."""
+    """The body of a feed, unpacked if it is a gzip file. Raises InputError."""
     if not answer.body.startswith(b"\x1f\x8b"):
         return answer.body
     try:
@@ -628,7 +628,7 @@ def _hash(value: Any) -> str:
 
 
 def _interleave(urls: Iterable[str]) -> Iterator[str]:
-    """The addresses, those of a site far from one another, so that its delay passes with the others'."""
+    """The addresses in an order that spreads those of a site, so that its delay passes with other sites."""
     sites: dict[str, list[str]] = {}
     for url in urls:
         sites.setdefault("/".join(url.split("/")[:3]), []).append(url)
