@@ -20,12 +20,12 @@ except ImportError as error:
 class SentenceRetriever(BaseRetriever):
     """Finds the best `k` sentences of an index for a question, each with `window` sentences on each side.
 
-    A document's content is the sentence with those around it. Its metadata have the `sentence` itself, `id`,
+    A document's content is the sentence with its window. Its metadata have the `sentence` itself, `id`,
     `document_id`, `title`, `date`, `source`, `url`, `score`, and a `citation`. `options` are those of
     `Index.search`; the question is read as words unless `literal` is False.
     """
 
-    model_config = ConfigDict(extra="forbid")  # a filter that belongs into `options` must not be ignored
+    model_config = ConfigDict(extra="forbid")  # a filter that belongs in `options` must not be ignored
 
     index: esr.Index
     k: int = 10

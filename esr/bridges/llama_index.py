@@ -19,7 +19,7 @@ except ImportError as error:
 class SentenceRetriever(BaseRetriever):
     """Finds the best `k` sentences of an index for a question, each with `window` sentences on each side.
 
-    A node's text is the sentence with those around it. Its metadata have the `sentence` itself, `id`,
+    A node's text is the sentence with its window. Its metadata have the `sentence` itself, `id`,
     `document_id`, `title`, `date`, `source`, `url` and a `citation`. `options` are those of `Index.search`;
     the question is read as words unless `literal` is False.
     """

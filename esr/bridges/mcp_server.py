@@ -1,7 +1,7 @@
 """The server of `esr mcp`: tools that search one index, whose answers have a budget in characters.
 
-An answer is JSON. Each sentence in it has its id, its exact text and a citation. What the budget has no room
-for is counted in `left_out`.
+An answer is JSON. Each sentence in it has its id, its exact text and a citation. `left_out` counts the items
+that exceed the budget.
 """
 
 import json
@@ -52,7 +52,7 @@ Window = Annotated[int, Field(ge=0, le=10, description="Sentences before and aft
 
 
 class SentenceServer(MCPServer[Any]):
-    """A server whose tools refuse arguments with one line, and say which arguments there are."""
+    """A server whose tools report invalid arguments in one line, with the valid ones."""
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
@@ -78,7 +78,7 @@ class SentenceServer(MCPServer[Any]):
 
 
 def _describe(error: ValidationError) -> str:
-    """What is wrong with each argument, as one line."""
+    """The errors of all arguments, as one line."""
     problems: dict[str, str] = {}
     for each in error.errors(include_url=False):
         problem = to_one_line(each["msg"])
@@ -253,7 +253,7 @@ def _to_json(data: Any) -> str:
 
 
 def describe_hit(hit: esr.Hit, window: int) -> dict[str, Any]:
-    """A hit as answers show it: id, text, citation, and the sentences around it."""
+    """A hit as JSON data: id, text, citation, and `window` sentences on each side."""
     texts = hit.window(window)
     at = min(hit.position, window)
     return {
@@ -267,7 +267,7 @@ def describe_hit(hit: esr.Hit, window: int) -> dict[str, Any]:
 
 
 def list_hits(hits: esr.Hits, window: int, budget: int) -> CallToolResult:
-    """The hits that the budget has room for, how many sentences there are, and a note on the query."""
+    """The hits that fit into the budget, the total, and a note on the query."""
     notes = [value.message for value in hits.unknown_filters]
     if hits.unseen:
         notes.append(f"no article has the words: {', '.join(hits.unseen)}")
@@ -278,9 +278,9 @@ def list_hits(hits: esr.Hits, window: int, budget: int) -> CallToolResult:
 
 
 def fit(answer: dict[str, Any], key: str, items: Sequence[dict[str, Any]], budget: int) -> CallToolResult:
-    """The answer with as many items as the budget has room for; the first is cut if it alone is too long.
+    """The answer with as many items as fit into the budget; the first is cut if it alone is too long.
 
-    Raises UsageError if the budget has no room for the ids of an answer.
+    `budget` is in characters of JSON. Raises UsageError if the ids of an answer exceed it.
     """
     answer = cut(answer, budget // 2)
     kept: list[dict[str, Any]] = []
@@ -303,13 +303,13 @@ def fit(answer: dict[str, Any], key: str, items: Sequence[dict[str, Any]], budge
 
 
 _CUT = ("text", "citation", "note")
-"""What may be cut."""
+"""The keys whose texts may be cut."""
 
 
 def cut(item: dict[str, Any], room: int) -> dict[str, Any]:
-    """The item in this many characters: without neighbours, then with its longest texts cut and marked.
+    """The item within `room` characters: without neighbours, then with its longest texts cut and marked.
 
-    Ids are never cut, so what has long ones may be longer.
+    Ids are never cut, so an item with long ids may exceed `room`.
     """
     if size(item) <= room:
         return item
@@ -324,7 +324,10 @@ def cut(item: dict[str, Any], room: int) -> dict[str, Any]:
 
 
 def choose_window(sizes: Sequence[int], start: int | None, at: int, room: int) -> tuple[int, int]:
-    """The range of sentences that has room: from `start` on, or around the sentence `at`. At least one."""
+    """The range of sentences that fits into `room`: from `start` on, or around the sentence `at`.
+
+    It has at least one sentence. `sizes` are in characters.
+    """
     first = at if start is None else start
     end = min(first + 1, len(sizes))
     room -= sum(sizes[first:end])
@@ -342,10 +345,10 @@ def choose_window(sizes: Sequence[int], start: int | None, at: int, room: int) -
 
 
 def serve_http(server: MCPServer[Any], host: str, port: int, names: Iterable[str]) -> None:
-    """Serve streamable HTTP until the process is stopped. Raises OSError if the address cannot be had.
+    """Serve streamable HTTP until the process is stopped. Raises OSError if the address cannot be used.
 
-    Requests are answered only under the names of this machine's loopback, `host` and `names`, and for web
-    pages of these alone: a page of another site cannot reach the server by a name that it controls.
+    Only requests to loopback names, `host` and `names` are answered, and only web pages from these origins
+    may send any. This prevents DNS rebinding by other sites.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family)

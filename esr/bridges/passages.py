@@ -1,4 +1,4 @@
-"""Passages for frameworks that compose prompts: sentences with their neighbours, and where they are from."""
+"""Passages for frameworks that compose prompts: sentences with their neighbours and their sources."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Passage(NamedTuple):
     """A sentence's id and score, its text with the sentences around it, and its metadata.
 
     The metadata have the sentence itself as `sentence`, and `id`, `document_id`, `title`, `date`, `source`,
-    `url` and `citation`, without what is unknown.
+    `url` and `citation`; unknown ones are left out.
     """
 
     id: str
@@ -28,8 +28,8 @@ def find_passages(
 ) -> list[Passage]:
     """The best k sentences for a question, with `window` sentences on each side; repeats are left out.
 
-    The question is read as words unless the options, those of `Index.search`, say `literal=False`. There are
-    none for a question without words to search for. Raises EsrError if the answer is incomplete.
+    `options` are those of `Index.search`; the question is read as words unless `literal` is False. A question
+    without words to search for has no passages. Raises EsrError if the answer is incomplete.
     """
     try:
         hits = index.search(query, k, fold=True, **{"literal": True, **options})

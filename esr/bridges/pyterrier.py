@@ -1,6 +1,6 @@
 """PyTerrier: a retriever, a reranker and an indexer, for its pipelines and experiments.
 
-What PyTerrier calls a document is a sentence: `docno` is its id. None of them needs Java.
+PyTerrier's documents are sentences, and `docno` is a sentence's id. None of the three needs Java.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ except ImportError as error:
     raise ImportError(str(missing(__name__, "pyterrier")), name="pyterrier") from error
 
 _WORDS = {"literal": True}
-"""Queries are read as `esr run` reads topics: all of them is words, unless an option says otherwise."""
+"""By default, queries are read as words without syntax, as `esr run` reads topics."""
 
 
 class Retriever(pt.Transformer):
     """Finds the best k sentences for each query, with their `docno`, `score`, `rank` and `fields`.
 
-    With `unit="document"`, they are the best sentences of the best k documents, and `docno` is the id of the
-    document. `fields` are attributes of `esr.Hit`, such as `text`, `title` and `date`. `options` are those of
-    `Index.search`. A query without a word to search for has no results, as in `esr run`.
+    With `unit="document"`, the results are the best sentences of the best k documents, and `docno` is the id
+    of the document. `fields` are attributes of `esr.Hit`, such as `text`, `title` and `date`. `options` are
+    those of `Index.search`. A query without words to search for has no results, as in `esr run`.
     """
 
     def __init__(
@@ -81,10 +81,10 @@ class Retriever(pt.Transformer):
 
 
 class Reranker(pt.Transformer):
-    """Scores the sentences that another transformer has found, by the ranking that `options` name.
+    """Scores the sentences that another transformer found, by the ranking in `options`.
 
-    A sentence that the ranking does not score, and all for a query without words, are last. Raises UsageError
-    for a `docno` that the index does not have.
+    Sentences without a score are last; for a query without words, these are all sentences. Raises UsageError
+    for a `docno` that is not in the index.
     """
 
     def __init__(self, index: esr.Index, **options: Any) -> None:
@@ -116,7 +116,7 @@ class Reranker(pt.Transformer):
 
 
 class Indexer(pt.Indexer):
-    """Makes an index of the documents of a corpus: mappings with `docno`, `text`, and what else `esr` reads.
+    """Makes an index of the documents of a corpus: mappings with `docno`, `text`, and other fields of rows.
 
     `options` are those of `esr.create`. A document's text is split into sentences.
     """

@@ -1,1 +1,1 @@
-"""What linguists ask of a collection: words in their context, and the words that stand beside them."""
+"""Corpus linguistics: words in context, collocations, frequencies, key words, names and quotations."""

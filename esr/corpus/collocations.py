@@ -1,16 +1,14 @@
 """Collocations: the words that occur near a word or phrase more often than their frequency explains.
 
-The measures say how much more frequent words are in one part of a text than in another.
+Measures compare the frequencies of words in two parts of a text. The words counted are called units: either
+terms of the index's analyzer, so that the forms of a word count together, or forms as they are written. Words
+in which no term begins are stop words, and left out by default. The units near the node are compared with
+those of the whole collection, whose counts the index has, or with those near the node in other sentences.
 
-Units are counted: terms of the index's analyzer, so that forms of a word count together, or forms, words as
-they are written. Words in which no term begins are stop words, and left out unless they are asked for. The
-units near the node are compared with those of the whole collection, whose counts the index has, or with
-those near the node in other sentences.
-
-Sources of the measures: Church & Hanks (1990) for MI, Church et al. (1991) for t, Dunning (1993) for the
-log-likelihood, which says how sure a difference is, Hardie (2014) for the log ratio and Gabrielatos & Marchi
-(2012) for %DIFF, which say how large it is, Rychlý (2008) for logDice; the table of counts is that of surface
-co-occurrence in Evert (2008), "Corpora and collocations". docs/formulas.md has the formulas.
+Sources of the measures: Church & Hanks (1990) for MI, Church et al. (1991) for t, Rychlý (2008) for logDice;
+Dunning (1993) for the log-likelihood, the significance of a difference; Hardie (2014) for the log ratio and
+Gabrielatos & Marchi (2012) for %DIFF, its size. The contingency table is that of surface co-occurrence in
+Evert (2008), "Corpora and collocations". docs/formulas.md has the formulas.
 """
 
 from __future__ import annotations
@@ -32,15 +30,15 @@ from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
 
 WINDOW, COLLOCATIONS, MIN_COUNT = 5, 50, 5
-"""Words on each side, collocations that are shown, and times that a term must stand near the node."""
+"""Defaults: words on each side, collocations shown, and minimum occurrences of a term near the node."""
 
 Array = npt.NDArray[np.float64]
 
 
 def log_likelihood(near: Array, row: Array | float, column: Array, size: Array | float) -> Array:
-    """G² of tables of two by two, of shape (n,): the cell `near`, the sums of its row and column, and of all.
+    """G² of n contingency tables of shape (2, 2), from a cell, the sums of its row and column, and the total.
 
-    Negative where the cell is less than expected. 10.83 has a p-value of .001.
+    The result, of shape (n,), is negative if the cell is below its expectation. 10.83 has a p-value of .001.
     """
     observed = np.stack(np.broadcast_arrays(near, row - near, column - near, size - row - column + near))
     expected = np.stack(
@@ -57,12 +55,12 @@ def log_likelihood(near: Array, row: Array | float, column: Array, size: Array |
 
 
 def log_dice(together: Array | float, one: Array | float, other: Array | float) -> Array:
-    """logDice (Rychlý 2008) of things that occur `together`, from the occurrences of each. At most 14."""
+    """logDice (Rychlý 2008), at most 14, from the joint occurrences and those of `one` and of the `other`."""
     return np.asarray(14 + np.log2(2 * together / (one + other)))
 
 
 class Contrast(NamedTuple):
-    """Frequencies of n words in a part and in the other part, each of shape (n,), and the sizes of both."""
+    """Frequencies of n words in a part and in the other, each of shape (n,), and the parts' sizes."""
 
     own: Array
     own_size: float
@@ -85,13 +83,13 @@ class Contrast(NamedTuple):
 
     @property
     def percent_difference(self) -> Array:
-        """%DIFF: by how many percent the relative frequency is greater. NaN where the other part has none."""
+        """%DIFF: the difference of relative frequencies in percent of the other; NaN if the other is 0."""
         other = np.where(self.other > 0, self.other, np.nan) / max(self.other_size, 1)
         return np.asarray(100 * (self.own / max(self.own_size, 1) - other) / other)
 
 
 def per_million(count: float, size: float) -> float:
-    """How often something occurs per million of `size`, to three digits."""
+    """The rate of `count` per million of `size`, to three digits."""
     return round(1e6 * float(count) / max(size, 1), 3)
 
 
@@ -103,10 +101,10 @@ UNITS: Mapping[str, str] = {
 
 
 class Counts(NamedTuple):
-    """The counts that measures compare, of shape (units,) but for `node`.
+    """The counts that measures compare, of shape (units,), except `node`.
 
     `near`: occurrences of each unit near the node; `frequency`: its occurrences in the collection; `node`:
-    occurrences of the node; `window`: all that is near the node; `size`: all of the collection.
+    occurrences of the node; `window`: all occurrences near the node; `size`: all in the collection.
     """
 
     near: Array
@@ -127,12 +125,12 @@ MEASURES: Mapping[str, Callable[[Counts], Array]] = {
     "mi": lambda counts: np.asarray(np.log2(counts.near / counts.expected)),
     "t": lambda counts: np.asarray((counts.near - counts.expected) / np.sqrt(counts.near)),
 }
-"""MI, the binary logarithm of how much more frequent a term is near the node, favours rare terms; t frequent
-ones."""
+"""The measures by name. MI, the binary logarithm of observed over expected occurrences, favours rare terms, t
+favours frequent ones."""
 
 
 class Collocation(Struct, frozen=True):
-    """A term near the node, the form in which it is most frequent there, and its counts and measures."""
+    """A term near the node, its most frequent form there, its counts and its measures."""
 
     word: str
     term: str
@@ -142,7 +140,7 @@ class Collocation(Struct, frozen=True):
 
 
 class Collocations(Struct, frozen=True):
-    """The best collocations first. `node` counts the occurrences of the node in `sentences` sentences."""
+    """Collocations, best first. `node` counts the occurrences of the node in `sentences` sentences."""
 
     collocations: Sequence[Collocation]
     node: int
@@ -155,10 +153,10 @@ class Collocations(Struct, frozen=True):
 
 
 class Contrasted(Struct, frozen=True):
-    """A unit that is near the node in a part `near` times, and `other` times in the other part.
+    """A unit that is `near` times near the node in a part, and `other` times in the other part.
 
-    `per_million` has both numbers per million of what is near the node; `log_ratio` is the binary logarithm
-    of their ratio.
+    `per_million` has both rates per million words near the node; `log_ratio` is the binary logarithm of their
+    ratio.
     """
 
     word: str
@@ -171,9 +169,9 @@ class Contrasted(Struct, frozen=True):
 
 
 class ContrastedCollocations(Struct, frozen=True):
-    """What is near the node more often in one part of its sentences than in the other, most certain first.
+    """The units that are more frequent near the node in one part of its sentences, most significant first.
 
-    `node` and `sentences` are occurrences of the node and sentences with it, in the part and in the other.
+    `node` and `sentences` are pairs: the occurrences of the node and the sentences with it, in both parts.
     """
 
     collocations: Sequence[Contrasted]
@@ -186,9 +184,9 @@ class ContrastedCollocations(Struct, frozen=True):
 
 
 class Reach(Struct, frozen=True):
-    """What counts as near: `window` words on each side, stop words counted, or None: the whole sentence.
+    """What counts as near: `window` words on each side, including stop words, or for None the whole sentence.
 
-    `by`: which units are counted; `stop_words`: whether those are.
+    `by`: the kind of units counted; `stop_words`: whether stop words are units.
     """
 
     window: int | None = WINDOW
@@ -207,7 +205,7 @@ def find_collocations(
     k: int = COLLOCATIONS,
     most: int = MAX_SENTENCES,
 ) -> Collocations:
-    """The k best collocations of the node of a query (`esr.corpus.concordance`) by a measure of MEASURES.
+    """The best k collocations of a query's node (`esr.corpus.concordance`) by a measure of MEASURES.
 
     Raises UsageError if more than `most` sentences match.
     """
@@ -247,10 +245,10 @@ def contrast_collocations(
     k: int = COLLOCATIONS,
     most: int = MAX_SENTENCES,
 ) -> ContrastedCollocations:
-    """What is near the node in sentences that match `part` more often than in those that match `against`.
+    """The units more frequent near the node in sentences that match `part` than in those matching `against`.
 
-    Without `against`, the part is compared with all other sentences. `min_count` holds for the part. Raises
-    UsageError if more than `most` sentences match in one of them.
+    Without `against`, the part is compared with all other sentences. `min_count` is a minimum in the part.
+    Raises UsageError if more than `most` sentences of a part match.
     """
     node, required = split_node(query)
     prepared = searcher.prepare(required, Ranking())
@@ -287,9 +285,9 @@ def contrast_collocations(
 def split_parts(
     searcher: Searcher, part: ParsedQuery, against: ParsedQuery | None
 ) -> tuple[Condition, Condition]:
-    """Conditions for the sentences that match a query, and for those that match another, or none of it.
+    """The conditions of the sentences that match `part`, and of those that match `against`.
 
-    Raises UsageError for an empty query.
+    Without `against`, the latter is the negation of the former. Raises UsageError for an empty query.
     """
     own = searcher.prepare(part, Ranking()).all_words
     return own, Not(own) if against is None else searcher.prepare(against, Ranking()).all_words
@@ -298,8 +296,8 @@ def split_parts(
 class _Near(NamedTuple):
     """The units near the node: names, counts, written forms, whether each is a form, each of shape (units,).
 
-    `node`: occurrences of the node. `window`: terms near it; `stop_words`: words near it without a term, if
-    they are counted. `plain` is the part of `counts` with a term, so 0 for stop words.
+    `node`: occurrences of the node. `window`: number of terms near it; `stop_words`: number of words near it
+    without a term, if these are counted. `plain` is the part of `counts` with a term: 0 for stop words.
     """
 
     names: list[str]
@@ -325,7 +323,7 @@ class _Near(NamedTuple):
 def _count_near(
     index: Index, node: Node, condition: Condition, filters: Filters, reach: Reach, most: int
 ) -> _Near:
-    """Count what is near any occurrence of the node. What is near two of them counts once."""
+    """Count the units near the occurrences of the node. A word near two of them counts once."""
     (total,) = index.count([condition], filters)
     check_sentences(total, most)
     lexicon = get_lexicon(index.analyzer)
@@ -359,8 +357,8 @@ def _count_near(
 def _compare(index: Index, near: _Near) -> Counts:
     """The counts that measures compare with the whole collection.
 
-    Servers do not count stop words. So a stop word is compared with all terms, as if it were the only one
-    that is counted.
+    Servers do not count stop words. A stop word is therefore compared with all terms, as if it were the only
+    stop word counted.
     """
     forms = [name for name, is_form in zip(near.names, near.is_form, strict=True) if is_form]
     terms = [name for name, is_form in zip(near.names, near.is_form, strict=True) if not is_form]

@@ -1,8 +1,8 @@
-"""Concordances: the occurrences of a word, a phrase or a prefix, one a line, with the text on both sides.
+"""Concordances: the occurrences of a word, a phrase or a prefix, one per line, with the text on both sides.
 
-The node of a concordance is what its lines are about: the first phrase, prefix or group of alternatives of
-the query, else its first run of words, read as a phrase. The rest of the query and the filters choose the
-sentences. Words are compared as they are written, in lower case and without accents.
+The node of a concordance is the expression in the middle of its lines: the first phrase, prefix or group of
+alternatives of the query, else its first run of words, read as a phrase. The rest of the query and the
+filters select the sentences. Words are compared as written, in lower case and without accents.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from esr.ranking.searcher import Searcher
 from esr.text.analyzer import WORDS_ANALYZER, get_analyzer, word_span
 
 LINES, WIDTH = 100, 50
-"""Lines of a concordance by default, and characters on each side of the node."""
+"""Defaults: lines of a concordance, and characters on each side of the node."""
 MAX_SENTENCES = 100_000
-"""Most sentences that one concordance reads, all of which it keeps in memory."""
+"""Maximum sentences that one concordance reads, which it holds in memory."""
 _SORTED_WORDS = 3
 
 Unit = Literal["characters", "words"]
@@ -56,7 +56,7 @@ def split_node(query: ParsedQuery) -> tuple[Node, ParsedQuery]:
     patterns = [_read_pattern(clause) for clause in group.alternatives]
     if not all(pattern.words for pattern in patterns):
         raise UsageError(f"there is no letter or digit in {query.text[group.start : group.end]!r}")
-    # A word by itself would find other forms of it.
+    # As a single word, it would also match its other forms.
     as_written = tuple(c if c.form == "prefix" else c._replace(form="phrase") for c in group.alternatives)
     others = [g for g in query.groups if g.end <= group.start or group.end <= g.start]
     groups = sorted([*others, group._replace(alternatives=as_written)], key=lambda g: g.start)
@@ -83,7 +83,7 @@ class Line(Struct, frozen=True):
 
 
 class Concordance(Struct, frozen=True):
-    """Lines in order, chosen from the first `read` of the `sentences` that match, or from a sample."""
+    """Lines in order, from the first `read` of the `sentences` that match, or from a sample."""
 
     lines: Sequence[Line]
     sentences: int
@@ -105,7 +105,7 @@ SORTS: Mapping[str, str] = {
     **{f"left{n}": f"by the words to the left, from the {which}" for n, which in _ORDINALS.items()},
     **{f"right{n}": f"by the words to the right, from the {which}" for n, which in _ORDINALS.items()},
 }
-"""The orders of lines. Lines that are equal in an order are newest first."""
+"""The orders of lines. Ties are newest first."""
 
 
 def build_concordance(
@@ -124,9 +124,9 @@ def build_concordance(
 ) -> Concordance:
     """The first k lines of a concordance, with `width` characters or words on each side.
 
-    An order by words or by source reads at most `most` sentences, the newest. `sample`: read this many
-    sentences, drawn at random; the same `seed` draws the same sentences from the same collection. Raises
-    UsageError for a query without a node.
+    An order by words or by source reads only the newest `most` sentences. `sample`: the number of sentences
+    to draw at random; the same `seed` draws the same sentences from the same collection. Raises UsageError
+    for a query without a node.
     """
     if sample is not None and sort == "best":
         raise UsageError("a sample is not ranked: choose another order")
@@ -155,11 +155,11 @@ def build_concordance(
 
 
 _SORTED = frozenset(SORTS) - {"newest", "oldest", "best"}
-"""The orders for which all occurrences must be known."""
+"""The orders that need all occurrences."""
 
 
 def _sort(words: Words, found: Occurrences, sources: Sequence[str | None], sort: str, k: int) -> Occurrences:
-    """The first k occurrences in this order. Ties, and the orders of sentences, keep that of the texts."""
+    """The first k occurrences in this order. Ties keep the order of the texts, as do orders of sentences."""
     starts, ends = words.starts[found.texts], words.starts[found.texts + 1]
     side, first = sort.rstrip("123"), sort[-1]
     steps = range(int(first), _SORTED_WORDS + 1) if side in ("left", "right") else range(0)
@@ -179,7 +179,7 @@ def _sort(words: Words, found: Occurrences, sources: Sequence[str | None], sort:
         keys = [np.array([rank[source] for source in folded], np.int64)[found.texts]]
     for columns in places:
         keys.append(words.ranks(*(column[rows] for column in columns)))
-        if k < len(rows):  # the others are behind the first k, whatever their further words
+        if k < len(rows):  # the others are after the first k, whatever their further words
             near = keys[0] <= np.partition(keys[0], k - 1)[k - 1]
             rows, keys = rows[near], [key[near] for key in keys]
     order = rows[np.lexsort(keys[::-1])] if keys else rows
@@ -189,7 +189,7 @@ def _sort(words: Words, found: Occurrences, sources: Sequence[str | None], sort:
 def _read_records(
     prepared: PreparedQuery, filters: Filters, sort: str, k: int, sample: int | None, seed: int, most: int
 ) -> tuple[Sequence[SentenceRecord], int]:
-    """The sentences that the lines are chosen from, in the order of the lines, and how many match."""
+    """The sentences from which lines are taken, in the order of the lines, and the number that match."""
     index, condition, oldest_first = prepared.index, prepared.all_words, sort == "oldest"
     if sample is not None:
         listed = index.by_date(condition, most, filters, oldest_first=oldest_first, records=False)
@@ -204,7 +204,7 @@ def _read_records(
 
 
 def _make_line(record: SentenceRecord, first: int, last: int, width: int, unit: Unit) -> Line:
-    """The line of the words from `first` to before `last` of a sentence."""
+    """The line whose node is the words from `first` to before `last` of a sentence."""
     tokens = list(islice(get_analyzer(WORDS_ANALYZER).tokens(record.text), first, last))
     start, end = word_span(record.text, tokens[0]).start, word_span(record.text, tokens[-1]).end
     left, node, right = (
@@ -233,7 +233,7 @@ def _make_line(record: SentenceRecord, first: int, last: int, width: int, unit: 
 
 
 def _cut_words(text: str, number: int) -> str:
-    """The text up to the end of this many pieces between blanks."""
+    """The text up to the end of its first `number` pieces between blanks."""
     pieces = list(islice(_PIECE.finditer(text), number))
     return text[: pieces[-1].end()] if pieces else ""
 

@@ -1,8 +1,8 @@
-"""Frequencies of words: in each period or source, and in one part of the collection against another.
+"""Frequencies of words: by period or source, and in one part of the collection compared with another.
 
-The occurrences of words and phrases by period or source are those of a concordance: words as they are
-written. The base of rates is what the index knows the length of: its terms, so that stop words are not in the
-base. Key words are terms that are more frequent in one part of the collection than in another.
+The occurrences of words and phrases by period or source are those of a concordance: words as written. Rates
+are per number of terms, which the index stores, so stop words are not in the base. Key words are terms that
+are more frequent in one part of the collection than in another.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ TABLE_COLUMNS = ("query", "group", "count", "words", "per_million")
 
 
 class Frequency(Struct, frozen=True):
-    """The occurrences of one query by group, in all, and in documents without a date or a source.
+    """The occurrences of one query: by group, in total, and in documents without a date or a source.
 
-    `sentences` is the number of sentences with them.
+    `sentences` is the number of sentences that contain them.
     """
 
     query: str
@@ -111,8 +111,8 @@ def count_frequencies(
 ) -> Frequencies:
     """Count the occurrences of the node of each query (`esr.corpus.concordance`).
 
-    In an index by language, the base of rates are the words of the queries' language. Raises UsageError if
-    they have several, if more than `most` sentences match one of them, or if there would be too many periods.
+    In an index by language, rates are per words of the queries' language. Raises UsageError if the queries
+    have several languages, if more than `most` sentences match one of them, or for too many periods.
     """
     searcher = searcher.snapshot()
     nodes, required = zip(*map(split_node, queries), strict=True)
@@ -159,7 +159,7 @@ def _require_one_language(indexes: Sequence[Index]) -> Index:
 def _count(
     node: Node, prepared: PreparedQuery, filters: Filters, by: Grouping, most: int
 ) -> tuple[Counter[Any], int]:
-    """The occurrences by group, None for none, and the number of sentences."""
+    """The occurrences by group, under None those without a group, and the number of sentences."""
     index, condition = prepared.index, prepared.all_words
     (total,) = index.count([condition], filters)
     check_sentences(total, most)
@@ -181,9 +181,9 @@ def _group_of(index: Index, by: Grouping, given: Any) -> Any:
 # Key words
 
 KEY_WORDS = 50
-"""Words that are shown."""
+"""Default number of key words."""
 _NEWEST, _SAMPLE = 500, 10
-"""Sentences in which the written forms of all terms are looked up, and of one that is not in these."""
+"""Newest sentences in which written forms of all terms are looked up, and sentences for each other term."""
 ORDERS: Mapping[str, str] = {
     "log-likelihood": "the most certain differences first",
     "log-ratio": "the largest differences first",
@@ -191,10 +191,10 @@ ORDERS: Mapping[str, str] = {
 
 
 class KeyWord(Struct, frozen=True):
-    """A term, the form in which it is most frequent in some sentences, and its occurrences in both parts.
+    """A term, its most frequent form in some sentences, and its occurrences in both parts.
 
-    `per_million` are these per million terms of each part. `percent_difference` is None for a term that only
-    the first part has.
+    `per_million` has the rates per million terms of each part. `percent_difference` is None for a term that
+    is only in the first part.
     """
 
     word: str
@@ -230,9 +230,9 @@ def find_key_words(
 ) -> KeyWords:
     """The k words that are more frequent in sentences that match `part` than in those that match `against`.
 
-    Without `against`, the part is compared with the rest of the collection. `min_count` is the number of
-    times that a word must occur in the part. Ordered by log ratio, words with a log-likelihood below SURE are
-    left out. Raises UsageError if the engine would have to read more than `most` sentences of a part.
+    Without `against`, the part is compared with the rest of the collection. `min_count` is the minimum of a
+    word's occurrences in the part. In the order by log ratio, words with a log-likelihood below SURE are left
+    out. Raises UsageError if the engine would have to read more than `most` sentences of a part.
     """
     searcher = searcher.snapshot().for_query(part)
     index = searcher.index
@@ -249,7 +249,7 @@ def find_key_words(
         counts = np.array([own[term] for term in batch], float)
         greatest = _values(Contrast(counts[:1], sizes[0], np.zeros(1), sizes[1]), order)[0]
         if len(best) == k and greatest < -best[-1][0]:
-            break  # rarer words have less even if the other part has none of them
+            break  # rarer words have a lower value even without occurrences in the other part
         if other is None:
             statistics = index.statistics(batch).terms
             others = np.array([statistics[term].cf for term in batch], float) - counts
@@ -262,9 +262,9 @@ def find_key_words(
 
 
 SURE = 10.83
-"""A log-likelihood with a p-value of .001."""
+"""The log-likelihood with a p-value of .001."""
 _BATCH = 500
-"""Words that are looked up in the rest of the collection at once."""
+"""Number of words looked up in the rest of the collection at once."""
 
 
 def _values(contrast: Contrast, order: str) -> list[float]:
@@ -273,7 +273,7 @@ def _values(contrast: Contrast, order: str) -> list[float]:
 
 
 def _rank(terms: Sequence[str], contrast: Contrast, order: str) -> Iterator[tuple[float, str, KeyWord]]:
-    """Yield the words that are more frequent in the part, each with what it is sorted by."""
+    """Yield the words that are more frequent in the part, each with its sort key."""
     columns = (contrast.own, contrast.other, contrast.log_likelihood, contrast.log_ratio)
     rows = zip(terms, _values(contrast, order), *columns, contrast.percent_difference, strict=True)
     for term, value, own, other, likelihood, ratio, percent in rows:
@@ -285,7 +285,7 @@ def _rank(terms: Sequence[str], contrast: Contrast, order: str) -> Iterator[tupl
 
 
 def _find_forms(index: Index, terms: Sequence[str], within: Condition) -> list[str]:
-    """The most frequent written form of each term in the newest sentences, or in those that have it."""
+    """The most frequent written form of each term in the newest sentences, or else in sentences with it."""
     known = _read_forms(index, within, _NEWEST)
     return [
         known[term] if term in known else _read_forms(index, AllOf((within, HasTerm(term))), _SAMPLE)[term]

@@ -1,8 +1,8 @@
-"""The words of many sentences as numbers, so that counts of them are operations on arrays.
+"""The words of many sentences as numbers, so that they are counted by array operations.
 
-Texts are cut at blanks, and news repeats what stands between them. A lexicon numbers these chunks, and knows
-the words of each (analyzer `words`), as they are written and as they are compared, and the terms of the
-index's analyzer that begin in each word.
+Texts are cut at blanks into chunks, most of which recur. A lexicon numbers the chunks, and stores the words
+of each (analyzer `words`), as written and as compared, with the terms of the index's analyzer that begin in
+each word.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from esr.text.analyzer import WORDS_ANALYZER, Analyzer, get_analyzer, word_span
 Numbers = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 _MOST_SLOTS = 150_000
-"""Words of chunks that a lexicon has before a new one replaces it. It takes some 600 bytes for each."""
+"""Maximum slots of a lexicon, which takes some 600 bytes for each. A larger one is replaced by a new one."""
 
 
 class Pattern(NamedTuple):
@@ -33,7 +33,7 @@ class Pattern(NamedTuple):
 
 
 Node = Sequence[Pattern]
-"""Alternatives, of which the longest that matches is taken."""
+"""Alternative patterns. The longest one that matches is taken."""
 
 
 class _Numbering(dict[str, int]):
@@ -45,7 +45,7 @@ class _Numbering(dict[str, int]):
 
 
 class _Chunks(dict[str, int]):
-    """Numbers for chunks. `add` numbers one that is missing."""
+    """Numbers for chunks. `add` is called for a missing chunk."""
 
     def __init__(self, add: Callable[[str], int]) -> None:
         self._add = add
@@ -55,7 +55,7 @@ class _Chunks(dict[str, int]):
 
 
 class _Units:
-    """The units of each slot: pairs of a name and a written form, none, one or several a slot."""
+    """The units of each slot: any number of pairs of a name and a written form."""
 
     def __init__(self) -> None:
         self.pairs: dict[tuple[str, str], int] = {}
@@ -75,7 +75,7 @@ class _Units:
 
 
 class UnitCounts(NamedTuple):
-    """What was counted: names, their counts, and of each the written form that is most frequent."""
+    """The names of units, their counts, and the most frequent written form of each."""
 
     names: list[str]
     counts: Numbers
@@ -83,9 +83,9 @@ class UnitCounts(NamedTuple):
 
 
 class Lexicon:
-    """The chunks that were read, with their words. Threads share it.
+    """The chunks read so far, with their words. Threads may share it.
 
-    A slot is a word of a chunk. Slots are numbered through all chunks.
+    A slot is a word of a chunk. Slots are numbered consecutively over all chunks.
     """
 
     def __init__(self, analyzer: Analyzer) -> None:
@@ -144,7 +144,7 @@ class Lexicon:
             names, pairs = list(units.names), list(units.pairs)
         of_forms = np.bincount(numbers[_read_ranges(ends, slots)[0]], minlength=len(pairs))
         seen = np.flatnonzero(of_forms)
-        # Of each name the most frequent form last; ties by the form itself.
+        # The most frequent form of each name is last; ties are sorted by form.
         rows = sorted(zip(of_pairs[seen].tolist(), of_forms[seen].tolist(), seen.tolist(), strict=True))
         counts: dict[int, int] = {}
         best: dict[int, tuple[int, str]] = {}
@@ -178,9 +178,9 @@ class Lexicon:
 
 
 def _read_ranges(ends: Numbers, items: Numbers) -> tuple[Numbers, Numbers]:
-    """The places that these items have, one item after another, and how many they have up to each item.
+    """The positions in the ranges of these items, concatenated, and the cumulative number of positions.
 
-    An item has the places from the end of the one before it to before its own.
+    The range of item i is from ends[i - 1], or 0, to before ends[i].
     """
     lengths = ends[items + 1] - ends[items]
     after = np.cumsum(lengths)
@@ -188,7 +188,7 @@ def _read_ranges(ends: Numbers, items: Numbers) -> tuple[Numbers, Numbers]:
 
 
 class Occurrences(NamedTuple):
-    """Where a node is: the places of its words, `first` to `last`, the last not included; and the text."""
+    """The occurrences of a node: positions of their words from `first` to before `last`, and their texts."""
 
     first: Numbers
     last: Numbers
@@ -196,14 +196,14 @@ class Occurrences(NamedTuple):
 
 
 class Words:
-    """The words of n texts, one after another. A place is the position of a word among them."""
+    """The words of n texts, concatenated. A place is the position of a word among all of them."""
 
     def __init__(
         self, vocabulary: WordNumbers, words: Numbers, starts: Numbers, slots: Numbers | None = None
     ) -> None:
-        """`words` and `slots` are of shape (places,). `starts`: the first place of each text, and the end.
+        """`words` and `slots` are of shape (places,). `starts` (n + 1): the texts' first places, and the end.
 
-        Without slots, nothing can be said of terms, and `near` is not available.
+        Without slots, `near` is not available.
         """
         self._vocabulary = vocabulary
         self.words = words
@@ -237,9 +237,9 @@ class Words:
         return np.searchsorted(self.starts, places, "right") - 1
 
     def near(self, found: Occurrences, window: int | None) -> Numbers:
-        """The slots of the words within `window` words of an occurrence, or in its text, the node's left out.
+        """The slots of the words within `window` words of an occurrence, or for None in its text.
 
-        A word near two occurrences is there once.
+        Words of the node are left out. A word near two occurrences is included once.
         """
         starts, ends = self.starts[found.texts], self.starts[found.texts + 1]
         if window is not None:
@@ -254,9 +254,9 @@ class Words:
         return np.asarray(np.cumsum(steps[:-1]) > 0)
 
     def ranks(self, places: Numbers, starts: Numbers, ends: Numbers) -> Numbers:
-        """The ranks of the words at these places, in the order of strings; -1 where a place is not inside.
+        """The ranks of the words at these places in the order of strings, -1 for a place outside its range.
 
-        All are of shape (n,): each place has its own range from `starts` to before `ends`.
+        All arrays are of shape (n,): the range of each place is from `starts` to before `ends`.
         """
         inside = np.flatnonzero((places >= starts) & (places < ends))
         known, found = np.unique(self.words[places[inside]], return_inverse=True)
@@ -271,7 +271,7 @@ _LEXICONS: dict[str, Lexicon] = {}
 
 
 def get_lexicon(analyzer: Analyzer) -> Lexicon:
-    """The lexicon of an analyzer, which has the words of the texts that were read before."""
+    """The lexicon of an analyzer, shared by all calls."""
     lexicon = _LEXICONS.get(analyzer.name)
     if lexicon is None or len(lexicon) > _MOST_SLOTS:
         lexicon = _LEXICONS[analyzer.name] = Lexicon(analyzer)
@@ -279,6 +279,6 @@ def get_lexicon(analyzer: Analyzer) -> Lexicon:
 
 
 def read_words(analyzer: Analyzer, sentences: SentenceTexts) -> Words:
-    """The words of these sentences, from what the index knows of them, or else from their texts."""
+    """The words of these sentences, from the index if it stores them, or else from their texts."""
     known = sentences.read_words()
     return get_lexicon(analyzer).read(sentences.texts) if known is None else Words(*known)

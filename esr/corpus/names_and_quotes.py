@@ -1,10 +1,8 @@
 """Names as data: a list with counts, one name, the network of names that occur together, and quotations.
 
 Names are those that `esr enrich` has found, with their short forms resolved. Association is the
-log-likelihood of Dunning (1993), as for collocations, over sentences or documents instead of words; the
-network has logDice (Rychlý 2008), which depends on no other names. docs/formulas.md has the formulas.
-
-Quotations are what somebody said, in all the collection or about a subject.
+log-likelihood of Dunning (1993), as for collocations, over sentences or documents instead of words. Edges of
+the network have logDice (Rychlý 2008), which depends on no other names. docs/formulas.md has the formulas.
 """
 
 from __future__ import annotations
@@ -40,15 +38,15 @@ from esr.ranking.searcher import Searcher, UnsearchableQuery
 from esr.text.document import Quote
 
 NAMES, COMPANIONS, SENTENCES, MAX_NETWORK = 50, 20, 5, 500
-"""Names of a list, companions of a name and its sentences by default; the most names of a network."""
+"""Defaults: names of a list, companions and sentences of a name; and the maximum names of a network."""
 _CANDIDATES = 1_000
-"""The most frequent companions of a name, among which those of the greatest association are found."""
+"""Number of a name's most frequent companions, among which those of the greatest association are found."""
 _MAX_SOURCES = 100
 _ABOUT = Ranking(priors={"importance": 0.1})
 
 
 class ListedName(Struct, frozen=True):
-    """A name of a list. `count` is the number of sentences with it that the list is made from."""
+    """A name of a list. `count` is the number of selected sentences with the name."""
 
     name: str
     key: str
@@ -57,7 +55,7 @@ class ListedName(Struct, frozen=True):
 
 
 class Companion(Struct, frozen=True):
-    """A name that occurs `together` times with another one, its own `count`, and the association of both."""
+    """A name that occurs `together` times with another one, its total `count`, and their association."""
 
     name: str
     type: str
@@ -67,13 +65,13 @@ class Companion(Struct, frozen=True):
 
 
 class NamePage(Struct, frozen=True):
-    """What an index has about a name.
+    """The data of an index about a name.
 
-    `forms` and `sources` map to numbers of sentences, most first, and `months` to those of each month, in
-    UTC. `first` and `last` are the dates of its oldest and newest document with a date. `in_sentences` and
-    `in_documents` are the names that occur with it, the greatest association first. `best` are sentences
-    about it, and `said` are its newest quotations. `ids` come from documents or the table of aliases.
-    `others` are names that the text may also mean.
+    `forms` and `sources` map to numbers of sentences, most frequent first, and `months` to those of each
+    month, in UTC. `first` and `last` are the dates of its oldest and newest dated document. `in_sentences`
+    and `in_documents` are the names that occur with it, greatest association first. `best` has sentences
+    about it, and `said` its newest quotations. `ids` come from documents or the table of aliases. `others`
+    are other names that the text may mean.
     """
 
     name: str
@@ -130,7 +128,7 @@ class NameNetwork(Struct, frozen=True):
 
         Nodes have `label`, `type` and `count`, edges `weight` and `log_dice`.
         """
-        from xml.etree.ElementTree import Element, SubElement, indent, tostring  # others do without it
+        from xml.etree.ElementTree import Element, SubElement, indent, tostring  # only this function needs it
 
         root = Element("graphml", xmlns="http://graphml.graphdrawing.org/xmlns")
         for key, (of, kind) in _GRAPHML_KEYS.items():
@@ -161,7 +159,7 @@ _GRAPHML_KEYS = {
 
 
 class Selection(Struct, frozen=True):
-    """The sentences of an index that names are counted in: those of the filters and the condition."""
+    """The sentences of an index in which names are counted: those that pass the filters and the condition."""
 
     index: Index
     filters: Filters
@@ -169,7 +167,7 @@ class Selection(Struct, frozen=True):
 
 
 def select(searcher: Searcher, query: str | ParsedQuery, filters: Filters) -> Selection:
-    """The sentences with all words of a query that satisfy the filters; all of these for an empty text."""
+    """The sentences with all words of a query that pass the filters; all that pass them for an empty text."""
     snapshot = searcher.snapshot()
     if isinstance(query, str) and not query.strip():
         return Selection(snapshot.index, filters, None)
@@ -182,8 +180,8 @@ def list_names(
 ) -> list[ListedName]:
     """The k most frequent names of the selection.
 
-    `type` is a type that most sentences of the collection give the name, or a fair share of them. `prefix`
-    begins the name or another form of it.
+    `type` selects names to which the collection gives this type in most sentences, or in a fair share of
+    them. `prefix` is the beginning of the name or of another form of it.
     """
     index, size = selection.index, k
     while True:
@@ -204,11 +202,11 @@ def _find(index: Index, keys: Collection[str]) -> list[Name]:
 def read_name(
     searcher: Searcher, text: str, *, companions: int = COMPANIONS, sentences: int = SENTENCES
 ) -> NamePage:
-    """The page of the name that a text such as "Michael Flynn" or "person:Flynn" means.
+    """The page of a name, given by a text such as "Michael Flynn" or "person:Flynn".
 
-    It has at most `sentences` sentences about it, and as many quotations.
-    If it may mean several names, the page is that of the name whose form it is, or else the most frequent.
-    Raises UsageError if the index has no such name.
+    It has at most `sentences` sentences about the name, and as many quotations. If the text may mean several
+    names, the page is that of the name with this exact form, or else of the most frequent one. Raises
+    UsageError if the index has no such name.
     """
     snapshot = searcher.snapshot()
     index, wanted = snapshot.index, parse_name_filter(text)
@@ -262,7 +260,7 @@ def _find_companions(index: Index, name: Name, count: int, unit: NameUnit, k: in
     near, frequency = (np.array([of[key] for key in keys], float) for of in (together, counts))
     collection = index.statistics(()).collection
     size = collection.sentences if unit == "sentences" else collection.documents
-    with np.errstate(divide="ignore", invalid="ignore"):  # a cell is empty where a name is in all documents
+    with np.errstate(divide="ignore", invalid="ignore"):  # a cell is 0 if a name is in all documents
         association = log_likelihood(near, float(count), frequency, float(size))
     of_keys = dict(zip(keys, association.tolist(), strict=True))
     best = sorted((key for key in keys if of_keys[key] > 0), key=lambda key: (-of_keys[key], key))[:k]
@@ -273,7 +271,7 @@ def _find_companions(index: Index, name: Name, count: int, unit: NameUnit, k: in
 
 
 def _find_best(searcher: Searcher, name: Name, alone: Filters, mentions: Condition, k: int) -> Sequence[Hit]:
-    """The sentences that the ranking with the prior `importance` has for the name, or the newest ones."""
+    """The best k sentences for the name by the ranking with the prior `importance`, or else the newest."""
     if not k:
         return []
     try:
@@ -287,7 +285,7 @@ def _find_quotations(searcher: Searcher, name: Name, k: int) -> Sequence[Quotati
 
 
 def build_network(selection: Selection, names: Sequence[ListedName], *, least: int = 1) -> NameNetwork:
-    """The pairs of names of a selection that at least `least` of its sentences have together."""
+    """The network of names, with the pairs that are together in at least `least` sentences of a selection."""
     index, filters, condition = structs.astuple(selection)
     if len(names) > MAX_NETWORK:
         raise UsageError(f"a network has at most {MAX_NETWORK} names, not {len(names)}")
@@ -305,21 +303,21 @@ def build_network(selection: Selection, names: Sequence[ListedName], *, least: i
 
 
 def _printable(text: str) -> str:
-    """The text without control characters, which XML cannot have."""
+    """The text without control characters, which XML cannot contain."""
     return "".join(character if character.isprintable() else " " for character in text)
 
 
 # Quotations
 
 QUOTATIONS = 20
-"""How many quotations are shown."""
+"""Default number of quotations."""
 
 
 class Quotation(Struct, frozen=True):
     """A quotation in a sentence. `text` has its marks; `start` and `end` are its characters in `sentence`.
 
-    `speaker` is as written in or near the sentence. `name` is the key of the name that it certainly stands
-    for. `previous` is the sentence before.
+    `speaker` is as written in or near the sentence. `name` is the key of the speaker's name, if certain.
+    `previous` is the text of the previous sentence.
     """
 
     text: str
@@ -359,10 +357,9 @@ def find_quotations(
     ranking: Ranking | None = None,
     k: int = QUOTATIONS,
 ) -> Quotations:
-    """The k first quotations of a speaker, or of anyone if None.
+    """The first k quotations of a speaker, or of anyone if None.
 
-    Those about a subject are the candidates of the query `about`, the best by the ranking first; others are
-    the newest first.
+    With a query `about`, they are in its candidates, best first by the ranking; otherwise newest first.
     """
     searcher = searcher.snapshot()
     index = searcher.index
@@ -411,10 +408,10 @@ def check_quotations(index: Index) -> None:
 
 
 def _recognize(index: Index, speaker: str | None) -> Callable[[Quote], bool]:
-    """Whether a quotation is the speaker's: by the name that it is known to be of, or as it is written.
+    """A test whether a quotation is the speaker's, by its resolved name, or else by the speaker as written.
 
-    A sentence may also quote others. "Flynn" is not Michael Flynn where the document has another Flynn. For
-    the key of a name, what is written does not count.
+    A sentence may also quote others. "Flynn" is not Michael Flynn if the document has another Flynn. If
+    `speaker` is the key of a name, only the resolved name counts.
     """
     if speaker is None:
         return lambda quote: True

@@ -1,6 +1,6 @@
-"""Term dependence: ranking by where the query's words are in a sentence's dependency tree.
+"""Term dependence: ranking by the positions of the query's words in a sentence's dependency tree.
 
     blobs ─ decode ─▶ Forest ─ occurrences ─▶ clique_evidence ─▶ dependence_signals ─▶ scores
 
-Whatever depends on the parses alone is computed once per query, so trying other parameters is cheap.
+Everything that depends only on the parses is computed once per query, so trying other parameters is cheap.
 """

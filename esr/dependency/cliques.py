@@ -2,7 +2,7 @@
 
 A set of k terms in a sentence has as many *choices* as there are ways to pick one occurrence of each term. A
 choice has a distance (the mean over the pairs of its nodes) and heights. The models use the best choice of a
-set (docs/formulas.md, C.5, D.7), which may depend on their parameters: so all choices are kept, and the
+set (docs/formulas.md, C.5, D.7), which may depend on their parameters. All choices are kept, so that the
 evidence is independent of parameters.
 
 The search is limited:
@@ -32,7 +32,7 @@ from esr.processes import cached_property
 # Occurrences
 
 MAX_OCCURRENCES = 64
-"""Most occurrences of all query terms in one sentence. The most frequent terms lose their last ones."""
+"""Maximum occurrences of query terms in a sentence. The last ones of the most frequent terms are dropped."""
 
 
 class Occurrences(Struct, frozen=True, dict=True):
@@ -124,7 +124,7 @@ def find_occurrences(forest: Forest, terms: Sequence[str]) -> Occurrences:
 
 
 def _limit_counts(sentence: Indices, counts: Indices, n: int) -> Indices:
-    """(P): how many occurrences of each posting are used: at most c, as large as the limit allows."""
+    """(P): how many occurrences of each posting are used: at most c, with the largest c within the limit."""
     total = np.bincount(sentence, counts, n)
     if total.max(initial=0) <= MAX_OCCURRENCES:
         return counts
@@ -400,7 +400,7 @@ class ParsedSentences(Struct):
         return cast(Array, self.cached("text counts", count))
 
     def cached(self, key: Any, compute: Callable[[], Any]) -> Any:
-        """Return a cached value, computing it at first use: tuning asks repeatedly, with other weights."""
+        """Return a cached value, computed at first use: tuning reads it repeatedly with other weights."""
         if key not in self._cache:
             self._cache[key] = compute()
         return self._cache[key]

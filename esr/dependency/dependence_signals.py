@@ -1,10 +1,10 @@
 """Term dependence as signals: TDSR and the Markov random fields, numbers that a second stage adds.
 
-*TDSR* (Cai, Bu, Chen & Liu 2007, ACL posters, P07-2025; docs/formulas.md, section C): a sentence scores as
-much as its most strongly associated set of query terms. The paper's formula of the association strength is
-lost, so there are several readings of it. Strength rises with the size of a set and falls with the mean
-distance of its terms in the dependency tree. A single term has distance 0; a set not in one tree has no
-strength. So whatever the parameters, the best set of each size is the one with the least distance:
+*TDSR* (Cai, Bu, Chen & Liu 2007, ACL posters, P07-2025; docs/formulas.md, section C): the score of a sentence
+is the strength of its most strongly associated set of query terms. The paper's formula of the association
+strength is lost, so there are several readings of it. Strength rises with the size of a set and falls with
+the mean distance of its terms in the dependency tree. A single term has distance 0; a set not in one tree has
+no strength. For all parameters, the best set of each size is thus the one with the least distance:
 `nearest_distances` runs once, and `score_best_sets` is cheap.
 
 The *Markov random field* of query terms and a sentence (FIDM, SDM and FDM; Cai, Chen, Liu, Bu & Huang 2007,
@@ -17,7 +17,7 @@ contiguous in the query, and UD those of other terms (D.8):
 
 f_SR and f_PR are alpha^distance * beta^height (D.4-D.8): f_SR of sets connected by direct links, f_PR of sets
 with other words in between. Potentials are computed once for all weights, so other weights are cheap to try.
-The first sum is the score of the first stage, and the signal of an MRF is the two others.
+The first sum is the score of the first stage. The signal of an MRF is the sum of the two others.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ MRF_FAMILIES: dict[str, SetFamily | None] = {"mrf_fidm": None, "mrf_sdm": "adjac
 """The models, and the sets of terms that each uses in addition to single terms (docs/formulas.md, D.9)."""
 
 ALIASES = {name.removeprefix("mrf_"): name for name in MRF_FAMILIES}
-"""Full names of models and signals by short ones."""
+"""Full names of models and signals by short name."""
 
 DECAY_FORMS = ("product", "sum")
 """alpha^distance * beta^height, or alpha/distance + beta/(1 + height).
@@ -208,7 +208,7 @@ MRF_PARAMETERS = (
 def compute_potentials(
     name: str, evidence: CliqueEvidence, settings: Mapping[str, float | str]
 ) -> Potentials:
-    """Compute both potentials for the readings in `settings`, whose weights do not matter.
+    """Compute both potentials for the readings in `settings`, whose weights are not used.
 
     `evidence` has the sets of MRF_FAMILIES[name], or all subsets, which serve every model.
     """

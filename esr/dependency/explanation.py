@@ -2,7 +2,7 @@
 
 Trees are drawn as SVG or as text: each word below its head, in the sentence's order. Links of the SVG go from
 one row to the next, so none crosses a word. The picture has no script, loads nothing and is drawn in
-`currentColor`, so that inside a page it follows the page's light or dark colours.
+`currentColor`, so that it has the light or dark colours of the page around it.
 """
 
 from __future__ import annotations

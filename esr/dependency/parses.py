@@ -8,12 +8,12 @@ A blob is little-endian:
     terms x uint(width)   the position of the word that has the term
     terms x u64           the term's hash
 
-`width` is 1 byte if heads and positions fit into it, else 2 or 4. Words are not stored, as the text has them,
-only the hashes of their terms: none for a stop word, several for "U.S.".
+`width` is 1 byte if heads and positions fit into it, else 2 or 4. Words are not stored, since the text has
+them; only the hashes of their terms are: none for a stop word, several for "U.S.".
 
 A node is a word. A sentence may have several trees; nodes of different trees have no distance. Depth is the
 number of links up to the root, distance the number of links between two nodes in either direction
-(docs/formulas.md, C.2, D.5, D.6). Traces that some parsers add are no nodes.
+(docs/formulas.md, C.2, D.5, D.6). Traces, which some parsers add, are not nodes.
 """
 
 from __future__ import annotations
@@ -91,8 +91,8 @@ class Paths(Struct, frozen=True, dict=True):
         at_i, at_j = self.depths[i] * width + i, self.depths[j] * width + j
         depth = np.full(len(i), -1, np.intp)
         agreeing = np.arange(len(i))
-        # Below the end of a path the index is negative and wraps to the last rows. These hold -1, or, for a
-        # node compared with itself, the same on both sides: such a walk ends with the levels, one too late.
+        # Below the end of a path the index is negative and wraps to the last rows. These hold -1 or, for a
+        # node compared with itself, equal values, so that this walk ends one level too late.
         for level in range(len(self.steps) - 1):
             agree = np.flatnonzero(flat[at_i] == flat[at_j])
             if not len(agree):

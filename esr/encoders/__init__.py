@@ -1,4 +1,4 @@
-"""Sentence encoders: from a text to a vector. The closer two vectors, the closer the meanings.
+"""Sentence encoders: from texts to vectors, which are the closer, the closer the meanings.
 
 Cross-encoders read a query and a text together.
 """

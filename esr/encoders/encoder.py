@@ -1,11 +1,11 @@
 """Encoders make vectors of texts, and cross-encoders score pairs of a query and a text.
 
-Both run here, by the ONNX runtime on the processor, or on a server. An address is that of the request, such
-as `http://localhost:8080/v1/embeddings`, and may name the model behind a `#`. ESR_MODEL_KEY is sent as a
-bearer token. Requests that fail for the moment are repeated.
+Both run in this process, by the ONNX runtime on the CPU, or on a server. An address is the URL of requests,
+such as `http://localhost:8080/v1/embeddings`, and may end in `#` and the name of the model. ESR_MODEL_KEY is
+sent as a bearer token. Requests that fail temporarily are repeated.
 
-Vectors are quantized to 8-bit numbers. A cross-encoder's score is the model's own number, which grows with
-the answer.
+Vectors are quantized to 8-bit numbers. A cross-encoder's score is the unchanged output of the model; higher
+is better.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ LARGEST = 127
 
 
 def quantize(vector: Floats) -> QuantizedVector:
-    """The nearest vector of 8-bit numbers, scaled so that the largest is 127 or -127."""
+    """The nearest vector of 8-bit numbers, scaled so that the largest absolute value is 127."""
     scale = np.float32(np.abs(vector).max(initial=0.0) / LARGEST)
     if not scale > 0:
         return QuantizedVector(bytes(len(vector)), 0.0)
@@ -55,7 +55,7 @@ CACHED_QUERIES = 1024
 class Encoder:
     """A loaded model. Threads may share it.
 
-    It computes one text at a time: an 8-bit model scales by the largest number in a batch, so the vector of a
+    It encodes one text at a time: an 8-bit model scales by the largest number in a batch, so the vector of a
     text would depend on the other texts of its batch.
     """
 
@@ -115,7 +115,7 @@ class Encoder:
 
 
 def require_runtime(description: EncoderDescription | None) -> None:
-    """Raise UsageError if a package that an encoder needs is not installed. None: one with a tokenizer."""
+    """Raise UsageError if a package that an encoder needs is missing. None means one with a tokenizer."""
     splitter = "onnxruntime_extensions" if description and description.takes_text else "tokenizers"
     require("an encoder", "onnxruntime", splitter)
 
@@ -123,7 +123,7 @@ def require_runtime(description: EncoderDescription | None) -> None:
 def _pool(output: Floats, pooling: str) -> Floats:
     """The vector of a text, of shape (dimensions,), from its tokens' vectors, of shape (n, dimensions).
 
-    If the model pools by itself, `output` is already the vector of the text.
+    If the model itself pools, `output` is already the vector of the text.
     """
     if pooling == "none" or output.ndim == 1:
         return output.reshape(-1)
@@ -154,9 +154,9 @@ def open_session(path: Path, takes_text: bool = False, threads: int = 1) -> Infe
     from onnxruntime import InferenceSession, SessionOptions
 
     options = SessionOptions()
-    # On a single sentence, threads would wait for each other longer than they compute.
+    # For a single sentence, several threads would wait longer than they compute.
     options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
-    options.log_severity_level = 3  # errors are raised; warnings are of no use to users
+    options.log_severity_level = 3  # errors are raised; warnings do not help users
     if takes_text:
         from onnxruntime_extensions import get_library_path
 
@@ -183,7 +183,7 @@ def open_session(path: Path, takes_text: bool = False, threads: int = 1) -> Infe
 
 KEY_VARIABLE = "ESR_MODEL_KEY"
 _TEXTS = 32
-"""Texts in one request: what text-embeddings-inference takes by default."""
+"""Maximum texts in one request: the default limit of text-embeddings-inference."""
 _SECONDS = 60.0
 _REPEATED = (429, 502, 503, 504)
 _BACKOFF_SECONDS = 0.2
@@ -206,11 +206,11 @@ class Address(NamedTuple):
 
 
 class ServerProblem(EsrError):
-    """A model's server that does not answer as it should."""
+    """The server of a model failed or returned an invalid answer."""
 
 
 class ServerTooSlow(ServerProblem):
-    """A model's server that has not answered in time."""
+    """The server of a model did not answer in time."""
 
 
 @cache
@@ -286,7 +286,7 @@ class ServedEncoder:
         return quantize(self._encode([self.description.query_prefix + text])[0])
 
     def _encode(self, texts: Sequence[str]) -> list[Floats]:
-        """A text without a character that shows gets zeros, since servers refuse it."""
+        """The vectors of texts. A text without visible characters gets zeros, since servers refuse it."""
         vectors = [np.zeros(self.description.dimensions, np.float32)] * len(texts)
         places = [place for place, text in enumerate(texts) if text.strip()]
         for start in range(0, len(places), _TEXTS):
@@ -303,7 +303,7 @@ class ServedEncoder:
 
 
 def request_vectors(address: Address, texts: Sequence[str]) -> list[Floats]:
-    """The vectors of texts, as the server makes them. Raises ServerProblem."""
+    """The vectors of texts from a server. Raises ServerProblem."""
     answer = post(address, {"input": list(texts)})
     try:
         rows = sorted(answer["data"], key=lambda row: row["index"])
@@ -320,16 +320,16 @@ def request_vectors(address: Address, texts: Sequence[str]) -> list[Floats]:
 
 @cache
 def describe_address(name: str) -> EncoderDescription:
-    """Describe the encoder at an address. The server is asked for the number of dimensions."""
+    """Describe the encoder at an address, with the dimensions of a vector that the server returns."""
     (vector,) = request_vectors(Address.of(name), ["vector"])
     return EncoderDescription(name, len(vector), url=name)
 
 
 def request_scores(address: Address, query: str, texts: Sequence[str], seconds: float) -> list[float]:
-    """How well each text answers the query, by a cross-encoder on a server. Raises ServerProblem.
+    """The scores of texts for a query, by a cross-encoder on a server. Raises ServerProblem.
 
-    A path with a version, as `/v1/rerank`, gets the JSON of Cohere, Jina and vLLM; another one, as `/rerank`,
-    that of text-embeddings-inference, which is asked for scores that no function has squeezed.
+    A path with a version, such as `/v1/rerank`, gets the JSON of Cohere, Jina and vLLM; any other path, such
+    as `/rerank`, that of text-embeddings-inference, with a request for raw scores (logits).
     """
     body: dict[str, Any] = {"query": query}
     if re.search(r"/v\d+/", address.url):
@@ -358,11 +358,11 @@ def request_scores(address: Address, query: str, texts: Sequence[str], seconds: 
 
 Scores = npt.NDArray[np.float64]
 Compute = Callable[[str, Sequence[str], float], Sequence[float]]
-"""Scores of texts for a query, in some seconds if it can."""
+"""A function from a query, texts and a time limit in seconds to scores of the texts."""
 _BATCH = 16
 _CACHED_PAIRS = 20_000
 _QUANTIZED = b"DynamicQuantizeLinear"
-"""An operator of models that give a text other numbers beside other texts of a batch."""
+"""An operator in models whose output for a text depends on the other texts of the batch."""
 _THREADS = min(4, os.cpu_count() or 1)
 
 
@@ -375,10 +375,7 @@ class CrossEncoder:
         self._lock = threading.Lock()
 
     def scores(self, query: str, texts: Sequence[str], seconds: float = math.inf) -> Scores:
-        """The scores of texts, of shape (n,), in their order until the time is over; then NaN.
-
-        Raises EsrError.
-        """
+        """The scores of texts, of shape (n,); NaN for those left when `seconds` are over. Raises EsrError."""
         until = time.monotonic() + seconds
         known = {text: self._cache.get((query, text), math.nan) for text in texts}
         missing = [text for text, score in known.items() if math.isnan(score)]

@@ -1,11 +1,11 @@
 """Models of the Hugging Face hub: fetched by `huggingface_hub`, described by their own configuration.
 
-A name is `hf:OWNER/NAME`, or `hf:OWNER/NAME@REVISION` with a commit, a tag or a branch. Without a revision,
-the one in the cache is meant, or else the newest; so a model changes only if its user names another revision.
-The package reads HF_ENDPOINT, HF_TOKEN, HF_HOME and HF_HUB_OFFLINE, and caches files by their digest.
+A name is `hf:OWNER/NAME`, or `hf:OWNER/NAME@REVISION` with a commit, a tag or a branch. The default revision
+is that in the cache, or else the newest one, so a model changes only if the user names another revision. The
+package reads HF_ENDPOINT, HF_TOKEN, HF_HOME and HF_HUB_OFFLINE, and caches files by their digest.
 
 The configuration is that of sentence-transformers: `modules.json`, `1_Pooling/config.json`,
-`sentence_bert_config.json` and `config_sentence_transformers.json`, beside those of transformers.
+`sentence_bert_config.json` and `config_sentence_transformers.json`, and that of transformers.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from esr.extras import require
 
 PREFIX = "hf:"
 ONNX_FILES = ("onnx/model.onnx", MODEL)
-"""The ONNX export of a model is the first of these that it has."""
+"""Possible paths of a model's ONNX export. The first one that exists is used."""
 _CONFIG = "config.json"
 _POOLINGS = {"pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "first"}
 _MODULES = ("Transformer", "Pooling", "Normalize")
@@ -41,11 +41,11 @@ _FETCHED = [
     "config_sentence_transformers.json",
 ]
 _MAX_TOKENS = 512
-"""Tokens that a model is given if its configuration names no number that it can take."""
+"""Maximum tokens of a model whose configuration has no limit."""
 
 
 class HubModel(Struct, frozen=True):
-    """What is known about a model of the hub: for people, and the prefixes that its configuration lacks."""
+    """A known model of the hub: a description for people, and prefixes that its configuration lacks."""
 
     name: str
     kind: str
@@ -70,11 +70,11 @@ def _read_hub_models() -> Mapping[str, HubModel]:
 
 
 HUB_MODELS = _read_hub_models()
-"""Models of the hub that are known to have what esr needs, by name. Others work too."""
+"""Models of the hub that are known to work, by name. Others may work too."""
 
 
 class Snapshot(NamedTuple):
-    """A folder with the files of a model, and its name with the commit that they are of."""
+    """A folder with the files of a model, and the name of the model with the commit of the files."""
 
     path: Path
     name: str
@@ -83,7 +83,7 @@ class Snapshot(NamedTuple):
 def fetch(name: str) -> Snapshot:
     """The files of a model of the hub, from the cache, or fetched into it.
 
-    Raises UsageError for a bad name or a missing package, EsrError if the files cannot be had.
+    Raises UsageError for a bad name or a missing package, EsrError if the files cannot be fetched.
     """
     match = re.fullmatch(rf"{PREFIX}([\w.-]+/[\w.-]+)(?:@([\w./-]+))?", name)
     if match is None:
@@ -102,7 +102,7 @@ def fetch(name: str) -> Snapshot:
             )
         except LocalEntryNotFoundError:
             path = snapshot_download(repository, revision=revision, allow_patterns=_FETCHED)
-    except Exception as error:  # of the HTTP client, which is another in each version of the package
+    except Exception as error:  # from the HTTP client, which differs between versions of the package
         raise EsrError(f"{name} cannot be fetched: {_say_problem(error)}") from error
     return Snapshot(Path(path), f"{PREFIX}{repository}@{Path(path).name}")
 
@@ -162,7 +162,7 @@ def describe(path: Path, name: str) -> EncoderDescription:
 
 
 def find_max_tokens(path: Path) -> int:
-    """How many tokens a model takes, by the first file of its configuration that says so."""
+    """The maximum tokens of a model, by the first file of its configuration that has a limit."""
     positions = _read(path, _CONFIG).get("max_position_embeddings")
     for file, key in (
         ("sentence_bert_config.json", "max_seq_length"),
@@ -175,7 +175,7 @@ def find_max_tokens(path: Path) -> int:
 
 
 def find_padding(path: Path) -> int:
-    """The token that fills up the shorter texts of a batch."""
+    """The id of the token that pads the shorter texts of a batch."""
     token = _read(path, _CONFIG).get("pad_token_id")
     return token if isinstance(token, int) else 0
 
@@ -200,7 +200,7 @@ def _module_types(path: Path) -> dict[str, str]:
 
 
 def _pooling_name(pooling: Mapping[str, Any], path: Path) -> str:
-    """The pooling of POOLINGS. Without a configuration it is the mean, as in sentence-transformers."""
+    """One of POOLINGS; without a configuration the mean, as in sentence-transformers."""
     chosen = [key for key, value in pooling.items() if key.startswith("pooling_mode_") and value]
     if not chosen:
         return "mean"
@@ -214,7 +214,7 @@ def _pooling_name(pooling: Mapping[str, Any], path: Path) -> str:
 
 
 def _read(path: Path, name: str, kind: type = dict) -> Any:
-    """The content of a JSON file of a model, empty without the file."""
+    """The content of a JSON file of a model; empty without the file."""
     try:
         data = json.loads((path / name).read_text("utf-8"))
     except FileNotFoundError:

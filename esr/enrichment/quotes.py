@@ -1,10 +1,10 @@
 """Finds quotations in a document, each with its speaker, by the rules of its language.
 
-What stands between marks is a quotation if a verb of speech governs it, or if it is a sentence of its own; a
-word or a title in marks is none. Its speaker is named beside the verb, or is that of the quotation before.
+Text between marks is a quotation if a verb of speech governs it, or if it is a complete sentence; a word or a
+title in marks is none. Its speaker is named next to the verb, or is that of the previous quotation.
 
-Marks are paired across sentences. A paragraph that repeats the opening mark continues the speech of the one
-before. An opening mark without a closing one extends to the end of its paragraph, or of its sentence where
+Marks are paired across sentences. A paragraph that repeats the opening mark continues the speech of the
+previous one. An opening mark without a closing one extends to the end of its paragraph, or of its sentence if
 paragraphs are unknown.
 """
 
@@ -19,9 +19,9 @@ from esr.enrichment.quote_speakers import CLOSING_MARKS, DocumentNames, Grammar,
 from esr.text.document import Document, Quote
 
 MAX_SENTENCES = 10
-"""The longest distance from an opening mark to its closing one where paragraphs are unknown."""
+"""Maximum sentences from an opening mark to its closing one if paragraphs are unknown."""
 _SINGLE = "‘‚›‹"
-"""Marks that are also other characters: they count only in pairs."""
+"""Marks that also serve other purposes, and count only in pairs."""
 _SAME_SIDE = "“„「『«``"
 """Marks that open even directly after another mark."""
 _CHARACTERS = "".join(
@@ -68,7 +68,7 @@ class JoinedText:
         return len(self.text) if end < 0 else end
 
     def spans_by_sentence(self, pieces: Spans) -> list[tuple[int, int, int]]:
-        """The pieces as sentence, start and end, in characters of the sentence."""
+        """The pieces as triples of sentence, start and end, in characters of the sentence."""
         found = []
         for start, end in pieces:
             for number in range(self.sentence_at(start), self.sentence_at(max(start, end - 1)) + 1):
@@ -81,7 +81,7 @@ class JoinedText:
 
 
 def pair_marks(text: JoinedText) -> list[Spans]:
-    """The pieces of each text between paired marks, marks included, in order. Marks within are skipped."""
+    """The pieces of each text from an opening to its closing mark, in order. Nested marks are skipped."""
     found: list[Spans] = []
     pieces: Spans = []
     opening, start = "", 0
@@ -104,7 +104,7 @@ def pair_marks(text: JoinedText) -> list[Spans]:
             found.append([*pieces, (start, match.end())])
             opening, pieces = "", []
         elif opens and (mark == opening or (opening in _SINGLE and mark not in _SINGLE)):
-            opening, start = mark, at  # the one before was not closed
+            opening, start = mark, at  # the previous mark was not closed
     if opening and opening not in _SINGLE:
         found.append([*pieces, (start, _end_of_unclosed(text, start))])
     return found
@@ -121,7 +121,7 @@ def _is_too_far(text: JoinedText, start: int, at: int) -> bool:
 
 
 def _closing_marks(opening: str) -> str:
-    """Straight and curly marks may be mixed."""
+    """The marks that may close this one. Straight and curly marks may be mixed."""
     return CLOSING_MARKS[opening] + {"“": '"', '"': "”"}.get(opening, "")
 
 
@@ -149,7 +149,7 @@ def _closes(text: str, match: re.Match[str], opening: str) -> bool:
     mark, (before, after) = match[0], _around(text, match)
     if opening in _SINGLE:
         return not after.isalnum() and not before.isspace()
-    if mark == opening or mark in CLOSING_MARKS:  # which might open as well
+    if mark == opening or mark in CLOSING_MARKS:  # this mark may also open
         if before.isspace():
             return not after or after.isspace() or opening == "«"
         return mark != "“" or opening != "“" or not after.isalnum()
@@ -157,17 +157,17 @@ def _closes(text: str, match: re.Match[str], opening: str) -> bool:
 
 
 VERSION = 2
-"""To be raised when the rules change."""
+"""Increment it when the rules change."""
 _REACH = 250
-"""The most characters after a quotation in which its verb is looked for."""
+"""Maximum characters from a quotation to a verb after it."""
 _REACH_BEFORE = 150
-"""The most characters between a verb and the quotation after it."""
+"""Maximum characters between a verb and the quotation after it."""
 _MIN_WORDS, _LONG = 3, 8
-"""The least words of a quotation, and of one that no verb governs within a sentence."""
+"""Minimum words of a quotation, and of one within a sentence that no verb governs."""
 _SHARE = 0.5
-"""The least share of what a verb governs that stands between marks."""
+"""Minimum share of the text governed by a verb that is between marks."""
 _FEW_WORDS = 40
-"""The most words between two paragraphs of one speech."""
+"""Maximum words between two paragraphs of one speech."""
 _MARKS = "”\"’»“『』」«›‹'"
 _SENTENCE_END = re.compile(rf"[.?!…—–。！？-][{_MARKS}]*$")
 _CLAUSE_END = re.compile(rf"[,.?!][{_MARKS}]+$")
@@ -177,10 +177,10 @@ _NAMED_BEFORE_COLON = re.compile(r"\s*((?:[^\W\d_a-zß-ÿ][\w.’'-]*\s+){0,4}[^
 
 
 class Source(NamedTuple):
-    """Who says something by which verb, with their places in the text.
+    """A speaker and the verb, with their positions in the text.
 
-    `is_near`: hardly a word stands between verb and quotation. `content` is where what is said begins, after
-    a verb before it.
+    `is_near`: whether the verb is almost next to the quotation. `content` is the position where reported
+    content begins, for a verb before it.
     """
 
     speaker: str | None
@@ -192,7 +192,7 @@ class Source(NamedTuple):
 
 
 class Quotation(NamedTuple):
-    """A quotation in the joined text. `follows`: it continues the one before, "…," she said, "…"."""
+    """A quotation in the joined text. `follows`: it continues the previous one, as in "…," she said, "…"."""
 
     pieces: Spans
     source: Source | None
@@ -234,7 +234,7 @@ class _Finder:
                 previous = quotation
 
     def _read(self, n: int, pieces: Spans, previous: Quotation | None) -> Quotation | None:
-        """The quotation between a pair of marks, None if it is none."""
+        """The quotation between a pair of marks; None if the text between them is no quotation."""
         start, end = pieces[0][0], pieces[-1][1]
         low = self._spans[n - 1][-1][1] if n else 0
         high = self._spans[n + 1][0][0] if n + 1 < len(self._spans) else len(self._text)
@@ -277,12 +277,12 @@ class _Finder:
         return self._joined.sentence_at(end) == self._joined.sentence_at(start)
 
     def _continues(self, previous: Quotation, start: int) -> bool:
-        """Whether a paragraph that begins with a quotation goes on with that of the paragraph before."""
+        """Whether a quotation at the beginning of a paragraph continues that of the previous paragraph."""
         between = self._text[previous.pieces[-1][1] : start]
         return between.count("\n") == 1 and len(between.split()) < _FEW_WORDS
 
     def _is_mostly_quoted(self, source: Source, n: int, end: int) -> bool:
-        """Whether most of what a distant verb governs stands between marks."""
+        """Whether most of the text governed by a distant verb is between marks."""
         if source.is_near or source.content is None:
             return True
         pieces = (piece for pieces in self._spans[max(0, n - 3) : n + 1] for piece in pieces)
@@ -386,16 +386,16 @@ def _is_title(quoted: str) -> bool:
 # Names
 
 _WINDOW = 3
-"""The sentences before a pronoun in which it may have its name, where paragraphs are unknown."""
+"""Number of sentences before a pronoun that may have its name, if paragraphs are unknown."""
 
 
 def _resolve(
     document: Document, text: JoinedText, language: str, quotations: Sequence[Quotation]
 ) -> list[str | None]:
-    """The key of the name of each quotation's speaker, None where it is not sure."""
+    """The key of the name of each quotation's speaker; None if uncertain."""
     rules = grammar(language)
     names = DocumentNames(rules, [document.title or "", *(s.text for s in document.sentences)])
-    found: dict[int, str | None] = {}  # by the place of the speaker
+    found: dict[int, str | None] = {}  # by the position of the speaker
     spoken = {q.source.at: q.source.speaker for q in quotations if q.source and q.source.speaker}
     for at, speaker in spoken.items():
         if speaker.lower() not in rules.all_pronouns:
@@ -416,7 +416,7 @@ def _name_before(
     found: Mapping[int, str | None],
     quotations: Sequence[Quotation],
 ) -> str | None:
-    """The one full name that speaks or begins a sentence in this paragraph or the one before it."""
+    """The only full name that speaks or begins a sentence in this paragraph or the previous one, or None."""
     if text.has_paragraphs:
         begin = text.text.rfind("\n", 0, max(text.text.rfind("\n", 0, at), 0)) + 1
     else:

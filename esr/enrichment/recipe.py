@@ -16,9 +16,9 @@ from esr.errors import UsageError, unknown
 from esr.text.document import PARTS, QUOTES, VECTORS
 
 FEATURES_ONLY = ("analyzer", "features", "lexicon", "rule")
-"""Tools that entities and parses do not depend on."""
+"""Tools on which only features depend: neither entities nor parses do."""
 ENGLISH_ONLY = ("lexicon", "rule")
-"""Tools that only documents in English need."""
+"""Tools that are used only for documents in English."""
 MODEL = "model "
 """Prefix of the key of a language's model: "model fr"."""
 DEFAULT_LANGUAGE = "language"
@@ -26,10 +26,10 @@ DEFAULT_LANGUAGE = "language"
 VECTORS_ONLY = ("encoder", "title weight", VECTORS)
 """Tools that only vectors depend on."""
 QUOTES_ONLY = (QUOTES,)
-"""The rules for quotations, which other parts do not depend on."""
+"""Tools on which only quotations depend: their rules."""
 SPACY_ONLY = ("enrichment", "spacy", DEFAULT_LANGUAGE, *FEATURES_ONLY)
-"""Tools that vectors do not depend on, apart from the models of languages; nor do quotations, except on the
-language."""
+"""Tools on which neither vectors nor quotations depend, in addition to the models of languages; quotations do
+depend on the default language."""
 _WITHOUT_MODEL = "und"
 
 
@@ -55,7 +55,7 @@ class Recipe:
         return Recipe((part,), {n: v for n, v in self.versions.items() if n not in unneeded})
 
     def for_language(self, language: str | None) -> Recipe:
-        """The recipe without the tools that documents in this language, as they name it, do not depend on."""
+        """The recipe without the tools on which documents that name this language do not depend."""
         code = language_code(language) or self.versions.get(DEFAULT_LANGUAGE, "")
         unneeded = {DEFAULT_LANGUAGE, *(name for name in self.versions if name.startswith(MODEL))}
         unneeded.discard(MODEL + code)
@@ -73,7 +73,7 @@ class Recipe:
         return part in other.parts and of_both[0] == of_both[1]
 
     def may_agree(self, other: Recipe, part: str) -> bool:
-        """Whether both recipes agree about documents in some language."""
+        """Whether both recipes give the same result for a part of documents in some language."""
         languages = {
             name.removeprefix(MODEL) for r in (self, other) for name in r.versions if name.startswith(MODEL)
         }
@@ -88,8 +88,8 @@ class Recipe:
     def fingerprints(self) -> dict[str, str]:
         """By part, its name and the digest of its recipe, such as `features:1f3a…`.
 
-        An index stores the fingerprints of its enrichment. Each part has its own, so that `--only features`
-        today and `--only entities` tomorrow add up.
+        An index stores the fingerprints of its enrichment. Each part has a fingerprint, so that parts can be
+        computed in separate runs.
         """
         return {part: f"{part}:{self.for_part(part).digest}" for part in self.parts}
 

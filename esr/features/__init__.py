@@ -1,6 +1,6 @@
 """Features: numbers of a sentence that depend on no query."""
 
-# Registers them, in the order in which lists show them.
+# These imports register the features, in the order of lists.
 from esr.features import subjectivity, shape, furniture  # noqa: F401 isort: skip
 from esr.features.feature import FEATURES, NEEDS, RULES, Feature, get
 

@@ -58,8 +58,8 @@ class FeatureInput:
 class Feature(Struct, frozen=True):
     """A number of a sentence that depends on no query.
 
-    `compute` returns it for each sentence of a document. It is None for numbers that the engines store with
-    every index, in `own_column`. A higher version makes stored values be computed again.
+    `compute` returns it for each sentence of a document. `compute` is None for numbers that engines store in
+    every index, in `own_column`. After an increment of `version`, stored values are computed again.
     """
 
     name: str

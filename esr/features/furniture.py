@@ -1,11 +1,11 @@
-"""The feature `furniture`: how surely a sentence is part of the page instead of the text.
+"""The feature `furniture`: the certainty that a sentence is part of the page instead of the text.
 
 Links to other articles, labels, credits, bylines, contact lines, notices of consent and subscription, and
-bars of buttons are furniture. They are told from sentences by their form and by the phrases that sites use,
-in any language. A wrong value costs a reader a sentence, so what is in doubt is none: a form counts only
-where the document shows that its sentences have another, and a phrase only with its form.
+bars of buttons are furniture. They are recognised by their form and by the phrases that sites use, in any
+language. A false positive hides a sentence from readers, so doubtful cases are not furniture: a form counts
+only if the document's sentences have another form, and a phrase only in its usual form.
 
-A load stores the feature with every sentence that is furniture, and nothing with the others.
+A load stores the feature only for sentences that are furniture.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from esr.features.feature import Feature, FeatureInput, Values, register
 from esr.patterns import compile_lazily
 from esr.text import labels
 
-# Phrases by what they are, as those of links in `labels`.
+# Phrases by kind of furniture; those of links are in `labels`.
 _CREDITS = """
 photo|photos|photograph|photographs|picture|pictures|image|images|photo credits?|image credits?|credit
 credits|source|sources|author|authors|foto|fotos|фото|bild|bilder|quelle|quellen|autor|autorin|redaktion
@@ -84,26 +84,26 @@ _WORD = compile_lazily(r"[^\W\d_]+(?:['’\-][^\W\d_]+)*")
 
 _CLOSERS = " \t\n-\"'”“’‘«»›‹)]}）」』】*_"
 _ENDS = frozenset(".?!…–—。！？｡।॥؟۔։።‥;:,")
-"""Characters that sentences, or parts of them, end with. A heading ends with none."""
+"""Characters that end sentences or parts of them, but not headings."""
 _QUOTES = ('"', "“", "„", "«", "»", "‘", "「", "『", "'")
 _CAPITAL_LETTERS = 10
-"""A line of capitals with fewer letters may be an abbreviation."""
+"""Minimum letters of a line of capitals that is furniture. A shorter one may be an abbreviation."""
 _MOST_WORDS = 12
-"""Most words of a heading or a byline."""
+"""Maximum words of a heading or a byline."""
 _FEW_WORDS = 3
-"""Words of a line that is no sentence if it does not end like one."""
+"""Maximum words of a line that is furniture if it does not end like a sentence."""
 _FEW_CHARACTERS = 8
-"""The same where words are not separated by spaces."""
+"""The same in characters, if words are not separated by spaces."""
 _SHORT = 20
-"""Characters of a sentence that may have no letter."""
+"""Maximum characters of a line without letters that is furniture."""
 _CREDIT_WORDS, _CONTACT_WORDS, _LINK_WORDS = 9, 7, 2
-"""Most words of a credit, beside an address of mail or a handle, and beside an address of the web."""
+"""Maximum words of a credit, next to a mail address or a handle, and next to a web address."""
 _LEAST_SENTENCES, _LEAST_SHARE = 4, 0.5
-"""A document shows that its sentences end with a mark, if it has so many, and this share of them do."""
+"""Minimum sentences, and minimum share of them that end with a mark, to expect this of all sentences."""
 
 CERTAIN, LIKELY, PROBABLE = 1.0, 0.875, 0.75
-"""The values: a phrase alone; a phrase with its form; a form that the document's sentences do not have.
-They are exact in 16 bits."""
+"""The values: for a phrase alone; for a phrase with its form; for a form unlike the document's sentences.
+They are exact in 16-bit floats."""
 
 
 def find_furniture(texts: Sequence[str]) -> list[float]:
@@ -117,7 +117,7 @@ def find_furniture(texts: Sequence[str]) -> list[float]:
 
 
 def _by_phrase(text: str) -> float:
-    """What the phrases of a sentence say, whatever its document."""
+    """The value by the phrases of a sentence, independent of its document."""
     first = labels.FIRST_WORD.match(text)
     if first is None or (len(text) < _SHORT and not _LETTER.search(text)):
         return CERTAIN if text.strip() else 0.0
@@ -136,7 +136,7 @@ def _by_phrase(text: str) -> float:
 
 
 def _by_first_words(text: str) -> float:
-    """What the phrase says that a sentence begins with."""
+    """The value by the phrase at the beginning of a sentence."""
     if _LINK_ALONE.fullmatch(text):
         return CERTAIN
     if labels.LINK.match(text) or labels.CAPITAL_LINK.match(text) or _CALL.match(text):
@@ -147,7 +147,7 @@ def _by_first_words(text: str) -> float:
 
 
 def _is_contact(text: str) -> bool:
-    """Whether a sentence is an address and a few words beside it. A handle counts beside a network's name."""
+    """Whether a sentence is an address with a few words. A handle needs the name of a network."""
     addresses = _CONTACT.findall(text)
     most = _LINK_WORDS
     if any("@" in address for address in addresses):
@@ -157,14 +157,14 @@ def _is_contact(text: str) -> bool:
 
 
 def _is_bar(text: str) -> bool:
-    """Whether at least half of a sentence are the names of buttons."""
+    """Whether names of buttons make up at least half of a sentence."""
     return any(2 * len(match[0]) >= len(text) for match in _BAR.finditer(text))
 
 
 def _by_form(text: str) -> float:
-    """What the form of a sentence says that does not end as its document's sentences do."""
+    """The value by the form of a sentence that does not end like the sentences of its document."""
     words = _WORD.findall(text)
-    if text.lstrip().startswith(_QUOTES):  # what somebody says may be short
+    if text.lstrip().startswith(_QUOTES):  # direct speech may be short
         return 0.0
     if _UNSPACED.search(text):
         return PROBABLE if len(text.strip()) <= _FEW_CHARACTERS else 0.0
@@ -183,9 +183,9 @@ def _count_words(text: str) -> int:
 
 
 MIN_REPEATS, MIN_REPEAT_SHARE = 10, 0.005
-"""A sentence is furniture if at least so many documents of its source have it, and this share of them."""
+"""Minimum number, and minimum share, of the documents of a source that repeat a sentence of furniture."""
 MAX_REPEATED = 0.5
-"""Documents of which such a share is repeated are versions of one story, and do not count."""
+"""Maximum share of repeated sentences in a document. Beyond it, the document is a version of another one."""
 
 
 class FurnitureFinder:
@@ -194,10 +194,10 @@ class FurnitureFinder:
     def __init__(self) -> None:
         self._values = array("d")
         self._keys = array("q")
-        """For each sentence, a hash of it and its source."""
+        """A hash of each sentence and its source."""
         self._sources = array("q")
         self._sizes = array("q")
-        """For each document, a hash of its source, and its number of sentences."""
+        """For each document, a hash of its source and its number of sentences."""
 
     def add(self, source: str | None, texts: Sequence[str]) -> None:
         """Add the next document."""
@@ -207,7 +207,7 @@ class FurnitureFinder:
         self._sizes.append(len(texts))
 
     def values(self) -> npt.NDArray[np.float64]:
-        """The feature of the sentences of all documents, of shape (n,), 0 for those that are no furniture."""
+        """The feature of the n sentences of all documents, of shape (n,); 0 if not furniture."""
         values, sizes = np.array(self._values), np.array(self._sizes)
         if len(sizes) < MIN_REPEATS or not len(values):
             return values
@@ -226,7 +226,7 @@ class FurnitureFinder:
 
 
 def compute(inputs: FeatureInput) -> Values:
-    """The feature of each sentence, None for those that are no furniture."""
+    """The feature of each sentence; None if it is not furniture."""
     values = find_furniture([sentence.text for sentence in inputs.document.sentences])
     return [value or None for value in values]
 

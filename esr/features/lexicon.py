@@ -1,4 +1,4 @@
-"""Lexicons of subjective words: the default one, and users' own.
+"""Lexicons of subjective words: the default lexicon, and those of users.
 
 The best lexicons may not be redistributed, so users can supply the MPQA lexicon, Hu & Liu's lists, plain
 words, or words with scores. `read_lexicon` describes the formats.
@@ -23,8 +23,8 @@ from esr.processes import cached_property
 WordClass = Literal["adjective", "adverb", "noun", "verb"]
 CLASSES: tuple[WordClass, ...] = get_args(WordClass)
 
-# Proper nouns, pronouns, modals and prepositions have no class: the preposition "like" is no clue, nor are
-# the names Bush and May.
+# Proper nouns, pronouns, modals and prepositions have no class: neither the preposition "like" nor the names
+# Bush and May are clues.
 _CLASS_OF_TAG: dict[str, WordClass] = {
     **dict.fromkeys(("JJ", "JJR", "JJS"), "adjective"),
     **dict.fromkeys(("RB", "RBR", "RBS"), "adverb"),
@@ -92,7 +92,7 @@ def default_lexicon_name() -> str:
 def default_lexicon() -> Lexicon:
     """The words of VADER (Hutto & Gilbert 2014) and of TextBlob (De Smedt & Daelemans 2012).
 
-    Both are read from their packages' files, without importing them. If both have a word, VADER's sign takes
+    Both are read from their packages' files, without importing these. For a word in both, VADER's sign takes
     precedence.
     """
     entries: Entries = dict(_textblob_entries())
@@ -169,7 +169,7 @@ class Entry(NamedTuple):
 
 
 def read_lexicon(paths: Sequence[Path]) -> Lexicon:
-    """One lexicon from these files; the last entry of a word counts. Raises InputError with file:line.
+    """One lexicon from these files; the last entry of a word is used. Raises InputError with file:line.
 
     The format of each line is recognised by its contents:
 

@@ -17,7 +17,7 @@ from esr.text.document import LOCATION, ORGANIZATION, PERSON
 
 
 def count_entities(types: tuple[str, ...], inputs: FeatureInput) -> Values:
-    """How many entities of these types each sentence has; None if entities were not looked for."""
+    """The number of entities of these types in each sentence; None if entities were not annotated."""
     return [
         None if s is None or s.entities is None else float(sum(e.type in types for e in s.entities))
         for s in inputs.annotations
@@ -39,7 +39,7 @@ for name, description, types in (
 # mark without a closing one extends to the end of its sentence. Single curly marks are paired within a
 # sentence, because the closing one is also an apostrophe. Straight single marks are ignored.
 
-# The longest distance from an opening mark, or its latest repetition, to the closing one.
+# Maximum distance, in sentences, from an opening mark or its last repetition to the closing one.
 _MAX_QUOTED_SENTENCES = 10
 
 _WORD = compile_lazily(r"\w+(?:['’]\w+)*")
@@ -51,7 +51,7 @@ _OPENING, _CLOSING = {"“", "«", "``"}, {"”", "»", "''"}
 class _Mark(NamedTuple):
     sentence: int
     start: int
-    kind: str  # "open", "close", or "either" for a straight one between two spaces
+    kind: str  # "open", "close", or "either" for a straight mark between two spaces
     is_first: bool  # nothing precedes it in its sentence
 
 
@@ -95,7 +95,7 @@ def _find_marks(texts: Sequence[str]) -> Iterator[_Mark]:
 
 
 def _straight_kind(text: str, start: int, end: int) -> str:
-    """A straight mark opens after a space and closes before one."""
+    """The kind of a straight mark: it opens after a space and closes before one."""
     before, after = text[start - 1 : start], text[end : end + 1]
     free_before = not before or before.isspace() or before in "([—–-"
     free_after = not after or after.isspace()

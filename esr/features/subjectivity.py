@@ -68,8 +68,8 @@ CUES = {
 def score(sentence: Annotation, lexicon: Lexicon) -> float:
     """The score of a tagged sentence, about -1.5 to 6. It depends on no other sentence and on no query.
 
-    The weights were set by hand, not fitted to data. Each count is capped, and the sum is divided by ln(2 +
-    words), so that length alone does not make a sentence subjective.
+    Weights were set by hand. Each count is capped, and the sum is divided by ln(2 + words), so that length
+    alone does not make a sentence subjective.
     """
     counts = [0] * len(_WEIGHTS)
     clues = 0

@@ -1,1 +1,1 @@
-"""Following the news: what was said when, what is new, what is similar, and how to keep it."""
+"""Following the news: timelines, new and similar sentences, saved searches, citations and exports."""

@@ -1,6 +1,6 @@
 """Citations of the articles of sentences: a line, BibTeX, RIS and CSL-JSON; and URNs of sentences and feeds.
 
-A URN is made of the document's id and the sentence's text, so it stays the same over loads.
+The URN of a sentence is made of the document's id and the sentence's text, so it is stable across loads.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ class Cited(NamedTuple):
 
 
 class CitationFormat(Struct, frozen=True):
-    """A format of citations. `suffix` ends the addresses of its files.
+    """A format of citations. `suffix` is the end of the addresses of its files.
 
-    `pieces` yields the texts that make up the file, about one for each sentence.
+    `pieces` yields the file as pieces of text, about one for each sentence.
     """
 
     name: str
@@ -46,7 +46,7 @@ class CitationFormat(Struct, frozen=True):
 
 
 class Article(Protocol):
-    """What a citation names: the fields of a document, which sentences and hits have too."""
+    """The fields of a citation, which documents, sentences and hits have."""
 
     @property
     def title(self) -> str | None: ...
@@ -61,7 +61,7 @@ class Article(Protocol):
 
 
 def cite(document_id: str, of: Article) -> str:
-    """An article as one line: its authors, title, source, day and address, as far as they are known."""
+    """An article as one line: its authors, title, source, day and address, without unknown ones."""
     title = f"“{of.title}”" if of.title else f"document {document_id}"
     day = "-".join(filter(None, _date_parts(of.date)))
     return _one_line(", ".join(filter(None, (*of.authors, title, of.source, day, of.url))))
@@ -113,7 +113,7 @@ _BIBTEX_SIGNS = {
 
 
 def _bibtex_entry(key: str, cited: Cited) -> str:
-    """Titles get braces of their own, so that styles do not change their case."""
+    """The BibTeX entry. Titles are in double braces, so that styles do not change their case."""
     record = cited.record
     year, month, day = _date_parts(record.date)
     fields = {
@@ -201,7 +201,7 @@ def text_digest(text: str) -> str:
 
 
 def sentence_urn(record: SentenceRecord) -> str:
-    """The URN of a sentence, which stays the same over loads that keep the document's id."""
+    """The URN of a sentence, which is stable across loads that keep the document's id."""
     return _urn(f"{record.document_id}\n{text_digest(record.text)}")
 
 
@@ -211,5 +211,5 @@ def feed_urn(parts: Iterable[tuple[str, str]]) -> str:
 
 
 def _urn(name: str) -> str:
-    # An id may hold half of a surrogate pair, which UTF-8 cannot encode.
+    # An id may have half of a surrogate pair, which UTF-8 cannot encode.
     return uuid.uuid5(_NAMESPACE, name.encode("utf-8", "replace").decode()).urn

@@ -1,7 +1,7 @@
 """Files of any number of hits: the formats as a registry, each with a writer that needs little memory.
 
-A writer gets hits one by one and yields bytes. Tables have a column for each field that was asked for; what a
-spreadsheet could take for a formula is made a text.
+A writer gets hits one by one and yields bytes. Tables have a column for each requested field. A value that a
+spreadsheet could take for a formula is written as text.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from esr.text.document import META_PREFIX
 
 RANK = "rank"
 FIELDS = (RANK, "score", *SentenceRecord._fields, "direction", "metadata", "permalink")
-"""The fields of a hit in files, beside keys of the metadata such as `meta.desk`."""
+"""The fields of a hit in files, in addition to keys of the metadata such as `meta.desk`."""
 
 
 NOTE, TAGS = "note", "tags"
@@ -46,10 +46,10 @@ Write = Callable[[Iterable[Row], Sequence[str]], Iterator[bytes]]
 
 
 class ExportFormat(Struct, frozen=True):
-    """A format of files. `suffix` ends the address of a file, and `ending` its name.
+    """A format of files. `suffix` is the end of a file's address, `ending` that of its name.
 
-    `write` gets the columns; without any, it writes those that are usual. `has_columns`: they can be chosen.
-    `needs`: the optional module that it needs, if any; `most`: the rows that it can hold, None for any.
+    `write` gets the columns, or none for the default ones. `has_columns`: whether they can be chosen.
+    `needs`: the optional module that it needs, if any; `most`: its maximum number of rows, or None.
     """
 
     name: str
@@ -69,7 +69,7 @@ class ExportFormat(Struct, frozen=True):
 
 
 _BATCH = 500
-"""Rows that are written at a time."""
+"""Rows written at a time."""
 _MARK = "\ufeff".encode()
 """The byte order mark, by which spreadsheets recognise UTF-8."""
 
@@ -83,13 +83,13 @@ def write_csv(rows: Iterable[Row], columns: Sequence[str]) -> Iterator[bytes]:
 
 
 def write_jsonl(rows: Iterable[Row], columns: Sequence[str]) -> Iterator[bytes]:
-    """A line of JSON for each hit, with the chosen fields, or all that there are."""
+    """A line of JSON for each hit, with the chosen fields, or all that have a value."""
     for batch in batched(rows, _BATCH):
         yield "".join(_json_line(row) for row in batch).encode()
 
 
 def write_xlsx(rows: Iterable[Row], columns: Sequence[str]) -> Iterator[bytes]:
-    """A sheet of texts and numbers, none of them a formula. Written to disk first, as the format asks for."""
+    """A sheet of texts and numbers, without formulas. It is first written to disk, as the format requires."""
     import xlsxwriter
 
     columns = columns or COLUMNS
@@ -115,9 +115,9 @@ def write_xlsx(rows: Iterable[Row], columns: Sequence[str]) -> Iterator[bytes]:
 _WIDTHS = {RANK: 6, "score": 10, "position": 8, "text": 80, "title": 40}
 _USUAL_WIDTH = 16
 _MOST_IN_CELL = 32_767
-"""Characters that a cell of Excel holds."""
+"""Maximum characters of a cell in Excel."""
 XLSX_ROWS = 1_048_575
-"""Rows that a sheet of Excel holds beside the names of its columns."""
+"""Maximum rows of a sheet in Excel below the names of columns."""
 _PIECE = 1 << 16
 
 
@@ -133,7 +133,7 @@ def _write_citations(
 
 
 def _cell(row: Row, column: str) -> str | int | float:
-    """The value of a column: a number, or a text, which is empty if nothing is known."""
+    """The value of a column: a number, or a text, empty if unknown."""
     if column.startswith(META_PREFIX):
         value = (row.fields.get("metadata") or {}).get(column.removeprefix(META_PREFIX))
     else:
@@ -170,7 +170,7 @@ def _json_line(row: Row) -> str:
 
 
 def _encodable(text: str) -> str:
-    """The text without halves of surrogate pairs, which UTF-8 cannot hold."""
+    """The text without halves of surrogate pairs, which UTF-8 cannot encode."""
     return text.encode("utf-8", "replace").decode()
 
 

@@ -1,7 +1,7 @@
-"""Novelty: what is new, what repeats earlier sentences, what is newest, and what is similar to a sentence.
+"""Novelty: new sentences, repeats of earlier ones, the newest sentences, and sentences similar to one.
 
 A sentence is a repeat if an earlier one contains a large enough share of its terms, weighted by rarity
-(docs/formulas.md, section G). The same overlap decides what `find_novel` returns and what result lists fold.
+(docs/formulas.md, section G). `find_novel` and the folding of result lists use the same overlap.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ Weigh = Callable[[Collection[str]], Mapping[str, float]]
 """Maps terms to their weights, all above 0."""
 DEFAULT_THRESHOLD = 0.8
 MIN_THRESHOLD = 0.5
-"""The lowest threshold allowed: repeats always share at least half of the terms."""
+"""The minimum threshold: repeats always share at least half of the terms."""
 FEW_TERMS = 5
-"""A sentence with fewer terms must also contain the earlier one: a few terms are easily shared by chance."""
+"""A repeat with fewer terms must also contain the earlier sentence: few terms may be shared by chance."""
 FEW_TERMS_IN_LISTS = 8
-"""The same where repeats are folded: a short sentence must not vanish under a long one on the same event."""
+"""The same for folded lists, so that a short sentence is not folded into a long one on the same event."""
 
 
 class Overlap(Struct, frozen=True):
@@ -74,7 +74,7 @@ def parse_threshold(text: str) -> float:
 def contain(
     sentence: Terms, earlier: Terms, weights: Mapping[str, float], few_terms: int = FEW_TERMS
 ) -> float:
-    """The share of the sentence that the earlier one contains; with few terms, the lesser of both shares."""
+    """The share of the sentence in the earlier one; below `few_terms`, the minimum of both shares."""
     share = _share(sentence, earlier, weights)
     return share if len(sentence) >= few_terms else min(share, _share(earlier, sentence, weights))
 
@@ -102,8 +102,7 @@ def find_overlaps(
 def group_repeats(overlaps: Sequence[Overlap | None], threshold: float) -> list[list[int]]:
     """Group the positions of sentences: each new sentence with those that repeat it, or repeat a repeat.
 
-    Groups are in the order of their first sentences. Further sentences may join a group, but change nothing
-    else in the groups before them.
+    Groups are in the order of their first sentences. Appending sentences can only add to groups.
     """
     groups: list[list[int]] = []
     group_of: list[int] = []
@@ -126,8 +125,8 @@ def _share(sentence: Terms, earlier: Terms, weights: Mapping[str, float]) -> flo
 def _share_half(sentences: Sequence[Terms], few_terms: int) -> Iterator[tuple[int, int]]:
     """Yield the pairs of a sentence and an earlier one that has at least half of its terms.
 
-    Of sentences with the same terms, only the first counts as earlier. A sentence with half of n terms has
-    one of any n // 2 + 1 of them: the rarest are looked up.
+    Of sentences with the same terms, only the first counts as earlier. A sentence with half of n terms has at
+    least one of any n // 2 + 1 of them, so only the rarest are looked up.
     """
     with_term: dict[str, list[int]] = {}
     first: dict[Terms, int] = {}
@@ -171,18 +170,18 @@ def add_scores(prepared: PreparedQuery, hits: Sequence[Hit]) -> list[Hit]:
 
 
 MAX_READ = 10_000
-"""Most sentences read for one answer, oldest first. More would take too long."""
+"""Maximum sentences read for one answer, oldest first."""
 MAX_BEFORE = 2_000
-"""Most sentences read from before the first day asked for, the latest ones."""
+"""Maximum sentences read from before the first requested day, the latest ones."""
 _FIRST_READ, _GROWTH = 200, 4
 _HITS_PER_SENTENCE, _MAX_MORE = 3, 2_000
-"""Hits fetched for each sentence of a folded list, and at most how many more hits than sentences."""
+"""Hits fetched for each sentence of a folded list, and the maximum of hits minus sentences."""
 
 
 class NovelAnswer(Struct, frozen=True):
     """The new sentences, and for each, by its id, the later ones read that repeat it.
 
-    The answer's `incomplete` says so if fewer than k are new among the sentences that may be read.
+    The answer's `incomplete` is set if reading stopped at the limit with fewer than k new sentences.
     """
 
     answer: Answer
@@ -194,8 +193,8 @@ def group_hits(
 ) -> list[list[Hit]]:
     """Group the hits: each one that says something new with the later ones that repeat its group.
 
-    `terms` are those of the hits, if they are known. Further hits change none of the first sentences. Raises
-    UsageError for a bad threshold.
+    `terms` are those of the hits, if known. Appending hits does not change the first sentences of groups.
+    Raises UsageError for a bad threshold.
     """
     check_threshold(threshold)
     terms = analyze_hits(hits, index) if terms is None else terms
@@ -207,7 +206,7 @@ MANY = 10
 
 
 def hits_to_fold(k: int) -> int:
-    """How many hits to fetch, so that a folded list has k items in spite of repeats and neighbours."""
+    """The number of hits to fetch for a folded list of k items, since repeats and neighbours are joined."""
     return min(k * _HITS_PER_SENTENCE, k + _MAX_MORE)
 
 
@@ -291,13 +290,13 @@ def _say_bound(what: str) -> str:
 
 
 TERMS = 8
-"""Terms of the sentence to search for: those with the greatest c(t,s) log(N / sf(t))."""
+"""Number of the sentence's terms to search for: those with the greatest c(t,s) log(N / sf(t))."""
 
 
 def prepare_similar(
     searcher: Searcher, sentence_id: str, ranking: Ranking | None = None
 ) -> tuple[PreparedQuery, str]:
-    """Prepare the query that a sentence makes. Returns it with the id of the sentence's document.
+    """Prepare the query for sentences similar to one. Returns it with the id of the sentence's document.
 
     Raises UsageError for an unknown sentence, or one without words.
     """
@@ -364,9 +363,9 @@ def find_passages(
     overlap: float | None,
     joins: bool,
 ) -> tuple[Answer, list[Passage]]:
-    """The first k passages of a query, with the answer whose hits are their best ones.
+    """The first k passages of a query, with an answer that has their best hits.
 
-    `find` gives the answer with n hits. The other arguments are those of `list_passages`.
+    `find` returns the answer with n hits. The other arguments are those of `list_passages`.
     """
     count = k if overlap is None and not joins else hits_to_fold(k)
     arrange = partial(list_passages, prepared, filters=filters, overlap=overlap, joins=joins)
@@ -386,10 +385,11 @@ def list_passages(
     overlap: float | None,
     joins: bool,
 ) -> list[Passage]:
-    """The hits of a query as passages, best first. They need records.
+    """The hits of a query as passages, best first. Hits must have records.
 
-    `overlap` is the share of a sentence from which an earlier one makes it a repeat, None to fold none. With
-    `joins`, neighbours are one passage, a document has few, and sentences that do not answer are left out.
+    `overlap` is the minimum share in an earlier sentence that makes a repeat; None folds nothing. With
+    `joins`, neighbours form one passage, passages per document are limited, and sentences that do not answer
+    the query are left out.
     """
     terms = analyze_hits(hits, prepared.index) if joins or overlap is not None else []
     wordless: frozenset[str] = frozenset()

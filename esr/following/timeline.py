@@ -1,9 +1,9 @@
-"""Timelines: how many sentences of each day, week, month or year have all words of a query.
+"""Timelines: numbers of sentences with all words of a query by day, week, month or year.
 
-A sentence counts if it has every wanted word of the query and satisfies its required and excluded clauses:
-the "all words" of search results. Sentences without a date are counted apart.
+A sentence counts if it has every wanted word of the query and satisfies its required and excluded clauses,
+as with "all words" in search results. Sentences without a date are counted separately.
 
-Periods are numbers that increase by 1 from one to the next, counted from 1970.
+Periods are numbered consecutively, from 0 in 1970.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from esr.ranking.prepared_query import PreparedQuery
 
 Interval = Literal["day", "week", "month", "year"]
 INTERVALS: tuple[Interval, ...] = get_args(Interval)
-"""From the finest to the coarsest. Weeks begin on Mondays and have ISO 8601 names: 2017-W10."""
+"""The intervals, finest first. Weeks begin on Mondays and have ISO 8601 names: 2017-W10."""
 
 _UNITS = {"day": "M8[D]", "month": "M8[M]", "year": "M8[Y]"}
 _EPOCH = date(1970, 1, 1)
 _MONDAY = 3
-"""1970 began on a Thursday: weeks are counted from the Monday before."""
+"""Days from the previous Monday to 1970-01-01, a Thursday. Weeks are counted from that Monday."""
 
 
 _REMEMBERED = 1 << 14
-"""Days and periods whose conversions are kept: a page asks for the same ones again."""
+"""Size of the caches of converted days and periods, which recur in a page."""
 
 
 @lru_cache(_REMEMBERED)
@@ -56,7 +56,7 @@ def _convert(number: int, unit: str, other: str) -> int:
 
 @lru_cache(_REMEMBERED)
 def name_of(period: int, interval: Interval) -> str:
-    """The period's ISO 8601 name: 2017-03-05, 2017-W10, 2017-03 or 2017. Filters take all but weeks."""
+    """The period's ISO 8601 name: 2017-03-05, 2017-W10, 2017-03 or 2017. Filters take all except weeks."""
     if interval == "week":
         year, week, _ = (_EPOCH + timedelta(days=first_day(period, interval))).isocalendar()
         return f"{year:04}-W{week:02}"
@@ -77,12 +77,12 @@ def count_periods(counts: DayCounts, interval: Interval) -> Mapping[int, int]:
 
 
 PEAKS, MAX_PEAKS = 3, 20
-"""Peaks of each query that get a sentence: by default, and at most."""
+"""Default and maximum number of peaks of each query that get a sentence."""
 MAX_PERIODS = 5_000
-"""Most periods of a timeline: no picture or table of more would be readable."""
+"""Maximum periods of a timeline, for pictures and tables that can be read."""
 TABLE_COLUMNS = ("query", "period", "count", "sentences", "per_million")
 _READABLE = 120
-"""Most periods for which the finest interval is chosen."""
+"""Maximum periods with an interval that is chosen by default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,8 +158,8 @@ def build_timeline(
 ) -> Timeline:
     """Count the sentences of queries on one index by period. The default interval is the finest readable one.
 
-    In an index by language, `sentences` are those of the queries' language, or all if they have several.
-    Raises UsageError if the interval makes too many periods.
+    In an index by language, `sentences` counts those in the queries' language, or all if the queries have
+    several languages. Raises UsageError if the interval makes too many periods.
     """
     index, conditions = unite_languages([(query.index, query.all_words) for query in queries])
     everything, *counts = index.count_days([None, *conditions], filters)

@@ -1,8 +1,8 @@
 """Watches: saved searches that are run repeatedly and report each new sentence once.
 
 Searches are read from a TOML file, and news is written as JSON lines or Atom feeds (RFC 4287). The state is
-one SQLite file. A run stores what is new in one transaction before reporting it, so a run that is killed
-loses nothing: the next one reports the rest.
+one SQLite file. A run stores news in one transaction before reporting it, so a killed run loses nothing: the
+next run reports the rest.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ CREATE TABLE IF NOT EXISTS news (
 CREATE TABLE IF NOT EXISTS output (file TEXT PRIMARY KEY, number INTEGER NOT NULL, bytes INTEGER NOT NULL);
 """
 KEPT = 1_000
-"""News items kept for the feed of each search after they were reported."""
+"""Reported news items that are kept for the feed of each search."""
 
 
 class WatchState:
-    """The state of a watch between its runs: sentences known, and news not yet reported.
+    """The state of a watch between its runs: known sentences, and news not yet reported.
 
-    Use it as a context manager. Only one process at a time can open the file: others get EsrError.
+    Use it as a context manager. Only one process at a time can open the file; others get AnotherRun.
     """
 
     def __init__(self, path: Path) -> None:
@@ -70,7 +70,7 @@ class WatchState:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Store all changes of the block, or none."""
+        """Store all changes made in the block, or none."""
         self._db.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -111,7 +111,7 @@ class WatchState:
         return [(number, name, json.loads(hit)) for number, name, hit in rows]
 
     def written(self, file: str) -> tuple[int, int] | None:
-        """The number of the last news surely in a file, and the file's size in bytes up to there.
+        """The number of the last news known to be in a file, and the file's size in bytes up to its end.
 
         None for a new file.
         """
@@ -122,7 +122,7 @@ class WatchState:
         self._db.execute("REPLACE INTO output VALUES (?, ?, ?)", (file, number, size))
 
     def forget_old(self) -> None:
-        """Drop news that every file has, except for the last KEPT of each search."""
+        """Drop news that has been written to all files, except the last KEPT items of each search."""
         least = self._db.execute("SELECT coalesce(min(number), 0) FROM output").fetchone()[0]
         for (search,) in self._db.execute("SELECT DISTINCT search FROM news").fetchall():
             self._db.execute(
@@ -233,7 +233,7 @@ def _moment(table: Mapping[str, Any], key: str, parse_date: Callable[[str], int]
 
 
 def write_search(table: Mapping[str, Any]) -> str:
-    """The lines of a search for a file of searches, without empty values. The name is made of the query."""
+    """A search as lines for a file of searches, without empty values. Its name is made from the query."""
     name = re.sub(r"[^a-z0-9]+", "-", table["query"].lower()).strip("-")[:60].rstrip("-")
     lines = (f"{key} = {_toml(value)}\n" for key, value in table.items() if value)
     return f"[{name or 'search'}]\n{''.join(lines)}"
@@ -241,7 +241,7 @@ def write_search(table: Mapping[str, Any]) -> str:
 
 def _toml(value: Any) -> str:
     match value:
-        case str():  # a text in JSON is one in TOML, but for a character that only JSON may have
+        case str():  # a JSON string is a TOML string, except for one character that TOML forbids
             return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
         case bool():
             return str(value).lower()
@@ -279,9 +279,9 @@ class Feed:
 def render_feed(
     feed: Feed, records: Sequence[SentenceRecord], link: Callable[[SentenceRecord], str | None]
 ) -> bytes:
-    """Render the feed of these sentences, each once. `link` returns the address of a sentence.
+    """The feed of these sentences as XML, each once. `link` returns the address of a sentence.
 
-    The date of an entry is that of its document, else the beginning of 1970.
+    The date of an entry is that of its document, or else the beginning of 1970.
     """
     root = ElementTree.Element(f"{{{ATOM}}}feed")
     _add(root, "id", feed.id)
@@ -353,16 +353,16 @@ _ALL = 2**40
 
 
 class WatchFailed(EsrError):
-    """A saved search cannot be run. The news of the other searches is reported nevertheless."""
+    """A saved search cannot be run. The news of the other searches is still reported."""
 
 
 def find_news(
     searcher: Searcher, searches: Sequence[SavedSearch], state: WatchState, *, tell_all: bool = False
 ) -> list[str]:
-    """Store the new sentences of each search, with their scores, oldest first. The names of new searches.
+    """Store the new sentences of each search, with scores, oldest first. Returns the names of new searches.
 
-    The first run of a search only records what it finds as known, unless `tell_all`. Raises WatchFailed for
-    the first search that cannot be run, after all others have been.
+    The first run of a search only marks its sentences as known, unless `tell_all`. Raises WatchFailed for the
+    first search that cannot be run, after all others have run.
     """
     snapshot = searcher.snapshot()
     failure: WatchFailed | None = None
@@ -380,9 +380,9 @@ def find_news(
 
 
 def _find_news_of(prepared: PreparedQuery, search: SavedSearch, state: WatchState, tell_all: bool) -> bool:
-    """Store what is new. Whether the search itself is new."""
+    """Store the new sentences of a search. Returns whether the search is new."""
     found = prepared.index.by_date(prepared.all_words, _ALL, search.filters, records=False).hits
-    # If it changes, the search starts anew. The ranking is not part of it.
+    # If the definition changes, the search starts anew. The ranking is not part of it.
     definition = json.dumps([str(search.query), search.query.text, repr(search.filters)])
     is_new = state.definition(search.name) != definition
     ids = [hit.sentence_id for hit in found]
@@ -409,9 +409,8 @@ def _read_hits(prepared: PreparedQuery, ids: Sequence[str]) -> list[Hit]:
 def tell_lines(state: WatchState, path: Path) -> int:
     """Append the news to a file of JSON lines, `{"search", …hit}` each. Returns the number of lines.
 
-    The end of the file is recorded before and after. Whatever a killed run added in between is truncated, so
-    each line is in the file once. A file shorter than recorded was moved away: lines are appended at its
-    actual end.
+    The end of the file is recorded before and after. Lines that a killed run added are truncated, so each
+    line is in the file once. A file shorter than recorded was replaced: lines are appended at its end.
     """
     file = str(path.resolve())
     after, size = state.written(file) or (0, -1)
@@ -449,7 +448,7 @@ def tell_stream(state: WatchState, out: BinaryIO) -> int:
 
 
 def write_feeds(state: WatchState, searches: Sequence[SavedSearch], folder: Path) -> None:
-    """Write a feed `NAME.atom` for each search, of its last news, newest first. Replaces files atomically."""
+    """Write the last news of each search, newest first, to a feed `NAME.atom`. Replaces files atomically."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for search in searches:
