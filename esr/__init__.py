@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # that of `typing`, which would take longer to import than all of this
+TYPE_CHECKING = False  # `typing.TYPE_CHECKING` without the slow import of `typing`
 
 if TYPE_CHECKING:
     from esr.corpus.collocations import Collocation, Collocations, Contrasted, ContrastedCollocations
@@ -118,7 +118,7 @@ _MODULES = {
     "esr.ranking.explain": "Explanation",
     "esr.text.document": "Document Quote Sentence",
 }
-"""The public names, by the module that has them. A module is imported when one of its names is used."""
+"""The public names by module. A module is imported when one of its names is first used."""
 
 
 if not TYPE_CHECKING:

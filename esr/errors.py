@@ -27,7 +27,7 @@ class InputError(EsrError):
         self.problem = problem
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the arguments, since worker processes send it: the message alone could not restore it."""
+        """Pickle all arguments: worker processes send the error, and its message cannot restore it."""
         return type(self), (self.where, self.problem)
 
 
@@ -36,7 +36,7 @@ class IndexMissing(EsrError):
 
 
 class IndexUnusable(EsrError):
-    """There is something at this location, but it cannot be used as an index."""
+    """The location exists, but cannot be used as an index."""
 
 
 class IndexClosed(IndexUnusable):

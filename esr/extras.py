@@ -1,7 +1,7 @@
-"""Packages that esr can do without: its extras, and what is fetched from package registries.
+"""Optional packages: the extras of esr, and files fetched from package registries.
 
 A function that needs an optional package calls `require` and imports it, both in its body. The rest of esr
-works without the package. Others are fetched as files, by the registries' own clients, and not installed.
+works without the package. Other packages are fetched as files by the registries' clients, and not installed.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def require(purpose: str, *modules: str) -> None:
         try:
             import_module(module)
         except ImportError as error:
-            # trafilatura fails on a part of lxml that has been a package of its own since lxml 5.2
+            # trafilatura needs a part of lxml that is a separate package since lxml 5.2.
             raise missing(purpose, module, error.name) from None
 
 
@@ -66,7 +66,7 @@ def missing(purpose: str, module: str, part: str | None = None) -> UsageError:
 
 
 def find_extra(module: str) -> str:
-    """The extra of an optional module or of a part of one."""
+    """The name of the extra that has an optional module, or a submodule of one."""
     (extra,) = (
         extra
         for extra, modules in MODULES.items()
@@ -86,11 +86,11 @@ _TIMEOUT_SECONDS = 600
 
 
 class Unreachable(EsrError):
-    """A package that cannot be fetched."""
+    """A package cannot be fetched."""
 
 
 def cache_folder() -> Path:
-    """The folder for what is fetched: `esr` in XDG_CACHE_HOME, or in `~/.cache`."""
+    """The folder for fetched files: `esr` in XDG_CACHE_HOME, or in `~/.cache`."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "esr"
 
 
@@ -120,7 +120,7 @@ def fetch_from_maven(coordinate: str, packaging: str = "jar") -> Path:
     repository = Path.home() / ".m2" / "repository"
     folder = repository.joinpath(*group.split("."), artifact, version)
     file = folder / f"{artifact}-{version}.{packaging}"
-    if file.is_file():  # Maven writes under another name first, so a file with this name is complete
+    if file.is_file():  # complete, since Maven first writes under another name
         return file
     program = which("mvn")
     if program is None:

@@ -24,11 +24,10 @@ _SCRATCH_LOCK = ".esr-scratch"
 
 @contextmanager
 def defer_interrupt() -> Iterator[None]:
-    """Delay an interrupt or a request to end to the end of the block, since inside a call of a pool it could
-    leave a lock held.
+    """Delay an interrupt or SIGTERM to the end of the block.
 
-    Processes started in the block ignore interrupts. Ctrl-C goes to the whole process group, so the process
-    that started them ends them.
+    Inside a call of a pool, it could leave a lock held. Processes started in the block ignore interrupts:
+    Ctrl-C goes to the whole process group, and the process that started them ends them.
     """
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
     try:
@@ -41,10 +40,10 @@ _OTHER_FILES = 1 << 10
 
 
 def allow_open_files(count: int) -> None:
-    """Let this process have `count` files open besides others, if the system allows it.
+    """Let this process open `count` files and a few others, if the system allows it.
 
-    Most systems allow 1,024 in all unless a program asks for more. In a process with threads, each time the
-    table of open files grows takes .01 s, so a program calls this before it has any.
+    The default limit is 1,024 on most systems. In a process with threads, each growth of the table of open
+    files takes .01 s, so a program calls this before it starts any.
     """
     import fcntl
     import resource
@@ -53,20 +52,20 @@ def allow_open_files(count: int) -> None:
     allowed = count + _OTHER_FILES
     if hard != resource.RLIM_INFINITY:
         allowed = min(allowed, hard)
-    with suppress(OSError, ValueError):  # of a system that allows less, or without standard input
+    with suppress(OSError, ValueError):  # the system allows less, or there is no standard input
         if soft != resource.RLIM_INFINITY and soft < allowed:
             resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
         os.close(fcntl.fcntl(0, fcntl.F_DUPFD, min(count, allowed - 1)))
 
 
 def exit_on_sigterm() -> None:
-    """Turn SIGTERM into SystemExit, so that incomplete work is rolled back and temporary files removed."""
+    """Convert SIGTERM to SystemExit, so that incomplete work is rolled back and temporary files removed."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 
 
 def end_with_parent() -> None:
     """End this process soon after its parent ends; otherwise it would block forever waiting for work."""
-    # A timer, not a thread: with a second thread in its process, spaCy takes 15 % longer.
+    # A timer instead of a thread: spaCy takes 15 % longer with a second thread in its process.
     signal.signal(signal.SIGALRM, exit_without_parent)
     signal.setitimer(signal.ITIMER_REAL, _PARENT_CHECK_SECONDS, _PARENT_CHECK_SECONDS)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})  # with it, a pool ends its processes
@@ -74,7 +73,7 @@ def end_with_parent() -> None:
 
 def exit_without_parent(*_: object) -> None:
     """End this process if its parent has ended: the timer of `end_with_parent`."""
-    import multiprocessing  # nothing else here needs it, and every search imports this module
+    import multiprocessing  # every search imports this module, and only this function needs it
 
     parent = multiprocessing.parent_process()
     if parent is not None and os.getppid() != parent.pid:
@@ -82,10 +81,10 @@ def exit_without_parent(*_: object) -> None:
 
 
 def run_together(*tasks: Callable[[], object]) -> None:
-    """Run tasks at once, each in a thread, with the context variables of this one.
+    """Run tasks concurrently, each in a thread with the context variables of the caller.
 
-    When all have ended, an interrupt or a request to end that came meanwhile is handled, or the error of the
-    first one that failed is raised.
+    When all have ended, an interrupt or SIGTERM that arrived meanwhile is handled, or the error of the first
+    failed task is raised.
     """
     errors: list[BaseException | None] = [None] * len(tasks)
 
@@ -96,7 +95,7 @@ def run_together(*tasks: Callable[[], object]) -> None:
             errors[number] = error
 
     threads = [Thread(target=copy_context().run, args=(run, number)) for number in range(1, len(tasks))]
-    with _hold_signals():  # an interrupt would leave threads behind that write into folders that are removed
+    with _hold_signals():  # after an interrupt, threads could still write into folders that are being removed
         for thread in threads:
             thread.start()
         run(0)
@@ -109,8 +108,8 @@ def run_together(*tasks: Callable[[], object]) -> None:
 
 @contextmanager
 def _hold_signals() -> Iterator[None]:
-    """Handle an interrupt or a request to end only after the block, whichever thread received it."""
-    if current_thread() is not main_thread():  # Python handles signals in the main thread alone
+    """Delay an interrupt or SIGTERM to the end of the block, whichever thread receives it."""
+    if current_thread() is not main_thread():  # Python handles signals only in the main thread
         yield
         return
     received: list[int] = []
@@ -128,7 +127,7 @@ def _hold_signals() -> Iterator[None]:
 
 
 def map_together(function: Callable[[T], R], items: Iterable[T], threads: int = 2) -> list[R]:
-    """What a function returns for each item, in their order. It is called in so many threads at once."""
+    """The results of a function for each item, in order, computed in `threads` threads."""
     results: dict[int, R] = {}
     remaining = enumerate([*items])
 
@@ -142,16 +141,16 @@ def map_together(function: Callable[[T], R], items: Iterable[T], threads: int = 
 
 @contextmanager
 def scratch_folder(purpose: str) -> Iterator[Path]:
-    """A new folder for temporary files, deleted at the end of the block, but not by a fork.
+    """A new folder for temporary files, deleted at the end of the block, but not by a forked process.
 
-    Those that killed processes have left are deleted first.
+    Folders left by killed processes are deleted first.
     """
     import fcntl  # every search imports this module
     import shutil
     import tempfile
 
     for left in Path(tempfile.gettempdir()).glob(f"esr-*/{_SCRATCH_LOCK}"):
-        with suppress(OSError), left.open("r+") as file:  # in use, or somebody else's
+        with suppress(OSError), left.open("r+") as file:  # in use, or owned by another user
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             shutil.rmtree(left.parent, ignore_errors=True)
     folder, owner = Path(tempfile.mkdtemp(prefix=f"esr-{purpose}-")), os.getpid()
@@ -159,7 +158,7 @@ def scratch_folder(purpose: str) -> Iterator[Path]:
         unnamed = folder / f"{_SCRATCH_LOCK}.new"
         with unnamed.open("w") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
-            unnamed.rename(folder / _SCRATCH_LOCK)  # nobody finds it without its lock
+            unnamed.rename(folder / _SCRATCH_LOCK)  # it is locked before it has the name that others look for
             yield folder
     finally:
         if os.getpid() == owner:
@@ -183,8 +182,8 @@ def set_environment(variables: Mapping[str, str]) -> Iterator[None]:
 class cached_property(Generic[T_co]):  # as functools'
     """`functools.cached_property` as of Python 3.12, without a lock.
 
-    In Python 3.11, all instances share a lock that is held while the value is computed. A fork meanwhile
-    copies it, and then nothing releases it in the child. Two threads may both compute a value.
+    In Python 3.11, all instances share a lock that is held while the value is computed. A fork would copy the
+    held lock, which the child could never release. Without it, two threads may both compute a value.
     """
 
     def __init__(self, function: Callable[[Any], T_co]) -> None:

@@ -20,7 +20,7 @@ def track_documents(documents: Iterable[Item]) -> Iterator[Item]:
 
 @contextmanager
 def count_topics(total: int | None = None, unit: str = "topics") -> Iterator[Callable[[int], None]]:
-    """A bar of topics or others, with the time left if their total is known; yields what advances it."""
+    """A bar of topics or other units, with the time left for a known total. Yields its update function."""
     with _open_bar(f" {unit}", total=total) as bar:
 
         def advance(number: int) -> None:
@@ -52,7 +52,7 @@ class SendProgress:
 
 
 class _NoBar:
-    """Takes the calls of a bar, and shows nothing."""
+    """A bar that shows nothing."""
 
     total: int | None = None
 
@@ -70,6 +70,6 @@ def _open_bar(unit: str, **options: Any) -> Any:
     """A bar that is removed when it is closed."""
     if not sys.stderr.isatty():
         return _NoBar()
-    from tqdm import tqdm  # a tenth of what a small delivery takes
+    from tqdm import tqdm  # the import takes a tenth of the time of a small delivery
 
     return tqdm(unit=unit, leave=False, **options)

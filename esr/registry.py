@@ -1,6 +1,6 @@
 """Registries of items such as models, boosts and formats, and the parameters of items.
 
-A parameter has a name, a range and a default, by which values are checked.
+A parameter has a name, a range and a default. Values are checked by its range.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ T = TypeVar("T", bound=Named)
 
 
 class Registry(dict[str, T]):
-    """Items by name, in the order of registration. Messages call an item by `kind`."""
+    """Items by name, in the order of registration. `kind` is the word for an item in messages."""
 
     def __init__(self, kind: str) -> None:
         super().__init__()
@@ -79,7 +79,7 @@ class Parameter(Struct, frozen=True):
         return f"{'(' if self.open_low else '['}{self.low:g}, {self.high:g}{high}"
 
     def check(self, value: Any) -> Value:
-        """Return the checked value. Raises UsageError with the allowed values. Text may give a number."""
+        """Return the checked value, as a number if it is a text of one. Raises UsageError."""
         if self.choices:
             if value not in self.choices:
                 raise UsageError(f"parameter {self.name!r} must be one of {self.range}, not {value!r}")

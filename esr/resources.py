@@ -1,4 +1,4 @@
-"""The files of `index_templates/`: what is sent to Elasticsearch, and what both engines share."""
+"""The files of `index_templates/`, which are sent to Elasticsearch or shared by both engines."""
 
 from __future__ import annotations
 

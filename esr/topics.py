@@ -1,8 +1,8 @@
-"""Topics in, runs out: the files of many queries, as evaluation campaigns describe and judge them.
+"""Topics and runs: the files of many queries and their answers, as in evaluation campaigns.
 
-A topic is an information need. Its file is TSV, JSON Lines or TREC SGML; its first character tells which. A
-run has lines of `qid Q0 sentence_id rank score tag`. A restriction names the documents that a topic's
-sentences may come from. Files are plain or compressed text, and errors name the file and the line.
+A topic is an information need. Files of topics are TSV, JSON Lines or TREC SGML, recognised by the first
+character. A run has lines of `qid Q0 sentence_id rank score tag`. A restriction names the documents that a
+topic's sentences may come from. Files are plain or compressed text, and errors name the file and the line.
 """
 
 from __future__ import annotations
@@ -187,7 +187,7 @@ def _build_trec_topic(path: str | Path, line: Line, parts: Mapping[str, list[str
 
 
 def _iterate_documents(parts: Mapping[str, list[str]]) -> Iterator[str]:
-    """The document ids, one or more per line. A rank may precede an id that is alone on its line."""
+    """The document ids, one or more per line. A rank may precede a single id on its line."""
     for tag in _DOCUMENT_TAGS:
         for part in parts.get(tag, []):
             for row in part.splitlines():
@@ -421,7 +421,7 @@ def check_tag(tag: str) -> str:
 
 
 FROM_TOPICS = "topics"
-"""The value, instead of a file name, that selects the documents that the topics name."""
+"""The value, in place of a file name, for the documents that the topics name."""
 
 Restrictions = dict[str, tuple[str, ...]]
 _RESTRICTION_FORM = "qid<TAB>document id"

@@ -9,19 +9,19 @@ _SINGULAR = {"are": "is", "had": "had", "have": "has", "match": "matches", "were
 
 
 def count(number: int, noun: str, verb: str = "") -> str:
-    """A number with its noun, and perhaps a verb in the plural: 1 sentence has, 2,310 sentences have."""
+    """A number with its noun, and a verb given in the plural: 1 sentence has, 2,310 sentences have."""
     if number != 1:
         return f"{number:,} {noun}s {verb}".rstrip()
     return f"1 {noun} {_SINGULAR.get(verb, verb and verb + 's')}".rstrip()
 
 
 def list_examples(items: Sequence[str], most: int = 5) -> str:
-    """The first items, and a mark if there are more."""
+    """The first `most` items, and an ellipsis if there are more."""
     return ", ".join(items[:most]) + (", …" if len(items) > most else "")
 
 
 def align_columns(rows: Sequence[Sequence[str]], left: Collection[int] = (0,)) -> str:
-    """Rows as lines of a text. Columns of these numbers are aligned to the left, the others to the right."""
+    """Rows as lines of text. The columns whose numbers are in `left` are left-aligned, the others right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(
         "  ".join(
@@ -38,7 +38,7 @@ def format_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def table_lines(head: Sequence[str], rows: Sequence[Sequence[str]], left: int | None = None) -> Iterator[str]:
-    """The lines of a table with the first `left` columns left-aligned, or with all of them."""
+    """The lines of a table whose first `left` columns, or all for None, are left-aligned."""
     rule = ["---" if left is None or n < left else "---:" for n in range(len(head))]
     for cells in (head, rule, *rows):
         yield "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
@@ -47,8 +47,8 @@ def table_lines(head: Sequence[str], rows: Sequence[Sequence[str]], left: int | 
 def flatten_row(row: Mapping[str, Any]) -> dict[str, Any]:
     """A row of an answer with a cell for each value that it nests.
 
-    Of a pair, the first is of the part that is asked for, and the second of the other: its column ends in
-    `_other`.
+    A pair becomes two columns: its first value is that of the requested part, and its second that of the
+    other part, in a column whose name ends in `_other`.
     """
     cells: dict[str, Any] = {}
     for name, cell in row.items():

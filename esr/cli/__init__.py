@@ -1,4 +1,4 @@
-"""The command line: thin shells over the library."""
+"""The command line: thin wrappers around the library."""
 
 from esr.cli.main import main, run
 

@@ -1,4 +1,4 @@
-"""Commands for linguists: words in context, what is near them, how frequent they are, and where more so."""
+"""Commands for linguists: words in context, collocations, frequencies, and key words."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def _min_count(help: str) -> Callable[[F], F]:
 
 
 def _reach_options(command: F) -> F:
-    """Add the options of what is near. The command receives them as the parameter `reach`."""
+    """Add the options of the window around the node. The command receives them as the parameter `reach`."""
 
     @wraps(command)
     def with_reach(*args: Any, window: int, sentence: bool, by: By, stop_words: bool, **kwargs: Any) -> Any:
@@ -158,7 +158,7 @@ def collocations(
     """Show the words that are typical near a word or phrase.
 
     They are near it more often than their frequency explains. The query is read as by esr concordance. Words
-    near the node are compared with all of the collection. See also esr contrast.
+    near the node are compared with the whole collection. See also esr contrast.
 
     \b
     Example:
@@ -197,8 +197,8 @@ def contrast(
 ) -> None:
     """Compare the words near a word or phrase in two parts.
 
-    PART is a query for the sentences of a part: a source, a period, other words. What is near the node there
-    is compared with what is near it in the sentences of --against, or in all others.
+    PART is a query for the sentences of a part: a source, a period, other words. The words near the node
+    there are compared with those near it in the sentences of --against, or in all other sentences.
 
     \b
     Example:
@@ -289,9 +289,9 @@ def keyness(
 ) -> None:
     """Show the key words of a part of the collection.
 
-    They are more frequent there than in another part. QUERY chooses the sentences of the part: by a source, a
-    date, a word. They are compared with the sentences of --against, or with the rest of the collection. Forms
-    with the same term count together; stop words are not counted.
+    These are words that are more frequent there than in another part. QUERY selects the sentences of the
+    part: by a source, a date, a word. They are compared with the sentences of --against, or with the rest of
+    the collection. Forms with the same term count together; stop words are not counted.
 
     \b
     Example:

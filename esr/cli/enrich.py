@@ -124,7 +124,7 @@ def enrich(
 
 
 def parse_parts(only: Sequence[str]) -> tuple[str, ...]:
-    """Parse lists of parts, separated by commas; no list gives the default parts. Raises UsageError."""
+    """Parse lists of parts, separated by commas. Without a list, the default parts. Raises UsageError."""
     names = (name.strip() for some in only for name in some.split(","))
     return check_parts(names) if only else DEFAULT_PARTS
 
@@ -150,7 +150,7 @@ def enrich_index(
 
     def start_bar(done: int, total: int) -> None:
         bar.reset(total)
-        bar.initial = done  # documents of earlier runs do not count in the rate
+        bar.initial = done  # documents of earlier runs do not count for the rate
         bar.n = done
         bar.refresh()
 

@@ -49,7 +49,7 @@ from esr.wording import count
 _BAR = 40
 """Length of the longest bar, in characters."""
 _MOST_EMPTY = 2
-"""More empty periods in a row are one line."""
+"""Maximum consecutive empty periods that have separate lines; more are one line."""
 
 
 @click.command()

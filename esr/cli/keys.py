@@ -1,4 +1,4 @@
-"""`esr keys`: who may search what `esr serve` serves, in a file of grants."""
+"""`esr keys`: manage the file of grants, which says who may search the indexes of `esr serve`."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def add(
     key = make_key() if kind in ("key", "metrics") else None
     made = datetime.now(UTC).isoformat(timespec="seconds")
     grant = Grant(name, kind, "-" if kind in SECRET_KINDS else "", filter=restriction, made=made, **limits)
-    grant.check()  # before a password is asked for
+    grant.check()  # before asking for a password
     secret = hash_key(key) if key else _read_password(password_file) if kind == "password" else ""
     with changing(path) as grants:
         if name in grants and not replace:

@@ -1,6 +1,7 @@
 """Commands that load documents: `esr load`, with its dry run, `esr append` and `esr remove`.
 
-The analyzer `auto` fits the languages of a sample of the documents. A report warns if it does not fit others.
+The analyzer `auto` is chosen by the languages of a sample of the documents. The report warns of documents in
+languages that it does not fit.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ def dry_run(pipeline: DocumentPipeline, analyzer: str | None, as_json: bool) -> 
     except TooManyEmpty as error:
         refusal = error
     except InputError as error:
-        # One that says that no document is left repeats a malformed one.
+        # NothingLeft would repeat the message of a malformed document.
         if not (isinstance(error, NothingLeft) and pipeline.malformed):
             pipeline.malformed.insert(0, Malformed(error.where, error.problem))
             pipeline.malformed_count += 1
@@ -222,9 +223,9 @@ def load(
 
 
 def _plan_enrichment(names: tuple[str, ...]) -> Callable[[str, bool], None]:
-    """What enriches the index at a location after the load, without a report if its second argument is set.
+    """A function that enriches the index at a location after the load, quietly if its second argument is set.
 
-    Raises EsrError if a library is missing, or UsageError if a part has another name.
+    Raises EsrError if a library is missing, or UsageError for an unknown part.
     """
     from esr.cli.enrich import enrich_index, parse_parts, read_analyzer
     from esr.enrichment.enricher import Enricher
@@ -239,8 +240,8 @@ def _plan_enrichment(names: tuple[str, ...]) -> Callable[[str, bool], None]:
 
 
 def load_documents(pipeline: DocumentPipeline, where: str, options: LoadOptions) -> LoadReport:
-    """Load the pipeline's documents, with progress. A signal to end lets the load end in order."""
-    # Documents are many objects without cycles. Searching them for cycles took a tenth of a load.
+    """Load the pipeline's documents, with progress. SIGTERM ends the load cleanly."""
+    # Documents are many objects without cycles. Garbage collection would take a tenth of a load.
     gc.set_threshold(20_000, 20, 100)
     exit_on_sigterm()
     return load_pipeline(pipeline, where, options, track_documents, _warn)

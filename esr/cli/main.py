@@ -1,7 +1,7 @@
 """The `esr` command: it imports subcommands when they are called, and prints errors as one line.
 
-Garbage collection is off while modules are imported and as the process ends. Modules are some fifty thousand
-objects that stay; searching them for garbage takes a sixth of the time of a search.
+Garbage collection is off during imports and at the end of the process. Modules are some fifty thousand
+permanent objects; searching them for garbage takes a sixth of the time of a search.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ def pause_collections() -> Iterator[None]:
 
 
 def skip_last_collections() -> None:
-    """Leave nothing to collect as the interpreter ends.
+    """Leave nothing to collect at the end of the interpreter.
 
-    Objects that are still open then, and part of a cycle, are not closed.
+    Open objects that are part of a cycle are then not closed.
     """
     atexit.register(gc.freeze)
 
@@ -106,12 +106,12 @@ COMMANDS = {
         "cli.listings",
     ),
 }
-"""The module below `esr` of each command. It is imported when the command is called, so that a search does
-not wait for imports that only loads and evaluations need."""
+"""The module in the package `esr` of each command. It is imported when the command is called, so that a
+search does not wait for imports that only loads and evaluations need."""
 _THREADS = "OPENBLAS_NUM_THREADS"
-"""The number of threads that numpy starts when it is imported, by default one per processor, for products of
-large matrices. No command computes any, and starting the threads takes a quarter of the time of the import,
-or more with many processors."""
+"""The variable with the number of threads that numpy starts on import for products of large matrices, by
+default one per processor. No command computes any, and starting the threads takes a quarter of the time of
+the import, or more with many processors."""
 _HELP = {"help_option_names": ["-h", "--help"], "show_default": True}
 
 
@@ -127,7 +127,7 @@ class LazyCommands(MutableMapping[str, click.Command]):
         return self._imported[name]
 
     def __setitem__(self, name: str, command: click.Command) -> None:
-        # The help options also apply if a command is called without the group.
+        # The help options also apply to a command that is called without the group.
         for own in (command, *getattr(command, "commands", {}).values()):
             own.context_settings = {**_HELP}
         self._imported[name] = command
@@ -159,7 +159,7 @@ class Group(click.Group):
         except EsrError as error:
             click.echo(f"Error: {error}", err=True)
             sys.exit(error.exit_code)
-        except OSError as error:  # of the output, for example a full disk
+        except OSError as error:  # from the output, for example a full disk
             click.echo(f"Error: cannot continue: {error.strerror or error}", err=True)
             sys.exit(1)
         except KeyboardInterrupt:
@@ -221,7 +221,7 @@ def _show_no_controls() -> None:
 
 
 def _write_any_letter() -> None:
-    """Write UTF-8 to files and pipes, and to a terminal of another encoding ? for letters that it lacks."""
+    """Write UTF-8 to files and pipes. A terminal of another encoding shows ? for letters that it lacks."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper) and stream.encoding.lower() != "utf-8":
             is_chosen = stream.isatty() or "PYTHONIOENCODING" in os.environ
@@ -229,7 +229,7 @@ def _write_any_letter() -> None:
 
 
 _OPEN_FILES = 4000
-"""Those of an index of 25 million sentences."""
+"""Number of files of an index of 25 million sentences."""
 
 
 def run() -> None:

@@ -1,4 +1,4 @@
-"""Commands about names: `esr names` lists them, `esr name` shows one, `esr quotes` what somebody said."""
+"""Commands about names: `esr names` lists them, `esr name` shows one, `esr quotes` lists quotations."""
 
 from __future__ import annotations
 

@@ -374,7 +374,7 @@ def _format_value(value: Any) -> Any:
 
 
 def _format_drifts(drifts: list[Drift]) -> Iterator[str]:
-    """For each load, how far p(t|C) has drifted, and the resulting error of its priors."""
+    """The drift of p(t|C) for each load, and the resulting error of its priors."""
     for drift in drifts:
         sample = f"{drift.sampled:,} of {drift.sentences:,} sentences sampled"
         if drift.largest:

@@ -27,11 +27,11 @@ _HOW_TO_NAME = {
 
 
 class IndexOption(click.Option):
-    """The option `--index`, for which an argument may stand.
+    """The option `--index`, which may also be given as an argument.
 
-    Earlier versions had the index as an argument of some commands, before the others (`argument` is 0) or
-    after them (-1), and that form is still read. With other commands, a first argument that is an index is
-    taken for it if nothing else names one. With `--index` all arguments are the command's own.
+    Some commands also accept the index as their first (`argument` is 0) or last argument (-1), for
+    compatibility with earlier versions. For other commands, a first argument that is an index is taken for it
+    if no option or variable names one. With `--index`, all arguments belong to the command.
     """
 
     def __init__(self, *args: Any, argument: int | None = None, **kwargs: Any) -> None:
@@ -82,12 +82,12 @@ _INDEX_ADDRESS = re.compile(r"https?://[^/]+/[^/?#]+/?")
 
 
 def is_folder_of_index(where: str) -> bool:
-    """Whether there is an index folder, whole or damaged."""
+    """Whether there is an index folder, possibly damaged."""
     return os.path.isdir(os.path.join(where, "segments"))
 
 
 def _words(value: Any) -> list[str]:
-    """The words that the parser gave to an argument: one, several or none."""
+    """The words that the parser assigned to an argument, as a list."""
     return [value] if isinstance(value, str) else [*value] if isinstance(value, tuple | list) else []
 
 
@@ -105,7 +105,7 @@ index = _option()
 optional_index = _option(required=False)
 index_or_first = _option(argument=0)
 index_or_last = _option(argument=-1)
-"""For commands that had the index as their first argument, or as their last one."""
+"""The option for commands that accept the index as their first, or as their last argument."""
 furniture = click.option(
     "--furniture",
     "with_furniture",
@@ -154,7 +154,7 @@ def login_options(command: Callable[..., Any]) -> Any:
 
 
 def use_login(user: str | None, insecure: bool, **files: str | None) -> AbstractContextManager[None]:
-    """Set the login in the environment within the context, also for the processes that a command starts."""
+    """Set the login in the environment inside the block, also for processes that a command starts."""
     values = {USER: user, INSECURE: "1" if insecure else None}
     values |= {variable: files[_parameter_name(option)] for option, (variable, _) in _FILES.items()}
     return set_environment({variable: value for variable, value in values.items() if value is not None})

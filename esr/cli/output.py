@@ -35,9 +35,9 @@ _NEIGHBOR, _HIT = "     ", "   > "
 
 
 class AnswerFormat(Struct, frozen=True):
-    """A format of answers. `has_warnings`: the output itself tells what the answer lacks.
+    """A format of answers. `has_warnings`: whether the output itself says what the answer lacks.
 
-    `has_passages`: it shows passages; the others have one sentence after the other, the hits of the answer.
+    `has_passages`: whether it shows passages; other formats list the hits of the answer.
     """
 
     name: str
@@ -48,7 +48,7 @@ class AnswerFormat(Struct, frozen=True):
 
 
 def to_text(answer: Answer, report: QueryReport, passages: Sequence[Passage]) -> str:
-    """The ranked passages between their neighbours. Only lines of their own sentences begin with `>`."""
+    """The ranked passages with their neighbours. Only lines of the passages' sentences begin with `>`."""
     blocks = [
         _format_passage(rank, passage) + _format_folded(passage.similar) + _format_more(passage)
         for rank, passage in enumerate(passages, 1)
@@ -57,7 +57,7 @@ def to_text(answer: Answer, report: QueryReport, passages: Sequence[Passage]) ->
 
 
 def _describe_counts(answer: Answer, report: QueryReport, passages: Sequence[Passage]) -> str:
-    """How many sentences are shown, how many are candidates, and how many contain the words."""
+    """The numbers of sentences shown, of candidates, and of sentences with the words."""
     shown = sum(len(passage.sentences) for passage in passages)
     parts = [f"{shown:,} of {answer.total:,} candidates"]
     every, some = report.counts
@@ -116,7 +116,7 @@ def to_csv(answer: Answer, report: QueryReport, passages: Sequence[Passage]) -> 
 
 def write_csv(rows: Iterable[Iterable[Any]]) -> str:
     """Rows as CSV."""
-    import csv  # a search that prints text does without it
+    import csv  # a search that prints text does not need it
 
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerows(rows)
@@ -132,7 +132,7 @@ def write_table(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
 def print_answer(
     format_name: str, data: Any, rows: Iterable[Mapping[str, Any]], draw: Callable[[], str]
 ) -> None:
-    """Print an answer as JSON, its rows as CSV, or as what `draw` makes for people."""
+    """Print an answer as JSON, its rows as CSV, or the text that `draw` returns."""
     if format_name == "json":
         click.echo(json.dumps(data, indent=1, ensure_ascii=False))
     elif format_name == "csv":
@@ -153,10 +153,10 @@ def _cite(citation: CitationFormat) -> Callable[[Answer, QueryReport, Sequence[P
 
 
 def _export(name: str) -> Callable[[Answer, QueryReport, Sequence[Passage]], bytes]:
-    """The same file as the search page's."""
+    """A writer of the same file as the search page's."""
 
     def render(answer: Answer, report: QueryReport, passages: Sequence[Passage]) -> bytes:
-        from esr.following.exports import EXPORTS, RANK, Row  # a search that prints text does without it
+        from esr.following.exports import EXPORTS, RANK, Row  # a search that prints text does not need it
 
         format = EXPORTS.find(name)
         format.check()
@@ -259,8 +259,8 @@ _TOLD: tuple[Reading, ...] = ("required", "excluded", "ignored")
 def describe_query(report: QueryReport, unseen: Sequence[str], found: bool = True) -> Iterator[str]:
     """Lines about a query: unknown words; required, excluded and ignored ones; notes and suggestions.
 
-    `found`: there is an answer without the unknown words. A query of plain words that all occur in the index
-    yields no line.
+    `found`: whether there is an answer without the unknown words. A query of plain words that all occur in
+    the index yields no line.
     """
     if report.language is not None:
         others = f" (all words also occur in: {', '.join(report.other_languages)})"

@@ -88,7 +88,7 @@ _RANKING_OPTIONS = (
     ),
 )
 _RANKING_NAMES = ("model", "context", "prior", "feature", "boost", "rerank", "rerank_depth", "candidates")
-"""The options that `build_ranking` takes as they are, by its names."""
+"""The options that are passed unchanged to `build_ranking`, by its names."""
 
 
 def ranking_options(command: F) -> F:
@@ -131,7 +131,7 @@ _QUERY_OPTIONS = (
 
 
 class ReadQuery(NamedTuple):
-    """A parsed query. `require_all`: a sentence must contain every word."""
+    """A parsed query. `require_all`: whether a sentence must contain every word."""
 
     parsed: ParsedQuery
     require_all: bool

@@ -122,7 +122,7 @@ def search(
 
 
 def _warn(answer: Answer) -> Iterator[str]:
-    """Lines about what an answer lacks, and filters that let nothing pass."""
+    """Lines about missing parts of an answer, and about filters that no sentence passes."""
     if answer.incomplete:
         yield f"The answer is incomplete: {answer.incomplete}."
     if answer.without_vector:

@@ -172,7 +172,7 @@ keep = click.option(
 
 
 def _precompute_mixture(context: click.Context, parameter: click.Parameter, value: bool) -> Mixture | None:
-    from esr.ranking.ranking import Ranking  # loads do not need it otherwise
+    from esr.ranking.ranking import Ranking  # other loads do not need it
 
     return Ranking().mixture() if value else None
 

@@ -1,4 +1,4 @@
-"""`esr sync`: deliver the new documents of the sources in a configuration file. Made to be run by a timer.
+"""`esr sync`: deliver the new documents of the sources in a configuration file, for runs by a timer.
 
 The file is TOML, and its keys are options of the command line. A run finds new and changed files, delivers
 their documents in one step, and records what was read. A failed run changes neither the index nor the record,
@@ -84,7 +84,7 @@ _WEB_OPTIONS = (
     click.option("--retries", type=click.IntRange(0, 10), default=2),
     click.option("--private-networks", multiple=True, callback=_parse_networks),
 )
-"""How feeds of the web are fetched: keys of the configuration only, as the two below."""
+"""How web feeds are fetched. These and the options of mailboxes and buckets are only keys of the file."""
 _MAIL_OPTIONS = (
     click.option("--password-file", type=FILE),
     click.option("--password-variable", default="ESR_MAIL_PASSWORD"),
@@ -116,8 +116,9 @@ def _open_buckets(urls: Sequence[str], folder: Path, values: Mapping[str, Any]) 
 class _Kind(NamedTuple):
     """A kind of sources that are fetched. Its key in a source has their addresses.
 
-    `items` is what they have. `source_options` are keys of SOURCE_OPTIONS that apply to them, by default all,
-    besides those that are `fixed`. `is_complete`: what the source no longer has can be removed.
+    `items` is the word for their contents. `source_options` are the keys of SOURCE_OPTIONS that apply to
+    them, by default all except those in `fixed`. `is_complete`: whether documents that the source no longer
+    has can be removed.
     """
 
     items: str
@@ -155,7 +156,7 @@ _KEYS_OF_SOURCES = ("name", "paths", "gone", *_KINDS)
 
 @dataclass(frozen=True)
 class SyncedSource:
-    """A named source. `is_removing`: documents that it no longer has are removed.
+    """A named source. `is_removing`: whether documents that it no longer has are removed.
 
     `options` is a text of its options: if it changes, the next run reads all files of the source again.
     `fetcher` fetches the files of a source of this `kind`.
@@ -182,7 +183,7 @@ class SyncConfig:
 def read_config(path: Path) -> SyncConfig:
     """Read a configuration file.
 
-    Raises InputError for a file that cannot be read, and UsageError that names an invalid entry.
+    Raises InputError for a file that cannot be read, and UsageError with the name of an invalid entry.
     """
     return _Reader(path).read(read_toml(path))
 
@@ -277,7 +278,7 @@ class _Reader:
         return SyncedSource(name, source, gone == "remove", digest)
 
     def _expand(self, paths: Sequence[str], where: str) -> Iterator[str]:
-        """The existing paths. A pattern may match nothing; any other path must exist."""
+        """The paths of files and folders. A pattern may match none; any other path must exist."""
         if "-" in paths:
             raise UsageError(f"{where}: standard input cannot be a source: save it to a file first")
         for path in paths:
@@ -335,7 +336,7 @@ class _Reader:
 
 
 def _select(table: Mapping[str, Any], options: Sequence[Callable[[Any], Any]]) -> dict[str, Any]:
-    """The entries that are of these options."""
+    """The entries of these options."""
     keys = _keys(options)
     return {key: value for key, value in table.items() if key in keys}
 
@@ -369,8 +370,8 @@ T = TypeVar("T")
 class SyncReport:
     """The outcome of a run: the delivery, numbers of files found and read, the serving generation.
 
-    `unknown_files` counts, by ending, the files that no loader reads; earlier runs' files count while they
-    exist.
+    `unknown_files` counts the files that no loader reads by extension, including those of earlier runs that
+    still exist.
     """
 
     where: str
@@ -382,7 +383,7 @@ class SyncReport:
     is_dry_run: bool
     time: str
     fetched: Mapping[str, FetchReport]
-    """By kind of source; those without a place are left out."""
+    """Reports by kind of source, without kinds that have no places."""
 
     def lines(self) -> Iterator[str]:
         delivery = self.delivery
@@ -471,7 +472,7 @@ class SyncRun:
         )
 
     def _fetch(self, folder: Path) -> dict[str, FetchReport]:
-        """Fetch the sources that are fetched. What a dry run fetches goes to `folder`."""
+        """Fetch the remote sources. A dry run writes to `folder`."""
         reports: dict[str, FetchReport] = {}
         for number, source in enumerate(self._config.sources):
             if source.fetcher is None:

@@ -1,1 +1,1 @@
-"""The Python API: indexes, answers and hits, as `esr` offers them."""
+"""The Python API: indexes, answers and hits, exported by `esr`."""

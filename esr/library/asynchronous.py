@@ -1,4 +1,4 @@
-"""An index for programs of asyncio: each call runs in a thread, and is awaited."""
+"""An index for programs that use asyncio: each call runs in a thread and is awaited."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
 THREADS = 8
-"""The number of calls that run at once by default; others wait."""
+"""The default number of concurrent calls; others wait."""
 
 
 def _awaited(
     method: Callable[Concatenate[Index, Arguments], Result],
 ) -> Callable[Concatenate[AsyncIndex, Arguments], Coroutine[Any, Any, Result]]:
-    """The method of `AsyncIndex` with the arguments and the result of a method of `Index`."""
+    """A method of `AsyncIndex` that calls this method of `Index` in a thread."""
 
     @wraps(method)
     async def call(self: AsyncIndex, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
@@ -35,9 +35,8 @@ def _awaited(
 class AsyncIndex:
     """An `Index` whose methods are awaited. Made by `esr.open_async`, and opened by `async with` or `await`.
 
-    Each method does the same as that of `Index`, in one of the index's own threads. `Hits` are the same
-    too. Call their methods that read more from the index, such as `facets`, by
-    `await index.run(hits.facets, ...)`.
+    Each method does the same as that of `Index`, in one of the index's threads. `Hits` are those of `Index`:
+    call their methods that read from the index, such as `facets`, by `await index.run(hits.facets, ...)`.
     """
 
     def __init__(self, open: Callable[[], Index], threads: int = THREADS) -> None:
@@ -84,7 +83,7 @@ class AsyncIndex:
     rollback = _awaited(Index.rollback)
 
     async def close(self) -> None:
-        """Close the index, after the calls that are running. Later calls raise IndexClosed."""
+        """Close the index after all running calls. Later calls raise IndexClosed."""
         if self._index is not None:
             await self.run(self._index.close)
         self._pool.shutdown(wait=False)

@@ -1,4 +1,4 @@
-"""Answers of the Python API: hits, with what a program or a notebook asks of them next."""
+"""Answers of the Python API: hits, with methods for facets, explanations and tables."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ COLUMNS = (
     *("rank", "score", "id", "document_id", "position", "text", "title", "date", "source", "url"),
     *("section", "authors", "keywords", "language"),
 )
-"""The columns of tables of hits, which are attributes of `Hit`."""
+"""The attributes of `Hit` that are columns of tables."""
 FACET_SIZE = 10
 
 
 class Hit:
-    """A ranked sentence, with its document's fields. Made by searches, and never changes."""
+    """A ranked sentence with the fields of its document. Searches return hits, which are immutable."""
 
     __slots__ = ("_hits", "_place")
 
@@ -71,12 +71,12 @@ class Hit:
 
     @property
     def previous(self) -> str | None:
-        """The text of the sentence before; None at the beginning of the document."""
+        """The text of the previous sentence; None at the beginning of the document."""
         return self._record.previous
 
     @property
     def next(self) -> str | None:
-        """The text of the sentence after; None at the end of the document."""
+        """The text of the next sentence; None at the end of the document."""
         return self._record.next
 
     @property
@@ -131,17 +131,17 @@ class Hit:
 
     @property
     def entities(self) -> Mapping[str, Sequence[str]] | None:
-        """The names in the sentence by type, None before `index.enrich`."""
+        """The names in the sentence by type; None before `index.enrich`."""
         return self._record.entities
 
     @property
     def marks(self) -> list[Span]:
-        """Where words of the query are in the text: pairs (start, end) of characters, in order."""
+        """The words of the query in the text, as pairs (start, end) of character positions, in order."""
         return self._hits._find_marks(self.text)
 
     @property
     def folded(self) -> list[Hit]:
-        """The sentences that repeat this one, of a search with `fold=True`; else empty."""
+        """The sentences that repeat this one, if the search had `fold=True`; else empty."""
         return self._hits._folded(self.id)
 
     def window(self, sentences: int = 1) -> list[str]:
@@ -162,7 +162,7 @@ class Hit:
         return self._hits._document(self.document_id)
 
     def explain(self) -> Explanation:
-        """Explain the score by the parts that it is the sum of: see `Hits.explain`."""
+        """Explain the score as the sum of its parts: see `Hits.explain`."""
         return self._hits.explain(self._place)
 
     def as_dict(self) -> dict[str, Any]:
@@ -193,8 +193,8 @@ class Hit:
 class Hits(Sequence[Hit]):
     """The answer to a search: hits, best first, ties in the order of the collection.
 
-    It belongs to the state of the index that was searched. Whatever it reads later is from that state, until
-    the generation is deleted; a later `append` or `remove` does not affect it.
+    All later reads are from the state of the index that was searched, until its generation is deleted. A
+    later `append` or `remove` does not affect it.
     """
 
     def __init__(
@@ -211,27 +211,27 @@ class Hits(Sequence[Hit]):
 
     @property
     def total(self) -> int:
-        """The number of all sentences that the ranking considered, of which these are the best."""
+        """The number of all sentences that the ranking considered."""
         return self._answer.total
 
     @property
     def took_ms(self) -> float:
-        """How long the search took, in milliseconds."""
+        """The time of the search in milliseconds."""
         return self._answer.took_ms
 
     @property
     def unseen(self) -> tuple[str, ...]:
-        """Words of the query that no document has."""
+        """The words of the query that occur in no document."""
         return self._answer.unseen
 
     @property
     def incomplete(self) -> str | None:
-        """What the answer lacks, such as that of a shard that failed; None if it is complete and exact."""
+        """What is missing from the answer, such as the hits of a failed shard; None if complete and exact."""
         return self._answer.incomplete
 
     @property
     def unread(self) -> int | None:
-        """How many sentences the cross-encoder had no time for; None if the ranking has no cross-encoder."""
+        """The number of sentences that the cross-encoder had no time for; None without a cross-encoder."""
         return self._answer.unread
 
     @property
@@ -259,7 +259,7 @@ class Hits(Sequence[Hit]):
         Fields are `source`, `month`, `author`, `section`, `keyword`, keys of the metadata such as
         `meta.desk`, and the types of names (`person`, `organization`, `place` and others; after
         `index.enrich`). All sentences with a word of the query count, not only the hits. A field is counted
-        without the search's filter on it, so the counts say how many sentences another value would give.
+        without the search's filter on it, so the counts say how many sentences other values would give.
         Raises UsageError for an unknown field.
         """
         if not fields:
@@ -271,7 +271,7 @@ class Hits(Sequence[Hit]):
         return {field: dict(counts) for field, counts in self._index.facets(plan, filters, size).items()}
 
     def explain(self, hit: int | str | Hit) -> Explanation:
-        """Explain a sentence's score by the parts that it is the sum of. `print` shows them as a table.
+        """Explain a sentence's score as the sum of its parts. `print` shows them as a table.
 
         `hit` is one of the hits, its zero-based position, or the id of any sentence of the index. Raises
         UsageError for an unknown id.
@@ -308,7 +308,7 @@ class Hits(Sequence[Hit]):
         raise TypeError("hits cannot be pickled, since they belong to an open index: send hits.as_dicts()")
 
     def _repr_html_(self) -> str:
-        """A table for notebooks, with marks on the words of the query."""
+        """An HTML table for notebooks, in which the words of the query are marked."""
         rows = "".join(map(_to_row, self))
         head = "".join(f"<th>{name}</th>" for name in ("", "score", "sentence", "title", "source", "date"))
         return (
@@ -335,7 +335,7 @@ class Hits(Sequence[Hit]):
 
     @cached_property
     def _records(self) -> Sequence[SentenceRecord]:
-        """The sentences of the hits, which are read at once if the search left them out."""
+        """The sentences of the hits, all read now if the search did not read them."""
         records = [hit.record for hit in self._raw]
         if any(record is None for record in records):
             found: list[SentenceRecord] = self._index.sentences([hit.sentence_id for hit in self._raw])
@@ -359,7 +359,7 @@ class Hits(Sequence[Hit]):
 
 
 _SHOWN = 10
-"""The number of hits that the text of an answer shows."""
+"""The number of hits in the `repr` of an answer."""
 
 
 def _to_row(hit: Hit) -> str:

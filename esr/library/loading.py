@@ -1,6 +1,6 @@
-"""Loads documents into a new index: rows and files of a program as a pipeline, and an analyzer that fits.
+"""Loads documents into a new index: rows and files of a program as a pipeline, and the choice of an analyzer.
 
-The analyzer `auto` fits the languages of a sample of the documents.
+The analyzer `auto` is chosen by the languages of a sample of the documents.
 """
 
 from __future__ import annotations
@@ -59,11 +59,11 @@ READ_DEFAULTS: Mapping[str, Any] = {
 }
 """The options that say how documents are read, with their defaults."""
 _NAMES = {"format": "source_format", "mapping": "pairs", "set": "constants", "id": "make_id"}
-"""The names of such options inside esr, where they differ."""
+"""The internal names of such options, where they differ."""
 
 
 def read_read_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a pipeline that options for reading mean, as the command line gives them."""
+    """The arguments of a pipeline for options for reading, as the command line would give them."""
     values = {
         **READ_DEFAULTS,
         **{name: options[name] for name in READ_DEFAULTS if options.get(name) is not None},
@@ -105,17 +105,17 @@ def _texts(name: str, value: Texts) -> tuple[str, ...]:
 # A new index
 
 AUTO = "auto"
-"""The option that lets a sample of the documents determine the analyzer."""
+"""The value of the option by which a sample of the documents determines the analyzer."""
 SAMPLE = 300
 """The number of documents that determine the analyzer."""
 _TOLERATED = 0.1
-"""The share of documents whose detected language may not fit: detection errs, and news quote."""
+"""The tolerated share of documents whose detected language does not fit: detection makes errors."""
 
 
 class SampledDocuments:
-    """An iterator over documents that can read a sample in advance, and keeps one of those that it passed.
+    """An iterator over documents that can read a sample in advance, and samples those it has yielded.
 
-    `take_sample` gives a sample of all of them; if it gives none, the first ones are the sample.
+    `take_sample` returns a sample of all documents; if it returns none, the first ones are the sample.
     """
 
     def __init__(
@@ -126,12 +126,12 @@ class SampledDocuments:
         self.analyzer: str | None = None
         self._without_language = 0
         self._abridged: list[str] = []
-        """The texts of a random sample of the documents without a language."""
+        """Beginnings of texts of a random sample of the documents without a language."""
         self.reason = ""
-        """Why the analyzer was chosen, or an empty string before."""
+        """The reason for the choice of the analyzer; empty before the choice."""
 
     def __iter__(self) -> Iterator[Located]:
-        """The documents. Of those without a language, a random sample is kept, always the same one."""
+        """The documents. Keeps a reproducible random sample of those without a language."""
         random = Random(0)
         for located in self._documents:
             if not located.document.language:
@@ -145,7 +145,7 @@ class SampledDocuments:
             yield located
 
     def choose_analyzer(self) -> str:
-        """The name of the analyzer for the languages of a sample, declared or else detected."""
+        """The name of the analyzer for the declared, or else detected, languages of a sample."""
         documents, which = self._take_sample(SAMPLE), "sampled"
         if not documents:
             first = list(islice(self._documents, SAMPLE))
@@ -163,13 +163,13 @@ class SampledDocuments:
 
     @cached_property
     def _detected(self) -> list[str | None]:
-        """The language of each sampled document, detected when it is asked for: that takes half a second."""
+        """The language of each sampled document, detected at first use, which takes half a second."""
         return [detect_language([text]) for text in self._abridged]
 
     def language_notes(self, declared: Mapping[str, int], analyzer: str) -> list[str]:
-        """The line of `language_notes`, or one about what is detected in the sample if that tells more.
+        """The line of `language_notes`, or one about detected languages of the sample if they say more.
 
-        All documents must have passed.
+        All documents must have been yielded.
         """
         if notes := language_notes(declared, analyzer):
             return notes
@@ -185,7 +185,7 @@ class SampledDocuments:
 
 
 def language_notes(languages: Mapping[str, int], analyzer: str) -> list[str]:
-    """A line about the documents in languages that do not fit the analyzer, if there are any."""
+    """A line about the documents in languages that do not fit the analyzer; empty without any."""
     if analyzer == BY_LANGUAGE and languages.get(""):
         return [
             f"{count(languages[''], 'document', 'have')} no language, and the analyzer "
@@ -204,10 +204,10 @@ def language_notes(languages: Mapping[str, int], analyzer: str) -> list[str]:
 def deliver_pipeline(
     pipeline: DocumentPipeline, where: str, deliver: Callable[[Iterable[Located]], DeliveryReport]
 ) -> DeliveryReport:
-    """Give the pipeline's documents to `deliver`, the step of a delivery to an index. Returns its report.
+    """Pass the pipeline's documents to `deliver`, the step of a delivery to an index. Returns its report.
 
-    A delivery that adds no document says nothing of languages: detection takes longer than to correct a few
-    documents. Nor does one whose index does not answer any more.
+    Languages are not reported if no document was added, since detection would take longer than a small
+    correction, or if the index no longer answers.
     """
     with pipeline.open() as documents:
         sampled = SampledDocuments(documents)
@@ -231,8 +231,8 @@ def load_pipeline(
 ) -> LoadReport:
     """Load the pipeline's documents, which pass through `track`.
 
-    Without a given analyzer, a sample of the documents determines that of a new index. `warn` is told before
-    the index is switched if it does not fit them all.
+    Without a given analyzer, a sample of the documents determines that of a new index. If it does not fit all
+    of them, `warn` is called before the index is switched.
     """
 
     def passed() -> Iterator[Located]:

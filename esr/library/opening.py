@@ -1,4 +1,4 @@
-"""The functions of the Python API: they make an index of a location, or of documents."""
+"""The functions of the Python API: they open or create indexes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def open_async(where: Where, **login: Unpack[LoginOptions]) -> AsyncIndex:
 
 
 def create(where: Where, rows: Iterable[object], **options: Unpack[LoadOptions]) -> Index:
-    """Make an index of rows, and open it. All rows are loaded; after an error, nothing is left.
+    """Make an index of rows, and open it. All rows are loaded, or none after an error.
 
     A row is a mapping, or an object with fields (a dataclass, a named tuple, a struct of msgspec, a model of
     pydantic, an `esr` document); `rows` is an iterable of them, such as a list or a generator, or a table of
@@ -64,7 +64,7 @@ def load(where: Where, *paths: Where, **options: Unpack[LoadOptions]) -> Index:
 
 
 def parse_query(text: str) -> ParsedQuery:
-    """Parse a query: its words, phrases and fields as the query language reads them."""
+    """Parse the words, phrases and fields of a query in the query language."""
     if not isinstance(text, str):
         raise UsageError(f"a query is a text, not {text!r}")
     return parse(text)

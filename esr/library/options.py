@@ -1,7 +1,7 @@
-"""The keywords of the Python API: those of the command line's options, in the same words.
+"""The keywords of the Python API, with the names and meanings of the command line's options.
 
-`SearchOptions` are taken by all that searches, `ReadOptions` by all that reads documents, and `LoadOptions`
-by what makes an index. None stands for an option that is not given.
+Searches take `SearchOptions`, functions that read documents `ReadOptions`, and functions that make an index
+`LoadOptions`. None stands for an option that is not given.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ QUERY = ("require", "literal", "query_language")
 
 
 class SearchSettings(NamedTuple):
-    """What the options of a search mean."""
+    """The options of a search, parsed."""
 
     ranking: Ranking
     filters: Filters
@@ -109,11 +109,11 @@ class SearchSettings(NamedTuple):
     language: str | None = None
 
     def parse(self, query: str) -> ParsedQuery:
-        """A query as the options say how to read it."""
+        """Parse a query as the options say."""
         return in_language(literal(query) if self.literal else parse(query), self.language)
 
     def read(self, query: str) -> str | ParsedQuery:
-        """A query for `prepare`, parsed only if its language is named."""
+        """The query for `prepare`, parsed only if its language is given."""
         return query if self.language is None else self.parse(query)
 
 
@@ -121,7 +121,7 @@ _DEFAULT = Ranking()
 
 
 def read_search_options(options: Mapping[str, Any]) -> SearchSettings:
-    """What the options of a search mean. Raises UsageError for an unknown one or a bad value."""
+    """Parse the options of a search. Raises UsageError for an unknown option or a bad value."""
     given = {name: value for name, value in options.items() if value is not None}
     if not given:
         return SearchSettings(_DEFAULT, NO_FILTERS, False, False)
@@ -254,7 +254,7 @@ class EnrichOptions(TypedDict, total=False):
 
 
 def check_names(options: Mapping[str, Any], known: Iterable[str]) -> None:
-    """Raise UsageError for an option that is not known, with the nearest one that is."""
+    """Raise UsageError for an unknown option, with the nearest known one."""
     names = tuple(known)
     for name in options:
         if name not in names:
@@ -279,7 +279,7 @@ def name_keywords(text: str) -> str:
 
 @contextmanager
 def named_as_keywords() -> Iterator[None]:
-    """Let errors of the body name keywords instead of options of the command line."""
+    """Make errors of the block name keywords instead of options of the command line."""
     try:
         yield
     except EsrError as error:

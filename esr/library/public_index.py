@@ -113,7 +113,7 @@ class Index:
         with self._logged_in():
             self._searcher = Searcher(open_index(self._where))
         self.report: LoadReport | None = None
-        """What the load reports that made the index: counts and notes. None for an index that was opened."""
+        """The report of the load that made the index: counts and notes. None for an index that was opened."""
 
     @property
     def where(self) -> str:
@@ -122,7 +122,7 @@ class Index:
 
     @property
     def searcher(self) -> Searcher:
-        """The searcher of the index, for what this class does not have. It is not stable."""
+        """The searcher of the index, for functions that this class lacks. Its interface is not stable."""
         return self._searcher
 
     def search(
@@ -211,8 +211,8 @@ class Index:
     def batch(self, queries: Iterable[str], k: int = 10, **options: Unpack[SearchOptions]) -> list[Hits]:
         """Answer many queries, in their order, all from one state of the index.
 
-        Texts are read when the first text of an answer is used, so that ids and scores of many hits cost
-        little. A query with nothing to search for has no hits, and `incomplete` says why.
+        The texts of an answer are read when the first of them is used, so that ids and scores of many hits
+        are cheap. A query with nothing to search for has no hits, and `incomplete` says why.
         """
         if isinstance(queries, str | Mapping):
             raise UsageError("queries are several texts: batch(['travel ban', 'refugees'])")
@@ -263,12 +263,11 @@ class Index:
         seed: int = 0,
         **options: Unpack[SearchOptions],
     ) -> Concordance:
-        """Show the occurrences of a word, a phrase or a prefix, one a line, with the text on both sides.
+        """Show the occurrences of a word, a phrase or a prefix, one per line, with the text on both sides.
 
-        Words without syntax are read as a phrase. `width` counts the characters or words on each side. `sort`
-        is "newest", "oldest", "best", "source", "node", or "left1" to "right3". With `sample`, only
-        this many sentences are read, drawn at random with `seed`. Raises UsageError for a query with nothing
-        to show.
+        Words without syntax are read as a phrase. `width` is in characters or words on each side. `sort` is
+        "newest", "oldest", "best", "source", "node", or "left1" to "right3". `sample` is the number of
+        sentences to draw at random by `seed`. Raises UsageError for a query with nothing to show.
         """
         if sort not in SORTS:
             raise unknown("order", sort, SORTS)
@@ -343,7 +342,7 @@ class Index:
         return found
 
     def name(self, name: str, *, companions: int = COMPANIONS, k: int = SENTENCES) -> NamePage:
-        """Collect what the index has about a name: counts, dates, forms, sources, companions, quotations.
+        """Read the data of the index about a name: counts, dates, forms, sources, companions, quotations.
 
         `name` is any of its forms, in any case, an id such as "Q22686", or `person:NAME`. `companions` is
         the number of names that occur with it, `k` that of sentences about it and of its quotations. Raises
@@ -362,8 +361,8 @@ class Index:
     ) -> list[ListedName]:
         """List the k most frequent names, counted in the sentences with every word of a query if given.
 
-        `type` is "person", "location" or "organization". The name or another form of it begins
-        with `prefix`, in any case. `options` are those of `SearchOptions`; the ranking has no effect.
+        `type` is "person", "location" or "organization". The name, or another form of it, begins with
+        `prefix`, in any case. `options` are those of `SearchOptions`; the ranking has no effect.
         """
         return self._list_names(query, k, type, prefix, options)[1]
 
@@ -379,7 +378,7 @@ class Index:
     ) -> NameNetwork:
         """Find which of the k names that `names` lists occur together, in at least `least` sentences.
 
-        `NameNetwork.to_graphml` writes it for Gephi and networkx.
+        `NameNetwork.to_graphml` writes the network for Gephi and networkx.
         """
         selection, listed = self._list_names(query, k, type, prefix, options)
         return build_network(selection, listed, least=least)
@@ -409,8 +408,8 @@ class Index:
     ) -> ContrastedCollocations:
         """Find the k words that occur near a word or phrase more often in a part of its sentences.
 
-        `part` is a query for these sentences, such as "source:bbc.co.uk"; `against` is a query for
-        those to compare with, by default all others. The other arguments are those of `collocations`.
+        `part` is a query for these sentences, such as "source:bbc.co.uk"; `against` is a query for the
+        sentences to compare with, by default all others. The other arguments are those of `collocations`.
         """
         settings = read_search_options(options)
         return contrast_collocations(
@@ -451,7 +450,7 @@ class Index:
     ) -> KeyWords:
         """Find the k words that are more frequent in one part of the collection than in another.
 
-        `part` and `against` are queries that choose sentences, such as "source:bbc.co.uk after:2017"; without
+        `part` and `against` are queries that select sentences, such as "source:bbc.co.uk after:2017"; without
         `against`, the part is compared with the rest. `order` is "log-likelihood" or "log-ratio". Raises
         UsageError if a server would have to read too many sentences.
         """
@@ -465,7 +464,7 @@ class Index:
         return self._searcher.index.document(id)
 
     def documents(self) -> Iterator[Document]:
-        """Read all documents of one state of the index, as they were loaded and in their order."""
+        """Read all documents of one state of the index, as loaded and in the order of the index."""
         return self._searcher.index.snapshot().documents()
 
     def append(self, rows: Iterable[object] | Where, **options: Unpack[AppendOptions]) -> DeliveryReport:
@@ -498,7 +497,7 @@ class Index:
     def rollback(self, to: str | None = None) -> Generation:
         """Serve an earlier generation again: the previous one, or the one named `to`. Returns it.
 
-        Raises UsageError if there is none. How many there are depends on the `keep` of later writes.
+        Raises UsageError if there is none. The `keep` of later writes determines how many there are.
         """
         with self._logged_in(), closing(open_generations(self._where)) as generations:
             return generations.rollback(to)
@@ -616,7 +615,7 @@ _VARIABLES = {"api_key": API_KEY, "user": USER, "password": PASSWORD, "ca_file":
 
 
 def read_login(options: Mapping[str, Any]) -> Mapping[str, str]:
-    """The variables of `esr.index.login_variables` that `LoginOptions` mean."""
+    """The variables of `esr.index.login_variables` for these `LoginOptions`."""
     given = {_VARIABLES[name]: fspath(options[name]) for name in _VARIABLES if options.get(name) is not None}
     return {**given, INSECURE: "1"} if options.get("insecure") else given
 
