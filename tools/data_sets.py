@@ -1,12 +1,12 @@
-"""Compare what esr loads of public news data sets with plain readings of their files.
+"""Compare the text that esr loads from public news data sets with independent readings of their files.
 
 Clone the repositories that the command names into one folder:
 
     python -m tools.data_sets FOLDER
 
-Every data set is loaded with the options in `DATA_SETS` and exported again. A reading by Python's own
-modules, and by pypdf for PDF, is compared with that, word by word. `--verbose` prints what each load said.
-The exit status is 1 if a load failed.
+Every data set is loaded with the options in `DATA_SETS` and exported again. The result is compared, word by
+word, with a reading by Python's standard library, and by pypdf for PDF. `--verbose` prints the output of each
+load. The exit status is 1 if a load failed.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ from tools.readings import (
     read_xml,
 )
 
-# The data sets: where their files are, how esr loads them, and how they are read without it.
+# The data sets: the places of their files, the options of esr, and the readings without esr.
 
 
 @dataclass(frozen=True)
 class DataSet:
-    """Files of a public data set in the shape in which it was published.
+    """Files of a public data set as published.
 
-    `files` are patterns below a clone of `repository` on GitHub; `named` are the folders or files that
-    `esr load` gets, or else the files themselves.
+    `files` are patterns in a clone of `repository` on GitHub; `named` are the folders or files that are
+    passed to `esr load`, by default all files.
     """
 
     name: str
@@ -64,7 +64,7 @@ class DataSet:
         return [path for pattern in self.files for path in sorted(clone.glob(pattern)) if path.is_file()]
 
     def arguments(self, folder: Path) -> list[str]:
-        """What `esr load` gets, but the index."""
+        """The arguments of `esr load`, except the index."""
         named = [self.clone(folder) / name for name in self.named] or self.find(folder)
         return [*map(str, named), *self.options]
 
@@ -378,7 +378,7 @@ DATA_SETS = (
 )
 
 
-# One data set loaded by esr, and its words beside those of the plain reading.
+# One data set loaded by esr, and its words compared with those of the plain reading.
 
 
 _ESR = (sys.executable, "-c", "import sys; sys.argv[0] = 'esr'; from esr.cli import main; main()")
@@ -387,11 +387,11 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True)
 class Comparison:
-    """What a plain reading finds, and what an index has after a load.
+    """A plain reading compared with the index after a load.
 
-    `articles` are all that were read, `distinct` those with other words than any before. Letters are those
-    of the words of distinct articles, with repetition: `missing` ones are in the reading and not in the
-    index, `further` ones the other way round. `notes` is all that the load said, and `error` why it failed.
+    `articles` counts all articles read, `distinct` those whose words differ from all earlier ones. Letters
+    are those of the words of distinct articles, with repetition: `missing` ones are only in the reading,
+    `further` ones only in the index. `notes` is the output of the load, and `error` why it failed.
     """
 
     articles: int
@@ -405,7 +405,7 @@ class Comparison:
 
 
 def compare(data_set: DataSet, folder: Path, scratch: Path) -> Comparison:
-    """Load a data set into an index in an empty folder, and compare what `esr export` gives."""
+    """Load a data set into an index in an empty folder, and compare the output of `esr export`."""
     read = list(data_set.read(data_set.find(folder)))
     distinct = distinguish(read)
     words = count_words(distinct)
@@ -434,7 +434,7 @@ def compare(data_set: DataSet, folder: Path, scratch: Path) -> Comparison:
 
 
 def distinguish(texts: Iterable[str]) -> set[tuple[str, ...]]:
-    """The words of texts, in their order; once where several have the same. Accents are composed."""
+    """The distinct sequences of words of texts. Accents are composed."""
     return {tuple(_WORD.findall(normalize("NFC", text))) for text in texts}
 
 

@@ -1,10 +1,10 @@
-"""The demonstration of `make demo`: serves the page, and enriches its index beside it at low priority.
+"""The demonstration of `make demo`: serves the page, and enriches its index meanwhile at low priority.
 
     python -m tools.demo INDEX [--port PORT] [--no-enrich]    a folder, served by this environment
     python -m tools.demo --docker [--no-enrich]               Elasticsearch and the page, by docker compose
     python -m tools.demo --newest NEWS.jsonl                  prints the news, the newest first
 
-Quotations need no further package, names spaCy, vectors an encoder. What cannot be had is left out.
+Quotations need no further package, names need spaCy, vectors an encoder. Unavailable parts are left out.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ START_SECONDS, STOP_SECONDS, POLL_SECONDS = 900, 20.0, 15.0
 
 
 class Part(NamedTuple):
-    """A part of the enrichment, as `esr enrich --only` and as people call it, with its extra."""
+    """A part of the enrichment: its name in `esr enrich --only`, its name for people, and its extra."""
 
     names: str
     title: str
@@ -49,7 +49,7 @@ PARTS = (
 
 
 class Links(NamedTuple):
-    """Queries that find something in a collection."""
+    """Queries that have hits in a collection."""
 
     search: str
     phrase: str
@@ -83,7 +83,7 @@ class Demo:
         sys.exit(f"the page did not answer at {self._address} within {START_SECONDS} s")
 
     def _status(self) -> dict[str, Any]:
-        """What the page says of the index; nothing where it is too busy."""
+        """The status of the index from the page; empty if it is too busy."""
         try:
             with urllib.request.urlopen(f"{self._address}/api/v1/status", timeout=30) as answer:
                 status: dict[str, Any] = json.load(answer)
@@ -106,7 +106,7 @@ class Demo:
             print(f"  {title:24}  {self._address}/{page}?q={quote(query)}", flush=True)
 
     def enrich(self) -> None:
-        """Compute all parts, one after the other."""
+        """Compute all parts in turn."""
         for part in PARTS:
             reason = self._compute(part)
             if self._is_stopped:
@@ -118,7 +118,7 @@ class Demo:
         self.describe()
 
     def _compute(self, part: Part) -> str:
-        """Compute a part, and say how far it is. Returns why it could not be computed, or nothing."""
+        """Compute a part, and print its progress. Returns why it failed, or an empty string."""
         if self._in_docker and part.module == "onnxruntime":
             return "the image has no encoder (docs/encoders.md)"
         if not self._in_docker and part.module and find_spec(part.module) is None:
@@ -196,7 +196,7 @@ def serve(index: str, port: int, *, enriches: bool) -> int:
 
 
 def serve_in_docker(*, enriches: bool) -> int:
-    """Start Elasticsearch and the page, and enrich. They go on when this ends."""
+    """Start Elasticsearch and the page, and enrich. They keep running afterwards."""
     os.environ.setdefault("ESR_EXTRAS", "enrich" if enriches else "")
     plugin = ("docker", "compose")
     is_plugin = (

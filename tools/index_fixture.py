@@ -1,4 +1,4 @@
-"""Keep an index of this version for the tests of later ones: `python tools/index_fixture.py`.
+"""Store an index of this version for the tests of later ones: `python tools/index_fixture.py`.
 
 The articles of `examples/` are loaded and enriched, and the folder is packed as
 `tests/data/indexes/format-N.tar.gz`, where N is the format of indices. In every later version,
@@ -19,7 +19,7 @@ _ESR = "from esr.cli import main; main()"
 
 
 def fixture(format: int) -> Path:
-    """Where the index of a format is kept, within the project."""
+    """The path of the stored index of a format."""
     return INDEXES / f"format-{format}.tar.gz"
 
 

@@ -14,13 +14,13 @@ MAX_SAME_NAMES = 2
 
 
 def count_import_lines(source: str) -> int:
-    """The number of lines that import statements take, wherever they stand."""
+    """The number of lines of all import statements."""
     nodes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Import | ast.ImportFrom)]
     return sum((node.end_lineno or node.lineno) - node.lineno + 1 for node in nodes)
 
 
 def describe(folders: list[str]) -> list[tuple[str, str]]:
-    """Figures by name, of all Python files below the folders."""
+    """Pairs of a name and a figure for all Python files in the folders."""
     paths = sorted(path for folder in folders for path in Path(folder).rglob("*.py"))
     sources = {path: path.read_text("utf-8") for path in paths}
     lines = {path: source.count("\n") for path, source in sources.items()}

@@ -1,8 +1,9 @@
-"""Take the pictures of the page anew: `python -m tools.page_images [WHERE] [FOLDER]`.
+"""Take the pictures of the page: `python -m tools.page_images [WHERE] [FOLDER]`.
 
 WHERE is an index of the example news with names and quotations: by default that of `make demo`, once its
-enrichment has ended. Each picture is taken in light and, as NAME-dark, in dark, and written to docs/pictures
-or to another folder. Each view is also taken at three widths, as views/VIEW-WIDTH, for docs/page-states.md.
+enrichment has ended. Each picture is taken in light and, as NAME-dark, in dark colours, and written to
+docs/pictures or to FOLDER. Each view is also taken at three widths, as views/VIEW-WIDTH, for
+docs/page-states.md.
 """
 
 from __future__ import annotations
@@ -29,11 +30,11 @@ ROOT = Path(__file__).resolve().parents[1]
 QUERY = "/search?q=trump+travel+ban+court"
 COMPARED = QUERY.replace("search", "compare") + "&vs.model=bm25"
 QUALITY = 80
-"""Of WebP: letters are as sharp as in a PNG of four times the size."""
+"""The quality of WebP. Letters are as sharp as in a PNG of four times the size."""
 
 
 def follow(name: str) -> Callable[[Page], object]:
-    """Follows the first link of a class, as readers do."""
+    """A function that follows the first link of a class."""
     return lambda page: page.goto(page.locator(f"a.{name}").first.evaluate("link => link.href"))
 
 
@@ -43,7 +44,7 @@ def open_article(page: Page) -> None:
 
 
 def save(page: Page) -> None:
-    """Saves the search and three sentences, and opens what is saved."""
+    """Save the search and three sentences, and open the page of saved ones."""
     page.get_by_role("button", name="Save this search").click()
     for n in (1, 2, 3):
         page.locator(f"#hit-{n} article").hover()
@@ -61,7 +62,7 @@ def judge(page: Page) -> None:
 
 
 class Picture(NamedTuple):
-    """A page of a width and a height, and what is done before its picture is taken."""
+    """The address of a page, a width and a height in pixels, and the actions before its picture is taken."""
 
     name: str
     path: str
@@ -103,7 +104,7 @@ VIEWS: Mapping[str, tuple[str, Callable[[Page], object] | None]] = {
     "article": (QUERY, follow("open")),
     "rankings": (COMPARED, None),
 }
-"""The views of the page: their addresses, and what is done before their pictures are taken."""
+"""The views of the page: their addresses, and the actions before their pictures are taken."""
 SIZES = ((1920, 900), (1280, 900), (390, 844))
 VIEW_QUALITY = 45
 
@@ -134,7 +135,7 @@ def take(browser: Browser, address: str, picture: Picture, folder: Path, quality
         size: ViewportSize = {"width": picture.width, "height": picture.height}
         context = browser.new_context(viewport=size, color_scheme="dark" if is_dark else "light")
         page = context.new_page()
-        for _ in range(2):  # the first search loads what the others find in memory
+        for _ in range(2):  # the first search fills the caches
             page.goto(address + picture.path)
         if picture.prepare is not None:
             picture.prepare(page)

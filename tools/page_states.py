@@ -1,7 +1,7 @@
 """Take the pictures of the page's states: `python -m tools.page_states [FOLDER]`.
 
-Each state is a search of a small collection that is made here. It is taken at three widths, in light and in
-dark, and written to docs/pictures/states or to another folder, as STATE-WIDTH.webp and STATE-WIDTH-dark.webp.
+Each state is a search of a small collection that is made here. It is taken at three widths, in light and dark
+colours, and written to docs/pictures/states or to FOLDER, as STATE-WIDTH.webp and STATE-WIDTH-dark.webp.
 Fonts for Arabic and Chinese must be installed, such as Noto Naskh Arabic and Noto Serif CJK.
 """
 
@@ -22,7 +22,7 @@ from webui.running.served_indexes import ServedIndexes
 from webui.running.settings import Settings
 
 UNREACHABLE = "http://127.0.0.1:9/archive"
-"""No engine answers there."""
+"""An address at which no engine answers."""
 
 STATES = {
     "empty": "/search?q=zeppelin+harbour&require=all",
@@ -33,7 +33,7 @@ STATES = {
     "chinese": "/search?q=港口罢工",
     "failing": "/search?q=harbour+strike&index=archive",
 }
-"""Addresses by what they show."""
+"""The addresses of states by name."""
 
 # The collection
 

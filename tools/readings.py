@@ -1,6 +1,6 @@
 """Plain readings of data sets, without esr: each yields the title and text of every article as one text.
 
-They use Python's own csv, email, html, json, mailbox, xml and zipfile, and pypdf for PDF.
+They use csv, email, html, json, mailbox, xml and zipfile of Python, and pypdf for PDF.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def read_texts(paths: Iterable[Path]) -> Iterator[str]:
 
 
 def read_json(*keys: str) -> Reading:
-    """Each file is an object with its text under these keys; of `a|b`, the first that has some."""
+    """Each file is an object with its text under these keys; `a|b` is the first of both that has a text."""
 
     def read(paths: Iterable[Path]) -> Iterator[str]:
         for path in paths:
@@ -54,8 +54,8 @@ def read_json(*keys: str) -> Reading:
 
 
 def read_table(*columns: str, names: tuple[str, ...] = (), delimiter: str = ",", quote: str = '"') -> Reading:
-    """Each row is an article with its text in these columns. `names` are those of a table without a header;
-    an empty `quote` is that of a table without quotes."""
+    """Each row is an article with its text in these columns. `names` names the columns of a table without a
+    header; `quote` is empty for a table without quotes."""
 
     def read(paths: Iterable[Path]) -> Iterator[str]:
         for path in paths:
@@ -73,7 +73,7 @@ def read_table(*columns: str, names: tuple[str, ...] = (), delimiter: str = ",",
 
 
 def read_elements(article: str, *parts: str) -> Reading:
-    """Articles are the elements of this name in SGML, and their text is in these elements of them."""
+    """Articles are SGML elements of this name, with their text in the elements `parts`."""
     elements = re.compile(rf"<{article}\b.*?</{article}>", re.DOTALL)
     texts = re.compile(rf"<({'|'.join(parts)})>(.*?)</\1>", re.DOTALL)
 
@@ -86,7 +86,7 @@ def read_elements(article: str, *parts: str) -> Reading:
 
 
 def read_xml(article: str, *parts: str) -> Reading:
-    """Articles are the elements of this name in XML, whatever their namespace, with their text in these."""
+    """Articles are XML elements of this name in any namespace, with their text in the elements `parts`."""
 
     def read(paths: Iterable[Path]) -> Iterator[str]:
         for path in paths:
@@ -111,7 +111,7 @@ def read_embedded(key: str) -> Reading:
 
 
 def read_pages(paths: Iterable[Path]) -> Iterator[str]:
-    """Each file is a page of HTML, with all that a reader sees of it."""
+    """Each file is an HTML page, with all its visible text."""
     for path in paths:
         parser = _VisibleText()
         parser.feed(decode(path))
@@ -144,7 +144,7 @@ def _name(element: ElementTree.Element) -> str:
     return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
 
 
-# Files that archives have
+# Other kinds of files
 
 
 def read_subtitles(paths: Iterable[Path]) -> Iterator[str]:
@@ -368,7 +368,7 @@ def _read_any(path: Path) -> Iterable[str]:
 
 
 def read_factiva(paths: Iterable[Path]) -> Iterator[str]:
-    """Each `div` of the class article in a page of Factiva: the title, and what follows the rights."""
+    """Each `div` of the class article in a page of Factiva: the title, and the text after the copyright."""
     for path in paths:
         for article in re.split(r'<div class="article [a-z]+Article" ?>', decode(path))[1:]:
             title = re.search(r"""<span class=["']\w+Headline["']>(.*?)</span>""", article, re.DOTALL)

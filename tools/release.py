@@ -1,11 +1,11 @@
 """Check a release, build it into `dist`, and try it: `make release VERSION=1.2.3`.
 
-The tree must be clean, its files must agree on the version, and an index of its format must be kept for later
-versions. The source distribution must hold the tracked files and nothing else, the wheel those of its
-packages. Each is installed into an empty environment, the wheel also with each extra: there, esr must load,
-search and serve. What comes along is written to `dist` as a bill of materials and a list of licences. Nothing
-is published: the script ends by printing the commands for that. `--all-extras-at-once` tries the wheel with
-all extras in one environment alone, and not with each in its own.
+The tree must be clean, its files must agree on the version, and an index of its format must be stored for the
+tests of later versions. The source distribution must contain exactly the tracked files, the wheel exactly
+those of its packages. Each is installed into an empty environment, the wheel also with each extra: there, esr
+must load, search and serve. A bill of materials and a list of licences are written to `dist`. Nothing is
+published: the script ends by printing the commands for that. `--all-extras-at-once` tries the wheel with all
+extras in a single environment, instead of one for each extra.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from tools.index_fixture import fixture
 
 
 class ReleaseError(Exception):
-    """What is wrong with the release, and what to do."""
+    """The release has a problem. The message says what to do."""
 
 
 def step(text: str) -> None:
@@ -43,18 +43,18 @@ def step(text: str) -> None:
 
 
 def environment() -> dict[str, str]:
-    """The user's, without what could lead to this tree or to an index of the user's."""
+    """The user's environment variables, except those that name this tree or an index."""
     return {k: v for k, v in os.environ.items() if not k.startswith(("ESR_", "PYTHONPATH", "VIRTUAL_ENV"))}
 
 
 def run(*command: str, folder: Path | None = None) -> None:
-    """Run a command that prints for itself."""
+    """Run a command, whose output is shown."""
     if subprocess.run(command, cwd=folder, env=environment(), check=False).returncode:
         raise ReleaseError(f"this failed: {' '.join(command)}")
 
 
 def output(*command: str, folder: Path | None = None) -> str:
-    """What a command prints."""
+    """The output of a command."""
     done = subprocess.run(
         command, cwd=folder, env=environment(), stdout=subprocess.PIPE, text=True, check=False
     )
@@ -63,25 +63,26 @@ def output(*command: str, folder: Path | None = None) -> str:
     return done.stdout
 
 
-# What comes along when people install esr: a bill of materials, and the licences of all dependencies.
+# The dependencies of an installation: a bill of materials, and all licences.
 
 
 _REFUSED = re.compile(r"\b(?:A?GPL|GNU (?:Affero )?General Public)\b", re.IGNORECASE)
 _LESSER = re.compile(r"\b(?:LGPL|Lesser)", re.IGNORECASE)
-"""An Apache-licensed program can ask for libraries under the LGPL, and for none under the GPL."""
+"""Matches the LGPL. An Apache-licensed program may use libraries under the LGPL, but not under the GPL."""
 _OWN = ("esr", "pip", "setuptools")
 
 
 def write_inventory(python: Path, file: Path) -> list[str]:
-    """Write what an environment has as CycloneDX (JSON), and return lines of package, version and licences.
+    """Write the packages of an environment as CycloneDX (JSON), and return lines with their licences.
 
-    Raises ReleaseError for a package without a licence, or with one that esr's does not go with.
+    A line has a package, its version and its licences.
+    Raises ReleaseError for a package without a licence, or with one that is incompatible with that of esr.
     """
     command = ("-m", "cyclonedx_py", "environment", "--output-reproducible", "--of", "JSON", "-o", str(file))
     run(sys.executable, *command, str(python))
     components = json.loads(file.read_text("utf-8"))["components"]
     licences = {component["name"]: list(read_licences(component)) for component in components}
-    # Packages of an older style name theirs in a text that the program above does not take for one.
+    # Older packages name their licence in a field that the program above ignores.
     metadata = json.loads(output(str(python), "-c", _METADATA))
     for name, found in licences.items():
         found += [] if found else metadata.get(name.lower(), [])
@@ -124,7 +125,7 @@ print(json.dumps(found))
 """
 
 
-# Try a distribution in an empty environment: esr says its version, loads, searches and serves.
+# Try a distribution in an empty environment: esr must print its version, load, search and serve.
 
 
 QUERY, ANSWER = "earthquake relief China", "earthquake-relief.s0"
@@ -134,23 +135,23 @@ _START_SECONDS = 60
 
 @contextmanager
 def install(distribution: Path, extras: tuple[str, ...] = ()) -> Iterator[Path]:
-    """An empty environment with a distribution and some of its extras: the folder of its programs."""
+    """The folder of programs of a new environment with only a distribution and some of its extras."""
     with tempfile.TemporaryDirectory(prefix="esr-release-") as name:
         venv.create(Path(name) / "venv", with_pip=False)
         programs = Path(name) / "venv" / ("Scripts" if os.name == "nt" else "bin")
         what = f"{distribution}[{','.join(extras)}]" if extras else str(distribution)
-        # Python compiles what is imported, which is little of it.
+        # Python compiles the few modules that are imported.
         run(*_pip(programs), "install", "--quiet", "--no-compile", what)
         yield programs
 
 
 def _pip(programs: Path) -> tuple[str, ...]:
-    """Our own pip, working on an environment: each of its own would have to be installed first."""
+    """The pip of this environment, working on another one, which then needs none."""
     return (sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", str(programs / "python"))
 
 
 def try_installation(tree: Path, programs: Path, name: str, version: str) -> None:
-    """Raises ReleaseError for what does not work in an environment with the distribution of this name."""
+    """Raise ReleaseError if esr fails in an environment with the distribution of this name."""
     with tempfile.TemporaryDirectory() as temporary:
         folder, esr, index = Path(temporary), str(programs / "esr"), str(Path(temporary) / "index")
         if (said := output(esr, "--version", folder=folder).strip()) != f"esr, version {version}":
@@ -168,7 +169,7 @@ def check_answer(answer: str) -> None:
 
 
 def try_server(esr: str, index: str, folder: Path) -> None:
-    """The server starts, answers a search, and ends when it is told to."""
+    """Check that the server starts, answers a search, and ends on request."""
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
     with subprocess.Popen(
@@ -203,7 +204,7 @@ def _ask(url: str, server: subprocess.Popen[bytes]) -> str:
 VERSION = re.compile(r"\d+\.\d+\.\d+((a|b|rc)\d+)?")
 _FORMAT = re.compile(r"^FORMAT = (\d+)$", re.MULTILINE)
 _FOR_DEVELOPERS = ("bench", "dev")
-"""Extras that are of use in a checkout alone."""
+"""Extras that are useful only in a checkout."""
 
 
 def main(arguments: list[str]) -> None:
@@ -239,7 +240,7 @@ def main(arguments: list[str]) -> None:
 
 
 def check_tree(tree: Path, version: str) -> None:
-    """The tree is what its commit says, and the version is new."""
+    """Check that the tree is clean, and that the version is new."""
     if changes := output("git", "status", "--porcelain", folder=tree):
         raise ReleaseError(f"the tree has changes that are not committed:\n{changes}commit or remove them")
     if output("git", "tag", "--list", f"v{version}", folder=tree):
@@ -247,7 +248,7 @@ def check_tree(tree: Path, version: str) -> None:
 
 
 def check_version(tree: Path, version: str) -> None:
-    """The files that say the version agree with it."""
+    """Check that the files that name the version agree with it."""
     for file, pattern in (
         ("esr/__init__.py", r'^__version__ = "(.*)"$'),
         ("CITATION.cff", r"^version: (.*)$"),
@@ -261,7 +262,7 @@ def check_version(tree: Path, version: str) -> None:
 
 
 def check_index_fixture(tree: Path) -> None:
-    """An index of this format is kept: later versions are tested with it."""
+    """Check that an index of this format is stored for the tests of later versions."""
     text = (tree / "esr/folder/format/manifest.py").read_text("utf-8")
     (format,) = _FORMAT.findall(text)
     file = fixture(int(format))
@@ -275,7 +276,7 @@ def user_extras(tree: Path) -> tuple[str, ...]:
 
 
 def check_changelog(tree: Path, version: str) -> None:
-    """The changelog's first section is the version's, with its date, and nothing is left unreleased."""
+    """Check that the changelog's first section is that of the version, with its date and changes."""
     parts = re.split(r"^## (.*)\n", (tree / "CHANGELOG.md").read_text("utf-8"), flags=re.MULTILINE)[1:]
     sections = list(zip(parts[::2], (text.strip() for text in parts[1::2]), strict=True))
     if sections and sections[0][0] == "[Unreleased]" and not sections[0][1]:
@@ -289,7 +290,7 @@ def check_changelog(tree: Path, version: str) -> None:
 
 
 def build(tree: Path, version: str) -> tuple[Path, Path]:
-    """The source distribution, and the wheel built from it."""
+    """Build the source distribution, and the wheel from it."""
     folder = tree / "dist"
     sdist, wheel = folder / f"esr-{version}.tar.gz", folder / f"esr-{version}-py3-none-any.whl"
     for file in (sdist, wheel):
@@ -302,7 +303,7 @@ def build(tree: Path, version: str) -> tuple[Path, Path]:
 
 
 def check_contents(tree: Path, sdist: Path, wheel: Path) -> None:
-    """Tracked files alone are in the distributions: all in the source, those of its packages in the wheel."""
+    """Check that the source has exactly the tracked files, and the wheel exactly those of its packages."""
     tracked = set(output("git", "ls-files", "-z", folder=tree).split("\0")) - {""}
     project = tomllib.loads((tree / "pyproject.toml").read_text("utf-8"))
     packages = project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]

@@ -1,1 +1,1 @@
-"""The containers, started for real: `python -m tools.containers`, or `make containers`."""
+"""A trial of the containers: `python -m tools.containers`, or `make containers`."""

@@ -1,10 +1,10 @@
-"""Start the containers for real, and say what was seen: `make containers`.
+"""Start the containers, and report what they do: `make containers`.
 
-The image is built, one node started from nothing, searched, loaded and killed; then three nodes, of which
-one is killed while people search. `--quick` starts three nodes at once, with few articles. `--rounds N` kills
-something at random N times instead.
+The image is built. One node is started without data, searched, loaded and killed; then three nodes, one of
+which is killed during searches. `--quick` starts three nodes at once, with few articles. `--rounds N` kills a
+random container N times instead.
 
-Nothing is left behind but the images that were fetched. Takes some ten minutes, or four.
+Only fetched images are left behind. Takes some ten minutes, with `--quick` four.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tools.containers.stack import Failed, Stack, compose_program, docker
 
 Step = Callable[[Stack], None]
 NO_DAEMON = 3
-"""The exit status where containers cannot be started at all."""
+"""The exit status if no containers can be started."""
 STEPS: tuple[Step, ...] = (
     trial.start,
     trial.load,
@@ -86,7 +86,7 @@ def try_containers(stack: Stack, steps: Sequence[Step], rounds: int, chance: ran
 
 
 def clean_up(stack: Stack, images: set[str]) -> None:
-    """Remove the project, and what its build made. Raises Failed if something is left."""
+    """Remove the project and its new images. Raises Failed if something is left."""
     stack.compose("down", "--volumes", "--remove-orphans")
     docker("rmi", stack.image)
     dangling = docker("images", "--quiet", "--no-trunc", "--filter", "dangling=true").split()

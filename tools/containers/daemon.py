@@ -1,4 +1,4 @@
-"""A Docker daemon: the one that answers, or one that is started for the time being."""
+"""A Docker daemon: a running one, or one started temporarily."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
 PROJECT = FOLDER.parents[1]
-_START_SECONDS = 300  # with the packages that are to be installed
+_START_SECONDS = 300  # includes the installation of packages
 
 
 class NoDaemon(Exception):
-    """There is no daemon and none can be started, or it gets no images to start from."""
+    """There is no daemon and none can be started, or it cannot get images."""
 
 
 def daemon_answers() -> bool:
@@ -29,7 +29,7 @@ def daemon_answers() -> bool:
 
 
 def check_daemon() -> bool:
-    """Whether a daemon answers; if not, one can be started. Raises NoDaemon."""
+    """Whether a daemon answers. Raises NoDaemon if none does and none can be started."""
     if daemon_answers():
         return True
     if os.geteuid() != 0:
@@ -41,7 +41,7 @@ def check_daemon() -> bool:
 
 @contextmanager
 def hold_daemon() -> Iterator[str]:
-    """The address of a daemon as DOCKER_HOST has it, "" if it is the usual one. Raises NoDaemon."""
+    """The address of a daemon for DOCKER_HOST, "" for the default one. Raises NoDaemon."""
     if check_daemon():
         yield os.environ.get("DOCKER_HOST", "")
         return
@@ -76,9 +76,9 @@ def _wait_for(daemon: subprocess.Popen[bytes], log: Path) -> None:
 
 
 def make_images() -> None:
-    """Fetch the images that the project's start from, or make stand-ins where no registry is reached.
+    """Fetch the base images of the project, or build substitutes if no registry can be reached.
 
-    Raises NoDaemon if neither can be done.
+    Raises NoDaemon if neither is possible.
     """
     if subprocess.run([str(FOLDER / "images.sh"), str(PROJECT)], check=False).returncode:
         raise NoDaemon("the images that the project's start from can be neither fetched nor made")

@@ -1,4 +1,4 @@
-"""The services of docker-compose.yml, under a project name, ports and an image of their own."""
+"""The services of docker-compose.yml, under a separate project name, with separate ports and image."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ _SMALL: dict[str, object] = {
     "mem_limit": "1g",
     "environment": {"ES_JAVA_OPTS": "-Xmx512m -Xms512m -XX:TieredStopAtLevel=1"},
 }
-"""A node for few articles: less memory, and half of a start's compilation."""
+"""Settings of a node for few articles: less memory, and less compilation at the start."""
 _NODES = ("elasticsearch", "elasticsearch-2", "elasticsearch-3")
 THREE_NODES = {
     "COMPOSE_PROFILES": "cluster",
     "ELASTICSEARCH_SEEDS": ",".join(_NODES),
     "ESR_HOSTS": ",".join(f"{node}:9200" for node in _NODES),
 }
-"""What .env.example has for three nodes."""
+"""The settings of .env.example for three nodes."""
 
 
 class Failed(Exception):
-    """What went wrong with the containers."""
+    """The containers failed. The message says how."""
 
 
 class Stack:
-    """`docker compose` for this project, beside any other that uses the same file."""
+    """`docker compose` for this project, independent of others that use the same file."""
 
     def __init__(self, folder: Path, name: str, has_few_articles: bool = False) -> None:
-        """`folder` is for the file of what differs from docker-compose.yml."""
+        """`folder` is for the file that overrides docker-compose.yml."""
         self.name = name
         self.image = f"{name}:latest"
         override = folder / "override.yml"
@@ -62,11 +62,11 @@ class Stack:
         self._program = [*compose_program(), *files, "--project-name", name]
 
     def use(self, settings: dict[str, str]) -> None:
-        """Settings as in .env, from now on."""
+        """Set variables, as in .env, for later commands."""
         self._environment |= settings
 
     def compose(self, *arguments: str, input: str | None = None) -> str:
-        """What a command prints. Raises Failed with its last lines."""
+        """The output of a command. Raises Failed with its last lines."""
         done = subprocess.run(
             [*self._program, *arguments],
             cwd=PROJECT,
@@ -87,7 +87,7 @@ class Stack:
         return self.compose("run", "--rm", "-T", "load", "esr", *arguments, input=input)
 
     def containers(self) -> dict[str, str]:
-        """The ids of the containers, by service, those that have ended too."""
+        """The ids of the containers by service, including stopped ones."""
         label = f"label=com.docker.compose.project={self.name}"
         form = '{{.ID}} {{.Label "com.docker.compose.service"}}'
         lines = docker("ps", "--all", "--filter", label, "--format", form).splitlines()
@@ -97,7 +97,7 @@ class Stack:
         return docker("logs", self.containers()[service])
 
     def last_lines(self) -> str:
-        """The end of each service's log, and its state."""
+        """The last lines of each service's log, and its state."""
         form = "{{.State.Status}} {{.State.ExitCode}}, restarted {{.RestartCount}} times"
         return "\n".join(
             f"-- {service}: {docker('inspect', '--format', form, container)}\n"
@@ -106,7 +106,7 @@ class Stack:
         )
 
     def seconds(self) -> dict[str, float]:
-        """How long each service ran: those that end until then, the first node until keys were made."""
+        """Seconds of each service: one-off services until their end, the first node until keys are made."""
         form = (
             '{{index .Config.Labels "com.docker.compose.service"}} {{.State.StartedAt}} {{.State.FinishedAt}}'
         )
@@ -123,23 +123,23 @@ class Stack:
         return {"elasticsearch": waited.total_seconds(), **ran}
 
     def kill(self, service: str) -> None:
-        """Kill the first process of a container, as the system would: the daemon starts it again."""
+        """Kill the first process of a container as the system would, so that the daemon restarts it."""
         process = docker("inspect", "--format", "{{.State.Pid}}", self.containers()[service])
         try:
             os.kill(int(process), signal.SIGKILL)
-        except PermissionError:  # not root: for the daemon, this one is stopped for good
+        except PermissionError:  # not root: the daemon does not restart a container killed this way
             docker("kill", self.containers()[service])
             docker("start", self.containers()[service])
 
     def memory(self) -> dict[str, str]:
-        """What each running service uses, of its limit."""
+        """The memory used by each running service, and its limit."""
         services = {container: service for service, container in self.containers().items()}
         lines = docker("stats", "--no-stream", "--format", "{{.ID}}\t{{.MemUsage}}").splitlines()
         used = dict(line.split("\t") for line in lines)
         return {services[container]: used[container] for container in used if container in services}
 
     def ask(self, path: str, timeout: float = 60.0) -> tuple[int, str]:
-        """The page's answer: its status, 0 if there is none, and its text."""
+        """The status and the text of the page's answer; status 0 without an answer."""
         try:
             with urllib.request.urlopen(self.url + path, timeout=timeout) as answer:
                 return answer.status, answer.read().decode()
@@ -149,7 +149,7 @@ class Stack:
             return 0, str(error)
 
     def search(self, query: str) -> list[dict[str, Any]]:
-        """The hits of a query. Raises Failed where it is not answered in full."""
+        """The hits of a query. Raises Failed if the answer is incomplete."""
         status, text = self.ask(f"/api/v1/search?q={quote(query)}")
         if status != 200:
             raise Failed(f"a search was answered {status}: {text[:500]}")
@@ -160,7 +160,7 @@ class Stack:
         return hits
 
     def remains(self) -> dict[str, list[str]]:
-        """What there is of this project in the daemon."""
+        """The remaining objects of this project in the daemon, by kind."""
         label = f"label=com.docker.compose.project={self.name}"
         return {
             "containers": docker("ps", "--all", "--quiet", "--filter", label).split(),
@@ -170,7 +170,7 @@ class Stack:
 
 
 def docker(*arguments: str) -> str:
-    """What a docker command prints, errors included. Raises Failed."""
+    """The output of a docker command, with errors. Raises Failed."""
     done = subprocess.run(
         ["docker", *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
     )
@@ -180,7 +180,7 @@ def docker(*arguments: str) -> str:
 
 
 def compose_program() -> list[str]:
-    """Compose 2, or else the older program. Raises Failed where there is neither."""
+    """The command of Compose 2, or else of the older program. Raises Failed if neither exists."""
     for command in (["docker", "compose"], ["docker-compose"]):
         try:
             if subprocess.run([*command, "version"], capture_output=True, check=False).returncode == 0:

@@ -1,4 +1,4 @@
-"""Searches at a steady rate, and what became of them."""
+"""Searches at a steady rate, and their outcomes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _THREADS = 40
 
 
 class Traffic:
-    """So many searches a second, until the block ends. `statuses` counts answers; 0 is none at all."""
+    """Sends searches at a steady rate until the block ends. `statuses` counts statuses; 0 is no answer."""
 
     def __init__(self, stack: Stack, rate: float) -> None:
         self._stack, self._pause = stack, 1 / rate

@@ -1,4 +1,4 @@
-"""What is tried with the containers, step by step. Each step says what it saw, and raises Failed."""
+"""The steps of the trial. Each prints what it finds, and raises Failed."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from tools.containers.traffic import Traffic
 
 _VERSION_LABEL = "org.opencontainers.image.version"
 LARGEST_IMAGE_MB = 350
-"""The goal for the image; what it adds to its base is said beside it."""
+"""The goal for the size of the image."""
 _WAIT_SECONDS = 300
 _OUTAGE_SECONDS = 40
 _RATE = 20.0
 _LEAST_ANSWERED = 0.95
-"""Of the searches while a node is lost. A machine without idle processors refuses some, with the reason."""
+"""Minimum share of searches answered while a node is lost. A busy machine refuses some, with the reason."""
 _UNWANTED = {
     "setup": ("Could not determine local host name",),
     "elasticsearch": ("configured as if to discover",),
     "load": ("Error:", "Traceback"),
     "keys": ("Error:", "Traceback"),
 }
-"""What logs of a first start must not say."""
+"""Patterns that the logs of a first start must not contain."""
 NEWS = "".join(
     json.dumps({"id": f"quokka-{n}", "date": "2024-03-05", "text": f"The quokka {n} was seen. It ate."})
     + "\n"
@@ -46,7 +46,7 @@ def timed(text: str) -> Iterator[None]:
 
 
 def wait_for(what: str, is_there: Callable[[], bool]) -> float:
-    """Seconds until something is so. Raises Failed if it takes too long."""
+    """Seconds until `is_there` is true. Raises Failed if it takes too long."""
     began = time.monotonic()
     while time.monotonic() - began < _WAIT_SECONDS:
         try:
@@ -74,7 +74,7 @@ def build(stack: Stack) -> None:
 
 
 def start(stack: Stack) -> None:
-    """From nothing to a search through the page, and nothing alarming in the logs."""
+    """Start without data, search through the page, and check the logs."""
     with timed("first up, to the first search"):
         stack.compose("up", "-d", "--no-build")
         wait_for("the page", lambda: bool(stack.search("earthquake")))
@@ -91,7 +91,7 @@ def start(stack: Stack) -> None:
 
 
 def load(stack: Stack, replicas: str = "") -> None:
-    """A load of news from standard input replaces what there was."""
+    """Load news from standard input in place of the present documents."""
     with timed("load from standard input"):
         more = ["--replicas", replicas] if replicas else []
         stack.esr("load", "-", "--if-exists", "replace", *more, input=NEWS)
@@ -103,7 +103,7 @@ def load(stack: Stack, replicas: str = "") -> None:
 
 
 def has_news(stack: Stack) -> bool:
-    """Whether searches find what was loaded, all of it. Raises Failed."""
+    """Whether searches find all loaded documents. Raises Failed."""
     found = {hit["document_id"] for hit in stack.search("quokka seen")}
     status, text = stack.ask("/api/v1/search?q=quokka&k=100")
     documents = {hit["document_id"] for hit in json.loads(text)["hits"]} if status == 200 else set()
@@ -113,13 +113,13 @@ def has_news(stack: Stack) -> bool:
 
 
 def kill_page(stack: Stack) -> None:
-    """It comes back by itself."""
+    """Kill the page, which must restart by itself."""
     stack.kill("esr")
     say(f"page killed, back after {wait_for('the page', lambda: has_news(stack)):.0f} s")
 
 
 def kill_elasticsearch(stack: Stack) -> None:
-    """It comes back by itself; meanwhile searches are refused clearly."""
+    """Kill Elasticsearch, which must restart by itself; until then, searches get a clear refusal."""
     with Traffic(stack, 5) as traffic:
         stack.kill("elasticsearch")
         time.sleep(2)
@@ -139,7 +139,7 @@ def down_and_up(stack: Stack) -> None:
 
 
 def grow(stack: Stack) -> None:
-    """From one node to three, with the data of the first."""
+    """Grow from one node to three, with the data of the first."""
     stack.use(THREE_NODES)
     with timed("up with three nodes"):
         stack.compose("up", "-d", "--no-build")
@@ -149,7 +149,7 @@ def grow(stack: Stack) -> None:
 
 
 def start_three(stack: Stack) -> None:
-    """Three nodes from nothing."""
+    """Start three nodes without data."""
     stack.use(THREE_NODES)
     start(stack)
 
@@ -165,7 +165,7 @@ def nodes(stack: Stack) -> int:
 
 
 def ask_elasticsearch(stack: Stack, method: str, path: str, body: object = None) -> Any:
-    """As docs/containers.md does."""
+    """Send a request to Elasticsearch, as in docs/containers.md."""
     curl = 'curl -fsS --cacert config/certificates/ca.crt -u "elastic:$(cat /login/elastic)" "$@"'
     arguments = ["-X", method, f"https://localhost:9200/{path}"]
     if body is not None:
@@ -175,7 +175,7 @@ def ask_elasticsearch(stack: Stack, method: str, path: str, body: object = None)
 
 
 def back_up(stack: Stack) -> None:
-    """A snapshot of the loads brings them back when all are deleted."""
+    """Make a snapshot of the loads, delete them, and restore them."""
     repository, snapshot = "_snapshot/backup", "_snapshot/backup/monday"
     fs = {"type": "fs", "settings": {"location": "/backups/news"}}
     everything = {"indices": "news-*-esr-*", "include_global_state": True}
@@ -190,7 +190,7 @@ def back_up(stack: Stack) -> None:
 
 
 def lose_a_node(stack: Stack) -> None:
-    """One of three nodes is killed while people search: searches go on."""
+    """Kill one of three nodes during searches, which must go on."""
     with Traffic(stack, _RATE) as traffic:
         time.sleep(10)
         stack.kill("elasticsearch-2")
@@ -201,7 +201,7 @@ def lose_a_node(stack: Stack) -> None:
 
 
 def run_round(stack: Stack, number: int, chance: random.Random) -> None:
-    """Kill something while people search, then down and up: nothing is lost."""
+    """Kill a container during searches, then stop and start all: nothing may be lost."""
     harm = chance.choice(("page", "worker", "elasticsearch", "pause"))
     with Traffic(stack, 5) as traffic:
         if harm == "worker":

@@ -132,7 +132,7 @@ def _form(form: Form | boosts.Boost) -> str:
 
 
 def _signals() -> Iterator[str]:
-    """The signals in full, except models and priors, which have sections of their own."""
+    """The signals in full, except models and priors, which have other sections."""
     others = [kind for kind in signal_types().values() if kind.group in ("models", "priors")]
     yield from (_signal(kind) for kind in signal_types().values() if kind not in others)
     model_names = ", ".join(f"`{kind.name}`" for kind in others if not kind.name.startswith(PRIOR))

@@ -34,12 +34,12 @@ _FIELDS_ONLY = (
     *("Explanation", "LoadReport", "DeliveryReport", "EnrichmentReport", "Generation"),
     *("Document", "Sentence"),
 )
-"""Classes of which the reference has the fields and the docstring: their other members are for esr itself."""
+"""Classes of which the reference has only the fields and the docstring: other members are internal."""
 _INHERITED = {
     "AppendOptions": ("ReadOptions", "WriteOptions"),
     "LoadOptions": ("AppendOptions", "LoginOptions"),
 }
-"""Options that others have too: the page lists them once."""
+"""Options that several classes share, which the page lists once."""
 
 
 def build_page() -> str:
@@ -58,7 +58,7 @@ def described_names() -> set[str]:
 
 
 def public_members(owner: type) -> dict[str, Any]:
-    """The methods and properties of a class itself that are no secret, by name, in their order."""
+    """The public methods and properties defined in a class, by name, in their order."""
     return {
         name: member
         for name, member in vars(owner).items()
@@ -89,7 +89,7 @@ def _describe(name: str, value: Any, section: str) -> Iterator[str]:
 
 
 def _fields(owner: Any) -> dict[str, str]:
-    """The fields of a class of data, with their types as they are written."""
+    """The fields of a data class, with their types as written."""
     annotations = {} if not isinstance(owner, type) else inspect.get_annotations(owner)
     return {
         name: annotation if isinstance(annotation, str) else _type_name(annotation)
@@ -104,7 +104,7 @@ def _type_name(annotation: Any) -> str:
 
 
 def _code(name: str, function: Any) -> str:
-    """The signature as a block of code, a line for each argument if one line is too long."""
+    """The signature as a block of code, with a line for each argument if one line would be too long."""
     signature = inspect.signature(function)
     parameters = [p for p in signature.parameters.values() if p.name != "self"]
     texts = [_argument(parameter) for parameter in parameters]
@@ -128,7 +128,7 @@ def _argument(parameter: inspect.Parameter) -> str:
 
 
 def _text(value: Any) -> str:
-    """The docstring, with the names of arguments and others as they are."""
+    """The docstring of an object, which must have one."""
     text = inspect.getdoc(value)
     assert text, f"{value!r} has no docstring"
     return re.sub(r"\n{3,}", "\n\n", text)
