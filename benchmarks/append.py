@@ -1,9 +1,9 @@
-"""How long a search takes before a delivery, after it, and after a load of everything.
+"""The time of a search before a delivery, after it, and after a load of all documents.
 
     python -m benchmarks.append WHERE documents.jsonl.gz queries.tsv.gz [--documents N] [--share .05]
 
 WHERE is the beginning of the names of three indices, folders or aliases, which are replaced: one without
-the delivery, one to which it was appended, and one of everything. Every query is searched in all three in
+the delivery, one to which it was appended, and one of all documents. Every query is searched in all three in
 turn, so that other work on the machine slows all of them. The percentiles are over queries.
 """
 
@@ -27,7 +27,7 @@ NAMES = ("before", "appended", "fresh")
 
 
 def split(documents: Path, count: int | None, share: float, folder: Path) -> tuple[Path, Path]:
-    """Files with what is loaded, and with the delivery: the last documents."""
+    """The files of the loaded documents and of the delivery, which has the last documents."""
     with gzip.open(documents, "rt", encoding="utf-8") as lines:
         chosen = list(itertools.islice(lines, count))
     end = round(len(chosen) * (1 - share))
@@ -51,7 +51,7 @@ def run(*arguments: object) -> None:
 
 
 def measure(locations: list[str], queries: list[list[str]], k: int) -> dict[str, list[float]]:
-    """Milliseconds of each query, by index. Each query is first searched once without a clock."""
+    """Milliseconds of each query, by index. Each query is first searched once untimed."""
     times: dict[str, list[float]] = {name: [] for name in NAMES}
     with ExitStack() as opened:
         searchers = [opened.enter_context(open_searcher(location)) for location in locations]

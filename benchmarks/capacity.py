@@ -1,6 +1,6 @@
 """Write the tables of docs/capacity.md: `python -m benchmarks.capacity`.
 
-They are made of `esr/lab/measurements.json`, whose figures come from `benchmarks.scale` and
+They are made from `esr/lab/measurements.json`, whose figures come from `benchmarks.scale` and
 `benchmarks.scale_elasticsearch`. The text around them is written by hand.
 """
 
@@ -31,7 +31,7 @@ _TABLE = re.compile(r"(<!-- (\w+): python -m benchmarks.capacity -->\n)(?:\|.*\n
 
 
 def fill(page: str) -> str:
-    """The page with the tables behind their marks."""
+    """The page, with each table after its mark."""
     return _TABLE.sub(lambda match: match[1] + "".join(TABLES[match[2]]()), page)
 
 
@@ -102,7 +102,7 @@ TABLES: dict[str, Callable[[], Iterator[str]]] = {
     "elasticsearch": lambda: _plans(estimate_elasticsearch),
     "shards": _shards,
 }
-"""By the name in the mark."""
+"""The tables by the name in their marks."""
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""How long the search box waits for completions.
+"""The time that the search box waits for completions.
 
     python -m benchmarks.completion INDEX queries.tsv [--count N]
 
-A query is typed letter by letter up to somewhere in it; what is completed is the text at that moment, and
-letters of its first word as a source or a name. Each text is asked for once.
+Each query is typed letter by letter up to some position. The text up to it is completed, and letters of the
+first word are completed as a source or a name. Each text is requested once.
 """
 
 from __future__ import annotations

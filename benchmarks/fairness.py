@@ -3,10 +3,10 @@
     python -m benchmarks.fairness INDEX queries.tsv [--clients 4 16 64 200] [--seconds 20]
 
 INDEX is a folder or an address, served by `esr serve` with a worker for each core. Clients send the next
-query when they have an answer, or when a refusal says that they may. Then some clients search while one sends
-a query of 1,000 words, which scores every sentence; the server is told to take it. Prints a row for each:
-answers of 200 a second, percentiles of their milliseconds, refusals a second and theirs, refusals that do not
-say when to come again, and requests without an answer.
+query after an answer, or at the time that a refusal names. In a second trial, some clients search while one
+sends a query of 1,000 words, which scores every sentence and which the server is set to accept. Prints a row
+for each trial: answers with status 200 per second, percentiles of their milliseconds, the same of refusals,
+refusals without a time to retry, and requests without an answer.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from benchmarks.speed.serving import run_clients, serve
 
 QUERIES = 300
 FEW = 4
-"""Clients beside which the slow query is asked."""
+"""Number of clients that search while the slow query is sent."""
 SLOW_TERMS = 1000
 LIMITS = {"ESR_QUERY_TERMS": "1000", "ESR_QUERY_CHARS": "10000"}
-"""More than a server takes by default, for the slow query. An address may have 8 KB."""
+"""Limits above the defaults, for the slow query. An address may have 8 KB."""
 
 
 def main() -> None:
@@ -60,7 +60,7 @@ def _searches(url: str, queries: list[str]) -> dict[str, Any]:
 
 
 def _slow_search(url: str, path: Path) -> dict[str, Any]:
-    """One query of the shortest words, of which every sentence is a candidate."""
+    """A query of the shortest words, for which every sentence is a candidate."""
     words = {word.lower() for query in read_queries(path, 20 * QUERIES) for word in query if len(word) > 2}
     chosen = sorted(words, key=lambda word: (len(word), word))[:SLOW_TERMS]
     address = f"/api/v1/search?q={quote_plus(' '.join(chosen))}&candidates=all&k=10"

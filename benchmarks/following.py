@@ -1,8 +1,8 @@
-"""How long it takes to follow a story: timelines, the newest sentences, the new ones, more like one.
+"""The times of following a story: timelines, the newest sentences, new ones, and ones similar to a sentence.
 
     python -m benchmarks.following INDEX queries.tsv [--count N]
 
-Queries are those of 2 to 6 words, each searched once before. The percentiles are over queries.
+Queries are those of 2 to 6 words, each first searched once untimed. The percentiles are over queries.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def show_novel(searcher: Searcher, query: str) -> None:
 
 
 def show_similar(searcher: Searcher, query: str) -> None:
-    """More like the best sentence, which is looked up outside the time measured: see `measure`."""
+    """Sentences similar to the best one, which is looked up outside the measured time: see `measure`."""
     find_similar(searcher, query)
 
 
@@ -52,7 +52,7 @@ TASKS: dict[str, Callable[[Searcher, str], None]] = {
 def measure(
     searcher: Searcher, queries: list[list[str]], task: Callable[[Searcher, str], None]
 ) -> list[float]:
-    """Milliseconds of each query, without those that have nothing to search for."""
+    """Milliseconds of each query that has something to search for."""
     times = []
     for words in queries:
         with suppress(esr.errors.UsageError):

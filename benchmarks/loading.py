@@ -1,4 +1,4 @@
-"""The rate of `esr load` beside the client's bulk helper, which sends the same entries from a file.
+"""The rate of `esr load` compared with the client's bulk helper, which sends the same entries from a file.
 
     python -m benchmarks.loading FILE http://localhost:9200 [--workers N]
 

@@ -1,4 +1,4 @@
-"""How fast sentences are encoded, and searches by words and meaning are, beside what bounds them.
+"""The speed of encoding sentences, and of searches by words and meaning, compared with its bounds.
 
     python -m benchmarks.meaning_speed rate docs.jsonl.gz [--number 2000]
     python -m benchmarks.meaning_speed fill INDEX [--encoded 3000]
@@ -6,18 +6,18 @@
     python -m benchmarks.meaning_speed search INDEX queries.tsv [--number 60] [--plain NAME]
     python -m benchmarks.meaning_speed nearest INDEX queries.tsv [--number 60] [--vectors 5000000]
 
-`rate` encodes sentences as `esr enrich --title-weight 1` does, and by the bare runtime from tokens that are
-ready, in turns, in processor time. `fill` gives every sentence of an index a vector, of which only some are
-encoded: the others are mixed of two of them, .8 of one and .6 of the other, drawn with a seed. They are for
-times alone. `load` loads documents into Elasticsearch with such vectors, so many times as
-benchmarks.speed.corpus makes them; for millions, that is faster than `fill`. `search` prints medians and 95th
-percentiles of searches in turns, with the query's vector in the cache; scans of all vectors by themselves. On
-Elasticsearch also of `match`, in the same index, or in an index of the texts alone on the same node, and how
-many of the nearest an index of the vectors misses.
+`rate` encodes sentences as `esr enrich --title-weight 1` does, and, in turns, by the bare runtime from
+prepared tokens; it prints processor times. `fill` gives every sentence of an index a vector. Only some are
+encoded: each other vector is a mixture of two of these, .8 of one and .6 of the other, drawn with a seed, and
+serves only for timing. `load` loads the documents into Elasticsearch with such vectors, repeated `--times`
+times by benchmarks.speed.corpus; for millions, this is faster than `fill`. `search` prints medians and 95th
+percentiles of searches in turns, with the query's vector in the cache, and of separate scans of all vectors.
+For Elasticsearch, it also prints those of `match`, in the same index or in an index of only the texts on the
+same node, and how many of the nearest vectors an index of the vectors misses.
 
-`nearest` compares the 100 nearest by bits with those of all products, for the vectors of a folder; with
-`--vectors`, of so many, in memory: those of the folder again and again, each time with other noise of half
-the vectors' size.
+`nearest` compares the 100 nearest vectors by bits with those by all products, for the vectors of a folder.
+With `--vectors`, it does so for that many vectors in memory: those of the folder, repeated with new noise of
+half the vectors' length.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ from esr.text.document import VECTORS, Document, SentenceEnrichment
 BATCH = 50_000
 ROUNDS = 4
 STEP = 37
-"""Of the documents of a file every so manieth is encoded, so that all sources are among them."""
+"""The step between encoded documents of a file, so that all sources are among them."""
 HYBRID = Ranking.from_file("hybrid")
 NEIGHBOURS = 100
 NEAREST = f"nearest {NEIGHBOURS} of all vectors"
@@ -125,7 +125,7 @@ def measure_rate(path: str, number: int) -> None:
 
 
 def _bare_runs(encoder: Encoder, document: Document) -> Callable[[], None]:
-    """Runs the model over the sentences of a document, tokenised before."""
+    """A function that runs the model on the tokenised sentences of a document."""
     texts = (f"{document.title}. {s.text}" if document.title else s.text for s in document.sentences)
     tokenizer = encoder._tokenizer
     assert tokenizer is not None  # the default encoder has one
@@ -208,7 +208,7 @@ def measure_searches(where: str, path: Path, number: int, plain: str | None) -> 
     with open_searcher(where) as searcher:
         searcher.index.warm_up()
         ways = _ways(searcher, plain)
-        # Reading all vectors empties the processor's caches for whoever comes next, so it is timed by itself.
+        # Reading all vectors evicts the processor's caches, so this way is timed separately.
         scans = {name: ways.pop(name) for name in (NEAREST, EXACTLY) if name in ways}
         times = _time_in_turns(ways, queries)
         for name, scan in scans.items():
@@ -249,9 +249,9 @@ def _ways(searcher: Searcher, plain: str | None) -> dict[str, Callable[[str], An
 
 
 def _time_in_turns(ways: Mapping[str, Callable[[str], Any]], queries: Sequence[str]) -> dict[str, Floats]:
-    """By way, a row for each query: milliseconds by the clock, and of processor time of all threads.
+    """By way, an array (queries, 2): milliseconds of the wall clock, and of all threads' processor time.
 
-    Every way answers a query before the next one comes.
+    Every way answers a query before the next query.
     """
     for query in queries:
         for search in ways.values():
@@ -306,14 +306,14 @@ def measure_nearest(where: str, path: Path, number: int, vectors: int | None) ->
 
 
 class _Vectors:
-    """What a search needs of a layer."""
+    """The parts of a layer that a search needs."""
 
     def __init__(self, vectors: npt.NDArray[np.int8], scales: npt.NDArray[np.float64]) -> None:
         self.vectors, self.vector_scales, self.dimensions = vectors, scales, vectors.shape[1]
 
 
 def _repeat_vectors(cache: Any, number: int) -> Any:
-    """The parts of a cache that a search for the nearest needs, with so many vectors."""
+    """The parts of a cache that a search for the nearest needs, with `number` vectors."""
     spans = [span for segment in cache.snapshot.segments for span in segment.enrichment.vector_spans]
     rows = [slice(span.start - span.first, span.stop - span.first) for span in spans]
     vectors = np.concatenate([span.layer.vectors[part] for span, part in zip(spans, rows, strict=True)])
@@ -337,7 +337,7 @@ def _repeat_vectors(cache: Any, number: int) -> Any:
 
 
 def _time(search: Callable[[str], object], query: str) -> tuple[float, float]:
-    """Milliseconds by the clock and of processor time of all threads, medians of rounds after the first."""
+    """Milliseconds of the wall clock and of all threads' processor time: medians of all rounds but one."""
     times = []
     for _ in range(ROUNDS):
         started, used = time.perf_counter(), time.process_time()

@@ -20,16 +20,16 @@ import psutil
 
 from benchmarks.speed.workspace import ESR
 
-# What a process and its children take while it runs, sampled from outside.
+# The memory and processor time of a process and its children, sampled from outside.
 
 
 INTERVAL = 0.1  # seconds between samples
 
 
 class PeakUsage:
-    """The greatest memory of a process and its children so far, in bytes, and their processor time.
+    """The peak memory of a process and its children in bytes, and their processor time in seconds.
 
-    `own` is private memory; `resident` has the pages of mapped files too, which the system can reclaim.
+    `own` is private memory; `resident` includes the pages of mapped files, which the system can reclaim.
     """
 
     def __init__(self, pid: int) -> None:
@@ -40,7 +40,7 @@ class PeakUsage:
         self._thread.start()
 
     def stop(self) -> None:
-        """Wait for the last sample, once the process has ended."""
+        """Wait for the last sample after the end of the process."""
         self._thread.join()
 
     def _sample(self) -> None:

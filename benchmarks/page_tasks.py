@@ -1,10 +1,9 @@
-"""Seven tasks of readers, played on a served page in a real browser: the steps that each takes, and the time.
+"""Seven tasks of readers, performed on a served page in a real browser: their steps and times.
 
     python -m benchmarks.page_tasks http://127.0.0.1:8080 [--query "travel ban"]
 
-A step is what a reader does once: a click, a key, a text that is typed. The time is that of the browser and
-the server alone, since the script does not think. The query is the first example of the first page, unless
-one is given. A task that cannot be finished is an error.
+A step is one action: a click, a key, or typing a text. The time is only that of the browser and the server.
+The default query is the first example of the first page. A task that cannot be finished is an error.
 """
 
 from __future__ import annotations
@@ -21,14 +20,14 @@ from esr.wording import format_table
 
 
 class Reader:
-    """Someone at the page, whose steps are counted."""
+    """A reader of the page, whose steps are counted."""
 
     def __init__(self, page: Page, address: str, query: str) -> None:
         self.page, self.address, self.query = page, address.rstrip("/"), query
         self.steps = 0
 
     def open(self, path: str, **arguments: str) -> None:
-        """Begin at a page; no step of the task."""
+        """Open a page to begin with, which does not count as a step."""
         self.page.goto(self.address + path + (f"?{urlencode(arguments)}" if arguments else ""))
 
     def click(self, target: Locator, leads_on: bool = False) -> None:
@@ -54,14 +53,14 @@ class Reader:
             self.page.keyboard.press(key)
 
     def search(self, text: str) -> None:
-        """Type into the box, and Enter."""
+        """Type a text into the box, and press Enter."""
         self.steps += 1
         self.page.locator("#q").fill(text)
         with self.page.expect_event("load"):
             self.press("Enter")
 
     def save(self, name: str) -> None:
-        """Take a file away."""
+        """Download a file."""
         with self.page.expect_download():
             self.button(name)
 
@@ -70,7 +69,7 @@ class Reader:
 
 
 def visit_first(reader: Reader) -> None:
-    """First visit: what is here, and an article that it leads to."""
+    """First visit: the first page, and an article from there."""
     reader.open("/")
     reader.click(reader.page.locator(".examples a").first, leads_on=True)
     reader.click(reader.page.locator(".hits a.open").first)
@@ -78,7 +77,7 @@ def visit_first(reader: Reader) -> None:
 
 
 def meet_deadline(reader: Reader) -> None:
-    """Journalist on deadline: the newest sentence, kept, with its citation as a file."""
+    """Journalist on deadline: clip the newest sentence, and download its citation."""
     reader.open("/")
     reader.search(reader.query)
     reader.menu("Order")
@@ -90,7 +89,7 @@ def meet_deadline(reader: Reader) -> None:
 
 
 def investigate(reader: Reader) -> None:
-    """Investigator: one source, one time, by document; the search is saved for tomorrow."""
+    """Investigator: restrict to one source and one period, group by document, and save the search."""
     reader.open("/")
     reader.search(reader.query)
     reader.click(reader.page.locator(".rail .tick").first, leads_on=True)
@@ -104,7 +103,7 @@ def investigate(reader: Reader) -> None:
 
 
 def check_fact(reader: Reader) -> None:
-    """Fact checker: who says exactly this, in which words around it, and why it is found."""
+    """Fact checker: search for a phrase, open its context, and the explanation of a score."""
     reader.open("/")
     reader.search(f'"{reader.query}"')
     reader.page.locator("#hit-1 article").hover()
@@ -115,7 +114,7 @@ def check_fact(reader: Reader) -> None:
 
 
 def judge(reader: Reader) -> None:
-    """Researcher: two rankings of one query, ten sentences of each judged, and the qrels as a file."""
+    """Researcher: compare two rankings, judge ten sentences of each, and download the qrels."""
     reader.open("/search", q=reader.query)
     reader.menu("Ranking")
     reader.link("Compare rankings")
@@ -126,7 +125,7 @@ def judge(reader: Reader) -> None:
 
 
 def read_lines(reader: Reader) -> None:
-    """Linguist: the words in context, ordered by what follows them."""
+    """Linguist: show the words in context, sorted by the words after them."""
     reader.open("/")
     reader.search(reader.query)
     reader.link("Concordance")
@@ -136,7 +135,7 @@ def read_lines(reader: Reader) -> None:
 
 
 def use_keys(reader: Reader) -> None:
-    """Keyboard alone: a search, its third sentence in the article, back, and kept."""
+    """Keyboard only: search, open the third sentence in its article, go back, and clip it."""
     reader.open("/search", q=reader.query)
     reader.press("/")
     reader.search(reader.query)

@@ -1,4 +1,4 @@
-"""The queries that benchmarks of searches share, and how their times are told."""
+"""The queries that benchmarks of searches share, and the format of their times."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 WARM_UP = 30
-"""Queries that are given beyond those asked for, to be searched first without a clock."""
+"""Number of additional queries, which are searched first and not timed."""
 
 
 def read_queries(path: Path, count: int) -> list[list[str]]:
-    """Queries of 2 to 6 words, as lists of these."""
+    """Queries of 2 to 6 words, as lists of words."""
     with (
         gzip.open(path, "rt", encoding="utf-8")
         if path.suffix == ".gz"
@@ -26,6 +26,6 @@ def read_queries(path: Path, count: int) -> list[list[str]]:
 
 
 def describe_times(times: Sequence[float]) -> str:
-    """The median and the 95th percentile of milliseconds, and how many there are."""
+    """The median and the 95th percentile of milliseconds, and their number, as text."""
     median, tail = statistics.median(times), sorted(times)[int(0.95 * len(times))]
     return f"p50 {median:7.2f} ms   p95 {tail:7.2f} ms   n {len(times)}"

@@ -1,9 +1,9 @@
-"""What phrases, exclusions and prefixes cost, beside the same words without syntax.
+"""The cost of phrases, exclusions and prefixes, compared with the same words without syntax.
 
     python -m benchmarks.query_language INDEX queries.tsv [--count N]
 
-Each query is searched as words and in three ways with syntax, made of its own words, one after another in one
-run. Each was searched before without its conditions, so that its terms are known; its conditions are new.
+Each query is searched as words, and in three forms with syntax made of the same words, in turns. It was first
+searched without conditions, so that its terms are cached, but not its conditions.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FORMS = ("words", "phrase", "exclusion", "prefix")
 
 
 def variants(words: list[str]) -> Iterator[tuple[str, ParsedQuery]]:
-    """The same words in each form."""
+    """The words in each form, by the name of the form."""
     first, last, rest = words[0], words[-1], " ".join(words[:-1])
     yield "words", literal(" ".join(words))
     yield "phrase", parse(f'"{first} {words[1]}" {" ".join(words[2:])}')
@@ -37,7 +37,7 @@ def variants(words: list[str]) -> Iterator[tuple[str, ParsedQuery]]:
 
 
 def measure(searcher: Searcher, queries: list[list[str]], k: int) -> dict[str, list[float]]:
-    """Milliseconds of each search by form, without those that have nothing to search for."""
+    """Milliseconds of each search by form, without queries that have nothing to search for."""
     ranking = Ranking()
     times: dict[str, list[float]] = {form: [] for form in FORMS}
     for n, words in enumerate(queries):

@@ -1,11 +1,10 @@
-"""Load, size, memory and searches of a folder at several sizes, each in a process of its own.
+"""Load, size, memory and searches of a folder at several sizes, each in a separate process.
 
     python -m benchmarks.scale documents.jsonl.gz queries.tsv.gz --work FOLDER --times 1 4 20
 
-A collection of N times the documents (`benchmarks.speed.corpus`) goes to `esr load -` through a pipe, so that
-only the index takes room. Figures are appended to docs/capacity.jsonl, with commit, machine, and how busy it
-was. An index that is there already is searched and not loaded again; `--remove` deletes each one after its
-figures.
+A collection of N times the documents (`benchmarks.speed.corpus`) is piped into `esr load -`, so that only the
+index takes disk space. Figures are appended to docs/capacity.jsonl, with commit, machine and load. An
+existing index is searched without being loaded again; `--remove` deletes each index after its measurement.
 """
 
 from __future__ import annotations
@@ -30,11 +29,11 @@ from esr import topics
 PART = "scale"
 SEARCHES = 150
 EVERY = 30
-"""Every thirtieth headline of the file is a query, as it comes."""
+"""The step between headlines that are queries, unchanged."""
 
 
 def load(source: Path, where: Path, times: int) -> dict[str, Any]:
-    """Load the documents `times` times into a folder. Times are of the wall clock and of the processors."""
+    """Load the documents `times` times into a folder. Measures wall-clock and processor time."""
     command = [*ESR, "load", "-", "--format", "jsonl", "--index", str(where), "--if-exists", "replace"]
     started = time.perf_counter()
     with subprocess.Popen(
@@ -58,7 +57,7 @@ def load(source: Path, where: Path, times: int) -> dict[str, Any]:
 
 
 def search(where: Path, queries: Path) -> dict[str, Any]:
-    """What `benchmarks.scale_search` measures in a new process."""
+    """The output of `benchmarks.scale_search` in a new process."""
     command = [sys.executable, "-m", "benchmarks.scale_search", str(where)]
     lines = "\n".join(headlines(queries))
     process = subprocess.run(command, input=lines, text=True, stdout=subprocess.PIPE, cwd=ROOT, check=True)
@@ -67,7 +66,7 @@ def search(where: Path, queries: Path) -> dict[str, Any]:
 
 
 def headlines(path: Path) -> list[str]:
-    """Headlines as they come, in an order that a seed decides."""
+    """Unchanged headlines, shuffled by a seed."""
     queries = [topic.query() for topic in topics.read_topics(path)][::EVERY]
     random.Random(1).shuffle(queries)
     return queries[:SEARCHES]

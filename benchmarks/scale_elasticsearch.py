@@ -4,10 +4,10 @@
     python -m benchmarks.scale_elasticsearch documents.jsonl.gz queries.tsv.gz --work FOLDER \\
         --elasticsearch http://localhost:9200 --times 10 20
 
-For each size, `--loaders` send a slice each into one shard, and Elasticsearch's bulk helper loads the
-sentences alone, for a plain `match`. Both stand on the first node and are searched in turns. Then their
-shards are split into 4 and searched again, and again when these have spread over all nodes. Figures are
-appended to docs/capacity.jsonl after each of these steps.
+For each size, `--loaders` processes send one slice each into one shard, and Elasticsearch's bulk helper loads
+only the sentences, for a plain `match`. Both indices are on the first node and are searched in turns. They
+are searched again after a split into 4 shards, and after these have spread over all nodes. Figures are
+appended to docs/capacity.jsonl after each step.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ PART = "scale, Elasticsearch"
 ALIAS, PLAIN = "esr-scale", "esr-scale-plain"
 SHARDS = 4
 QUERIES, COMPARED = 60, 20
-"""Queries that are timed, and those whose pruned answer is compared with that of scoring everything."""
+"""Numbers of timed queries, and of queries whose pruned answer is compared with exhaustive scoring."""
 WARM_UP = 120
-"""Seconds in which other queries are asked before times are taken."""
+"""Seconds of other queries before the timed ones."""
 PATIENT = 3600
-"""Seconds for a request that moves or merges an index."""
+"""Timeout of a request that moves or merges an index, in seconds."""
 
 
 def main() -> None:
@@ -88,7 +88,7 @@ def measure(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
 
 
 def load(source: Path, location: str, slices: int) -> dict[str, Any]:
-    """Seconds of a load in slices, one process each; of a load without slices, if there is one."""
+    """Seconds of a load in slices, one process each, or of a load without slices if there is only one."""
     command = [*ESR, "load", str(source), "--index", location, "--analyzer", ANALYZER]
     command += ["--if-exists", "replace", "--keep", "0", "--shards", "1", "--replicas", "0"]
     started = time.perf_counter()
@@ -104,7 +104,7 @@ def load(source: Path, location: str, slices: int) -> dict[str, Any]:
 
 
 def load_plain(cluster: Cluster, source: Path) -> dict[str, Any]:
-    """Seconds of the bulk helper for the sentences alone, from the same file."""
+    """Seconds of the bulk helper for only the sentences, from the same file."""
     started = time.perf_counter()
     plain.load_plain(cluster, source, PLAIN)
     return _rate(cluster.client.count(index=PLAIN)["count"], time.perf_counter() - started)
@@ -115,9 +115,9 @@ def _rate(sentences: int, seconds: float) -> dict[str, Any]:
 
 
 def search(location: str, queries: list[str]) -> dict[str, Any]:
-    """Times of both indices in turns, answers beside those of scoring everything, bytes and segments.
+    """Times of both indices in turns, answers compared with exhaustive scoring, bytes and segments.
 
-    The first queries are timed, the others warm the nodes up.
+    The first queries are timed; the others warm up the nodes.
     """
     queries, others = queries[:QUERIES], queries[QUERIES:]
     cluster = Cluster(location)
@@ -142,7 +142,7 @@ def search(location: str, queries: list[str]) -> dict[str, Any]:
 
 
 def split(cluster: Cluster) -> None:
-    """Replace each index by one of 4 shards with the same entries, each of which stays in one of them."""
+    """Replace each index by one of 4 shards with the same entries."""
     client = cluster.client.options(request_timeout=PATIENT)
     (load,) = meta.searchable_loads(cluster)
     sentences = new_sentences_index(ALIAS, "")
@@ -173,7 +173,7 @@ def split(cluster: Cluster) -> None:
 
 
 def _delete_all(cluster: Cluster) -> None:
-    """Delete what an earlier run left: a load in slices would find itself served, and load nothing."""
+    """Delete indices of an earlier run: a load in slices that is already served would load nothing."""
     names = [*cluster.client.indices.get(index=f"{ALIAS}-*")]
     if names:
         cluster.client.indices.delete(index=names)

@@ -2,10 +2,10 @@
 
     python -m benchmarks.scale_search INDEX < queries
 
-Queries are lines, as people type them. A first round asks each once, as terms come that were never asked
-for; a second round is timed again. Pages are the ten best with texts, facets and counts. Times are
-milliseconds of the wall clock and of the thread, whose median says more on a busy machine. `memory` is in MB;
-`own` is what no file stands behind.
+Queries are lines, as people type them. A first round searches each once with terms that are not cached; a
+second round is timed again. Pages are the ten best sentences with texts, facets and counts. Times are
+milliseconds of the wall clock and of the thread, whose median is more reliable on a busy machine. `memory` is
+in MB; `own` is anonymous memory.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def main() -> None:
 
 
 def _page(searcher: Searcher, query: str) -> None:
-    """What a first page asks for: the best sentences, how many there are, and the counts of facets."""
+    """The calls of a first page: the best sentences, their total, and the counts of facets."""
     prepared = searcher.prepare(parse(query), Ranking())
     prepared.search(10)
     report_query(prepared, NO_FILTERS)
@@ -65,7 +65,7 @@ def _is_searchable(searcher: Searcher, query: str) -> bool:
 
 
 def _time(search: Callable[[str], object], queries: Sequence[str]) -> dict[str, float]:
-    """Percentiles over the queries, of the wall clock and of the thread's time."""
+    """Percentiles over the queries of the wall-clock time and of the thread's time, in milliseconds."""
     wall, thread = [], []
     for query in queries:
         started, thread_started = time.perf_counter(), time.thread_time()
@@ -80,7 +80,7 @@ def _time(search: Callable[[str], object], queries: Sequence[str]) -> dict[str, 
 
 
 def _memory() -> dict[str, float]:
-    """`own`: anonymous memory, which the system cannot take back. `resident`: with the pages of files."""
+    """Memory in MB. `own`: anonymous memory, which the system cannot reclaim; `resident`: also file pages."""
     fields = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text("ascii").splitlines())
     return {
         "own": round(int(fields["RssAnon"].split()[0]) / 1000, 1),

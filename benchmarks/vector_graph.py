@@ -1,12 +1,12 @@
-"""How many of the nearest vectors a graph of Elasticsearch finds, with these links, beam and shards.
+"""The share of the nearest vectors that Elasticsearch's graph finds, by its links, beam and shards.
 
     python -m benchmarks.vector_graph docs.jsonl.gz queries.tsv URL [--vectors 200000] [--real 40000]
         [--shards 1] [--links 32] [--beam 200] [--number 40]
 
-Indexes vectors without texts: those of real sentences, drawn with a seed, and each of these again and again
-with other noise of half its length. Merges each shard to one segment, as `--vector-index` does. Prints the
-seconds that this takes and, for each number of vectors that a search looks at, the share of the exact 100
-that it finds, the least share of a query, and the median milliseconds of a search.
+Indexes vectors without texts: those of real sentences, drawn with a seed, and repetitions of these with noise
+of half their length. Merges each shard to one segment, as `--vector-index` does. Prints the seconds that this
+takes and, for each number of vectors that a search examines, the mean and the minimum share of the exact 100
+that it finds, and the median milliseconds of a search.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _draw_sentences(documents: Path, number: int) -> list[str]:
 
 
 def _repeat(real: npt.NDArray[np.float32], number: int) -> Iterator[Vectors]:
-    """So many vectors of 8-bit numbers, in batches: the real ones, then these with noise."""
+    """`number` vectors of 8-bit numbers, in batches: the real ones, then these with noise."""
     draw = np.random.default_rng(5)
     for start in range(0, number, BATCH):
         rows = np.arange(start, min(start + BATCH, number))
@@ -97,7 +97,7 @@ def _create(client: Elasticsearch, dimensions: int, shards: int) -> None:
 
 
 def _index(client: Elasticsearch, batches: Iterator[Vectors], queries: Vectors) -> list[set[str]]:
-    """Index vectors under their numbers. Returns the ids of the nearest of each query, by exact cosines."""
+    """Index vectors with their numbers as ids. Returns the ids nearest to each query by exact cosine."""
     numbers, cosines, first = np.zeros((len(queries), 0), int), np.zeros((len(queries), 0)), 0
     for batch in batches:
         lines: list[dict[str, Any]] = []

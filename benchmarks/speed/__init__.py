@@ -1,8 +1,8 @@
-"""The speed of esr beside its peers: one command measures, stores the raw figures and writes the page.
+"""The speed of esr and its peers: one command measures, stores the raw figures and writes the page.
 
     python -m benchmarks.speed DOCUMENTS QUERIES --work FOLDER
 
-Every search runs in one thread. The variables for this are set here, before a library reads them.
+Every search runs in one thread. The variables for this are set here, before libraries read them.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Measure how fast esr is beside its peers, store the raw figures, and write the page that shows them.
+"""Measure the speed of esr and its peers, store the raw figures, and write the page that shows them.
 
     python -m benchmarks.speed documents.jsonl.gz queries.tsv.gz --work FOLDER --elasticsearch http://localhost:9200
     python -m benchmarks.speed … --only growth opening --sizes 1 10

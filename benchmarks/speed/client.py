@@ -1,12 +1,12 @@
 """A process with many clients. Each sends the next request after an answer, over a persistent connection.
-After a refusal, it waits as long as that says.
+After a refusal, it waits as long as the refusal says.
 
     python -m benchmarks.speed.client SECONDS CLIENTS < job.json
 
 The job is `{"url": …, "requests": [[path, body], …]}`; a body of null makes it a GET. Prints the number
-of answers, of answers other than 200, and the processor time of the clients; also how many answers had each
-status (0: none came), how many of 503 did not say when to come again, and percentiles of the seconds until
-an answer of 200, and until any other.
+of answers, of answers other than 200, and the processor time of the clients; also the number of answers by
+status (0: no answer), of answers 503 without a time to retry, and percentiles of the seconds until an answer
+200, and until any other.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _PERCENTILES = {"p50": 0.5, "p99": 0.99, "most": 1.0}
 
 
 class Outcome(NamedTuple):
-    """What became of a request. The status is 0 if no answer came."""
+    """The outcome of a request. The status is 0 without an answer."""
 
     status: int
     seconds: float
@@ -71,7 +71,7 @@ def _percentiles(seconds: Sequence[float]) -> dict[str, float]:
 
 
 def _run_client(job: dict[str, Any], number: int, clients: int, end: float, outcomes: list[Outcome]) -> None:
-    """Send every n-th request, over and over."""
+    """Send every n-th request, for n clients, repeatedly."""
     http = HTTPClient.from_url(job["url"], concurrency=1, network_timeout=60)
     requests = list(islice(cycle(job["requests"]), number, number + clients * len(job["requests"]), clients))
     for path, body in cycle(requests):

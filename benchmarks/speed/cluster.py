@@ -1,4 +1,4 @@
-"""Elasticsearch: esr's index beside an index with a plain text mapping, on the same node."""
+"""Elasticsearch: esr's index and an index with a plain text mapping, on the same node."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ALIAS, PLAIN = "esr-speed", "esr-speed-plain"
 
 
 def prepare_indexes(setup: Setup) -> str:
-    """The location of esr's index on the node. It and the plain one are loaded when the engine changed."""
+    """The location of esr's index on the node. Both indices are loaded again if the engine has changed."""
     url = f"{setup.elasticsearch}/{ALIAS}"
     cluster = Cluster(url)
     mark = setup.work / "elasticsearch.json"
@@ -72,7 +72,7 @@ def load_plain(cluster: Cluster, source: Path, index: str) -> None:
 
 
 def elasticsearch(setup: Setup) -> Iterator[dict[str, Any]]:
-    """The default model beside native BM25 `match`: times of the client, by both kinds of queries."""
+    """The default model and native BM25 `match`: times of the client, by both kinds of queries."""
     location = prepare_indexes(setup)
     for key, sample in (("", queries.sample(setup)), (HEADLINES, queries.headlines(setup))):
         yield {"key": key, **_measure(location, sample, setup)}
@@ -165,6 +165,6 @@ def _describe(cluster: Cluster) -> dict[str, Any]:
 
 
 def segments(cluster: Cluster, indices: Sequence[str]) -> list[int]:
-    """How many segments the indices behind these names have."""
+    """The numbers of segments of the indices behind these names."""
     stats = cluster.client.indices.stats(index=indices, metric=["segments"])["indices"]
     return sorted(index["primaries"]["segments"]["count"] for index in stats.values())

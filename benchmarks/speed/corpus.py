@@ -2,9 +2,9 @@
 
 The first part is the collection itself. Every further part has documents with the same lengths, dates and
 sources under new ids, and contains every sentence once: each document is split into halves, the halves are
-shuffled, and their sentences fill the documents one after another. So terms stay equally frequent and keep
-some of their co-occurrences, and no two documents with several sentences are equal. A title moves with the
-first sentence below it.
+shuffled, and their sentences fill the documents in turn. Thus terms remain equally frequent and keep some of
+their co-occurrences, and no two documents with several sentences are equal. A title moves with the first
+sentence below it.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ def _over_match(
 
 
 def _over_match_at_scale(k: int, percentile: str) -> Callable[[Figures], float | None]:
-    """At ten times the documents, by `python -m benchmarks.scale_elasticsearch`."""
+    """The ratio to `match` at ten times the documents, from `python -m benchmarks.scale_elasticsearch`."""
     return _from_figure(
         SCALE,
         f"{GROWTH_SIZE}x, 1 node, 1 shard",

@@ -1,7 +1,6 @@
-"""How long searches of the embedded engine take beside its peers': one size, several, models, cold terms.
+"""The times of searches by the embedded engine and its peers: by size, by model, and with cold terms.
 
-Scoring everything is timed by itself: it goes through so much memory that whoever comes after it finds the
-processor's caches empty.
+Exhaustive scoring is timed separately, because it evicts the processor's caches.
 """
 
 from __future__ import annotations
@@ -35,11 +34,11 @@ OWN_TERMS = Ranking(candidates="matching")
 GROWN = ("bm25s", "tantivy")
 """The peers at every size."""
 DEPTHS = (1, 2, 5, 10, 20, 50, 100)
-"""How many times k sentences a first stage finds in `recall`."""
+"""Depths of the first stage in `recall`, as multiples of k."""
 
 
 class Exhaustive:
-    """The embedded engine with every candidate scored: nothing of the public interface asks for that."""
+    """The embedded engine with every candidate scored, which the public interface does not offer."""
 
     def __init__(self, where: Path) -> None:
         self.searcher = open_searcher(str(where))
@@ -53,7 +52,7 @@ class Exhaustive:
 
 
 def latency(setup: Setup) -> Iterator[dict[str, Any]]:
-    """The default model in all ways, at the size of the source."""
+    """The default model in all ways of searching, at the size of the source."""
     sample, where = queries.sample(setup), esr_index(setup, 1)
     searcher, exhaustive = _open(where), Exhaustive(where)
     snapshot = searcher.index.snapshot()
@@ -66,7 +65,7 @@ def latency(setup: Setup) -> Iterator[dict[str, Any]]:
         return list(searcher.search(query, k=k, records=False).hits)
 
     def search_unpacking(query: str, k: int) -> object:
-        """With texts, where no document was shown before."""
+        """Search with texts of documents that are not cached."""
         hits = LazyHits.of(searcher.search(query, k=k, records=False).hits)
         documents = DocumentCache(exhaustive.snapshot.segments, SearchMemory(0))
         return read_records(exhaustive.snapshot, documents, hits.ordinals.tolist())
@@ -115,7 +114,7 @@ def growth(setup: Setup) -> Iterator[dict[str, Any]]:
 
 
 def models(setup: Setup) -> Iterator[dict[str, Any]]:
-    """Every model that scores sentences by itself, in each of its contexts, top 100."""
+    """Every model of the first stage in each of its contexts, top 100."""
     sample, searcher, k = queries.sample(setup), _open(esr_index(setup, 1)), RESULT_SIZES[-1]
     rankings = {
         f"{name} {context}" if context else name: Ranking(name, context)
@@ -142,9 +141,9 @@ def models(setup: Setup) -> Iterator[dict[str, Any]]:
 
 
 def cold(setup: Setup) -> Iterator[dict[str, Any]]:
-    """Queries of terms that the open index was never asked for, beside the same queries asked again at once.
+    """Queries of terms that are not cached, and the same queries repeated at once.
 
-    Queries that share no term are asked of an index that was just opened, after a query of other terms.
+    Queries that share no term are run on a newly opened index, after a query of other terms.
     """
     all_queries = queries.all_queries(setup)
     times: dict[str, list[float]] = {"first": [], "again": []}
@@ -162,10 +161,10 @@ def cold(setup: Setup) -> Iterator[dict[str, Any]]:
 
 
 def recall(setup: Setup) -> Iterator[dict[str, Any]]:
-    """What a first stage by BM25 finds of the exact answer, and how long it alone takes, at several depths.
+    """The share of the exact answer that a first stage by BM25 finds, and its time, at several depths.
 
-    Scoring what the first stage finds again is taken to cost nothing, so an approximation in two stages is
-    slower than the times here and not better than the recall.
+    Rescoring by a second stage is not timed, so an approximation in two stages is slower than these times,
+    and its recall is not higher.
     """
     sample, searcher = queries.sample(setup), _open(esr_index(setup, 1))
     for k in RESULT_SIZES:
@@ -184,7 +183,7 @@ def recall(setup: Setup) -> Iterator[dict[str, Any]]:
 
 
 def _open(where: Path) -> Searcher:
-    """With the kernel, as a server loads it."""
+    """Open a folder with the compiled kernel, as a server does."""
     LOADER.load()
     return open_searcher(str(where))
 
@@ -199,7 +198,7 @@ def _peers(setup: Setup, size: int, sample: Sequence[str], k: int) -> dict[str, 
 def _compare_answers(
     searcher: Searcher, exhaustive: Exhaustive, sample: Sequence[str], k: int
 ) -> dict[str, Any]:
-    """How many sentences match and are scored, and in how many queries pruning answered otherwise."""
+    """The numbers of sentences that match and are scored, and of queries whose pruned answer differs."""
     answers = [searcher.search(query, k, records=False) for query in sample]
     different = 0
     for query, answer in zip(sample, answers, strict=True):

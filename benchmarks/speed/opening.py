@@ -1,4 +1,4 @@
-"""How long it takes to open an index, and how much memory it then holds."""
+"""The time of opening an index, and its memory afterwards."""
 
 from __future__ import annotations
 
@@ -55,11 +55,11 @@ class _NullWriter:
         return len(data)
 
 
-# How long a load takes, and how large the index is.
+# The time of a load, and the size of the index.
 
 
 def loading(setup: Setup) -> Iterator[dict[str, Any]]:
-    """`esr load` into a folder beside tantivy, in turns: seconds, processor seconds, and bytes."""
+    """`esr load` into a folder and tantivy, in turns: seconds, processor seconds, and bytes."""
     source = collection_file(setup, 1)
     loads: dict[str, list[dict[str, float]]] = {"esr": [], "tantivy": [], "tantivy, one thread": []}
     sentences = 0
@@ -92,15 +92,15 @@ def _children_time() -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-# `esr search` as a process, beside a Python that only imports numpy.
+# `esr search` as a process, compared with a Python that only imports numpy.
 
 
 NUMBER = 10
-"""Queries: each of them starts two processes in every round."""
+"""Number of queries. Each starts two processes in every round."""
 
 
 def command(setup: Setup) -> Iterator[dict[str, Any]]:
-    """Wall times of the processes, one after the other."""
+    """Wall-clock times of the processes, in turns."""
     where = str(esr_index(setup, 1))
     searches: dict[str, Search] = {
         "esr search": lambda query: run_esr("search", query, "--index", where),

@@ -53,7 +53,7 @@ def _bm25s(setup: Setup, size: int) -> bm25s.BM25:
 
 def tantivy_searches(setup: Setup, size: int, queries: Sequence[str], k: int) -> dict[str, Search]:
     """tantivy with a prepared query; with the parsing of the query; without counting the matches; and with
-    the ids and texts of the hits, which are otherwise addresses."""
+    the ids and texts of the hits, in place of their addresses."""
     index, searcher = _tantivy(setup, size)
     prepared = {query: _build_query(index, query) for query in queries}
 
@@ -104,7 +104,7 @@ def _tantivy(setup: Setup, size: int) -> tuple[tantivy.Index, tantivy.Searcher]:
 def load_tantivy(source: Path, path: Path, heap: int = HEAP, threads: int = 0) -> float:
     """Seconds from a file of JSON Lines to an index with stored texts. With 0 threads tantivy chooses.
 
-    Analysis is tantivy's own with esr's stop words. Counts are indexed without positions, as BM25 needs.
+    Analysis is that of tantivy with esr's stop words. Counts are indexed without positions, as BM25 needs.
     """
     builder = tantivy.SchemaBuilder()
     builder.add_text_field("text", stored=True, tokenizer_name=TOKENIZER, index_option="freq")

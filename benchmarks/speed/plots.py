@@ -139,7 +139,7 @@ def plot_recall_by_time(figures: Sequence[Figure]) -> Drawing:
 
 @with_style
 def _draw(lines: Lines, x: str, y: str) -> Drawing:
-    """Lines on two logarithmic axes, with their names beside their ends."""
+    """Lines on two logarithmic axes, with names at their ends."""
     drawing = create_figure(HEIGHT)
     axes = drawing.add_subplot()
     for position, points in enumerate(lines.values()):

@@ -52,7 +52,7 @@ def environment(figure: Figure) -> Iterator[str]:
 
 
 def pruning(answers: Mapping[str, Any]) -> Iterator[str]:
-    """How many sentences were pruned, and whether the answers are still exact."""
+    """The numbers of matching and scored sentences, and of answers that pruning changed, as text."""
     yield (
         f"A median of {np.median(answers['matches']):,.0f} sentences match and "
         f"{np.median(answers['scored']):,.0f} are scored. In {answers['differ']} of "

@@ -35,7 +35,7 @@ def time_interleaved(searches: Mapping[str, Search], queries: Sequence[str], rou
 
 
 def warm_up(searches: Mapping[str, Search], queries: Sequence[str], seconds: float) -> None:
-    """Ask queries for so long, every peer in its turn. A Java process compiles what it has run often."""
+    """Run queries for `seconds`, by every peer in turn: a Java process compiles code that runs often."""
     end = time.perf_counter() + seconds
     for query in cycle(queries):
         for search in searches.values():

@@ -23,7 +23,7 @@ TERM_COUNTS = range(2, 7)
 """Numbers of distinct terms that queries may have."""
 RESULT_SIZES = (10, 100)
 HEADLINES = "headlines"
-"""The key of figures whose queries are headlines as they come, of any length."""
+"""The key of figures whose queries are unchanged headlines of any length."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Setup:
     elasticsearch: str | None = None
     number: int = 100
     warm_up: float = 60.0
-    """Seconds in which a node is asked other queries before its times are taken."""
+    """Seconds of other queries to a node before the timed ones."""
     rounds: int = 3
     sizes: tuple[int, ...] = (1, 3)
     enriched: int = 20_000

@@ -1,1 +1,1 @@
-"""Studies that were made once. The pages of docs have their figures and the commands that gave them."""
+"""Studies that were run once. The pages of docs have their figures and commands."""

@@ -112,7 +112,7 @@ class Claim(NamedTuple):
 
     @property
     def title(self) -> str:
-        """The claim as tables name it."""
+        """The heading of the claim in tables."""
         return f"{self.text} ({self.source})"
 
     @property

@@ -1,4 +1,4 @@
-"""The rate of enrichment beside a bare spaCy pool with the same components, sentences and processes.
+"""The rate of enrichment compared with a bare spaCy pool with the same components, sentences and processes.
 
     python benchmarks/studies/enrichment.py docs.jsonl.gz [--turns 12] [--sentences 1000] [--workers 2]
 
@@ -43,7 +43,7 @@ ALL = (*SHARED, "ner", "attribute_ruler", "lemmatizer")
 
 
 class Timing(NamedTuple):
-    """Seconds by the clock and of the processor."""
+    """Seconds of wall-clock and of processor time."""
 
     seconds: float
     processor: float
@@ -99,7 +99,7 @@ def main() -> None:
 
 
 def _time_both(bare: Peer, own: Peer, documents: Sequence[Document], number: int) -> tuple[Timing, Timing]:
-    """The timings of both, which change their order from turn to turn."""
+    """The timings of both, whose order alternates from turn to turn."""
     if number % 2:
         return bare.time(documents), own.time(documents)
     own_timing = own.time(documents)

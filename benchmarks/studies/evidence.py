@@ -211,7 +211,7 @@ TRAINED = ("indep", "floe")
 FORMS = (*WEIGHTED, *TRAINED)
 MEASURES = ("AP", "P@10")
 STUDIED = [feature for feature in FEATURES if feature != "furniture"]
-"""No relevant sentence is furniture, so no curve of it can be trained."""
+"""All features except furniture: no relevant sentence is furniture, so its curve cannot be trained."""
 WEIGHTS = [sign * w for w in (0.02, 0.05, 0.1, 0.2, 0.5, 1.0) for sign in (1, -1)]
 HALF_POINTS = {
     "len": (5.0, 20.0),
@@ -223,7 +223,7 @@ HALF_POINTS = {
 DEFAULT_HALF_POINTS = (1.0, 3.0)
 BANDWIDTHS = {"subj_score": 0.3, "novelty": 0.1, "title_overlap": 0.1, "quote": 0.1}
 """Kernel bandwidths of features with too many values for relative frequencies."""
-MEMORY = 4_000_000_000  # bytes, enough to retrieve the candidates of each topic only once for all forms
+MEMORY = 4_000_000_000  # bytes, enough to cache the candidates of each topic for all forms
 TARGET = Path(__file__).resolve().parents[2] / "docs" / "evidence.md"
 HEAD = """# Features, one at a time
 

@@ -1,13 +1,13 @@
-"""How well repeats are folded: precision and recall over clusters that character alignment finds.
+"""The quality of folding repeats: precision and recall over clusters that character alignment finds.
 
     python -m benchmarks.studies.folding documents.jsonl.gz [--clusters N] [--examples N]
 
-The clusters do not use the measure that folds. Sentences of 40 letters and digits or more are compared
-without spaces, signs and case: one repeats an earlier one if blocks of at least 8 equal characters, in the
-same order (difflib), make up four fifths of it. Pairs are compared that share 20 characters in a row.
-Clusters are what repeats connect across documents. A number of them is drawn, and all sentences of their
-documents are folded, the oldest first. A sentence is folded rightly if it repeats, by the alignment, an
-earlier one of its group.
+The clusters are independent of the measure that folds. Sentences of 40 letters and digits or more are
+compared without spaces, signs and case: one repeats an earlier one if blocks of at least 8 equal characters,
+in the same order (difflib), make up four fifths of it. Only pairs that share 20 consecutive characters are
+compared. Clusters are the connected components of repeats over several documents. A sample of clusters is
+drawn, and all sentences of their documents are folded, oldest first. A sentence is folded correctly if it
+repeats, by the alignment, an earlier one of its group.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from esr.text.analyzer import get_analyzer
 
 MIN_CHARACTERS, MIN_BLOCK, WINDOW = 40, 8, 20
 REPEATED = 0.8
-"""The share of a sentence that is aligned with another from which it repeats it."""
+"""Minimum share of a sentence that is aligned with another one for a repeat."""
 THRESHOLDS = (0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 1.0)
 _SAMPLED = 8
-"""One of so many windows is looked up. A repeat has dozens."""
+"""The step between windows that are looked up. A repeat has dozens of windows."""
 _MAX_SHARING = 60
-"""A window that more sentences have is boilerplate."""
+"""Maximum sentences that share a window. One in more sentences is boilerplate."""
 
 
 class Story(NamedTuple):
@@ -46,9 +46,9 @@ class Story(NamedTuple):
 
 
 class Figures(NamedTuple):
-    """`wrong` has the places of a sentence and of the first of the group that it was folded into.
+    """Precision and recall. `wrong` has pairs of positions: a sentence, and the first of its wrong group.
 
-    `missed` has those of a repeat that was not folded, and of what it repeats.
+    `missed` has pairs of a repeat that was not folded, and the sentence that it repeats.
     """
 
     folded: int
@@ -65,7 +65,7 @@ class Figures(NamedTuple):
 
 
 def read_stories(path: Path) -> list[Story]:
-    """All sentences, the oldest first."""
+    """All sentences, oldest first."""
     documents = sorted(corpus.read(path), key=lambda document: document.get("date") or "9999")
     return [
         Story(each["id"], sentence["text"], re.sub(r"[\W_]+", "", sentence["text"].casefold()))
@@ -82,7 +82,7 @@ def aligned_share(later: str, earlier: str, matcher: SequenceMatcher[str] | None
 
 
 def find_repeats(stories: Sequence[Story]) -> dict[int, list[int]]:
-    """By the place of each repeat, the places of the earlier sentences that it repeats."""
+    """By the position of each repeat, the positions of the earlier sentences that it repeats."""
     with_window: dict[int, list[int]] = defaultdict(list)
     for place, story in enumerate(stories):
         if len(story.characters) >= MIN_CHARACTERS:
@@ -115,7 +115,7 @@ def _windows(characters: str) -> set[int]:
 
 
 def find_clusters(repeats: Mapping[int, Sequence[int]], stories: Sequence[Story]) -> list[list[int]]:
-    """What repeats connect, where it is of at least two documents."""
+    """The connected components of repeats that have at least two documents."""
     parent: dict[int, int] = {}
 
     def root(place: int) -> int:
@@ -158,7 +158,7 @@ def judge(
 
 
 def fold_by_jaccard(sentences: Sequence[Terms], least: float = 0.9) -> list[list[int]]:
-    """For comparison: each sentence joins the first one that shares nine tenths of the terms of both."""
+    """Groups by Jaccard similarity, for comparison: a sentence joins the first one with at least `least`."""
     groups: list[list[int]] = []
     with_term: dict[str, list[int]] = defaultdict(list)
     for place, terms in enumerate(sentences):
@@ -179,7 +179,7 @@ def _jaccard(left: Terms, right: Terms) -> float:
 
 
 def describe_wrong(figures: Figures, stories: Sequence[Story]) -> Iterator[str]:
-    """How much of what was folded wrongly is aligned with the sentence that it was folded under."""
+    """The aligned shares of wrongly folded sentences with the sentences into which they were folded."""
     shares = [aligned_share(stories[a].characters, stories[b].characters) for a, b in figures.wrong]
     counts = Counter(min(int(share * 5), 4) for share in shares)
     for fifth in range(4, -1, -1):

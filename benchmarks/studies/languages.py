@@ -1,9 +1,9 @@
-"""AP of esr's default ranking by language, beside BM25 with Elasticsearch's own analyzer of the language.
+"""AP of esr's default ranking by language, compared with BM25 with Elasticsearch's analyzer of the language.
 
     python -m benchmarks.studies.languages FOLDER http://localhost:9200
 
-FOLDER has a folder a language, named by its code, with `docs.jsonl.gz` (whole texts), `topics.tsv` and
-`answers.tsv` (query id, document id, place of the answer). esr splits the texts and chooses the analyzer;
+FOLDER has a folder for each language, named by its code, with `docs.jsonl.gz` (whole texts), `topics.tsv` and
+`answers.tsv` (query id, document id, position of the answer). esr splits the texts and chooses the analyzer;
 the sentence in which the answer begins is relevant. Both rank the same sentences. Prints a table.
 """
 
@@ -62,7 +62,10 @@ def _compare(folder: Path, where: Path, client: Elasticsearch) -> float:
 
 
 def _judgements(documents: list[Document], folder: Path) -> Iterator[tuple[str, dict[str, int]]]:
-    """Where the sentences of a document begin in its text, counted in characters that are no white space."""
+    """The judgements by query: the sentence in which the answer begins.
+
+    Positions in texts are counted in characters without white space.
+    """
     with gzip.open(folder / "docs.jsonl.gz", "rt", encoding="utf-8") as lines:
         texts = {fields["id"]: fields["text"] for fields in map(json.loads, lines)}
     by_id = {document.id: document for document in documents}

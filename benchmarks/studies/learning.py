@@ -55,11 +55,11 @@ class LearningExperiment:
             self.signals = list_signals(searcher.index, BASE)
 
     def within(self, learner: str, collection: str) -> dict[str, Any]:
-        """Learned and tested in five folds of the collection's topics."""
+        """The result of learning and testing in five folds of the collection's topics."""
         return self._cached(f"within {learner} {collection}", lambda: self._within(learner, collection))
 
     def left_out(self, learner: str, collection: str) -> dict[str, Any]:
-        """Learned on the other collections and tested on this one."""
+        """The result of learning on the other collections and testing on this one."""
         return self._cached(f"left_out {learner} {collection}", lambda: self._left_out(learner, collection))
 
     def learn_on(self, learner: str, collections: Sequence[str]) -> Ranking:

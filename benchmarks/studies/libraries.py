@@ -3,9 +3,9 @@
     python -m benchmarks.studies.libraries news.jsonl
 
 The task, in a new process: load the sentences, search, search with two filters, count the sources and the
-months of all matches, and explain the first hit. esr reads the documents as they are and splits them; the
-others get sentences that are already split. A program is what its library's documentation leads to. What a
-library has no means for is left out and named. Lines are those of the program without blank ones.
+months of all matches, and explain the first hit. esr gets documents and splits them; the others get split
+sentences. Each program follows the documentation of its library. Steps that a library does not support are
+left out and named. Lines are those of the program without blank ones.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ LACKS = {
 
 
 def write_inputs(news: Path, folder: Path) -> None:
-    """Copy the documents, and write their sentences as esr splits them."""
+    """Copy the documents, and write their sentences, split by esr."""
     (folder / "news.jsonl").write_bytes(news.read_bytes())
     with (
         esr.load(folder / "split", news) as index,
@@ -140,7 +140,7 @@ def write_inputs(news: Path, folder: Path) -> None:
 
 
 class Times(NamedTuple):
-    """Seconds of a process: by the clock, and of processors, with those of its children."""
+    """Seconds of a process with its children: wall-clock time, and processor time."""
 
     elapsed: float
     busy: float

@@ -1,11 +1,11 @@
-"""Write the figures of docs/meaning-notes.md: what an encoder's vectors add to the words.
+"""Write the figures of docs/meaning-notes.md: the gain from an encoder's vectors over words alone.
 
     python -m benchmarks.studies.meaning COLLECTIONS [MORE...] --work FOLDER
 
 COLLECTIONS is as in `benchmarks.studies.results`; folders of MORE have claims-dev and events-dev. FOLDER
 stores indexes with vectors and the AP of each topic, so that an interrupted call resumes. Encoding takes some
-forty minutes on two cores, the rankings a few more. With `--check`, the topics are those after the first, by
-which no weight was chosen; they have a table of their own.
+forty minutes on two cores, the rankings a few more. With `--check`, the topics are later ones, by which no
+weight was chosen; they have a separate table.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ BEGIN_CHECK = "<!-- figures: python -m benchmarks.studies.meaning --check -->"
 COLLECTIONS = (*LARGER, "claims-dev", "events-dev")
 DEPTH = 1000
 FUSION_RANK = 60
-"""The constant of reciprocal rank fusion, as Cormack, Clarke & Büttcher 2009 have it."""
+"""The constant of reciprocal rank fusion (Cormack, Clarke & Büttcher 2009)."""
 HYBRID = Ranking.from_file("hybrid")
 WORDS, MEANING = "words alone (the default)", "meaning alone"
 Run = Mapping[str, float]
@@ -112,7 +112,7 @@ def main() -> None:
 
 
 def _evaluate(source: Path, where: Path, first: int) -> dict[str, dict[str, float]]:
-    """By system, the AP of each of TOPICS topics from `first` on, as far as they have judgements."""
+    """By system, the AP of each judged topic among TOPICS topics from `first` on."""
     stored = where.with_suffix(f".{first}.json" if first else ".json")
     if stored.exists():
         values: dict[str, dict[str, float]] = json.loads(stored.read_text("utf-8"))
@@ -138,7 +138,7 @@ def _evaluate(source: Path, where: Path, first: int) -> dict[str, dict[str, floa
 
 
 def _table(values: Mapping[str, Mapping[str, Mapping[str, float]]]) -> list[str]:
-    """A row for each system: its AP on each collection, compared with the words', and on their mean."""
+    """A row for each system: its AP on each collection, compared with that of words, and the mean AP."""
     compared = {collection: _compare(by_system) for collection, by_system in values.items()}
     lines = ["| ranking | " + " | ".join(values) + " | mean |", "| --- |" + " ---: |" * (len(values) + 1)]
     reference = _mean([_mean(by_system[WORDS].values()) for by_system in values.values()])
@@ -152,7 +152,7 @@ def _table(values: Mapping[str, Mapping[str, Mapping[str, float]]]) -> list[str]
 
 
 def _compare(values: Mapping[str, Mapping[str, float]]) -> dict[str, SystemComparison]:
-    """Each system with the words alone, corrected for the number of systems."""
+    """Each system compared with words alone, corrected for the number of systems."""
     names = [name for name in SYSTEMS if name != WORDS]
     compared = correct_p_values([compare_systems(values[name], values[WORDS]) for name in names])
     return dict(zip(names, compared, strict=True))

@@ -184,7 +184,7 @@ def _evaluate(index: str, topics: list[Topic], ranking: Ranking) -> dict[str, fl
 
 
 def _print_agreement(documents: list[Document], index: str) -> None:
-    """Print how well spaCy's distances and links between terms of a sentence agree with the gold ones."""
+    """Print the agreement of spaCy's distances and links between terms of a sentence with the gold ones."""
     gold_distances: list[int] = []
     parsed_distances: list[int] = []
     with open_searcher(index) as searcher:

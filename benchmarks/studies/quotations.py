@@ -1,11 +1,10 @@
-"""Measures the rules for quotations on articles annotated as those of PolNeAR.
+"""Measures the rules for quotations on articles with annotations in the format of PolNeAR.
 
     python benchmarks/studies/quotations.py PolNeAR/data/train PolNeAR/data/dev
 
-A folder has `text/NAME.txt` and `attributions/NAME*.ann`. A content counts if at least half of it stands
-within double quotation marks. It is found if a quotation overlaps it: characters of both over characters of
-either, without spaces, at least .5. A speaker is right if it and the annotated source share a word with a
-capital.
+A folder has `text/NAME.txt` and `attributions/NAME*.ann`. A content counts if at least half of it is within
+double quotation marks. It is found if its Jaccard similarity with a quotation, over characters without
+spaces, is at least .5. A speaker is correct if it shares a capitalized word with the annotated source.
 """
 
 from __future__ import annotations
@@ -32,14 +31,14 @@ _NO_NAMES = frozenset(
 
 
 class Attribution(NamedTuple):
-    """Who said what: the characters of the content, and the text of the source."""
+    """An annotation: the characters of the content, and the text of the source."""
 
     content: frozenset[int]
     source: str
 
 
 class Speech(NamedTuple):
-    """A quotation that was found: its characters in the article, and its speaker."""
+    """A quotation found by the rules: its characters in the article, and its speaker."""
 
     characters: frozenset[int]
     speaker: str
@@ -107,7 +106,7 @@ def names_in(speaker: str) -> set[str]:
 def measure(folder: Path) -> str:
     contents = found = quotations = right = named = same = 0
     for path in sorted((folder / "text").glob("*.txt")):
-        # Line ends count as in the annotations.
+        # Line ends are not converted, so that offsets agree with the annotations.
         text = path.read_bytes().decode()
         annotated = sorted(p for p in (folder / "attributions").glob("*.ann") if p.name.startswith(path.stem))
         if not annotated:

@@ -72,7 +72,7 @@ def _find_queries(searcher: Searcher, path: Path, model: str) -> Iterator[tuple[
 def _time_steps(searcher: Searcher, query: str, hits: list[Hit], model: str) -> Iterator[tuple[str, float]]:
     prepared = searcher.prepare(query, Ranking.from_dict({"model": model}))
     ids, ordinals = [hit.sentence_id for hit in hits], [hit.ordinal for hit in hits]
-    prepared.index.parses(ids, ordinals)  # so that no step reads from disk
+    prepared.index.parses(ids, ordinals)  # so that no timed step reads from disk
     yield "fetch", _time(lambda: prepared.index.parses(ids, ordinals))
     yield "fetch, decode", _time(lambda: load_parses(prepared.index, prepared.counts, ids, ordinals))
     for name, signals in SECOND_STAGES.items():

@@ -3,9 +3,9 @@
     pip install nupunkt pysbd sentencex spacy
     python -m benchmarks.studies.sentences ud-sentences/ newsarticles-cc0/docs.jsonl.gz
 
-The folder has a file of gold sentences for each language, such as `de.txt`: one sentence a line, and an empty
-line between documents. The news are JSON Lines with `text` or `sentences`. The output is Markdown. Splitters
-that are not installed are left out.
+The folder has a file of gold sentences for each language, such as `de.txt`: one sentence per line, and an
+empty line between documents. The news are JSON Lines with `text` or `sentences`. The output is Markdown.
+Splitters that are not installed are left out.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ DOCUMENT = 10
 UNSPACED_LANGUAGES = ("ja", "zh")
 """Languages without a space between sentences."""
 PEERS = {"nupunkt": "nupunkt", "sentencex": "sentencex", "pysbd": "pysbd", "spacy": "spaCy's sentencizer"}
-"""By module, the name of a splitter."""
+"""The names of splitters by module."""
 LANGUAGES = {
     **{"ar": "Arabic", "zh": "Chinese", "en": "English", "fr": "French", "de": "German", "hi": "Hindi"},
     **{"ja": "Japanese", "ru": "Russian"},
@@ -100,7 +100,7 @@ def load_splitter(name: str, language: str) -> Split | None:
 
     try:
         model = spacy.blank(language)
-    except ImportError:  # Japanese has words only with a further package
+    except ImportError:  # Japanese needs a further package
         return None
     model.add_pipe("sentencizer")
     return lambda text: [sentence.text for sentence in model(text).sents]

@@ -1,10 +1,10 @@
-"""How much of the right ten a standalone request finds by typed words, and how much by analysed terms.
+"""The share of the correct top ten that a standalone request finds by typed words, and by analysed terms.
 
     python -m benchmarks.studies.typed_words http://localhost:9200/news documents.jsonl.gz [--count N]
 
-Queries are two to six neighbouring words of the titles of documents, as they are written. Right is what esr
-itself finds. Each word is a clause with `match`, or each term one with `term`: all terms of the query, or
-those that a document has.
+Queries are two to six adjacent words of the titles of documents, as written. The correct sentences are those
+that esr finds. Each word is a `match` clause, or each term a `term` clause, for all terms of the query, or
+only for those that a document has.
 """
 
 from __future__ import annotations
