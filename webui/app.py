@@ -1,6 +1,7 @@
 """The Flask application of the pages and the API, and the security headers of its answers.
 
 The headers forbid loading or running anything from other sites, and sending them addresses as referrers.
+Pages of other sites may use the API if the settings name their origins.
 """
 
 from __future__ import annotations
@@ -18,15 +19,15 @@ from esr.plans.plan import CollectionStatistics
 from esr.ranking.searcher import Searcher
 from webui.access import guard
 from webui.api.operations import install_api
-from webui.pages import batch, kept, timeline, views, words
+from webui.pages import batch, timeline, views, words
 from webui.pages.home import Home, describe_collection
 from webui.pages.rendering import PageRenderer, install_filters
 from webui.pages.timeline import draw_chart
-from webui.running import cors, health, problems, rate_limit, traces
-from webui.running.metrics import install_access_log, install_query_log
+from webui.running import health, problems, rate_limit
 from webui.running.problems import Problem
 from webui.running.served_indexes import ServedIndexes, Visit
-from webui.running.settings import DEFAULT_NAME, Settings
+from webui.running.settings import ANY_ORIGIN, DEFAULT_NAME, Settings, parse_origins
+from webui.running.telemetry import install_access_log, install_query_log, install_traces
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
@@ -72,6 +73,51 @@ def install(app: Flask) -> None:
         return inner(environ, start)
 
     app.wsgi_app = answer  # type: ignore[method-assign]
+
+
+_API = "/api/"
+_EXPOSED = ", ".join(
+    [
+        *("ETag", "Retry-After", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"),
+        *("X-Request-Id", "X-Incomplete", "X-Skipped"),
+    ]
+)
+_PREFLIGHT = {
+    "Access-Control-Allow-Methods": "GET, POST",
+    "Access-Control-Allow-Headers": "Authorization, Content-Type, If-None-Match, X-Request-Id",
+    "Access-Control-Max-Age": "3600",
+}
+
+
+def _allow_origins(app: Flask, settings: Settings) -> None:
+    """Let pages of other sites use the API, if the settings name their origins. Raises UsageError.
+
+    Answers to these origins, including errors, have CORS headers, so that a page can read them. A page may
+    send its key, but never the cookie of somebody who has logged in here.
+    """
+    origins = parse_origins(settings.cors_origins)
+    if not origins:
+        return
+
+    def allowed() -> str | None:
+        origin = request.headers.get("Origin", "")
+        if not request.path.startswith(_API) or not (ANY_ORIGIN in origins or origin in origins):
+            return None
+        return ANY_ORIGIN if ANY_ORIGIN in origins else origin
+
+    @app.before_request
+    def preflight() -> Response | None:
+        asks = request.method == "OPTIONS" and "Access-Control-Request-Method" in request.headers
+        return Response(status=204, headers=_PREFLIGHT) if asks and allowed() else None
+
+    @app.after_request
+    def add(response: Response) -> Response:
+        if request.path.startswith(_API):
+            response.vary.add("Origin")
+        if origin := allowed():
+            response.headers["Access-Control-Allow-Origin"] = origin
+            response.headers["Access-Control-Expose-Headers"] = _EXPOSED
+        return response
 
 
 MOST_HOMES = 16
@@ -131,7 +177,7 @@ def create_app(
 
     _add_logo(app, settings)
     install_access_log(app, settings)
-    cors.install(app, settings)
+    _allow_origins(app, settings)
     guard.install(app, indexes, settings, render, rates)
     rate_limit.install(app, settings, rates)
     health.install(app, indexes, settings)
@@ -140,10 +186,9 @@ def create_app(
     timeline.install(app, indexes, settings, render)
     words.install(app, indexes, settings, render)
     batch.install(app, indexes, settings, render)
-    kept.install(app, indexes, settings, render)
     install_api(app, indexes, settings)
     install(app)
-    traces.install(app, settings)
+    install_traces(app, settings)
     problems.install(app, error_page, indexes.redact)
     return app
 

@@ -44,8 +44,13 @@ from esr.elastic.search.counts import (
 )
 from esr.elastic.search.evidence import SCRIPTS as SIMILARITY_SCRIPTS
 from esr.elastic.search.evidence import EvidenceReader, SimilarityReader, add_rescoring, find_nearest
-from esr.elastic.search.filters import condition_query, filter_clauses, names_clause
-from esr.elastic.search.plan_query import RECORD_FIELDS, search_body
+from esr.elastic.search.plan_query import (
+    RECORD_FIELDS,
+    condition_query,
+    filter_clauses,
+    names_clause,
+    search_body,
+)
 from esr.elastic.search.pruned_search import search_pruned
 from esr.elastic.search.sentence_search import (
     Presumption,

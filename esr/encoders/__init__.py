@@ -4,10 +4,9 @@ Cross-encoders read a query and a text together.
 """
 
 from esr.encoders.description import DEFAULT, KNOWN, EncoderDescription
-from esr.encoders.encoder import CrossEncoder, Encoder, quantize
+from esr.encoders.encoder import AnyEncoder, CrossEncoder, Encoder, load_cross_encoder, load_encoder, quantize
 from esr.encoders.hub import HUB_MODELS
 from esr.encoders.hub import PREFIX as HUB_PREFIX
-from esr.encoders.loading import AnyEncoder, load_cross_encoder, load_encoder
 
 __all__ = [
     "DEFAULT",

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 
 from esr.encoders import DEFAULT, AnyEncoder, load_encoder, quantize
-from esr.encoders.encoder import Floats, normalize
-from esr.encoders.loading import find_folder
+from esr.encoders.encoder import Floats, find_folder, normalize
 from esr.enrichment.quotes import VERSION as QUOTES_VERSION
 from esr.enrichment.quotes import find_quotes
 from esr.enrichment.recipe import DEFAULT_LANGUAGE, MODEL, Recipe, check_parts, short_digest

@@ -107,7 +107,7 @@ def open_delivery(where: str, options: LoadOptions) -> Delivery:
 def open_generations(where: str) -> Generations:
     """The generations at this location. Raises IndexMissing or IndexUnusable."""
     if is_elasticsearch(where):
-        from esr.elastic.write.migration import ElasticsearchGenerations
+        from esr.elastic.write.maintenance import ElasticsearchGenerations
 
         return ElasticsearchGenerations(where)
     from esr.folder.write.generations import EmbeddedGenerations
@@ -118,7 +118,7 @@ def open_generations(where: str) -> Generations:
 def open_priors(where: str) -> StoredPriors:
     """The stored importance priors of the index at this location. Raises IndexMissing or IndexUnusable."""
     if is_elasticsearch(where):
-        from esr.elastic.write.priors import ElasticsearchPriors
+        from esr.elastic.write.maintenance import ElasticsearchPriors
 
         return ElasticsearchPriors(where)
     from esr.folder.write.generations import EmbeddedPriors
@@ -129,10 +129,10 @@ def open_priors(where: str) -> StoredPriors:
 def open_migration(where: str, options: LoadOptions) -> Migration:
     """Open a migration of an index to the current format. Raises IndexMissing or IndexUnusable."""
     if is_elasticsearch(where):
-        from esr.elastic.write.migration import ElasticsearchMigration
+        from esr.elastic.write.maintenance import ElasticsearchMigration
 
         return ElasticsearchMigration(where, options)
-    from esr.folder.write.migration import EmbeddedMigration
+    from esr.folder.write.folder_writer import EmbeddedMigration
 
     return EmbeddedMigration(where, options.keep)
 

@@ -25,9 +25,9 @@ from esr.loaders.format import Record, Remark, Source, loads
 from esr.loaders.ids import make_id_from_path
 from esr.patterns import compile_lazily
 from esr.processes import cached_property
+from esr.text.dates import to_iso_date
 from esr.text.document import PAGE, join_pieces
 from esr.text.sentences import find_uncut_words, join_lines
-from esr.text.written_dates import to_iso_date
 
 _END = b"%%EOF"
 _END_BYTES = 2048

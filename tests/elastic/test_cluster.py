@@ -40,8 +40,7 @@ from esr.elastic.index import ElasticsearchIndex
 from esr.elastic.statistics import AliasStatistics
 from esr.elastic.vocabulary import NameReader, ValueReader
 from esr.elastic.write.delivery import ElasticsearchDelivery
-from esr.elastic.write.migration import ElasticsearchGenerations
-from esr.elastic.write.priors import ElasticsearchPriors
+from esr.elastic.write.maintenance import ElasticsearchGenerations, ElasticsearchPriors
 from esr.errors import EngineUnreachable, EsrError, IndexMissing, IndexUnusable
 from esr.index.limits import within
 from esr.index.writer import LoadOptions

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from esr.encoders import Encoder, encoder, load_cross_encoder, load_encoder, quantize
-from esr.encoders.encoder import CrossEncoder, ServedEncoder, ServerProblem, open_cross_encoder
-from esr.encoders.loading import find_folder
+from esr.encoders.encoder import CrossEncoder, ServedEncoder, ServerProblem, find_folder, open_cross_encoder
 from esr.enrichment.enricher import SentenceVectors, VectorSettings
 from esr.errors import EsrError, InputError, UsageError
 from esr.text.document import Document, Sentence

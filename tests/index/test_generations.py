@@ -17,7 +17,7 @@ import pytest
 from click.testing import CliRunner
 
 from esr.cli import main
-from esr.elastic.write import priors as elasticsearch
+from esr.elastic.write import maintenance as elasticsearch
 from esr.errors import EsrError, IndexMissing, InputError, UsageError
 from esr.features import furniture
 from esr.folder.write import segment_writer
@@ -222,16 +222,16 @@ MORE = list(random_documents(30, 30, seed=2))
 KILLED = """
 import os, signal, sys
 from esr.cli import main
-from esr.elastic.write import priors
-priors._BATCH = 20
-real, sent = priors.send_bulk, []
+from esr.elastic.write import maintenance
+maintenance._BATCH = 20
+real, sent = maintenance.send_bulk, []
 def send(*args):
     result = real(*args)
     sent.append(1)
     if len(sent) == 2:
         os.kill(os.getpid(), signal.SIGKILL)
     return result
-priors.send_bulk = send
+maintenance.send_bulk = send
 main(["refresh-priors", sys.argv[1]])
 """
 

@@ -17,10 +17,10 @@ from esr.elastic import meta
 from esr.elastic.cluster import Cluster
 from esr.elastic.loads import serve
 from esr.elastic.write import actions
-from esr.elastic.write.migration import ElasticsearchMigration
+from esr.elastic.write.maintenance import ElasticsearchMigration
 from esr.errors import EsrError, IndexMissing, IndexUnusable, UsageError
 from esr.folder.format import manifest
-from esr.folder.write import folder_writer, migration, segment_writer
+from esr.folder.write import folder_writer, segment_writer
 from esr.index.factory import open_delivery, open_generations, open_migration
 from esr.index.writer import PROFILES, LoadOptions, LoadReport
 from esr.loaders import read_documents
@@ -235,7 +235,7 @@ class TestEmbedded:
         where = str(tmp_path / "index")
         load(where, NEWS)
         format(5)
-        real = migration._documents
+        real = folder_writer._documents
         tried = []
 
         def meanwhile(*args: Any) -> Iterator[Document]:
@@ -246,7 +246,7 @@ class TestEmbedded:
                         load(where, [ADDED], if_exists="replace")
                 yield d
 
-        monkeypatch.setattr(migration, "_documents", meanwhile)
+        monkeypatch.setattr(folder_writer, "_documents", meanwhile)
         migrate(where)
         assert tried
         assert documents(where) == NEWS

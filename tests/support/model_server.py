@@ -19,7 +19,7 @@ from urllib.parse import unquote, urlsplit
 import numpy as np
 import pytest
 
-from esr.encoders import CrossEncoder, loading
+from esr.encoders import CrossEncoder, encoder
 from tests.support.web_site import serving
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -169,4 +169,4 @@ def slow_cross_encoder(name: str, monkeypatch: pytest.MonkeyPatch, batch: int = 
         time.sleep(0.1)
         return [100.0 * n for n in range(len(texts))]
 
-    monkeypatch.setitem(loading._cross_encoders, name, CrossEncoder(compute, batch))
+    monkeypatch.setitem(encoder._cross_encoders, name, CrossEncoder(compute, batch))

@@ -33,9 +33,8 @@ from webui.access.grants import ANYBODY, MOST_PASSWORD, Grant, GrantFile, Passwo
 from webui.access.restricted import parse_restriction, restrict
 from webui.pages.rendering import PageRenderer
 from webui.running.logs import log_event
-from webui.running.problems import wants_json
+from webui.running.problems import Forbidden, RequestError, Unauthorized, wants_json
 from webui.running.rate_limit import SlidingWindow, client_key, parse_rate
-from webui.running.request_errors import Forbidden, RequestError, Unauthorized
 from webui.running.served_indexes import Guard, ServedIndexes
 from webui.running.settings import Settings
 

@@ -26,7 +26,7 @@ from esr.query.interpretation import interpret
 from esr.query.query import has_relative_dates
 from esr.text.analyzer import WORDS_ANALYZER, get_analyzer
 from esr.text.document import META, META_PREFIX, Document, QuantizedVector, is_attribute
-from webui.running.request_errors import Forbidden
+from webui.running.problems import Forbidden
 
 FIELDS = ("source", "author", "section", "keyword", "language", "before", "after", "meta.KEY")
 """The fields that a restriction may name: only those of documents, so a document is visible as a whole."""

@@ -18,7 +18,7 @@ from esr.query import ParsedQuery, parse
 from esr.ranking.searcher import Searcher
 from webui.answers.lists import SERVED_SENTENCES
 from webui.arguments.request import Arguments, SearchRequest, check_query, parse_search, parse_searches
-from webui.running.request_errors import blame_argument
+from webui.running.problems import blame_argument
 from webui.running.settings import Settings
 
 # Words

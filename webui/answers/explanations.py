@@ -21,7 +21,7 @@ from esr.text.analyzer import words_by_term
 from esr.text.document import Document, text_direction
 from webui.answers.lists import rank_sentences
 from webui.arguments.request import SearchRequest, check_query
-from webui.running.request_errors import blame_argument, look_up
+from webui.running.problems import blame_argument, look_up
 from webui.running.settings import Settings
 
 SHADES = 6

@@ -50,9 +50,9 @@ from webui.arguments.request import (
     TimelineRequest,
     check_query,
 )
-from webui.running.metrics import record_search
-from webui.running.request_errors import blame_argument, look_up
+from webui.running.problems import blame_argument, look_up
 from webui.running.settings import Settings
+from webui.running.telemetry import record_search
 
 # Passages and documents
 

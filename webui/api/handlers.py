@@ -77,11 +77,17 @@ from webui.arguments.request import (
 from webui.arguments.table import VERSUS
 from webui.arguments.values import Schema
 from webui.running.gate import start_beside
-from webui.running.metrics import record_search
-from webui.running.problems import describe_error, problem_dict
+from webui.running.problems import (
+    IndexChanged,
+    RequestError,
+    UnknownId,
+    blame_argument,
+    describe_error,
+    problem_dict,
+)
 from webui.running.rate_limit import count_queries
-from webui.running.request_errors import IndexChanged, RequestError, UnknownId, blame_argument
 from webui.running.settings import Settings
+from webui.running.telemetry import record_search
 
 # Pages of a ranking
 

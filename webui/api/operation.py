@@ -24,7 +24,7 @@ from webui.arguments.request import Arguments, check_text
 from webui.arguments.table import MAX_DEPTH, PAGE, Argument, expand, rows
 from webui.arguments.values import Schema
 from webui.running.logs import write_json
-from webui.running.request_errors import RequestError, blame_argument
+from webui.running.problems import RequestError, blame_argument
 from webui.running.served_indexes import Visit
 from webui.running.settings import Settings
 
@@ -74,7 +74,7 @@ class Operation:
     """An operation. Its arguments are the rows of the table that name it; `body` depends on the settings.
 
     `handler`: the function that answers, whose docstring describes the operation. `answer`: the name of a
-    schema in `schemas.py`. `path`: its address below that of the API, by default its name. `errors`: statuses
+    schema of answers. `path`: its address below that of the API, by default its name. `errors`: statuses
     of ERRORS that not all operations have. `other_types`: media types of answers besides JSON. `deadline`:
     the name of the setting that limits its time. `has_twin`: whether the page of the same name with `.json`
     added returns the same answer.

@@ -1,13 +1,30 @@
-"""The operations of the API by name, in the order of docs/api.md, its routes and its OpenAPI 3.1 document."""
+"""The operations of the API by name, in the order of docs/api.md, its routes and its OpenAPI 3.1 document.
+
+The JSON Schemas of answers are derived from data classes where possible. SCHEMAS holds the named schemas of
+the OpenAPI document. Most objects are closed: they have no further properties.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import types
+import typing
+from collections.abc import Mapping, Sequence
+from typing import Any, get_args, get_type_hints
 
 from flask import Flask, Response, jsonify, request
 
 import esr
+from esr.corpus.collocations import Collocation, Contrasted
+from esr.corpus.concordance import Line
+from esr.corpus.frequencies import GROUPINGS, KeyWord
+from esr.corpus.names_and_quotes import Companion, Edge, ListedName, NamePage, Quotation
+from esr.following.timeline import INTERVALS
+from esr.index.filters import FACET_FIELDS
+from esr.index.hits import SentenceRecord
+from esr.query import FIELDS, TEXT, Form
+from esr.query.interpretation import Reading
+from esr.ranking.query_report import Completion
+from esr.text.document import ATTRIBUTES, DIRECTIONS, META, Document, Sentence
 from webui.api import handlers
 from webui.api.operation import (
     BASE,
@@ -20,11 +37,416 @@ from webui.api.operation import (
     json_response,
     search_schema,
 )
-from webui.api.schemas import SCHEMAS
 from webui.arguments.request import decode_arguments
 from webui.arguments.table import Argument
+from webui.arguments.values import META_FIELD, Schema
 from webui.running.served_indexes import ServedIndexes, View, Visit
 from webui.running.settings import Settings
+
+_PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
+NUMBER: Schema = {"type": ["number", "null"], "description": "null where it is not finite"}
+TEXTS: Schema = {"type": "array", "items": {"type": "string"}}
+WHOLE: Schema = {"type": "integer", "minimum": 0}
+_TEXT: Schema = {"type": "string"}
+_TEXT_OR_NULL: Schema = {"type": ["string", "null"]}
+_COUNT: Schema = {"type": ["integer", "null"], "minimum": 0}
+
+
+def having(**properties: Schema) -> Schema:
+    """An object with all of these properties. Later versions may add others."""
+    return {"type": "object", "required": list(properties), "properties": properties}
+
+
+def extended(name: str, **properties: Schema) -> Schema:
+    """The named schema with these additional properties."""
+    return {"allOf": [reference(name), having(**properties)]}
+
+
+def of_class(kind: type, *, without: Sequence[str] = ()) -> dict[str, Schema]:
+    """The schemas of the fields of a data class, a struct or a named tuple."""
+    hints = typing.get_type_hints(kind)
+    return {name: of_type(hint) for name, hint in hints.items() if name not in without}
+
+
+def of_type(hint: Any) -> Schema:
+    """The schema of a Python type. Raises TypeError for an unsupported type."""
+    if hint is Any:
+        return {}
+    if hint in _PLAIN:
+        return {"type": _PLAIN[hint]}
+    origin, inside = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (typing.Union, types.UnionType):
+        return {"anyOf": [of_type(member) for member in inside]}
+    if origin is Mapping:
+        return {"type": "object", "additionalProperties": of_type(inside[1])}
+    if origin in (Sequence, list, tuple):
+        return {"type": "array", "items": of_type(inside[0])}
+    raise TypeError(f"{hint!r} has no shape in JSON here")
+
+
+def named(*names: str) -> Schema:
+    """An object with at least these properties, of any type."""
+    return {"type": "object", "required": list(names)}
+
+
+def array(items: Schema) -> Schema:
+    return {"type": "array", "items": items}
+
+
+def described(schema: Schema, text: str) -> Schema:
+    """The schema with a description."""
+    return {**schema, "description": text}
+
+
+def reference(name: str) -> Schema:
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+_CLAUSE = having(
+    field={"anyOf": [{"enum": [TEXT, *(field.name for field in FIELDS)]}, {"pattern": "^meta[.]."}]},
+    form={"enum": list(get_args(Form))},
+    text=described(_TEXT, "without sign, field, quotes and star"),
+)
+_PLACE: dict[str, Schema] = {
+    "start": described(WHOLE, "where it begins, in code points of the query"),
+    "end": WHOLE,
+}
+QUERY = having(
+    groups=array(
+        having(
+            reading={"enum": list(get_args(Reading))},
+            **_PLACE,
+            clauses=described(array(_CLAUSE), "alternatives, unless `expression` says more"),
+            expression={
+                "type": ["array", "null"],
+                "items": {},
+                "description": "`and`, `or` or `not`, and the numbers of clauses or arrays like it",
+            },
+            reason=described(_TEXT_OR_NULL, "why the group is ignored"),
+        )
+    ),
+    notes=array(having(**_PLACE, message=_TEXT)),
+    all_words=described(_COUNT, "sentences with all words; null if none are ranked"),
+    any_word=described(_COUNT, "sentences with any of the words; null if none are ranked"),
+    suggestions=array(
+        having(
+            word=_TEXT,
+            **_PLACE,
+            alternatives=array(
+                having(
+                    text=_TEXT,
+                    sentences=described(WHOLE, "how many have it"),
+                    query=described(_TEXT, "the query with it"),
+                )
+            ),
+        )
+    ),
+    corrected=described(_TEXT_OR_NULL, "the query with the best alternatives"),
+    language=described(_TEXT_OR_NULL, "the language searched in, in an index by language"),
+    other_languages=described(TEXTS, "other languages with all of the query's words"),
+)
+
+
+_DIRECTION: Schema = {"enum": list(DIRECTIONS), "description": "of writing, by the language: HTML's `dir`"}
+_HIT = having(score=NUMBER, **of_class(SentenceRecord), direction=_DIRECTION)
+_LISTED: dict[str, Schema] = {
+    **_HIT["properties"],
+    "passage": described(
+        array(reference("ListedHit")),
+        "the sentence and those beside it, in their order; empty if it is alone",
+    ),
+    "folded": described(
+        array(reference("ListedHit")), "sentences after it that repeat it; not of similar sentences"
+    ),
+    "more": described(WHOLE, "further sentences of its document among those read for the page"),
+    "reason": described(_TEXT_OR_NULL, "why it is listed without a word of the query; null if it has one"),
+    "matches": {
+        **array(having(start=described(WHOLE, "in code points of the text"), end=WHOLE)),
+        "description": "where words of the query stand in the text",
+    },
+    "metadata": {
+        "type": "object",
+        "additionalProperties": True,
+        "description": "other fields of the document, or the requested ones among them",
+    },
+    "permalink": described(_TEXT, "an address that stays that of the sentence"),
+    "window": {
+        **having(before=TEXTS, after=TEXTS),
+        "description": "sentences before and after it in its document, where they were requested",
+    },
+}
+_ANSWER: dict[str, Schema] = {
+    "hits": array(reference("Hit")),
+    "total": described(WHOLE, "how many sentences are candidates"),
+    "took_ms": {"type": "number"},
+    "unseen": described(TEXTS, "words of the query that are not in any document"),
+    "incomplete": described(_TEXT_OR_NULL, "what is missing from the answer"),
+    "scored": described(_COUNT, "how many candidates were scored, if known"),
+    "exhaustive": described(_TEXT_OR_NULL, "why all candidates had to be scored, if they had"),
+    "unknown_filters": array(reference("UnknownFilter")),
+    "without_vector": described(
+        _COUNT, "how many of the reranked sentences have no vector, where the ranking uses vectors"
+    ),
+    "without_parse": described(
+        _COUNT, "how many of the reranked sentences have no parse, where the ranking uses parses"
+    ),
+    "unread": described(
+        _COUNT, "how many sentences the cross-encoder had no time for, where the ranking has one"
+    ),
+}
+_SIDE = having(
+    ranking={"type": "object", "description": "as a ranking file, defaults filled in"},
+    **_ANSWER | {"hits": array(reference("ComparedHit"))},
+)
+_TERM = having(
+    term=_TEXT,
+    weight=NUMBER,
+    probability=NUMBER,
+    fields={"type": "object", "additionalProperties": having(count=WHOLE, length=WHOLE, adds=NUMBER)},
+    background=NUMBER,
+    adds=NUMBER,
+    boosts={"type": "object", "description": "how much of the weight comes from which boost"},
+)
+_PARAMETERS = array(reference("Parameter"))
+_DESCRIBED: dict[str, Schema] = {"name": _TEXT, "description": _TEXT, "source": _TEXT}
+_STATUS: dict[str, Schema] = {
+    "engine": {"enum": ["embedded", "elasticsearch"]},
+    "documents": WHOLE,
+    "sentences": WHOLE,
+    "occurrences": described(WHOLE, "of terms"),
+    "size_bytes": {"type": ["integer", "null"], "description": "null for a login that may only search"},
+    "enrichment": array(
+        having(part=_TEXT, documents=WHOLE, made_with={"type": "object", "additionalProperties": True})
+    ),
+    "analyzer": _TEXT,
+    "analyzer_version": WHOLE,
+    "title": {"type": "boolean", "description": "whether titles count in the context of their documents"},
+}
+_OF_ONE_ENGINE: dict[str, Schema] = {
+    "segments": described(WHOLE, "of a folder"),
+    "generation": described(WHOLE, "of a folder"),
+    "loads": described(WHOLE, "of Elasticsearch"),
+    "profile": described(_TEXT_OR_NULL, "of Elasticsearch; null for a login that may only search"),
+    "unresolved_names": described(WHOLE, "documents whose names an older esr stored"),
+}
+SCHEMAS: dict[str, Schema] = {
+    "Problem": having(code=_TEXT, message=_TEXT, field=described(_TEXT_OR_NULL, "the argument at fault")),
+    "Error": having(error=reference("Problem")),
+    "Hit": _HIT,
+    "ListedHit": {**having(**_LISTED), "required": ["sentence_id"]},
+    "ComparedHit": extended(
+        "Hit",
+        rank={"type": "integer", "minimum": 1},
+        other={"type": ["integer", "null"], "description": "the rank in the other list"},
+        moved={"type": ["integer", "null"], "description": "how many ranks higher it is here"},
+    ),
+    "UnknownFilter": {
+        **having(
+            field={"enum": ["source", *ATTRIBUTES, META, "entity"]},
+            value=_TEXT,
+            message=_TEXT,
+            nearest=described(_TEXT_OR_NULL, "a value that sentences pass"),
+        ),
+        "description": "a source, an attribute or a name that the index does not have",
+    },
+    "Page": having(
+        **_ANSWER | {"hits": array(reference("ListedHit"))},
+        query=reference("Query"),
+        documents=described(_COUNT, "how many documents the pages list in all, where sentences are grouped"),
+        offset=described(WHOLE, "how many sentences come before, or documents where they are grouped"),
+        next=described(_TEXT_OR_NULL, "the `after` of the next page"),
+    ),
+    "Query": QUERY,
+    "Batch": having(answers=array({"oneOf": [reference("BatchAnswer"), reference("BatchError")]})),
+    "BatchAnswer": having(id=_TEXT, **_ANSWER),
+    "BatchError": having(id=_TEXT, error=reference("Problem")),
+    "Facets": having(
+        facets=array(
+            having(
+                field={"anyOf": [{"enum": list(FACET_FIELDS)}, META_FIELD]},
+                values=array(having(value=_TEXT, count=WHOLE)),
+                more={"type": "boolean", "description": "whether the field has more values"},
+            )
+        )
+    ),
+    "Concordance": having(
+        sentences=described(WHOLE, "how many match"),
+        read=described(WHOLE, "how many of them the lines were chosen from"),
+        lines=array(having(**of_class(Line))),
+    ),
+    "Collocations": having(
+        node=described(WHOLE, "occurrences of the word or phrase"),
+        sentences=WHOLE,
+        collocations=array(having(**of_class(Collocation))),
+    ),
+    "Quotations": having(
+        quotations=array(having(**of_class(Quotation))), sentences=described(WHOLE, "how many match")
+    ),
+    "Names": having(names=array(having(**of_class(ListedName)))),
+    "NamePage": having(
+        **of_class(
+            NamePage, without=("forms", "sources", "months", "in_sentences", "in_documents", "best", "said")
+        ),
+        **{
+            name: {"type": "object", "additionalProperties": WHOLE} for name in ("forms", "sources", "months")
+        },
+        **{name: array(having(**of_class(Companion))) for name in ("in_sentences", "in_documents")},
+        best=array(reference("Hit")),
+        said=array(having(**of_class(Quotation))),
+    ),
+    "NameNetwork": having(names=array(having(**of_class(ListedName))), edges=array(having(**of_class(Edge)))),
+    "Contrast": having(
+        node=described(array(WHOLE), "occurrences of the word or phrase in the part and the other"),
+        sentences=array(WHOLE),
+        collocations=array(having(**of_class(Contrasted))),
+    ),
+    "Frequencies": having(
+        by={"enum": list(GROUPINGS)},
+        groups=described(TEXTS, "periods in order and without a gap, or sources"),
+        words=described(array(WHOLE), "terms of each group that pass the filters"),
+        all_words=WHOLE,
+        series=array(
+            having(
+                query=_TEXT,
+                counts=described(array(WHOLE), "occurrences in each group"),
+                rates=described(array(NUMBER), "occurrences per million words of the group"),
+                total=WHOLE,
+                rate=NUMBER,
+                ungrouped=described(WHOLE, "occurrences in documents without a date or a source"),
+                sentences=WHOLE,
+            )
+        ),
+    ),
+    "KeyWords": having(
+        sizes=described(array(WHOLE), "terms of the part and of the other"),
+        words=array(having(**of_class(KeyWord))),
+    ),
+    "Timeline": having(
+        interval={"enum": list(INTERVALS)},
+        periods=described(TEXTS, "ISO 8601 names, in order and without a gap"),
+        sentences=described(array(WHOLE), "all sentences of each period that pass the filters"),
+        series=array(
+            having(
+                query=_TEXT,
+                counts=described(array(WHOLE), "sentences with all words, by period"),
+                rates=described(array(NUMBER), "per million sentences of the period"),
+                total=WHOLE,
+                undated=described(WHOLE, "sentences without a date, which count for no period"),
+                peaks=array(having(period=_TEXT, count=WHOLE, sentence=reference("Hit"))),
+            )
+        ),
+    ),
+    "Similar": having(
+        **_ANSWER | {"hits": array(reference("ListedHit"))},
+        terms=described(TEXTS, "the terms of the sentence that were searched for"),
+    ),
+    "Values": having(
+        values=array(
+            having(
+                value=described(_TEXT, "as a filter takes it"),
+                type=described(_TEXT_OR_NULL, "the type of a name"),
+                count=described(WHOLE, "documents with the value, or sentences with the name"),
+            )
+        )
+    ),
+    "Explanation": having(
+        sentence_id=_TEXT,
+        text=_TEXT,
+        language={"type": ["string", "null"]},
+        direction=_DIRECTION,
+        score=NUMBER,
+        first=described(NUMBER, "the score of the first stage"),
+        terms=array(_TERM),
+        length=NUMBER,
+        priors=array(having(name=_TEXT, value=NUMBER, weight=NUMBER, adds=NUMBER)),
+        features=array(
+            {
+                **having(feature=_TEXT, value=NUMBER, form=_TEXT, adds=NUMBER),
+                "additionalProperties": {"type": "number"},
+                "description": "with the parameters of the form",
+            }
+        ),
+        boosts=array(having(boost=_TEXT, feature=_TEXT, value=NUMBER, weight=NUMBER, adds=NUMBER)),
+        boosted={"type": "object", "description": "what each boost adds in all"},
+        second={"type": ["object", "null"], "description": "the second stage, where there is one"},
+        tree={"type": ["object", "null"], "description": "the dependency tree, if the sentence was parsed"},
+        unseen=TEXTS,
+        plan={"type": "object", "description": "what the engine executed"},
+    ),
+    "Document": having(
+        **of_class(Document, without=["sentences"]),
+        direction=_DIRECTION,
+        sentences=array(
+            having(
+                **of_class(Sentence, without=["parse", "quotes"]),
+                score={"type": ["number", "null"], "description": "null without a query"},
+                hit={"type": "boolean", "description": "whether it contains a word of the query"},
+            )
+        ),
+    ),
+    "Documents": having(
+        documents=array(reference("Document")), missing=described(TEXTS, "ids of documents that do not exist")
+    ),
+    "Comparison": having(
+        left=reference("Side"),
+        right=reference("Side"),
+        shared=described(WHOLE, "sentences in both lists"),
+        moved=described(WHOLE, "sentences in both lists whose ranks differ"),
+    ),
+    "Side": _SIDE,
+    "Completions": having(
+        completions=array(
+            having(
+                text=_TEXT,
+                kind={"enum": list(get_args(get_type_hints(Completion)["kind"]))},
+                frequency=described(WHOLE, "about how many sentences, or documents with a value, have it"),
+                query=described(_TEXT, "the query with it"),
+            )
+        )
+    ),
+    "Analysis": having(
+        analyzer=_TEXT,
+        version={"type": "integer"},
+        text=described(_TEXT, "as it was analysed: without blanks at its ends"),
+        tokens=array(
+            having(
+                start=described(WHOLE, "where the word begins, in code points of the text"),
+                end=described(WHOLE, "where the word ends; bigrams overlap"),
+                term=_TEXT,
+            )
+        ),
+    ),
+    "Catalogue": having(
+        default=_TEXT,
+        models=array(having(**_DESCRIBED, contexts=TEXTS, candidates=_TEXT, parameters=_PARAMETERS)),
+        contexts={"type": "object", "additionalProperties": _TEXT},
+        candidates={"type": "object", "additionalProperties": _TEXT},
+        priors=array(having(**_DESCRIBED)),
+        features=array(
+            having(
+                **_DESCRIBED, needs={"anyOf": [TEXTS, {"type": "null"}]}, column=_TEXT_OR_NULL, version=WHOLE
+            )
+        ),
+        forms=array(having(**_DESCRIBED, trained={"type": "boolean"}, parameters=_PARAMETERS)),
+        boosts=array(having(**_DESCRIBED, parameters=_PARAMETERS)),
+        signals=array(having(**_DESCRIBED, parameters=_PARAMETERS)),
+    ),
+    "Parameter": having(
+        name=_TEXT,
+        description=_TEXT,
+        default={"type": ["number", "string", "null"]},
+        range=_TEXT,
+        choices=TEXTS,
+        only_with=_TEXT_OR_NULL,
+        grid=array({"type": "number"}),
+    ),
+    "Status": {**having(**_STATUS, **_OF_ONE_ENGINE), "required": list(_STATUS)},
+    "Request": {
+        **named("query", "size", "sort", "_source"),
+        "description": "the body for `_search` of the alias",
+    },
+}
+
 
 OPERATIONS = {
     operation.name: operation

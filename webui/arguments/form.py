@@ -42,7 +42,7 @@ from webui.arguments.table import (
     rows,
 )
 from webui.arguments.values import Choice, Day, Share, Text
-from webui.running.request_errors import RequestError
+from webui.running.problems import RequestError
 from webui.running.settings import Settings
 
 # Links

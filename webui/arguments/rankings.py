@@ -38,7 +38,7 @@ from esr.registry import Parameter
 from esr.text.document import PARTS, VECTORS
 from webui.arguments.table import MAX_DEPTH, PARAMETER, PRIOR, is_ranking_argument
 from webui.arguments.values import parse_whole
-from webui.running.request_errors import blame_argument
+from webui.running.problems import blame_argument
 
 _DEFAULT = Ranking()
 """The ranking of addresses without ranking arguments."""

@@ -29,7 +29,7 @@ from esr.text.analyzer import Analyzer
 from esr.text.document import ATTRIBUTES, META, META_PREFIX
 from webui.arguments.rankings import parse_ranking
 from webui.arguments.table import NAME, PAGE, Argument, names_of, rows
-from webui.running.request_errors import RequestError, blame_argument
+from webui.running.problems import RequestError, blame_argument
 from webui.running.settings import Settings
 
 

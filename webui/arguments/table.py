@@ -43,7 +43,7 @@ from webui.arguments.values import (
     Type,
     Whole,
 )
-from webui.running.request_errors import blame_argument
+from webui.running.problems import blame_argument
 from webui.running.settings import Settings
 
 PARAMETER = "params."

@@ -12,7 +12,7 @@ from esr.errors import EsrError, UsageError, unknown
 from esr.following.novelty import DEFAULT_THRESHOLD, MIN_THRESHOLD, parse_threshold
 from esr.query.query import ValueKind, is_valid
 from esr.text.document import META_PREFIX
-from webui.running.request_errors import RequestError
+from webui.running.problems import RequestError
 from webui.running.settings import Settings
 
 Schema = Mapping[str, Any]

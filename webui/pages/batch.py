@@ -20,9 +20,8 @@ from webui.answers.lists import rank_sentences
 from webui.arguments.request import SearchRequest, check_text, read_search
 from webui.arguments.values import parse_whole
 from webui.pages.rendering import PageRenderer
-from webui.running.problems import Problem, as_sentence, problem_response, wants_json
+from webui.running.problems import Problem, RequestError, as_sentence, problem_response, wants_json
 from webui.running.rate_limit import count_queries
-from webui.running.request_errors import RequestError
 from webui.running.served_indexes import ServedIndexes, Visit
 from webui.running.settings import Settings
 

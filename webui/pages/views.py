@@ -1,7 +1,8 @@
 """The pages for results, a document, an explanation, a comparison and similar sentences, and their files.
 
 Citations, feeds and links remain valid after a new load: they identify a sentence by its document and a
-digest of its text.
+digest of its text. Saved searches, clippings and judgements, which readers keep in their browsers, have pages
+and files too.
 """
 
 from __future__ import annotations
@@ -10,10 +11,12 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import msgspec
 from flask import Flask, Response, redirect, request, url_for
 from markupsafe import Markup
+from msgspec import Struct
 from msgspec.structs import replace
 from werkzeug.wrappers import Response as Redirect
 
@@ -22,18 +25,18 @@ from esr.corpus.names_and_quotes import ListedName, Selection, list_names
 from esr.dependency.explanation import svg_tree
 from esr.errors import EsrError
 from esr.following.citations import CITATIONS, CitationFormat, feed_urn, text_digest
-from esr.following.exports import EXPORTS, FIELDS, RANK, ExportFormat, Row
+from esr.following.exports import EXPORTS, FIELDS, NOTE, RANK, TAGS, ExportFormat, Row
 from esr.following.novelty import find_newest
-from esr.following.watch import MEDIA_TYPE, Feed, render_feed
+from esr.following.watch import MEDIA_TYPE, Feed, render_feed, write_search
 from esr.index.filters import Filters
-from esr.index.hits import SentenceRecord
+from esr.index.hits import Hit, SentenceRecord
 from esr.query import literal
 from esr.ranking.answers import COLUMNS, describe_match, require_record, single
 from esr.ranking.explain import Addition, Explanation
-from esr.ranking.ranking import Origin
+from esr.ranking.ranking import Origin, Ranking
 from esr.ranking.searcher import Searcher
 from esr.ranking.signals import NAME
-from esr.text.document import Document
+from esr.text.document import ATTRIBUTES, META, Document
 from esr.text.sentences import name_language
 from webui.answers import downloads, explanations
 from webui.answers.downloads import citations_file, export_file
@@ -54,7 +57,7 @@ from webui.arguments.values import ALL
 from webui.pages.rendering import Highlighter, PageRenderer
 from webui.pages.results import GROUP_SENTENCES, describe_hits, find_headings, find_results, shorten_heading
 from webui.pages.timeline import draw_chart
-from webui.running.request_errors import RequestError, blame_argument, look_up
+from webui.running.problems import RequestError, blame_argument, look_up
 from webui.running.served_indexes import Route, ServedIndexes, Visit
 from webui.running.settings import Settings
 
@@ -172,7 +175,7 @@ OTHER_EXPORTS = {
 def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: PageRenderer) -> None:
     """Add the pages of this module, their files, and their template functions to the application."""
     get = partial(indexes.route, app)
-    for add in (_add_results, _add_document, _add_explanation, _add_comparison, _add_similar):
+    for add in (_add_results, _add_document, _add_explanation, _add_comparison, _add_similar, _add_kept):
         add(get, settings, render)
     _add_sentence(get, settings)
     _add_feed(get, settings)
@@ -180,8 +183,15 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
         _add_citation(get, settings, citation)
     for format in EXPORTS.values():
         _add_export(get, settings, format)
+        _add_clippings(get, format)
     known = {"export_formats": EXPORTS, "export_columns": FIELDS, "usual_columns": COLUMNS}
-    app.jinja_env.globals.update(citation_formats=CITATIONS, exports=OTHER_EXPORTS, **known)
+    app.jinja_env.globals.update(
+        citation_formats=CITATIONS,
+        exports=OTHER_EXPORTS,
+        arrangement=" ".join(names_of("arrangement")),
+        most_known=min(_MOST_KNOWN, settings.max_k),
+        **known,
+    )
     app.jinja_env.filters.update(sentence_link=sentence_link, language_name=name_language)
 
 
@@ -422,3 +432,89 @@ def _write_rows(listing: Listing, columns: Sequence[str], index_name: str) -> It
             if RANK in columns or not columns:
                 fields = {RANK: rank, **fields}
             yield Row(hit, fields)
+
+
+# Saved searches, clippings and judgements, which readers keep in their browsers. The server stores none. It
+# writes a search as lines for `esr watch`, and clippings that are sent to it as a file of any format.
+
+_COLUMNS = ("text", "title", "authors", "source", "date", "url", NOTE, TAGS, "permalink", "sentence_id")
+_MOST_KNOWN = 100
+"""Number of the newest sentences of a saved search that a browser remembers, to recognise new ones."""
+
+
+class Clipping(Struct):
+    """A sentence as a browser keeps it, with the reader's note and tags. Further keys are ignored."""
+
+    sentence_id: str
+    text: str
+    document_id: str = ""
+    title: str | None = None
+    date: str | None = None
+    source: str | None = None
+    url: str | None = None
+    language: str | None = None
+    authors: tuple[str, ...] = ()
+    permalink: str = ""
+    note: str = ""
+    tags: tuple[str, ...] = ()
+
+    def row(self) -> Row:
+        """The clipping as a row of a file."""
+        record = SentenceRecord(
+            self.sentence_id,
+            self.document_id or self.sentence_id,
+            0,
+            self.text,
+            None,
+            None,
+            self.title,
+            self.date,
+            self.source,
+            self.url,
+            self.language,
+            authors=self.authors,
+        )
+        return Row(Hit(self.sentence_id, 0.0, record), msgspec.to_builtins(self))
+
+
+def _add_kept(get: Route, settings: Settings, render: PageRenderer) -> None:
+    @get("/saved")
+    def saved(visit: Visit) -> Response:
+        return render(visit, "saved.html")
+
+    @get("/judge")
+    def judge(visit: Visit) -> Response:
+        return render(visit, "judge.html")
+
+    @get("/search.toml")
+    def results_watch(visit: Visit) -> Response:
+        """The search as lines of a file for `esr watch`. The index is only checked to exist."""
+        arguments = decode_arguments(request.query_string, settings, "page")
+        search = parse_search(arguments)
+        with blame_argument("q"):
+            visit.searcher.interpret(search.parsed)
+        table: dict[str, Any] = {"query": search.query, "literal": search.is_literal}
+        table |= {name: arguments.first(name) for name in ("from", "to")}
+        lists = ("source", "document", "entity", *ATTRIBUTES, META)
+        table |= {name: list(arguments.get(name, ())) for name in lists}
+        if search.ranking != Ranking():
+            table["ranking"] = search.ranking.as_dict()
+        response = Response(write_search(table), mimetype="application/toml")
+        response.headers["Content-Disposition"] = 'attachment; filename="searches.toml"'
+        return response
+
+
+def _add_clippings(get: Route, format: ExportFormat) -> None:
+    @get(f"/clippings.{format.suffix}", f"clippings_{format.name}", method="POST")
+    def clippings(_: Visit) -> Response:
+        """The clippings in the body, a JSON list, as a file. They are neither stored nor logged."""
+        try:
+            sent = msgspec.json.decode(request.get_data(), type=list[Clipping])
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            raise RequestError(f"the body must be a JSON list of clippings: {error}", None) from error
+        with blame_argument(None):
+            format.check()
+        columns = _COLUMNS if format.has_columns and format.name != "jsonl" else ()
+        response = export_file(format, (clipping.row() for clipping in sent), columns, None, len(sent))
+        response.headers["Content-Disposition"] = f'attachment; filename="clippings.{format.ending}"'
+        return response

@@ -37,7 +37,7 @@ from webui.arguments.table import MOST_LISTED
 from webui.pages.rendering import Highlighter, PageRenderer
 from webui.pages.results import LABELS, draw_days, find_headings, query_clause
 from webui.pages.timeline import draw_chart
-from webui.running.request_errors import RequestError
+from webui.running.problems import RequestError
 from webui.running.served_indexes import Route, ServedIndexes, Visit
 from webui.running.settings import Settings
 

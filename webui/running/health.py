@@ -13,7 +13,7 @@ from esr.errors import EsrError
 from esr.index.factory import open_generations
 from esr.index.generations import SERVING
 from esr.index.limits import within
-from webui.running import metrics
+from webui.running import telemetry
 from webui.running.problems import describe_error
 from webui.running.served_indexes import ServedIndex, ServedIndexes
 from webui.running.settings import Settings
@@ -46,11 +46,11 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings) -> None:
     def expose_metrics() -> Response:
         deadline = time.monotonic() + READY_SECONDS
         served = (_describe(name, index, deadline) for name, index in indexes.by_name.items())
-        content = metrics.expose(each for each in served if each is not None)
+        content = telemetry.expose(each for each in served if each is not None)
         return Response(content, content_type=CONTENT_TYPE_PLAIN_0_0_4)
 
 
-def _describe(name: str, served: ServedIndex, deadline: float) -> metrics.Served | None:
+def _describe(name: str, served: ServedIndex, deadline: float) -> telemetry.Served | None:
     """The serving generation of an index; None if the index is not open, or its engine does not answer."""
     if not served.is_open:
         return None
@@ -60,7 +60,7 @@ def _describe(name: str, served: ServedIndex, deadline: float) -> metrics.Served
         made = _made(index.where)
     except EsrError:
         return None
-    return metrics.Served(name, collection.documents, collection.sentences, made)
+    return telemetry.Served(name, collection.documents, collection.sentences, made)
 
 
 def _made(where: str) -> float | None:

@@ -1,20 +1,76 @@
-"""Errors as answers: a page for people, problem details in JSON for programs.
+"""Errors of requests, and errors as answers: a page for people, problem details in JSON for programs.
 
 Answers contain no internals of an engine; the log has the details of server errors.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from flask import Flask, Response, current_app, jsonify, request
 from werkzeug.exceptions import ClientDisconnected, HTTPException
 
 from esr.errors import EngineUnreachable, IndexMissing, IndexUnusable, UsageError
-from webui.running import metrics
 from webui.running.gate import Busy
-from webui.running.request_errors import RequestError
+
+
+class RequestError(UsageError):
+    """An error in a request. `field`: the argument at fault, or None if it is not a single one."""
+
+    status, code, title = 400, "bad_input", "This search cannot be run"
+
+    def __init__(self, message: str, field: str | None) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+class UnknownId(RequestError):
+    """An id of something that does not exist."""
+
+    status, code, title = 404, "not_found", "Not found"
+
+
+class Unauthorized(RequestError):
+    """The sender of the request is unknown, and only known senders may search."""
+
+    status, code, title = 401, "unauthorized", "Log in first"
+
+
+class Forbidden(RequestError):
+    """The sender of the request may not see what it asks for."""
+
+    status, code, title = 403, "forbidden", "This is not for you"
+
+
+class IndexChanged(RequestError):
+    """The index has changed since the page that a request continues."""
+
+    status, code = 409, "index_changed"
+
+
+@contextmanager
+def look_up(kind: str, id: str) -> Iterator[None]:
+    """Convert a UsageError to an UnknownId. `kind` is the kind of thing: a sentence or a document."""
+    try:
+        yield
+    except UsageError as error:
+        raise UnknownId(f"there is no {kind} {id!r}", "id") from error
+
+
+@contextmanager
+def blame_argument(field: str | None) -> Iterator[None]:
+    """Convert a UsageError to a RequestError of this argument, with options named as arguments."""
+    try:
+        yield
+    except RequestError:
+        raise
+    except UsageError as error:
+        message = re.sub(r"--(?=context|feature|boost|rerank)", "", str(error))
+        raise RequestError(message, field) from error
+
 
 RETRY_SECONDS = "5"
 """The Retry-After header of an answer with status 503."""
@@ -115,12 +171,13 @@ def is_file() -> bool:
 
 def install(app: Flask, error_page: Callable[[Problem], Response], redact: Callable[[str], str]) -> None:
     """Answer every error of the application. `redact` removes from a message what clients must not see."""
+    from webui.running import telemetry  # imports the metrics library, which the server imports last
 
     @app.errorhandler(Exception)
     def answer(error: Exception) -> Response:
         problem = describe_error(error)
         problem = replace(problem, message=as_sentence(redact(problem.message)))
-        metrics.ERRORS.labels(problem.code).inc()
+        telemetry.ERRORS.labels(problem.code).inc()
         if problem.status >= 500:
             _log(error, problem)
         if wants_json():

@@ -21,7 +21,7 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 
 from esr.errors import UsageError
 from webui.running.health import PATHS
-from webui.running.request_errors import RequestError
+from webui.running.problems import RequestError
 from webui.running.settings import Settings
 
 _TABLE = """

@@ -25,54 +25,12 @@ from esr.index.limits import time_remaining, within
 from esr.processes import cached_property
 from esr.ranking.searcher import Searcher, open_searcher
 from webui.running.gate import OPEN, QUEUE, Busy, CircuitBreaker, Gate, is_beside, time_stage
-from webui.running.request_errors import Forbidden, blame_argument
+from webui.running.problems import Forbidden, blame_argument
 from webui.running.settings import Settings
 
+_OF_COMMANDS = {"close", "documents", "enrichment", "on_latest", "store_search_template", "warm_up"}
 ENGINE_METHODS = frozenset(
-    {
-        "snapshot",
-        "statistics",
-        "search",
-        "sentences",
-        "evidence",
-        "candidates",
-        "features",
-        "histogram",
-        "parses",
-        "has_parses",
-        "quotes",
-        "encoder",
-        "similarities",
-        "vectors",
-        "nearest",
-        "nearest_is_exact",
-        "facets",
-        "count",
-        "count_names",
-        "count_terms",
-        "count_holders",
-        "count_words",
-        "languages",
-        "count_days",
-        "by_date",
-        "document",
-        "find_documents",
-        "documents_at",
-        "sum_lengths",
-        "terms_with_prefix",
-        "texts",
-        "words_with_prefix",
-        "similar_words",
-        "written_forms",
-        "values",
-        "find_names",
-        "full_names",
-        "name_forms",
-        "name_keys",
-        "request",
-        "status",
-        "check_ready",
-    }
+    name for name in dir(Index) if not name.startswith("_") and name not in _OF_COMMANDS
 )
 """The methods of an index that call its engine. Each is a separate stage in metrics and logs."""
 CACHED_METHODS = frozenset(

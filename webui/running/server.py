@@ -37,7 +37,7 @@ from esr.index.login_variables import redact
 from esr.ranking.searcher import open_searcher
 from webui.running.logs import JsonFormatter, log_to_standard_error
 from webui.running.served_indexes import ServedIndexes
-from webui.running.settings import COUNTS_FOLDER, Settings, parse_locations, shared_folder
+from webui.running.settings import COUNTS_FOLDER, Settings, parse_locations, parse_origins, shared_folder
 
 # Sockets
 
@@ -370,12 +370,12 @@ def serve(where: str, host: str, port: int, create_app: CreateApp, check_access:
 
 def check(locations: Mapping[str, str], settings: Settings) -> None:
     """Open each index once, to report mistakes before the server starts. Raises EsrError."""
-    from webui.running import cors, metrics, rate_limit, traces  # imports the metrics library
+    from webui.running import rate_limit, telemetry  # imports the metrics library
 
-    metrics.check_query_log(settings)
-    traces.check(os.environ)
+    telemetry.check_query_log(settings)
+    telemetry.check_traces(os.environ)
     rate_limit.parse_rate(settings.rate)
-    cors.parse_origins(settings.cors_origins)
+    parse_origins(settings.cors_origins)
     for location in locations.values():
         try:
             with within(settings.deadline):
@@ -480,9 +480,9 @@ class _Server(BaseApplication):  # type: ignore[misc]
         def close_indexes(arbiter: Any, worker: Any) -> None:
             if self._indexes is not None:
                 self._indexes.close()
-            from webui.running import traces
+            from webui.running import telemetry
 
-            traces.shut_down()
+            telemetry.shut_down_traces()
 
         def forget_worker(arbiter: Any, worker: Any) -> None:
             if COUNTS_FOLDER in os.environ:

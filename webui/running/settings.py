@@ -1,4 +1,4 @@
-"""The settings of the pages and the API, in one table, and the locations of the served indexes."""
+"""The settings of the pages and the API, in one table; and how served locations and origins are written."""
 
 from __future__ import annotations
 
@@ -163,6 +163,21 @@ def parse_locations(text: str) -> dict[str, str]:
             raise UsageError(f"two indexes have the name {name!r}: give each its own name")
         locations[name] = where
     return locations
+
+
+ANY_ORIGIN = "*"
+
+
+def parse_origins(text: str) -> frozenset[str]:
+    """The origins in a setting, separated by blanks. Raises UsageError."""
+    origins = frozenset(text.split())
+    for origin in origins - {ANY_ORIGIN}:
+        scheme, _, host = origin.partition("://")
+        if scheme not in ("http", "https") or not host or "/" in host:
+            raise UsageError(
+                f"cannot read ESR_CORS_ORIGINS {origin!r}: give origins such as https://example.org"
+            )
+    return origins
 
 
 COUNTS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"

@@ -18,7 +18,7 @@ from esr.elastic.cluster import Cluster
 from esr.elastic.dialect import SEPARATOR, Dialect
 from esr.elastic.documents import WORDS_FIELD
 from esr.elastic.requests import hits_of, msearch, read_buckets, search, total_of
-from esr.elastic.search.filters import Query, candidate_query, condition_query, filter_clauses
+from esr.elastic.search.plan_query import Query, candidate_query, condition_query, filter_clauses
 from esr.elastic.search.sentence_search import PAGE, decode_hits, hit_fields
 from esr.elastic.vocabulary import (
     ALL_KEYS,

@@ -17,8 +17,7 @@ import numpy as np
 from esr.batches import batched
 from esr.elastic.cluster import Cluster
 from esr.elastic.requests import hits_of, search, search_pages
-from esr.elastic.search.filters import candidate_query
-from esr.elastic.search.plan_query import SORT
+from esr.elastic.search.plan_query import SORT, candidate_query
 from esr.elastic.search.sentence_search import PAGE, decode_hits, hit_fields
 from esr.elastic.vectors import SCALE, vector_field
 from esr.index.contract import Similarities, SimilarityRescoring, average_documents, average_neighbours

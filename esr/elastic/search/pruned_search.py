@@ -20,7 +20,7 @@ from esr.elastic.dialect import NAMED_SCORES
 from esr.elastic.documents import decode_sentence
 from esr.elastic.requests import hits_of, total_of
 from esr.elastic.search import plan_query
-from esr.elastic.search.filters import (
+from esr.elastic.search.plan_query import (
     DocumentPart,
     Query,
     TermRange,

@@ -22,8 +22,7 @@ from esr.elastic.dialect import NAMED_SCORES
 from esr.elastic.documents import decode_sentence
 from esr.elastic.impacts import Slack
 from esr.elastic.requests import hits_of, msearch, read_entries, search, total_of
-from esr.elastic.search.filters import Query
-from esr.elastic.search.plan_query import RECORD_FIELDS, SORT, score_query
+from esr.elastic.search.plan_query import RECORD_FIELDS, SORT, Query, score_query
 from esr.elastic.statistics import MAX_AGE
 from esr.errors import UsageError
 from esr.index.filters import Filters

@@ -11,9 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from esr.folder.format.document_codec import NO_PARAGRAPH, ShownDocument, read_shown
 from esr.folder.format.files import Numbers
-from esr.folder.format.segment import Segment
+from esr.folder.format.segment import NO_PARAGRAPH, Segment, ShownDocument, read_shown
 from esr.folder.format.snapshot import Snapshot
 from esr.folder.search.memory import SearchMemory
 from esr.index.hits import SentenceRecord

@@ -28,7 +28,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct, field
 
-from esr.folder.format.document_codec import compress, decode_texts, encode_document, encode_paragraphs
+from esr.folder.format.segment import compress, decode_texts, encode_document, encode_paragraphs
 from esr.index.writer import Description
 from esr.text.analyzer import WORDS_ANALYZER, Analyzer, get_analyzer
 from esr.text.document import Document, Located, custom_id_positions

@@ -3,6 +3,9 @@
 A `FolderWriter` runs a `LoadSession`, which checks the documents and writes the segments. Ids of documents
 and sentences must be unique in the whole index. Before a load and after a failed one, the folder is brought
 into a defined state.
+
+A migration to the present format loads the folder's own documents again, and copies stored enrichment. Other
+writers are locked out until it has finished.
 """
 
 from __future__ import annotations
@@ -10,17 +13,19 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from itertools import compress, count
+from itertools import accumulate, compress, count
 from pathlib import Path
 
 import numpy as np
 from msgspec.structs import replace
 
-from esr.errors import EsrError, InputError, UsageError
+from esr.errors import EsrError, IndexMissing, InputError, UsageError
 from esr.folder.format import manifest
 from esr.folder.format.checksums import TABLES, parts_of, require_intact
-from esr.folder.format.files import Mask, translate_disk_errors
+from esr.folder.format.files import Mask, sync_folder, translate_disk_errors
+from esr.folder.format.layers import copy_layer
 from esr.folder.format.manifest import (
+    LAYERS,
     SEGMENTS,
     Checkpoint,
     LayerInfo,
@@ -28,6 +33,7 @@ from esr.folder.format.manifest import (
     delete_unreferenced,
     hold_writer_lock,
     is_bare,
+    new_layer_name,
     read_checkpoint,
     remove_checkpoint,
     remove_index,
@@ -470,3 +476,88 @@ def clean_up_load(folder: Path, before: Manifest) -> Iterator[None]:
         raise
     remove_checkpoint(folder)
     delete_unreferenced(folder)
+
+
+# Migration
+
+
+class EmbeddedMigration(FolderWriter):
+    """A load of the folder's own documents. If it is killed, it is resumed unless the index has changed."""
+
+    is_migration = True
+
+    def __init__(self, where: str | Path, keep: int = DEFAULT_KEEP) -> None:
+        """Raises IndexMissing or IndexUnusable."""
+        self._before = manifest.read_any_format(Path(where))
+        super().__init__(where, self._before.description.renewed(), keep=keep, resume=True)
+        self._base = self._before.commit_number
+        if not self._before.has_index:
+            raise IndexMissing(f"there is no index at {where}: make one with esr load")
+
+    def run(self) -> LoadReport:
+        """Migrate all documents or none. Raises EsrError if the index was changed meanwhile."""
+        if self._before.format == manifest.FORMAT and self._before.description.is_current:
+            return LoadReport(
+                notes=[f"the index already has format {manifest.FORMAT}: there is nothing to do"]
+            )
+        last = read_checkpoint(self._folder)
+        is_finished = last is None or last.generation_name == self._before.generation_name
+        if last is not None and not is_finished and not last.is_migration:
+            raise UsageError(
+                f"a load into {self._folder} was interrupted or is running: finish it with "
+                "esr load --resume, or discard it with esr delete, then migrate"
+            )
+        require_intact(self._folder, parts_of(self._before))
+        documents = _documents(self._open(self._before.segments))
+        return self.load(Located("index", document) for document in documents)
+
+    def _start(self, before: Manifest) -> Checkpoint:
+        last = read_checkpoint(self._folder)
+        if last is not None and last.base != before.commit_number:
+            remove_checkpoint(self._folder)  # the index, and thus its documents, has changed since
+        return super()._start(before)
+
+    def _copy_layers(self, before: Manifest, segments: Sequence[str]) -> list[LayerInfo]:
+        old = {segment.folder.name: segment for segment in self._open(before.segments)}
+        old_starts = dict(zip(old, _starts(old.values()), strict=False))
+        new = self._open(segments)
+        layers = [
+            copy
+            for layer in before.layers
+            if layer.recipe is not None  # inline enrichment is loaded with its documents
+            for segment, start in zip(new, _starts(new), strict=False)
+            for copy in self._copy_layer(
+                layer, old[layer.segment], old_starts[layer.segment] - start, segment
+            )
+        ]
+        if layers:
+            sync_folder(self._folder / LAYERS)
+        return layers
+
+    def _copy_layer(self, layer: LayerInfo, old: Segment, shift: int, new: Segment) -> Iterator[LayerInfo]:
+        """Copy the part of a layer that covers documents of a new segment, numbered `shift` higher there."""
+        start = max(layer.start + shift, 0)
+        stop = min(layer.stop + shift, new.document_count)
+        if start >= stop:
+            return
+        copy = LayerInfo(new_layer_name(), new.folder.name, start, stop, layer.parts, layer.recipe)
+        sentences = None
+        if copy.documents < layer.documents:
+            documents = np.arange(layer.start, layer.stop)
+            covered = (start - shift <= documents) & (documents < stop - shift)
+            sentences = np.repeat(covered, np.diff(old.column("first"))[layer.start : layer.stop])
+        copy_layer(self._folder, layer, copy, sentences)
+        yield copy
+
+    def _open(self, names: Sequence[str]) -> list[Segment]:
+        return [Segment(self._folder / SEGMENTS / name) for name in names]
+
+
+def _documents(segments: Sequence[Segment]) -> Iterator[Document]:
+    for segment in segments:
+        yield from (segment.document(number) for number in range(segment.document_count))
+
+
+def _starts(segments: Iterable[Segment]) -> list[int]:
+    """The number of each segment's first document, counted over all segments, and the total."""
+    return [0, *accumulate(segment.document_count for segment in segments)]

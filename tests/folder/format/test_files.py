@@ -17,17 +17,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from esr.errors import IndexUnusable
-from esr.folder.format.document_codec import (
+from esr.folder.format.files import _NewFile, map_array, save_array, sync_together, translate_disk_errors
+from esr.folder.format.manifest import LOCK_NAME, hold_writer_lock
+from esr.folder.format.segment import (
+    COUNT_BITS,
+    POSTINGS,
     ShownDocument,
     StoredDocument,
     compress,
     decode_texts,
     encode_document,
+    pack,
     read_shown,
+    unpack,
 )
-from esr.folder.format.files import _NewFile, map_array, save_array, sync_together, translate_disk_errors
-from esr.folder.format.manifest import LOCK_NAME, hold_writer_lock
-from esr.folder.format.segment import COUNT_BITS, POSTINGS, pack, unpack
 from esr.text.document import Document, ParseWord, Sentence, default_id_prefix
 
 

@@ -26,7 +26,7 @@ from esr.folder.format.words import (
     low_code_size,
     sign_word,
 )
-from esr.folder.write.columns import TokenizedTexts, save_word_table
+from esr.folder.write.segment_writer import TokenizedTexts, save_word_table
 from tests.support.endurance import examples
 
 

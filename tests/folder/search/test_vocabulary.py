@@ -18,7 +18,7 @@ from esr.folder.search.memory import SearchMemory
 from esr.folder.search.records import DocumentCache
 from esr.folder.search.vocabulary import PositionCache, WordUsage, find_phrase, find_prefix, mask_prefix
 from esr.folder.write import segment_writer
-from esr.folder.write.columns import TokenizedTexts, save_word_table
+from esr.folder.write.segment_writer import TokenizedTexts, save_word_table
 from esr.index.filters import NO_FILTERS
 from esr.index.names import SAMPLE
 from esr.plans.plan import HasWords

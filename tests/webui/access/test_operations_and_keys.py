@@ -30,7 +30,7 @@ from webui.access.grants import Grant, GrantFile, changing, hash_key, read_grant
 from webui.access.guard import METRICS, OPEN, check
 from webui.access.restricted import parse_restriction, restrict
 from webui.api.operations import OPERATIONS
-from webui.running.request_errors import Forbidden
+from webui.running.problems import Forbidden
 from webui.running.settings import Settings
 
 SENTENCE_PATHS = {"/explain", "/similar", "/sentence.bib", "/sentence.ris", "/sentence.csl"}

@@ -36,12 +36,10 @@ from tests.support.page_corpus import error, get, ids
 from tests.support.web_site import serving
 from tools.references.api import LIMITS, text
 from webui.api.operation import BASE, ERRORS, json_response
-from webui.api.operations import OPERATIONS, openapi_document
-from webui.api.schemas import SCHEMAS
+from webui.api.operations import OPERATIONS, SCHEMAS, openapi_document
 from webui.app import create_app
 from webui.arguments.table import PAGE as table_PAGE
-from webui.running.cors import parse_origins
-from webui.running.settings import Settings
+from webui.running.settings import Settings, parse_origins
 
 
 def test_models_lists_every_registry(client: FlaskClient) -> None:

@@ -17,7 +17,7 @@ from esr.text import dates
 from esr.text.document import ATTRIBUTES
 from webui.arguments.request import SearchRequest, check_text, decode_arguments, read_search
 from webui.arguments.table import PAGE
-from webui.running.request_errors import RequestError
+from webui.running.problems import RequestError
 from webui.running.settings import Settings
 
 LIMITS = Settings()

@@ -27,11 +27,11 @@ from esr.json_text import replace_nonfinite
 from esr.ranking.searcher import Searcher
 from tests.support.fake_index import STORM, FakeIndex
 from webui.app import create_app
-from webui.running import metrics
+from webui.running import telemetry
 from webui.running.logs import JsonFormatter, log_to_standard_error, write_json
-from webui.running.metrics import REQUEST_ID
 from webui.running.problems import as_sentence
 from webui.running.settings import Settings
+from webui.running.telemetry import REQUEST_ID
 
 
 def test_any_message_makes_one_line() -> None:
@@ -311,7 +311,7 @@ def test_each_query_is_counted_and_written_down_where_it_is_wanted(
     file.mkdir()
     assert client.get("/search?q=earthquake").status_code == 200  # better no line than no answer
     with pytest.raises(EsrError, match="cannot write"):
-        metrics.check_query_log(Settings(query_log=str(file)))
+        telemetry.check_query_log(Settings(query_log=str(file)))
 
 
 def test_alerts_and_the_dashboard_ask_for_metrics_that_there_are(searcher: Searcher) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 import time
 from collections.abc import Callable
@@ -14,7 +13,6 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from esr.errors import EngineUnreachable, IndexMissing, IndexUnusable, UsageError
-from esr.index.contract import Index
 from esr.index.limits import time_remaining
 from esr.ranking.searcher import Searcher
 from tests.support.fake_index import FLOOD, STORM, FakeIndex
@@ -177,15 +175,6 @@ def test_an_address_is_struck_out_whatever_stands_beside_it() -> None:
     }.items():
         index.error = UsageError(message)
         assert client.get("/api/v1/search?q=storm").get_json()["error"]["message"] == told
-
-
-OTHER_METHODS = {"close", "documents", "enrichment", "on_latest", "store_search_template", "warm_up"}
-"""Methods of the command line: no page reads all documents or stores a template."""
-
-
-def test_every_method_of_an_index_that_asks_its_engine_is_monitored() -> None:
-    methods = {name for name, _ in inspect.getmembers(Index, inspect.isfunction) if not name.startswith("_")}
-    assert methods == ENGINE_METHODS | OTHER_METHODS
 
 
 def test_attributes_pass_through_and_snapshots_are_monitored_too() -> None:

@@ -32,7 +32,7 @@ from tests.support.needed import need
 from tests.support.processes import wait_until
 from tests.support.web_site import serving
 from webui import serve
-from webui.running import traces
+from webui.running import telemetry
 from webui.running.server import listen, url
 
 SERVE = "import sys; from webui import serve; serve(sys.argv[1], '127.0.0.1', 0)"
@@ -503,12 +503,14 @@ def test_a_request_and_its_search_are_traced_and_the_query_only_if_it_is_logged(
 
 def test_settings_of_traces_that_cannot_be_kept_are_reported_before_serving() -> None:
     here = "http://127.0.0.1:4318"
-    assert not traces.are_wanted({}) and not traces.are_wanted(
+    assert not telemetry.wants_traces({}) and not telemetry.wants_traces(
         {"OTEL_TRACES_EXPORTER": "none", ENDPOINT: here}
     )
-    assert not traces.are_wanted({"OTEL_SDK_DISABLED": "TRUE", ENDPOINT: here})
-    assert traces.are_wanted({ENDPOINT: here}) and traces.are_wanted({"OTEL_TRACES_EXPORTER": "otlp"})
+    assert not telemetry.wants_traces({"OTEL_SDK_DISABLED": "TRUE", ENDPOINT: here})
+    assert telemetry.wants_traces({ENDPOINT: here}) and telemetry.wants_traces(
+        {"OTEL_TRACES_EXPORTER": "otlp"}
+    )
     with pytest.raises(UsageError, match="traces by http/protobuf only, not by 'grpc'"):
-        traces.check({ENDPOINT: here, "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"})
+        telemetry.check_traces({ENDPOINT: here, "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"})
     with pytest.raises(UsageError, match="OTEL_TRACES_EXPORTER is otlp or none, not 'zipkin'"):
-        traces.check({"OTEL_TRACES_EXPORTER": "zipkin"})
+        telemetry.check_traces({"OTEL_TRACES_EXPORTER": "zipkin"})

@@ -21,13 +21,11 @@ from esr.folder.format import manifest, words
 from esr.folder.format.files import check_file, decode_sealed
 from esr.folder.format.segment import COUNT_BITS, POSTINGS, Segment, unpack
 from esr.folder.format.strings import BlobTable
-from esr.folder.write import columns as write_columns
-from esr.folder.write import merging, removal, segment_writer
+from esr.folder.write import merging, segment_writer
 from esr.folder.write.batches import prepare
-from esr.folder.write.columns import TokenizedTexts, build_columns
 from esr.folder.write.delivery import EmbeddedDelivery
 from esr.folder.write.merging import merge_segments
-from esr.folder.write.segment_writer import SegmentWriter
+from esr.folder.write.segment_writer import SegmentWriter, TokenizedTexts, build_columns
 from esr.index.writer import Description
 from esr.text.document import Document, Located, ParseWord, Quote, Sentence
 from tests.support.endurance import examples
@@ -105,7 +103,7 @@ def counted(documents: list[list[list[int]]]) -> dict[str, list[float]]:
 
 @pytest.mark.parametrize("chunk_keys", [1, 5, 2**17])
 def test_columns_are_what_counting_gives(monkeypatch: pytest.MonkeyPatch, chunk_keys: int) -> None:
-    monkeypatch.setattr(write_columns, "_CHUNK_KEYS", chunk_keys)
+    monkeypatch.setattr(segment_writer, "_CHUNK_KEYS", chunk_keys)
     for seed in range(60):
         documents = random_documents(seed)
         actual, expected = built(documents), counted(documents)
@@ -294,8 +292,8 @@ def test_the_columns_of_segments_give_the_segment_of_the_documents_that_remain(
         patch.setattr(words, "_CODE_CHUNK", chunk)
         patch.setattr(merging, "_MANY_BORDERS", many)
         patch.setattr(merging, "_MANY_KEPT", many)
-        patch.setattr(removal, "_CHUNK", chunk)
-        patch.setattr(removal, "_MAX_RUNS", many - 1)
+        patch.setattr(merging, "_CHUNK", chunk)
+        patch.setattr(merging, "_MAX_RUNS", many - 1)
         check_same_files(parts, Description(analyzer, title))
 
 
@@ -331,7 +329,7 @@ def test_few_runs_of_documents_are_removed_without_unpacking_postings(
         return found
 
     monkeypatch.setattr(merging, "reduce_postings", note)
-    monkeypatch.setattr(removal, "_MAX_RUNS", most)
+    monkeypatch.setattr(merging, "_MAX_RUNS", most)
     texts = ["storm " * 4, *["storm storm river"] * 8]
     parts = [[(document(f"d{n}", text), n not in (1, 4, 5)) for n, text in enumerate(texts)]]
     check_same_files(parts, Description("plain", True))
