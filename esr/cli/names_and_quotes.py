@@ -33,7 +33,7 @@ from esr.corpus.names_and_quotes import (
 )
 from esr.errors import UsageError
 from esr.index.filters import Filters
-from esr.index.names import ENTITY_TYPES
+from esr.index.names import ENTITY_TYPES, name_key
 from esr.query import parse
 from esr.ranking.searcher import open_searcher
 from esr.wording import count
@@ -217,5 +217,7 @@ def _draw_quotations(found: Quotations) -> str:
     blocks = []
     for each in found.quotations:
         place = ", ".join(filter(None, (each.source, each.date and each.date[:10], each.sentence_id)))
-        blocks.append(f"{each.text}\n  {click.style(each.speaker or 'unknown', bold=True)} ({place})")
+        speaker = each.speaker or "unknown"
+        known = f", {each.name}" if each.name and each.name not in name_key(speaker) else ""
+        blocks.append(f"{each.text}\n  {click.style(speaker, bold=True)}{known} ({place})")
     return "\n".join([*blocks, "", count(found.sentences, "sentence", "match")])
