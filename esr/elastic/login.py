@@ -185,6 +185,11 @@ class ErrorTranslator:
         )
 
     def _tls_failure(self, error: TlsError) -> str:
+        if "mismatch" in error.message:
+            return (
+                f"the certificate of {self.server} has other names: {error.message}. "
+                "Name the server as its certificate does"
+            )
         if "certificate" in error.message.lower():
             return (
                 f"the certificate of {self.server} is not trusted: {error.message}. "
@@ -228,6 +233,9 @@ class ErrorTranslator:
             return EsrError(f"{self.server} has closed what was being read: begin again")
         if status == 404:
             return self.index_missing()
+        if error.error == "index_closed_exception":
+            index = error.body["error"]["root_cause"][0].get("index", self.where)
+            return IndexUnusable(f"{index} is closed: open it with POST INDEX/_open")
         if "media_type" in error.error or "compatible-with" in reason:
             return IndexUnusable(f"{self.server} is too old: esr needs {_version(self.dialect())} or later")
         if "time_exceeded_exception" in reason:

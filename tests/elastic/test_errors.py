@@ -120,6 +120,14 @@ def test_what_a_proxy_answers_for_the_server_is_told(status: int, message: str) 
                 call()
 
 
+def test_a_closed_index_is_named() -> None:
+    closed = {"type": "index_closed_exception", "reason": "closed", "index": "news-1-esr-sentences"}
+    with stand_in(400, {"error": {**closed, "root_cause": [closed]}, "status": 400}, ELASTIC) as where:
+        for call in search_and_load(where):
+            with pytest.raises(IndexUnusable, match=r"^news-1-esr-sentences is closed: open it"):
+                call()
+
+
 @pytest.mark.parametrize("status", [429, 503])
 def test_an_overloaded_server_is_reported(status: int) -> None:
     body = {"error": {"type": "busy", "reason": "too many requests"}, "status": status}

@@ -22,12 +22,13 @@ from urllib.request import Request, urlopen
 
 import pytest
 from click.testing import CliRunner, Result
+from elastic_transport import TlsError
 
 from clients import esr_client
 from esr.cli import main
 from esr.elastic import meta
 from esr.elastic.location import parse_alias, parse_location, role_descriptors
-from esr.elastic.login import Login
+from esr.elastic.login import ErrorTranslator, Login
 from esr.enrichment.recipe import Recipe
 from esr.errors import EngineUnreachable, EsrError, UsageError
 from esr.index.factory import open_delivery, open_generations, open_index, open_migration, open_priors
@@ -367,6 +368,14 @@ def test_a_certificate_is_checked_unless_it_is_said_loudly(
     command = [sys.executable, "-c", "from esr.cli import main; main()", "--insecure", "status"]
     process = subprocess.run([*command, "--index", loaded_index], capture_output=True, text=True, check=True)
     assert "NOT verified" in process.stderr
+
+
+def test_a_certificate_of_another_name_is_told() -> None:
+    mismatch = TlsError(
+        "[SSL: CERTIFICATE_VERIFY_FAILED] Hostname mismatch, certificate is not valid for 'one'"
+    )
+    told = ErrorTranslator("https://one:9200", "https://one:9200/news", Login()).translate(mismatch)
+    assert str(told).endswith("is not valid for 'one'. Name the server as its certificate does")
 
 
 @pytest.mark.elasticsearch
