@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
 from elastic_transport import HttpHeaders, Transport, TransportApiResponse
+from elasticsearch import UnsupportedProductError
 
 from esr import resources
 from esr.elastic.impacts import IMPACTS_FIELD, MAXIMA_FIELD
@@ -263,6 +264,15 @@ class ServerTransport(Transport):
     def perform_request(  # type: ignore[override]
         self, method: str, target: str, *, headers: Mapping[str, str], body: Any = None, **options: Any
     ) -> TransportApiResponse:
+        """The server's answer. Raises UnsupportedProductError if it is a page, as a proxy may send."""
+        answer = self._ask(method, target, headers=headers, body=body, **options)
+        if isinstance(answer.body, str) and answer.meta.status < 300:
+            raise UnsupportedProductError("a page", answer.meta, answer.body)
+        return answer
+
+    def _ask(
+        self, method: str, target: str, *, headers: Mapping[str, str], body: Any = None, **options: Any
+    ) -> TransportApiResponse:
         request = _Request(method, target, body)
         if self.dialect is OPENSEARCH:
             return self._ask_opensearch(request, headers, options)
@@ -277,7 +287,7 @@ class ServerTransport(Transport):
                 return self._ask_opensearch(request, headers, options)
         if not self._is_plain and answer.meta.status == 400 and _REFUSED in str(answer.body):
             self._is_plain = True
-            return self.perform_request(method, target, headers=headers, body=body, **options)
+            return self._ask(method, target, headers=headers, body=body, **options)
         return answer
 
     def _recognise(

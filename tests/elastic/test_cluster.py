@@ -220,6 +220,7 @@ class Server(ThreadingHTTPServer):
 
 class Handler(BaseHTTPRequestHandler):
     server: Server
+    kind = PLAIN
 
     def answer(self) -> None:
         self.rfile.read(int(self.headers.get("Content-Length") or 0))
@@ -229,7 +230,7 @@ class Handler(BaseHTTPRequestHandler):
         is_known = self.headers["Accept"] in self.server.known
         text = json.dumps({"version": {"number": "8.19.14"}} if is_known else REFUSED).encode()
         self.send_response(200 if is_known else 400)
-        for name, value in (("X-elastic-product", "Elasticsearch"), ("Content-Type", PLAIN)):
+        for name, value in (("X-elastic-product", "Elasticsearch"), ("Content-Type", self.kind)):
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(text)))
         self.end_headers()
@@ -273,6 +274,15 @@ def test_a_server_is_asked_under_the_path_of_its_proxy(server: Server) -> None:
         cluster.client.search(index=cluster.alias)
         assert cluster.where == where
     assert server.paths == ["/search/de/", "/search/de/news/_search"]
+
+
+def test_a_page_in_place_of_an_answer_is_told(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    server.known = (NEWER,)
+    with closing(Cluster(f"http://127.0.0.1:{server.server_address[1]}/news")) as cluster:
+        cluster.version()
+        monkeypatch.setattr(Handler, "kind", "text/html")
+        with pytest.raises(IndexUnusable, match="it answered 200 without"), cluster.translate_errors():
+            cluster.client.search(index="news")
 
 
 Hosts = list[str]
