@@ -1,8 +1,8 @@
-"""What an index in Elasticsearch costs by profile: bytes, a load, and searches, beside a plain index.
+"""The cost of an index in Elasticsearch by profile, compared with a plain index: bytes, load and searches.
 
     python -m benchmarks.profiles documents.jsonl.gz queries.tsv.gz http://localhost:9200
 
-The client's bulk helper loads the sentences alone into an index with a plain text field. Then each profile is
+The client's bulk helper loads only the sentences into an index with a plain text field. Then each profile is
 loaded into one shard, and the queries are searched in all profiles in turns, with texts. The node must do
 nothing else, since its processor time is that of the whole process. Other work on the machine makes loads
 take more seconds, but hardly more processor time.
@@ -39,7 +39,7 @@ WARM_UP_SECONDS = 60.0
 
 
 class Cost(NamedTuple):
-    """What a load takes: seconds, and processor seconds of the node and of the loader."""
+    """The cost of a load: seconds, and processor seconds of the node and of the loader."""
 
     seconds: float
     node: float
@@ -81,7 +81,7 @@ def load_plain(documents: Path, url: str) -> Cost:
 
 
 def load_all(documents: Path, url: str, beside: Cost) -> None:
-    """Load every variant. Prints bytes a sentence, the cost, and ratios to that of the plain index."""
+    """Load every variant. Prints bytes per sentence, the cost, and ratios to that of the plain index."""
     columns = ["", "sentences", "documents", "sum", "seconds", "node", "loader", "rate, ratio", "node, ratio"]
     print_row(columns)
     print_row(["---", *["---:"] * (len(columns) - 1)])

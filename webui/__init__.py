@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def serve(where: str, host: str, port: int) -> None:
-    """Serve the pages and the API of one index or several until the process is told to stop."""
+    """Serve the pages and the API of one index or several until SIGTERM or SIGINT."""
     from webui.running import server
 
     server.serve(where, host, port, _create_app, _check_access)

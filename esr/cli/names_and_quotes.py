@@ -130,10 +130,10 @@ def names(
 def name(name: str, where: str, companions: int, k: int, format_name: str) -> None:
     """Show what an index has about a name.
 
-    That is counts, dates, forms, sources, names that occur with it, and what is said. NAME is any form, in
-    any case, or an id such as Q22686; person:NAME, location:NAME and organization:NAME ask for a type. Names
-    that occur with it are in the order of their association, the log-likelihood. Then come sentences about
-    it, and its newest quotations.
+    These are counts, dates, forms, sources, names that occur with it, sentences about it, and its newest
+    quotations. NAME is any form, in any case, or an id such as Q22686; person:NAME, location:NAME and
+    organization:NAME select a type. Names that occur with it are sorted by their association, the
+    log-likelihood.
 
     \b
     Example:

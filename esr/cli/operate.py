@@ -161,7 +161,7 @@ def verify(where: str, fast: bool, as_json: bool) -> None:
     """Find the damaged files of an index.
 
     All files are read, and compared with what was written. The exit status is 1 if anything is damaged.
-    Elasticsearch compares the checksums of its files itself: there, parts that are missing are listed.
+    Elasticsearch compares the checksums of its files itself, so there only missing parts are listed.
 
     \b
     Example:
@@ -199,8 +199,8 @@ def backup(where: str, target: str, copy: bool, as_json: bool) -> None:
     """Back an index folder up to the folder TARGET.
 
     The next run brings TARGET up to date. A backup has all generations. Loads and searches go on meanwhile.
-    Only what the backup lacks is written. On one disk files are linked, which takes no space, but a damaged
-    block then damages both: use --copy, or another disk.
+    Only files that the backup lacks are written. On one disk files are linked, which takes no space, but a
+    damaged block then damages both: use --copy, or another disk.
 
     \b
     Example:
@@ -219,8 +219,8 @@ def backup(where: str, target: str, copy: bool, as_json: bool) -> None:
 def restore(target: str, where: str, copy: bool, yes: bool, as_json: bool) -> None:
     """Make an index folder of the backup TARGET.
 
-    An index that exists is brought back to the backup. All that is restored is compared with its checksums
-    first. Searches see the old state or the new one.
+    An existing index is reset to the backup. All files are first compared with their checksums. Searches see
+    the old state or the new one.
 
     \b
     Example:
@@ -257,8 +257,8 @@ def _show_copy(report: CopyReport, done: str, as_json: bool) -> None:
 def migrate(where: str, keep: int, precomputed_mixture: Mixture | None, workers: int, as_json: bool) -> None:
     """Convert an index to the format of this version.
 
-    It is made anew from its own contents; the switch is one step. What esr enrich stored is preserved. To
-    resume an interrupted run, run it again.
+    It is rebuilt from its contents, and replaced in one step. What esr enrich stored is preserved. To resume
+    an interrupted run, run it again.
 
     \b
     Example:
@@ -331,7 +331,7 @@ def status(where: str, shows_drift: bool, as_json: bool) -> None:
     Elasticsearch stores importance priors. They depend on p(t|C), which drifts as documents are added and
     removed. With --drift, a sample of the sentences of each load is examined, which takes some seconds. The
     output shows natural logarithms: the mean change of log p(t|C) per occurrence, and the error of priors
-    beside their spread.
+    with their spread.
 
     \b
     Example:

@@ -179,7 +179,7 @@ def _sort(words: Words, found: Occurrences, sources: Sequence[str | None], sort:
         keys = [np.array([rank[source] for source in folded], np.int64)[found.texts]]
     for columns in places:
         keys.append(words.ranks(*(column[rows] for column in columns)))
-        if k < len(rows):  # the others are after the first k, whatever their further words
+        if k < len(rows):  # the others are after the first k, for any further words
             near = keys[0] <= np.partition(keys[0], k - 1)[k - 1]
             rows, keys = rows[near], [key[near] for key in keys]
     order = rows[np.lexsort(keys[::-1])] if keys else rows

@@ -110,7 +110,7 @@ class Encoder:
             return np.zeros(self.description.dimensions, np.float32)
         try:
             (outputs,) = self._session.run([self._output], feed)
-        except Exception as error:  # the runtime has no class of its own for these
+        except Exception as error:  # the runtime raises errors without a common class
             raise EsrError(f"encoder {self.description.name}: {to_one_line(error)}") from error
         vector = _pool(np.asarray(outputs, np.float32)[0], self.description.pooling)
         return normalize(vector) if self.description.normalize else vector
@@ -441,7 +441,7 @@ def _open_folder(path: Path) -> CrossEncoder:
         }
         try:
             (logits,) = session.run([output], {name: feed[name] for name in inputs})
-        except Exception as error:  # the runtime has no class of its own for these
+        except Exception as error:  # the runtime raises errors without a common class
             raise EsrError(f"cross-encoder {path}: {to_one_line(error)}") from error
         if logits.size != len(texts):
             raise InputError(

@@ -210,7 +210,7 @@ def _normalise(name: str) -> str:
 
 @lru_cache(maxsize=64)
 def _match_columns(columns: tuple[str, ...]) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """For each field without a column of its own name, the columns that may have it."""
+    """For each field without a column of the same name, the columns that may have it."""
     by_name: dict[str, str] = {}
     for column in sorted(columns, key=lambda column: "." in column):  # columns inside objects last
         by_name.setdefault(_normalise(column), column)

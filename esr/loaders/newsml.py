@@ -330,7 +330,7 @@ def _read_newsml1(source: Source) -> Iterator[ReadResult]:
     """A record per article with a text. Raises InputError where the XML is broken.
 
     Pictures, captions and other items without text are skipped, and so are items that are cancelled, withheld
-    or under embargo. If an item has several articles, as in two languages, each gets an id of its own.
+    or under embargo. If an item has several articles, as in two languages, each gets a different id.
     """
     for outermost in markup.iterate_elements(source, frozenset({"NewsItem"})):
         for item in (outermost, *markup.find_all(outermost, "NewsItem")):

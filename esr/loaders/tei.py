@@ -24,7 +24,7 @@ from esr.text.sentences import join_lines
 _XML_ID = "{http://www.w3.org/XML/1998/namespace}id"
 _BLOCKS = ("p", "head", "ab", "l", "item", "row", "sp", "opener", "closer", "byline", "dateline", "trailer")
 _NAMES = frozenset(("teiHeader", "standOff", "u", "front", "back", *_BLOCKS))
-# Notes of the editors (applause, the name of the speaker), and what an editor's correction replaces.
+# Notes of the editors (applause, the name of the speaker), and text replaced by an editor's correction.
 _SKIPPED = frozenset(
     ("note", "fw", "figDesc", "sic", "orig", "abbr", "del", "kinesic", "vocal", "incident", "gap")
 )

@@ -1,1 +1,1 @@
-"""Who may search: keys and people in a file, logins, and what each of them sees of an index."""
+"""Access control: keys and people in a file, logins, and the visible part of an index."""

@@ -273,7 +273,7 @@ Network = IPv4Network | IPv6Network
 
 
 class Sender(NamedTuple):
-    """Who sends a request. The name is that of the person where the grant is for everybody."""
+    """The sender of a request. If the grant is for everybody, `name` is that of the person."""
 
     name: str
     grant: Grant
@@ -342,7 +342,7 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
     indexes.guard = _GrantGuard()
 
     def identify() -> Sender | None:
-        """Who sends the request. Raises Unauthorized for a bad key, Forbidden for an unknown person."""
+        """The sender of the request. Raises Unauthorized for a bad key, Forbidden for an unknown person."""
         current = grants.read()
         scheme, _, key = request.headers.get("Authorization", "").partition(" ")
         if scheme.lower() == "bearer":

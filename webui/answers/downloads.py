@@ -74,7 +74,7 @@ def queries_csv(
 ) -> Response:
     """One line per sentence: the id and text of its query, the sentence, and what is missing from the answer.
 
-    A query that cannot be searched for has a line of its own, and so has an incomplete answer without
+    A query that cannot be searched for has a separate line, and so has an incomplete answer without
     sentences. `skipped`: why queries cannot be searched for, by topic.
     """
     blank = [""] * len(COLUMNS)

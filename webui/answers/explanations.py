@@ -58,7 +58,7 @@ class ScoredDocument:
 
     @property
     def paragraphs(self) -> list[list[ScoredSentence]]:
-        """The sentences by paragraph. A sentence of an unknown paragraph is a paragraph of its own."""
+        """The sentences by paragraph. A sentence of an unknown paragraph is a separate paragraph."""
         paragraphs: list[list[ScoredSentence]] = []
         for sentence in self.sentences:
             number = sentence.paragraph
@@ -167,7 +167,7 @@ class ComparedHit:
 
     @property
     def moved(self) -> int | None:
-        """How many ranks higher it is in this list than in the other, or None."""
+        """The number of ranks by which it is higher in this list than in the other, or None."""
         return None if self.other_rank is None else self.other_rank - self.rank
 
     def as_dict(self) -> dict[str, Any]:

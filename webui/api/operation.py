@@ -132,7 +132,7 @@ def json_response(data: Any) -> Response:
 _MESSAGE_CHARS = 200
 RANKING: Schema = {"type": "object", "description": "as a ranking file; every key is optional"}
 _APART = ("filter", "ranking")
-"""The groups of arguments that are objects of their own in a body."""
+"""The groups of arguments that are separate objects in a body."""
 
 
 def filters_schema(settings: Settings) -> Schema:

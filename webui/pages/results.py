@@ -267,7 +267,7 @@ Match = Literal["conditions", "one word", "all words", "any word"]
 
 
 class AnswerCounts(NamedTuple):
-    """How many sentences match in the sense of `match`, hold all words, and are candidates (`ranked`).
+    """The numbers of sentences that match by `match`, have all words, and are candidates (`ranked`).
 
     `matching` is None if it is unknown, `with_all` if it adds nothing.
     """

@@ -261,7 +261,7 @@ def _add_concordance(get: Route, settings: Settings, render: PageRenderer) -> No
 
 
 def offer_more(k: int, found: int, more: int) -> int | None:
-    """How many lines or quotations "Show more" lists; None if k are all that were found, or can be listed."""
+    """The number of lines or quotations that "Show more" lists; None if there are no more than k to list."""
     return min(k + more, MOST_LISTED) if found > k and k < MOST_LISTED else None
 
 
@@ -358,7 +358,7 @@ def _add_names(get: Route, settings: Settings, render: PageRenderer) -> None:
 
 
 def group_names(names: Sequence[ListedName], type: str) -> dict[str, Sequence[ListedName]]:
-    """The most frequent names by type: all of the type asked for, or the first of each."""
+    """The most frequent names by type: all of the requested type, or the first ones of each."""
     if type:
         return {type: names} if names else {}
     by_type = {each: [name for name in names if name.type == each] for each in ENTITY_TYPES}
@@ -396,9 +396,9 @@ def _may_write(speaker: str, form: str) -> bool:
 
 
 def count_speakers(index: Index, found: Quotations, called: Mapping[str, str]) -> list[tuple[str, str, int]]:
-    """The most frequent speakers: what filters by each, what each is called, and the number of quotations.
+    """The most frequent speakers: the value that filters by each, its label, and its number of quotations.
 
-    They are those that are names in the index, if any are, or else those with a known name (`called`): others
+    They are speakers that are names in the index, or if none are, those with a known name (`called`). Others
     are often pronouns and descriptions.
     """
     said = [(each.name, each.speaker) for each in found.quotations if each.speaker]

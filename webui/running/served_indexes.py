@@ -152,7 +152,7 @@ class ServedIndex:
 
 
 class Guard:
-    """What the sender of the current request may search: all of every index, unless logins are set up."""
+    """The part of each index that the sender of the current request may search: all without logins."""
 
     def visible(self, names: Iterable[str]) -> list[str]:
         """The names of indexes that may be searched, in the given order."""

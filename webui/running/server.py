@@ -155,7 +155,7 @@ class KeepaliveWorker(ThreadWorker):  # type: ignore[misc]
     of the server's work for a short answer.
 
     The main thread reads the head of a request; once it is complete, a thread takes over. At most half of the
-    threads wait for bodies. Health checks have a thread of their own.
+    threads wait for bodies. Health checks have a separate thread.
     """
 
     receive_seconds = 20.0

@@ -519,7 +519,7 @@ def curve_size(year: str, feature: str, name: str, base: str = "tfisf") -> Value
 
 
 def sign_changes(year: str, feature: str, name: str) -> Value:
-    """How often a curve changes its sign from one value to the next."""
+    """The number of sign changes of a curve from one value to the next."""
 
     def changes(estimates: Estimates) -> Any:
         signs = np.sign(getattr(estimates, name))
