@@ -189,7 +189,7 @@ def serve(cluster: Cluster, load: Load, instead_of: Iterable[str] | None = None)
     """
     before = _read_targets(cluster)
     if instead_of is not None and {*filter(None, before.sentences.split(","))} != set(instead_of):
-        raise EsrError(f"{cluster.where} no longer leads to the indices that were to be replaced")
+        raise EsrError(f"{cluster.where} no longer points to the indices to be replaced")
     for old in meta.aliased_loads(cluster):
         if not old.is_complete and old.index not in load.members:
             # It is served, so its load was interrupted after the switch.

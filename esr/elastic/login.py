@@ -230,7 +230,7 @@ class ErrorTranslator:
                 f"{self.where} lacks a stored script: load again, or install index_templates/"
             )
         if status == 404 and "search context" in reason:
-            return EsrError(f"{self.server} has closed what was being read: begin again")
+            return EsrError(f"{self.server} has closed the read in progress: start again")
         if status == 404:
             return self.index_missing()
         if error.error == "index_closed_exception":

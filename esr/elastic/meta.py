@@ -213,7 +213,7 @@ def aliased_loads(cluster: Cluster) -> list[Load]:
     for index, meta in _read(cluster, cluster.alias):
         if meta is None or not index.endswith(SENTENCES):
             raise IndexUnusable(
-                f"{cluster.where} leads to {index!r}, which is not an index of sentences made by esr"
+                f"{cluster.where} points to {index!r}, which is not an index of sentences made by esr"
             )
         if meta["format"] > FORMAT:
             raise IndexUnusable(

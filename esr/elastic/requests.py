@@ -74,7 +74,7 @@ def ask(cluster: Cluster, send: Callable[[], Answer]) -> Answer:
             return answer
         if not next(retries, False):
             raise EngineUnreachable(
-                f"{cluster.where}: the nodes that answer do not lead to the indices of this search any more: "
+                f"{cluster.where}: the nodes that answer no longer serve the indices of this search: "
                 "search again"
             )
         cluster.switch_node()

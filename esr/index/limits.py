@@ -42,9 +42,7 @@ def time_remaining(limit: float) -> float:
 
 VARIABLE = "ESR_CACHE_BYTES"
 DEFAULT_CACHE_LIMIT, LEAST = 512_000_000, 1_000_000
-CACHE_VARIABLES = {
-    VARIABLE: "maximum number of bytes that a process keeps of searches of a folder for later searches"
-}
+CACHE_VARIABLES = {VARIABLE: "maximum number of bytes that a process caches for searches of a folder"}
 
 
 def read_cache_limit() -> int:

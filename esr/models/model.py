@@ -15,12 +15,12 @@ Context = Literal["document", "surrounding", "both"]
 CONTEXTS: dict[Context, str] = {
     "document": "the whole document, with its title if the index was loaded with titles",
     "surrounding": "the previous sentence, the sentence and the next one",
-    "both": "the surrounding sentences and the document, each with a share of its own",
+    "both": "the surrounding sentences and the document, each with its own share",
 }
 ALL_CONTEXTS: tuple[Context, ...] = ("document", "surrounding", "both")
 NU = Parameter(
     "nu",
-    "share of the surrounding sentences, beside the document's",
+    "share of the surrounding sentences, in addition to the document's",
     0.2,
     only_with="both",
     grid=(0.0, 0.1, 0.2, 0.3, 0.4),

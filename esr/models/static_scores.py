@@ -66,7 +66,7 @@ def check_weight(name: str, value: Any) -> float:
     return weight
 
 
-_HARM = "made for ranking within few documents; over a whole collection it hurts badly"
+_HARM = "made for ranking within few documents; much worse over a whole collection"
 
 for _prior in (
     Prior(
@@ -154,15 +154,13 @@ class Form(Struct, frozen=True):
 FORMS: Registry[Form] = Registry("form")
 get_form = FORMS.find
 
-_SHIFT = Parameter(
-    "shift", "what I is raised by; 0 is for features above 0", 1.0, high=math.inf, open_high=True
-)
+_SHIFT = Parameter("shift", "added to I; use 0 for features above 0", 1.0, high=math.inf, open_high=True)
 _STEEPNESS = Parameter("a", "steepness", 1.0, high=math.inf, open_low=True, open_high=True)
 
 for _form in (
     Form(
         "floe",
-        "log P(I|R) / P(I|T), a curve trained from judgements: T are what the ranking puts first",
+        "log P(I|R) / P(I|T), a curve trained from judgements: T are the sentences ranked first",
         "Craswell et al. 2005; Fernández & Losada 2012, eqs. 8-9; docs/formulas.md, B.6",
         "curve",
     ),
@@ -257,7 +255,7 @@ def fit_curve(values: Sequence[float], adds: Sequence[float], outside: float | N
     if not (np.isfinite(x).all() and np.isfinite(y).all() and math.isfinite(outside or 0.0)):
         raise UsageError("a curve's values and adds must be finite numbers")
     if (x[1:] <= x[:-1]).any():
-        raise UsageError("a curve's values must be in strictly rising order")
+        raise UsageError("a curve's values must be in strictly increasing order")
     with np.errstate(all="ignore"):
         slopes = pchip_slopes(x, y) if len(x) > 1 else np.zeros(1)
         bends = np.diff(y) / np.diff(x) / np.diff(x)

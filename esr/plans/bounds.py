@@ -104,7 +104,7 @@ class Bound:
         background = 1.0
         for term in terms:
             if not math.isfinite(term.weight):
-                return "a weight is no finite number"
+                return "a weight is not a finite number"
             background = min(background, term.background)
         if self._reason is not None or isinstance(self._transform, Saturation):
             return self._reason

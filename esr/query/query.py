@@ -72,7 +72,9 @@ FIELDS = (
         'organization:"World Bank"',
     ),
     Field("name", (), ValueKind.NAME, "a person, place or organization named in the sentence", "name:Paris"),
-    Field("speaker", (), ValueKind.NAME, "who says what the sentence quotes", 'speaker:"Theresa May"'),
+    Field(
+        "speaker", (), ValueKind.NAME, "the speaker of a quotation in the sentence", 'speaker:"Theresa May"'
+    ),
     Field("is", (), ValueKind.FLAG, "quote: the sentence contains direct speech", "is:quote"),
 )
 
@@ -84,7 +86,7 @@ METADATA_FIELD = Field(
     f"{META_PREFIX}KEY",
     (),
     ValueKind.NAME,
-    "what else the source says of the article, by its key in the metadata",
+    "other metadata of the article, by key",
     f"{META_PREFIX}desk:Berlin",
 )
 """Represents the fields of all metadata keys, such as `meta.desk`."""

@@ -206,13 +206,15 @@ def expand_feedback(settings: Settings, query: BoostQuery) -> Expansion:
 register(
     Boost(
         "feedback",
-        "RM3: the terms of the best sentences of a first search, at w of the query's own weight",
+        "RM3: the terms of the best sentences of a first search, at w times the weight of the query",
         "Lavrenko & Croft 2001; Abdul-Jaleel et al. 2004",
         expand_feedback,
         (
             weight_parameter(0.1, (0.0, 0.05, 0.1, 0.2, 0.3, 0.5)),
-            Parameter("sentences", "sentences of the first search", 10.0, low=1, high=1000, integer=True),
-            Parameter("terms", "terms that are taken from them", 20.0, low=1, high=1000, integer=True),
+            Parameter(
+                "sentences", "number of sentences of the first search", 10.0, low=1, high=1000, integer=True
+            ),
+            Parameter("terms", "number of terms taken from them", 20.0, low=1, high=1000, integer=True),
         ),
         uses_first_search=True,
     )
@@ -304,8 +306,8 @@ def expand_variants(settings: Settings, query: BoostQuery) -> Expansion:
 register(
     Boost(
         "variants",
-        "terms of the collection that begin as a query's term does, but for up to "
-        f"{MAX_ENDING} letters at the end, count at w of its weight; a sentence without them loses nothing",
+        "terms of the collection that begin like a term of the query, except for up to "
+        f"{MAX_ENDING} letters at the end, with w times its weight; sentences without them lose nothing",
         "after Xu & Croft 1998",
         expand_variants,
         (weight_parameter(0.2, (0.0, 0.05, 0.1, 0.2, 0.3, 0.5)),),

@@ -130,7 +130,7 @@ def _body_and_clause(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The body of a request with slots, and the clause of one term."""
     if index.description.is_by_language:
-        raise UsageError("an index by language has no template: no server makes the terms of its queries")
+        raise UsageError("an index by language has no template: no server can analyse its queries")
     plan = ranking.plan({_TERM: 1}, _ONCE)
     if not isinstance(plan.transform, Mixture) or ranking.settings().choice("background") != "occurrences":
         raise UsageError("only language models with p(t|C) from occurrences have a template")

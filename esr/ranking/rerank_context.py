@@ -34,7 +34,7 @@ MILLISECONDS = 86_400_000
 VARIABLE = "ESR_ENCODER"
 CROSS_VARIABLE = "ESR_CROSS_ENCODER"
 ENCODER_VARIABLES = {
-    VARIABLE: "the folder or address of the encoder of queries, where that of an index has no known name",
+    VARIABLE: "the folder or address of the encoder of queries, if that of an index has no known name",
     CROSS_VARIABLE: "the cross-encoder of the signal `cross`: hf:OWNER/NAME, an address or a folder",
     "ESR_MODEL_KEY": "the bearer token for models on servers",
 }

@@ -251,7 +251,7 @@ class Searcher:
         Raises UsageError for an empty query or one with too many terms.
         """
         if not isinstance(query, str | ParsedQuery):
-            raise UsageError(f"a query is a text or what esr.parse_query makes of it, not {query!r}")
+            raise UsageError(f"a query is a text or the result of esr.parse_query, not {query!r}")
         if self.index.analyzer.name == BY_LANGUAGE:
             searcher = self.for_query(query, literal=literal)
             return searcher.interpret(query, require_all=require_all, literal=literal)

@@ -7,7 +7,7 @@ A signal is one of:
     prior importance             a prior
     feature subj                 the value of a feature
     meaning                      similarity of vectors (docs/formulas.md, section F)
-    cross hf:OWNER/NAME          what a cross-encoder says of query and sentence
+    cross hf:OWNER/NAME          the score of a cross-encoder for query and sentence
     freshness                    how new the document is
 
 Regression trees come from `esr learn --learner lambdamart`. Ranking files store them as plain numbers, so a
@@ -89,7 +89,7 @@ CROSS_DEPTH = Parameter(
 )
 SECONDS = Parameter(
     "seconds",
-    "time in which it reads; sentences for which none is left keep their order",
+    "time limit of reading; sentences not read in time keep their order",
     5.0,
     high=600.0,
     open_low=True,
@@ -275,7 +275,7 @@ def _cross(model: str) -> SignalType:
     return SignalType(
         f"{CROSS} {model}".strip(),
         "cross-encoder",
-        f"what a cross-encoder, {model or CROSS_VARIABLE}, says of query and sentence, read together",
+        f"the score of a cross-encoder, {model or CROSS_VARIABLE}, for the query and the sentence",
         "Nogueira & Cho 2019; docs/meaning.md",
         (CROSS_DEPTH, SECONDS),
         compute,

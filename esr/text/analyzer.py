@@ -147,7 +147,7 @@ def _by_language() -> Definition:
     analyzers = {BY_LANGUAGE: multilingual.settings["analyzer"][MULTILINGUAL_ANALYZER]}
     return Definition(
         BY_LANGUAGE,
-        "for each document the analyzer of its language, with terms kept apart by language",
+        "the analyzer of each document's language, with terms separated by language",
         (),
         sum(definition.version for definition in all_definitions().values()),
         multilingual.example,

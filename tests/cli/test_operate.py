@@ -388,7 +388,7 @@ def test_damage_is_listed_and_a_backup_restores_the_index(esr: Esr, tmp_path: Pa
     result = esr("verify", where)
     assert result.exit_code == 1
     name = texts.relative_to(where)
-    assert result.output.startswith(f"{name}: its checksum is another one (generation ")
+    assert result.output.startswith(f"{name}: its checksum does not match (generation ")
     assert f"{where} is damaged: restore a backup with esr restore, or load everything" in result.output
     (damaged,) = json.loads(esr("verify", where, "--fast", "--json").output)["damaged"]
     assert damaged["path"] == str(name)

@@ -203,7 +203,7 @@ def test_documents_that_are_read_too_slowly_are_no_missing_index(
         read = documents.read_documents(cluster)
         assert next(read) == DOCUMENTS[0]
         cluster.client.close_point_in_time(id=begun[0]["id"])
-        with pytest.raises(EsrError, match="has closed what was being read: begin again"):
+        with pytest.raises(EsrError, match="has closed the read in progress: start again"):
             next(read)
 
 

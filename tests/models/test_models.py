@@ -351,7 +351,7 @@ def test_these_are_the_priors() -> None:
 
 def test_the_help_of_the_importance_priors_says_that_they_hurt() -> None:
     for name in ("importance", "importance-surrounding"):
-        assert "hurts badly" in PRIORS.find(name).description
+        assert "much worse" in PRIORS.find(name).description
 
 
 def test_an_unknown_prior_is_refused_with_the_nearest() -> None:

@@ -160,7 +160,7 @@ def test_text_that_is_no_feature_is_refused(text: str, message: str) -> None:
         ({"feature": "subj", "form": "floe", "curve": {**CURVE, "values": [0, 1]}}, "3 and 2"),
         (
             {"feature": "subj", "form": "floe", "curve": {**CURVE, "values": [0, 3, 1]}},
-            "strictly rising order",
+            "strictly increasing order",
         ),
         ({"feature": "subj", "form": "floe", "curve": {**CURVE, "values": [0, 1, NAN]}}, "finite"),
         ({"feature": "subj", "form": "floe", "curve": {**CURVE, "values": [0, 1, 10**400]}}, "finite"),

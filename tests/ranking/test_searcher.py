@@ -321,7 +321,7 @@ def test_another_number_of_sentences_is_refused(either_searcher: Searcher, k: An
 
 @pytest.mark.parametrize("query", [None, 7, b"storm", ["storm"], Path("storm")], ids=repr)
 def test_a_query_that_is_no_text_is_refused(either_searcher: Searcher, query: Any) -> None:
-    message = re.escape(f"a query is a text or what esr.parse_query makes of it, not {query!r}")
+    message = re.escape(f"a query is a text or the result of esr.parse_query, not {query!r}")
     for call in (
         either_searcher.search,
         either_searcher.terms,

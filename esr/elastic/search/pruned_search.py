@@ -391,7 +391,7 @@ def _expected_score(bounds: Array) -> float:
 def search_pruned(search: Search, k: int, statistics: Statistics) -> SearchResult | Unprunable:
     """The result, or why every candidate has to be scored. `statistics` are those of the matching terms."""
     if not search.plan.terms and not search.plan.static_scores:
-        return Unprunable("the query ranks by nothing")
+        return Unprunable("the query has nothing to rank by")
     if k > MAX_K:
         return Unprunable(f"more than {MAX_K:,} hits are requested")
     if _estimate_candidates(search, statistics) <= FEW_CANDIDATES:

@@ -306,7 +306,8 @@ class ElasticsearchGenerations:
         generation = find_rollback_target(self.all(), to, self._cluster.where)
         heads = [load for load, state in load_states(self._cluster) if state in (KEPT, SERVING)]
         (target,) = (load for load in heads if load.generation == generation.name)
-        # Before the switch: if this process is killed in between, no rollback leads to a rejected generation.
+        # Before the switch: if this process is killed in between, no rollback goes back to a rejected
+        # generation.
         for load in heads:
             is_rejected = load is not target and (load.is_rejected or load.generation > target.generation)
             if load.is_rejected != is_rejected:

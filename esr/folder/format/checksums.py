@@ -89,7 +89,7 @@ def _examine(folder: Path, path: str, check: FileCheck, *, read: bool) -> Damage
             return Damage(path, f"it has {status.st_size:,} bytes instead of {check.size:,}")
         is_doubtful = read or check.size <= SMALL or status.st_mtime_ns != check.modified
         if is_doubtful and check_file(name)[:2] != check[:2]:
-            return Damage(path, "its checksum is another one")
+            return Damage(path, "its checksum does not match")
     except FileNotFoundError:
         return Damage(path, "it is missing")
     except OSError as error:

@@ -206,7 +206,7 @@ def map_array(path: str | Path) -> npt.NDArray[Any]:
     start = 10 + int.from_bytes(content[8:10], "little")
     match = _HEADER.fullmatch(content[10:start])
     if content[:8] != _MAGIC or not match:
-        raise ValueError(f"{path} is damaged: it does not begin as an array of numpy")
+        raise ValueError(f"{path} is damaged: it does not start with a numpy header")
     shape = tuple([int(length) for length in match[2].split(b",") if length.strip()])
     try:
         dtype = np.dtype(match[1].decode())
@@ -271,7 +271,7 @@ def decode_sealed(data: bytes) -> dict[str, Any]:
         raise ValueError("it holds no JSON object")
     is_damaged = crc32(data[seal.end() :]) != int(seal[1], 16) if seal else _SEALED in content
     if is_damaged:
-        raise ValueError("its checksum is another one")
+        raise ValueError("its checksum does not match")
     return {key: value for key, value in content.items() if key not in ("checksum", _SEALED)}
 
 

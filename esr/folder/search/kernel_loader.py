@@ -106,7 +106,7 @@ class Loader:
         if (self._compiler and self._compiler.is_alive()) or import_module(SUPPORT).is_compiling():
             return
         if self._failure or self._attempts == MAX_ATTEMPTS:
-            raise ChildProcessError(self._failure or "what is compiled is not kept")
+            raise ChildProcessError(self._failure or "the compiled kernel is not cached")
         self._attempts += 1
         self._compiler = threading.Thread(target=self._wait_for_compiler, name="esr-compiler", daemon=True)
         self._compiler.start()

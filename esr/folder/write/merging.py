@@ -107,7 +107,7 @@ def merge_segments(folder: Path, sources: Sequence[tuple[Segment, Mask]]) -> Seg
     segment = Segment(path)
     if damaged or (segment.document_count, segment.sentence_count) != (documents, sentences):
         raise EsrError(
-            f"{path} is read back with another {', '.join(damaged) or 'number of documents or sentences'}, "
+            f"{path} has another {', '.join(damaged) or 'number of documents or sentences'} when read back, "
             "nothing was committed: check the disk and try again"
         )
     return segment

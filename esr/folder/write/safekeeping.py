@@ -162,7 +162,7 @@ def back_up(source: Path, target: Path, *, copy: bool) -> CopyReport:
         raise UsageError(f"{target} is in the index itself: choose another place for the backup")
     mark = _read_mark(target)
     if mark is None and target.exists() and not (target.is_dir() and is_bare(target)):
-        raise UsageError(f"{target} holds something else than a backup: choose a new or empty folder")
+        raise UsageError(f"{target} is not a backup: choose a new or empty folder")
     if mark not in (None, origin):
         raise UsageError(f"{target} is the backup of {mark}: choose another folder, or delete it first")
     with _locked(target, "back up"):
@@ -302,7 +302,7 @@ def _replicate_file(
     found = check_file(target) if link else copy_file(folder / path, target)
     expected = checks.get(path)
     if expected is not None and found[:2] != expected[:2]:
-        raise SegmentDamaged(folder / path, "its checksum is another one")
+        raise SegmentDamaged(folder / path, "its checksum does not match")
     return link
 
 

@@ -195,9 +195,9 @@ def test_no_more_are_listed_after_a_time_out(
 def test_a_plan_that_ranks_by_nothing_lists_nothing(adverse: ElasticsearchIndex, listings: Listings) -> None:
     plan = replace(make_plan(adverse, "bank flood", Ranking(candidates="all")), terms=())
     result = check_pruned(adverse, plan, 7, Filters())
-    assert result == Unprunable("the query ranks by nothing")
+    assert result == Unprunable("the query has nothing to rank by")
     assert not listings
-    assert adverse.search(plan, 7, Filters()).exhaustive == "the query ranks by nothing"
+    assert adverse.search(plan, 7, Filters()).exhaustive == "the query has nothing to rank by"
 
 
 def test_repeated_and_fractional_words_of_a_query_count(

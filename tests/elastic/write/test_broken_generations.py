@@ -265,7 +265,7 @@ def test_a_delivery_during_an_appending_load_is_not_undone(
 ) -> None:
     load(where, OLD)
     after_filling(lambda writer, begun: deliver(where))
-    with pytest.raises(EsrError, match="no longer leads to the indices"):
+    with pytest.raises(EsrError, match="no longer points to the indices"):
         load(where, MEANWHILE_NEW, if_exists="append")
     assert ids(where) == {"old.s0", "more.s0"}
     assert len(all_indices(where)) == 4, "the delivery's and the generation before it"

@@ -399,5 +399,5 @@ def test_a_merged_segment_that_is_read_back_differently_stops_the_delivery(
 
     parts = [[(each, each.document.id != "n1") for each in NEWS]]
     monkeypatch.setattr(merging, "save_array", save_damaged)
-    with pytest.raises(EsrError, match=r"is read back with another length\.npy, nothing was committed"):
+    with pytest.raises(EsrError, match=r"has another length\.npy when read back, nothing was committed"):
         merged(where, parts, Description("plain", True))
