@@ -25,6 +25,8 @@ from esr.text.labels import CAPITAL_LINK, LINK
 
 # Pages of articles are shorter, and extraction is slow on long pages.
 MAX_PAGE_BYTES = 8 * 2**20
+_MAX_DEPTH = 2_000
+"""Maximum number of nested elements of a page. The time of extraction grows with their cube."""
 _HEAD_BYTES = 2**14
 _LANG = compile_lazily(
     rb"""<html\b[^<>]{0,1000}?\slang\s{0,9}=\s{0,9}["']?([A-Za-z][A-Za-z0-9-]{1,30})""", re.I
@@ -63,10 +65,10 @@ def _read_file(source: Source) -> Iterator[ReadResult]:
     from esr.loaders import press_databases  # imported late: its formats are registered last
 
     data = source.stream.read(MAX_PAGE_BYTES + 1)
-    if len(data) <= MAX_PAGE_BYTES and (articles := press_databases.read_page(source, data, _parse)):
-        yield from articles
-        return
     try:
+        if len(data) <= MAX_PAGE_BYTES and (articles := press_databases.read_page(source, data, _parse)):
+            yield from articles
+            return
         fields = extract_article(data)
     except NoArticle as error:
         yield Malformed(source.name, str(error))
@@ -241,7 +243,10 @@ def _find_source(article: Any) -> str | None:
 
 
 def _parse(data: bytes) -> Any:
-    """The tree of a page. trafilatura's parser would drop everything after 256 nested elements."""
+    """The tree of a page. Raises NoArticle if its elements are nested too deeply.
+
+    trafilatura's parser would drop everything after 256 nested elements.
+    """
     from lxml import etree
     from lxml import html as lxml_html
     from trafilatura.utils import HTML_PARSER, decode_file, load_html
@@ -250,7 +255,13 @@ def _parse(data: bytes) -> Any:
     if all(entry.type != etree.ErrorTypes.ERR_RESOURCE_LIMIT for entry in HTML_PARSER.error_log):
         return tree
     parser = lxml_html.HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
-    return lxml_html.document_fromstring(decode_file(data).encode("utf-8", "surrogatepass"), parser=parser)
+    tree = lxml_html.document_fromstring(decode_file(data).encode("utf-8", "surrogatepass"), parser=parser)
+    depth = 0
+    for event, _ in etree.iterwalk(tree, events=("start", "end")):
+        depth += 1 if event == "start" else -1
+        if depth > _MAX_DEPTH:
+            raise NoArticle(f"the page has more than {_MAX_DEPTH:,} nested elements: leave it out")
+    return tree
 
 
 _LINES = ("h2", "h3", "h4", "h5", "h6", "li", "p")

@@ -191,6 +191,11 @@ def test_elements_that_are_nested_without_end_are_an_error():
         html_to_text("<div>" * 20_000 + "Deep.")
 
 
+def test_a_page_whose_extraction_would_not_end_is_refused(load_error):
+    page = "<html><body>" + "<table><tr><td>A storm came. " * 20_000
+    assert "more than 2,000 nested elements" in load_error(page.encode(), "html")
+
+
 # The sample is written by warcio, as crawlers write WARC 1.0.
 
 
