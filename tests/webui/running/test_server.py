@@ -211,6 +211,21 @@ def test_headers_of_a_proxy_that_is_not_trusted_change_nothing(
     assert answer.startswith(b"HTTP/1.1 200 OK") and b'"sentence_id":"a.s1"' in answer
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("chunks", [b"zz\r\n{", b"1\r\n{\r\n" * 300_000], ids=["broken", "endless"])
+def test_a_body_in_chunks_that_cannot_be_read_is_an_error_of_the_client(
+    start: Callable[..., Running], chunks: bytes
+) -> None:
+    server = start(ESR_ACCESS_LOG="0")
+    head = HALF_BODY.replace(b"Content-Length: 99\r\n\r\n{", b"Transfer-Encoding: chunked\r\n\r\n")
+    with server.connect() as connection:
+        with suppress(OSError):  # the server closes the connection
+            connection.sendall(head + chunks)
+        answer = connection.recv(65_536)
+    assert answer.startswith(b"HTTP/1.1 400") and b"broken or too long" in answer
+    assert server.stop() == ""
+
+
 HALF_HEAD = b"GET /search.json?q=storm HTTP/1.1\r\nHost: x\r\n"
 HALF_BODY = (
     b"POST /api/v1/batch HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{"
