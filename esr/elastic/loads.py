@@ -12,7 +12,7 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -182,13 +182,15 @@ def wait_for_end(cluster: Cluster, load: Load) -> bool:
     return True
 
 
-def serve(cluster: Cluster, load: Load, instead_of: Iterable[str] | None = None) -> None:
+def serve(cluster: Cluster, load: Load, instead_of: Collection[str] | None = None) -> None:
     """Point the aliases to the generation that a load heads, and to nothing else, in one step.
 
     Raises EsrError if `instead_of` is given and the aliases point to other indices of sentences.
     """
     before = _read_targets(cluster)
-    if instead_of is not None and {*filter(None, before.sentences.split(","))} != set(instead_of):
+    if instead_of is not None and {*filter(None, before.sentences.split(","))} != {*instead_of}:
+        if not instead_of:
+            raise EsrError(f"another load has made an index at {cluster.where} meanwhile: it is served")
         raise EsrError(f"{cluster.where} no longer points to the indices to be replaced")
     for old in meta.aliased_loads(cluster):
         if not old.is_complete and old.index not in load.members:

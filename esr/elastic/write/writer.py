@@ -424,9 +424,11 @@ class ElasticsearchWriter:
     def _switch(self, load: Load) -> None:
         """Point the aliases to the load's generation in one step.
 
-        An appending load requires the generation that was served when it began.
+        Unless it replaces what is served, a load requires the generation, or none, that was served when it
+        began.
         """
-        serve(self._cluster, load, instead_of=load.members[:-1] if self._append else None)
+        replaces = self._options.if_exists == "replace"
+        serve(self._cluster, load, instead_of=None if replaces else load.members[:-1])
 
     def _mark_complete(self, load: Load) -> None:
         """Mark the load as complete in its indices. Only a served load is marked."""

@@ -271,6 +271,22 @@ def test_a_delivery_during_an_appending_load_is_not_undone(
     assert len(all_indices(where)) == 4, "the delivery's and the generation before it"
 
 
+@pytest.mark.elasticsearch
+@pytest.mark.parametrize("if_exists", ["fail", "append"])
+def test_a_first_load_does_not_replace_an_index_made_meanwhile(
+    where: str, if_exists: str, after_filling: Callable[[Event], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def load_another(writer: ElasticsearchWriter, begun: Load) -> None:
+        monkeypatch.undo()
+        load(where, OLD)
+
+    after_filling(load_another)
+    with pytest.raises(EsrError, match="another load has made an index"):
+        load(where, MEANWHILE_NEW, if_exists=if_exists)
+    assert ids(where) == {"old.s0"}
+    assert len(all_indices(where)) == 2
+
+
 def deliver(where: str) -> None:
     open_delivery(where, LoadOptions()).append(located(DELIVERED))
 
