@@ -334,8 +334,10 @@ def raise_input_errors(name: str) -> Iterator[None]:
 
 
 def _corrupt_file(name: str, error: Exception) -> InputError:
+    # zipfile raises an EOFError without a message.
+    reason = to_one_line(error) or "it ends too early"
     return InputError(
-        name, f"cannot be unpacked ({to_one_line(error)}): it may be truncated, so fetch or create it again"
+        name, f"cannot be unpacked ({reason}): it may be truncated, so fetch or create it again"
     )
 
 

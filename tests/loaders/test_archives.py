@@ -312,6 +312,13 @@ def test_a_zip_bomb_also_stops_reading_that_tolerates_malformed_documents(load):
 
 
 @pytest.mark.usefixtures("small")
+def test_a_member_that_is_shorter_than_its_archive_says_is_reported(load_error):
+    data = bytearray(zipped({"a.jsonl": jsonl("a")}))
+    sizes = data.index(b"PK\x01\x02") + 20
+    data[sizes : sizes + 8] = b"\xf0\xff\xff\xff" * 2
+    assert "cannot be unpacked (it ends too early)" in load_error(bytes(data))
+
+
 def test_the_unpacked_size_has_its_own_limit():
     budget = Budget("x", Limits(unpacked=10))
     budget.spend(10)
