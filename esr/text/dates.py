@@ -1,8 +1,8 @@
-"""ISO 8601 dates as milliseconds since 1970-01-01T00:00Z, as filters compare them, and dates as written.
+"""ISO 8601 dates as milliseconds since 1970-01-01T00:00Z, for filters, and written dates as ISO 8601.
 
-Dates as people, newspapers and programs write them become ISO 8601 if they are unambiguous. Only a complete
-date counts: a day, a month and a year of four digits. dateutil reads names of months, times and time zones.
-It completes missing parts from today, so it must give the same day for two different todays.
+Dates written by people, newspapers and programs are converted if they are unambiguous. Only a complete date
+counts: a day, a month and a year of four digits. dateutil reads names of months, times and time zones. It
+completes missing parts from a default date, so it must give the same day for two different defaults.
 """
 
 from __future__ import annotations

@@ -29,6 +29,7 @@ from webui.running.problems import Forbidden, blame_argument
 from webui.running.settings import Settings
 
 _OF_COMMANDS = {"close", "documents", "enrichment", "on_latest", "store_search_template", "warm_up"}
+"""Methods that no page calls on an engine, and `on_latest`, which `MonitoredIndex` defines itself."""
 ENGINE_METHODS = frozenset(
     name for name in dir(Index) if not name.startswith("_") and name not in _OF_COMMANDS
 )

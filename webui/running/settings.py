@@ -1,4 +1,4 @@
-"""The settings of the pages and the API, in one table; and how served locations and origins are written."""
+"""The settings of the pages and the API, in one table, and the parsers of served locations and origins."""
 
 from __future__ import annotations
 

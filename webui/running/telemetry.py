@@ -1,15 +1,14 @@
-"""What the server tells of its requests: metrics for Prometheus, the access log, the log of queries, traces.
+"""Telemetry of requests: metrics for Prometheus, the access log, the log of queries, and traces.
 
 With several workers, prometheus_client adds up the counts that they write to a shared folder. It looks for
 the folder when it is first imported, so `shared_folder` must be entered before.
 
-Queries are private. Their file is written only where `ESR_QUERY_LOG` names it, and only its owner may read
-it.
+Queries are private. They are written to a file, and spans contain them, only if `ESR_QUERY_LOG` names the
+file. Only its owner may read it.
 
-Traces, by OpenTelemetry, have a span for each request, its stages, and what the engine was asked. The usual
-variables of OpenTelemetry turn them on and say where they go; without them nothing is imported. The client of
-Elasticsearch makes spans of its requests itself. Queries stand in spans only if `ESR_QUERY_LOG` has them
-written down.
+Traces, by OpenTelemetry, have a span for each request, its stages, and what the engine was asked.
+OpenTelemetry's environment variables turn traces on and name their destination. Without them, nothing is
+imported. The client of Elasticsearch makes spans of its requests itself.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""A plan as Elasticsearch queries: its candidates, its scores, and bounds of them for documents or sentences.
+"""A plan as Elasticsearch queries: for candidates, scores, and upper bounds of documents or single sentences.
 
-Candidates are those of its rule, its condition and the filters. Conditions and filters are resolved before
-(`esr.index.filters`): they have written forms of values, and keys of names.
+Candidates satisfy the plan's rule and condition, and the filters. Conditions and filters have been resolved
+(`esr.index.filters`) to written forms of values and keys of names.
 
 The query of scores has one script per term, and one for their sum. The sources of scripts are constant and
 stored, and all variables are in `params`, so that scripts are compiled once.

@@ -4,9 +4,9 @@ A migration loads the stored documents and their enrichment into a new generatio
 old generation, to which nothing is written. The alias moves only if it still points to the indices that the
 documents were read from.
 
-The drift of priors from the present p(t|C), and their refresh, depend only on what is stored. So the drift is
-correct after deliveries, whose sentences have priors of different times, and after a refresh that was killed.
-A repeated refresh sends only the priors that differ.
+The drift of priors from the current p(t|C), and their refresh, are computed from the stored priors. So the
+drift is correct even after deliveries, whose priors were computed at different times, and after a killed
+refresh. A repeated refresh sends only the priors that differ.
 """
 
 from __future__ import annotations

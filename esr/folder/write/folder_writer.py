@@ -4,8 +4,8 @@ A `FolderWriter` runs a `LoadSession`, which checks the documents and writes the
 and sentences must be unique in the whole index. Before a load and after a failed one, the folder is brought
 into a defined state.
 
-A migration to the present format loads the folder's own documents again, and copies stored enrichment. Other
-writers are locked out until it has finished.
+A migration to the current format loads the documents of the folder again, and copies stored enrichment.
+Other writers are locked out until it has finished.
 """
 
 from __future__ import annotations
