@@ -19,6 +19,7 @@ from esr import models
 from esr.models import Model
 from esr.processes import cached_property
 from esr.ranking.reranker import DEPTH
+from esr.text.dates import parse_date_end, parse_date_start
 from esr.text.document import PARTS
 from webui.arguments.rankings import (
     Checkbox,
@@ -99,6 +100,15 @@ class Links:
 
     def without_value(self, name: str, value: str, endpoint: str = "results") -> str:
         return _address(endpoint, [pair for pair in self.arguments if pair != (name, value)])
+
+    def during(self, endpoint: str, period: str, **changes: str | None) -> str:
+        """A page of this day, week, month or year, as far as the dates of this page include it."""
+        first, last = self.first("from"), self.first("to")
+        if not first or parse_date_start(first) < parse_date_start(period):
+            first = period
+        if not last or parse_date_end(last) > parse_date_end(period):
+            last = period
+        return self.to(endpoint, **changes | {"from": first, "to": last})
 
     def without_query(self, place: int, endpoint: str) -> str:
         """A page without the other query at this position."""

@@ -177,6 +177,6 @@ class TimelineLinks(Links):
         """The timeline of these periods only."""
         return self.to("timeline", **{"from": first, "to": last})
 
-    def sentences(self, query: str, first: str, last: str) -> str:
-        """The sentences that are counted for a query in these periods."""
-        return self.to("results", **_OWN | {"q": query, "from": first, "to": last, "require": "all"})
+    def sentences(self, query: str, period: str) -> str:
+        """The sentences that are counted for a query in this period."""
+        return self.during("results", period, **_OWN | {"q": query, "require": "all"})

@@ -259,6 +259,22 @@ def test_a_value_is_toggled_beside_others_or_in_their_place() -> None:
         assert links.toggle(month, False) == "/search?q=a&source=x&from=2017-02&to=2017-02"
 
 
+@pytest.mark.parametrize(
+    "period, first, last",
+    [
+        ("2017", "2017-02-03", "2017-04"),
+        ("2017-02", "2017-02-03", "2017-02"),
+        ("2017-W14", "2017-W14", "2017-W14"),
+    ],
+)
+def test_a_link_to_a_period_keeps_within_the_days_of_the_page(period: str, first: str, last: str) -> None:
+    app = create_app(Searcher(FakeIndex()))
+    with app.test_request_context():
+        links = Links([("q", "a"), ("from", "2017-02-03"), ("to", "2017-04")])
+        assert links.during("results", period) == f"/search?q=a&from={first}&to={last}"
+        assert Links([("q", "a")]).during("results", period) == f"/search?q=a&from={period}&to={period}"
+
+
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.label)
 def test_a_preset_is_a_ranking_that_can_be_read(preset: Preset) -> None:
     read_search(urlencode({"q": "storm", **preset.arguments}).encode(), Settings())

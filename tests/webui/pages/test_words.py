@@ -175,12 +175,14 @@ def test_frequencies_say_what_has_no_date_and_their_numbers_lead_to_lines(tmp_pa
         html = client.get("/frequencies?q=storm&also=flood&by=week").text
         numbers = re.findall(r'<td class="number"><a href="([^"]+)">(\d+)</a>', html)
         lines = [client.get(unescape(address)).text for address, _ in numbers]
+        part = client.get("/frequencies?q=storm&by=month&from=2025-01-07").text
     items = re.findall(r"(?s)<li><bdi>.*?</li>", html)
     said = [" ".join(re.sub("<[^>]+>", "", item).split()) for item in items]
     assert said[0].startswith("storm 3 occurrences in 3 sentences, 1 without a date; ")
     assert said[1].startswith("flood 1 occurrence in 1 sentence; ") and said[1].endswith("Remove flood")
     assert [number for _, number in numbers] == ["1", "1", "1"]
     assert [line.count('class="node"') for line in lines] == [1, 1, 1]
+    assert '<a href="/concordance?q=storm&amp;from=2025-01-07&amp;to=2025-01">1</a>' in part
     assert ">flood</bdi>" in lines[1] and ">flood</bdi>" not in lines[0]
     (without,) = re.findall(r'<a href="([^"]+)">Remove', html)
     assert unescape(without) == "/frequencies?q=storm&by=week"
