@@ -77,6 +77,11 @@ def test_quotations_are_filtered_by_their_speaker(real: FlaskClient) -> None:
     assert "No quotations about" in real.get("/quotes?q=zyxgarble").text
 
 
+def find_speakers(html: str) -> list[str]:
+    """Who said the quotations of a page, where it says so of each."""
+    return [re.sub("<[^>]+>", "", said) for said in re.findall(r"(?s)<footer><p>(.*?)</p>", html)]
+
+
 def test_speakers_with_a_known_name_are_listed_and_called_by_it(tmp_path: Path) -> None:
     speakers = [
         ("Mrs May", "theresa may"),
@@ -91,7 +96,9 @@ def test_speakers_with_a_known_name_are_listed_and_called_by_it(tmp_path: Path) 
     ]
     load(str(tmp_path / "i"), [Document("a", tuple(sentences))])
     with open_searcher(tmp_path / "i") as searcher:
-        html = create_app(searcher, Settings(access_log=0)).test_client().get("/quotes?q=storms").text
+        client = create_app(searcher, Settings(access_log=0)).test_client()
+        html = client.get("/quotes?q=storms").text
+        by_he, by_may = (client.get(f"/quotes?speaker={speaker}").text for speaker in ("he", "theresa+may"))
     listed = re.findall(
         r'class="value" href="([^"]+)"><bdi>([^<]+)</bdi></a> <span class="number">(\d)', html
     )
@@ -101,8 +108,8 @@ def test_speakers_with_a_known_name_are_listed_and_called_by_it(tmp_path: Path) 
     ]
     # Who he is may be in the sentence before.
     assert re.findall(r'class="near"[^>]*>([^<]+)<', html) == [escape(sentences[2].text)]
-    said = re.findall(r"(?s)<footer><p>(.*?)</p>", html)
-    assert sorted(re.sub("<[^>]+>", "", each) for each in said) == sorted(
+    assert find_speakers(by_he) == ["He (Boris Mcdonald) said"] and find_speakers(by_may) == []
+    assert sorted(find_speakers(html)) == sorted(
         [
             "Mrs May (Theresa May) said",
             "She (Theresa May) said",
