@@ -337,7 +337,7 @@ def _repeat_vectors(cache: Any, number: int) -> Any:
 
 
 def _time(search: Callable[[str], object], query: str) -> tuple[float, float]:
-    """Milliseconds of the wall clock and of all threads' processor time: medians of all rounds but one."""
+    """Milliseconds of wall-clock and of all threads' processor time: medians without the first round."""
     times = []
     for _ in range(ROUNDS):
         started, used = time.perf_counter(), time.process_time()

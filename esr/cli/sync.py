@@ -370,8 +370,8 @@ T = TypeVar("T")
 class SyncReport:
     """The outcome of a run: the delivery, numbers of files found and read, the serving generation.
 
-    `unknown_files` counts the files that no loader reads by extension, including those of earlier runs that
-    still exist.
+    `unknown_files` has the numbers of files that no loader reads, by extension. It includes the files of
+    earlier runs that still exist.
     """
 
     where: str

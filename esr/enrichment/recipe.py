@@ -28,8 +28,8 @@ VECTORS_ONLY = ("encoder", "title weight", VECTORS)
 QUOTES_ONLY = (QUOTES,)
 """Tools on which only quotations depend: their rules."""
 SPACY_ONLY = ("enrichment", "spacy", DEFAULT_LANGUAGE, *FEATURES_ONLY)
-"""Tools on which neither vectors nor quotations depend, in addition to the models of languages; quotations do
-depend on the default language."""
+"""Tools on which vectors do not depend, nor quotations, except on the default language. Neither depends on
+the models of languages."""
 _WITHOUT_MODEL = "und"
 
 

@@ -185,7 +185,8 @@ def _count_words(text: str) -> int:
 MIN_REPEATS, MIN_REPEAT_SHARE = 10, 0.005
 """Minimum number, and minimum share, of the documents of a source that repeat a sentence of furniture."""
 MAX_REPEATED = 0.5
-"""Maximum share of repeated sentences in a document. Beyond it, the document is a version of another one."""
+"""Share of repeated sentences from which a document counts as a version of a story, and its repeats do not
+count."""
 
 
 class FurnitureFinder:

@@ -521,7 +521,7 @@ for _name, _method in [*vars(FolderSnapshot).items()]:
 
 
 _BLAME_SECONDS = 60.0
-"""Seconds after an error made a snapshot read all its files in which further errors do not."""
+"""Minimum time between two errors that make a snapshot read all its files, in seconds."""
 
 
 def _examine_apart(snapshot: FolderSnapshot, parts: Iterable[Part]) -> None:

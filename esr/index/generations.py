@@ -48,7 +48,7 @@ class Generation(Struct, frozen=True):
     host: str = ""
     """The machine that is writing it, "" if it is this one or none."""
     is_rejected: bool = False
-    """Whether a rollback has skipped it. Then only `--to` goes back to it, and it is deleted first."""
+    """Whether a rollback went back from it or past it. Only `--to` returns to it, and it is deleted first."""
     is_known_alive: bool = False
     """Whether a live load is writing it; False if that cannot be determined."""
     missing: tuple[str, ...] = ()

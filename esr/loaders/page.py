@@ -293,7 +293,7 @@ def _count_letters(element: Any) -> int:
 
 
 def _remove_links(tree: Any) -> None:
-    """Remove lines that are links to other articles: a link that is no sentence, perhaps with a label.
+    """Remove lines that are links to other articles: a label and a link, or a link alone that is no sentence.
 
     trafilatura removes lists of links, but keeps a single link between two paragraphs.
     """

@@ -391,7 +391,7 @@ def _find_written(key: str, speaker: str) -> str:
 
 
 def _may_write(speaker: str, form: str) -> bool:
-    """Whether a speaker as written may be the name of this form: It is not I.T."""
+    """Whether a speaker as written may be the name of this form. The pronoun It is not the name I.T."""
     return not form.isupper() or any(len(word) > 1 and word.isupper() for word in speaker.split())
 
 

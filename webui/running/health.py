@@ -51,7 +51,7 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings) -> None:
 
 
 def _describe(name: str, served: ServedIndex, deadline: float) -> telemetry.Served | None:
-    """The serving generation of an index; None if the index is not open, or its engine does not answer."""
+    """The size and the age of an open index; None if it is not open, or its engine does not answer."""
     if not served.is_open:
         return None
     try:

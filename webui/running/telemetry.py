@@ -6,9 +6,9 @@ the folder when it is first imported, so `shared_folder` must be entered before.
 Queries are private. They are written to a file, and spans contain them, only if `ESR_QUERY_LOG` names the
 file. Only its owner may read it.
 
-Traces, by OpenTelemetry, have a span for each request, its stages, and what the engine was asked.
-OpenTelemetry's environment variables turn traces on and name their destination. Without them, nothing is
-imported. The client of Elasticsearch makes spans of its requests itself.
+Traces, by OpenTelemetry, have a span for each request, each of its stages and each call of an engine.
+OpenTelemetry's environment variables turn traces on and name their destination. Without them, OpenTelemetry
+is not imported. The client of Elasticsearch makes spans of its requests itself.
 """
 
 from __future__ import annotations

@@ -256,10 +256,10 @@ def mixture_numbers(
     middle: Iterable[float],
     wide: Iterable[float],
 ) -> list[float]:
-    """The numbers of a mixture's term for esr-mixture-list-v1 and the scripts of bounds, except the last.
+    """The numbers of a mixture's term that esr-mixture-list-v1 and the scripts of bounds have in common.
 
-    A list is faster for scripts to read than names. `own`, `middle` and `wide` are two numbers each: a
-    field's share at beta = 0, and its slope in beta.
+    Each script needs one more. A list is faster for scripts to read than names. `own`, `middle` and `wide`
+    are two numbers each: a field's share at beta = 0, and its slope in beta.
     """
     numbers = [transform.mu, term.background, term.weight, *transform.collection]
     return [*numbers, *own, *middle, *wide]
@@ -434,7 +434,7 @@ def search_body(
 
 
 Amount = Literal["bound", "far", "lift"]
-"""The most that a term adds: to any sentence, to one far from the term, and the rest if near it."""
+"""The most that a term adds: to any sentence, to one far from the term, and the increment if near it."""
 _MIXTURE_BOUND_SCRIPTS: Mapping[Amount, str] = {
     "bound": "esr-mixture-bound-v2",
     "far": "esr-mixture-far-v1",

@@ -8,7 +8,7 @@ Its output for the document ID is
     ID.minipar                MINIPAR: a block of nodes in parentheses for each line
 
 The data of the track has no such files, and no example from the papers' authors is known. The formats are
-those in the documentation of the tools.
+those that the tools are known to write.
 """
 
 from __future__ import annotations
