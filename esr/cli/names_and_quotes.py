@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -24,16 +24,18 @@ from esr.corpus.names_and_quotes import (
     NamePage,
     Quotations,
     build_network,
+    call_speakers,
     check_names,
     check_quotations,
     find_quotations,
     list_names,
+    name_speaker,
     read_name,
     select,
 )
 from esr.errors import UsageError
 from esr.index.filters import Filters
-from esr.index.names import ENTITY_TYPES, name_key
+from esr.index.names import ENTITY_TYPES
 from esr.query import parse
 from esr.ranking.searcher import open_searcher
 from esr.wording import count
@@ -207,17 +209,18 @@ def quotes(
         found = find_quotations(searcher, speaker, parse(about) if about else None, filters, k=k)
         if not found.quotations:
             check_quotations(searcher.index)
+        called = call_speakers(searcher.index, found.quotations) if format_name == "text" else {}
     answer = found.as_dict()
-    print_answer(format_name, answer, answer["quotations"], lambda: _draw_quotations(found))
+    print_answer(format_name, answer, answer["quotations"], lambda: _draw_quotations(found, called))
 
 
-def _draw_quotations(found: Quotations) -> str:
+def _draw_quotations(found: Quotations, called: Mapping[str, str]) -> str:
     if not found.quotations:
         return "Nothing matched."
     blocks = []
     for each in found.quotations:
         place = ", ".join(filter(None, (each.source, each.date and each.date[:10], each.sentence_id)))
-        speaker = each.speaker or "unknown"
-        known = f", {each.name}" if each.name and each.name not in name_key(speaker) else ""
-        blocks.append(f"{each.text}\n  {click.style(speaker, bold=True)}{known} ({place})")
+        name = name_speaker(each, called)
+        known = f", {name}" if name else ""
+        blocks.append(f"{each.text}\n  {click.style(each.speaker or 'unknown', bold=True)}{known} ({place})")
     return "\n".join([*blocks, "", count(found.sentences, "sentence", "match")])

@@ -8,6 +8,7 @@ the network have logDice (Rychlý 2008), which depends on no other names. docs/f
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -393,6 +394,31 @@ def count_quoted(searcher: Searcher, speaker: str | None, about: ParsedQuery, fi
     said = HasQuote() if speaker is None else SaidBy((speaker,))
     (number,) = prepared.index.count([AllOf((said, prepared.all_words))], filters)
     return number
+
+
+def call_speakers(index: Index, quotations: Sequence[Quotation]) -> dict[str, str]:
+    """The labels of speakers with a known name, by its key: the form in the index or in a quotation."""
+    written: dict[str, str] = {}
+    for each in quotations:
+        if each.name and not written.get(each.name):
+            written[each.name] = _find_written(each.name, each.speaker or "")
+    names = index.find_names(list(written))
+    return {key: names[key].form if key in names else form or key.title() for key, form in written.items()}
+
+
+def _find_written(key: str, speaker: str) -> str:
+    """The words of a speaker, such as Prime Minister Theresa May, that have the key; empty without any."""
+    words = speaker.split()
+    for start, end in combinations(range(len(words) + 1), 2):
+        if name_key(text := " ".join(words[start:end])) == key:
+            return text
+    return ""
+
+
+def name_speaker(quotation: Quotation, called: Mapping[str, str]) -> str | None:
+    """The name in `called` of the speaker; None if it is unknown, or in the speaker as written."""
+    name = called.get(quotation.name or "", "")
+    return name if name not in (quotation.speaker or "") else None
 
 
 def check_names(index: Index) -> None:

@@ -179,7 +179,7 @@ def test_the_commands_and_python_give_the_same(folder: str, tmp_path: Path) -> N
     assert "\nids: Q7\n" in run("name", "q7") and "what it said" not in run("name", "lee", "-k", "0")
     assert "2 sentences, 2 documents" in shown and "first 2017-02-01, last 2017-03-05" in shown
     said = run("quotes", "ann lee")
-    assert "Ann Lee\n  she, ann lee (y, 2017-03-05, b.s1)" in said and "Lee, ann lee (x" in said
+    assert "Ann Lee\n  she, Ann Lee (y, 2017-03-05, b.s1)" in said and "Lee, Ann Lee (x" in said
     file, table = tmp_path / "names.graphml", tmp_path / "names.csv"
     run("names", "ohio", "--network", str(file))
     assert file.read_text() == graphml

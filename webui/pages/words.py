@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
-from itertools import accumulate, combinations, pairwise
+from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 from flask import Flask, Response, request
@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from esr.corpus.collocations import MEASURES, UNITS, Collocations
 from esr.corpus.concordance import LINES, SORTS
 from esr.corpus.frequencies import GROUPINGS, ORDERS, Frequencies, KeyWords
-from esr.corpus.names_and_quotes import ListedName, Quotation, Quotations
+from esr.corpus.names_and_quotes import ListedName, Quotations, call_speakers, name_speaker
 from esr.following.timeline import Interval, Timeline, count_periods, name_of
 from esr.index.contract import Index
 from esr.index.filters import DAY, NO_FILTERS
@@ -61,6 +61,7 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
         query_clause=query_clause,
         entity_key=entity_key,
         most_listed=MOST_LISTED,
+        name_speaker=name_speaker,
         sees_whole=lambda: not indexes.guard.part,
     )
     page = partial(_render, render)
@@ -369,25 +370,6 @@ def draw_months(months: Mapping[str, int]) -> Timeline | None:
     """The timeline of numbers of sentences by month, in years if there are many months."""
     days = {parse_date_start(month) // DAY: number for month, number in months.items()}
     return draw_days(days, "month") if days else None
-
-
-def call_speakers(index: Index, quotations: Sequence[Quotation]) -> dict[str, str]:
-    """The labels of speakers with a known name, by its key: the form in the index or in a quotation."""
-    written: dict[str, str] = {}
-    for each in quotations:
-        if each.name and not written.get(each.name):
-            written[each.name] = _find_written(each.name, each.speaker or "")
-    names = index.find_names(list(written))
-    return {key: names[key].form if key in names else form or key.title() for key, form in written.items()}
-
-
-def _find_written(key: str, speaker: str) -> str:
-    """The words of a speaker, such as Prime Minister Theresa May, that have the key; empty without any."""
-    words = speaker.split()
-    for start, end in combinations(range(len(words) + 1), 2):
-        if name_key(text := " ".join(words[start:end])) == key:
-            return text
-    return ""
 
 
 def _may_write(speaker: str, form: str) -> bool:

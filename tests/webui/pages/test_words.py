@@ -10,14 +10,14 @@ import pytest
 from flask.testing import FlaskClient
 from markupsafe import escape
 
-from esr.corpus.names_and_quotes import Quotation, Quotations
+from esr.corpus.names_and_quotes import Quotation, Quotations, call_speakers
 from esr.ranking.searcher import open_searcher
 from esr.text.document import Document, Quote, Sentence
 from tests.support.elasticsearch import document, load
 from tests.support.fake_index import STORM, FakeIndex
 from tests.support.page_corpus import get, read_json, read_table
 from webui.app import create_app
-from webui.pages.words import call_speakers, count_speakers, offer_more
+from webui.pages.words import count_speakers, offer_more
 from webui.running.settings import Settings
 
 
