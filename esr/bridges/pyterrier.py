@@ -116,9 +116,9 @@ class Reranker(pt.Transformer):
 
 
 class Indexer(pt.Indexer):
-    """Makes an index of the documents of a corpus: mappings with `docno`, `text`, and other fields of rows.
+    """Makes an index of the documents of a corpus: mappings with `docno` and `text`.
 
-    `options` are those of `esr.create`. A document's text is split into sentences.
+    Other keys are those of rows of `esr.create`, and so are `options`. A text is split into sentences.
     """
 
     def __init__(self, where: str, **options: Any) -> None:

@@ -102,7 +102,7 @@ class Links:
         return _address(endpoint, [pair for pair in self.arguments if pair != (name, value)])
 
     def during(self, endpoint: str, period: str, **changes: str | None) -> str:
-        """A page of this day, week, month or year, as far as the dates of this page include it."""
+        """A page of the days of a period (a day, week, month or year) within the dates of this page."""
         first, last = self.first("from"), self.first("to")
         if not first or parse_date_start(first) < parse_date_start(period):
             first = period

@@ -147,7 +147,7 @@ def count_any(numbers, segments, allowed, marks):
     """Count sentences with at least one of the terms.
 
     `numbers` are those of RANGES, `segments` those of `Commit`. `allowed` is a bit set of the sentences to
-    count, empty for all. `marks` is a bit set of sentences, empty before and after.
+    count, of length 0 for all. `marks` is a bit set of sentences, empty before and after.
     """
     ranges = view_ranges(numbers, len(segments))
     for g in range(len(segments)):
