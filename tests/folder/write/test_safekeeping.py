@@ -316,7 +316,7 @@ def test_a_backup_refuses_what_is_damaged_and_what_is_no_backup(
         with pytest.raises(SegmentDamaged, match=r"texts\.bytes is damaged"):
             back_up(where, target, copy=copy)
         assert {name: content for name, content in file_contents(target).items() if name in before} == before
-    with pytest.raises(UsageError, match="holds something else"):
+    with pytest.raises(UsageError, match="is not a backup"):
         back_up(target, intact, copy=False)
     with pytest.raises(UsageError, match="in the index itself"):
         back_up(where, where / "backup", copy=False)
