@@ -95,13 +95,13 @@ def delete(where: str, names: tuple[str, ...], yes: bool) -> None:
     """
     with closing(factory.open_generations(where)) as index:
         generations = index.all()
+        number = count(len(generations), "generation")
         if names:
-            chosen = ", ".join(dict.fromkeys(names))
-            target = f"{chosen}, of {len(generations)} generations of {redact(where)}"
+            target = f"{', '.join(dict.fromkeys(names))}, of {number} of {redact(where)}"
         else:
             serving = next((g for g in generations if g.state == SERVING), None)
-            contents = f" with {_describe(serving)}" if serving else ""
-            target = f"the index {redact(where)}{contents} and all {len(generations)} generations of it"
+            contents = f"; served: {_describe(serving)}" if serving else ""
+            target = f"the index {redact(where)} ({number}{contents})"
             if click.get_current_context().get_parameter_source("where") is ParameterSource.ENVIRONMENT:
                 raise UsageError(f"to delete {target}, name it with --index: ESR_INDEX is not enough")
         if not yes:

@@ -179,7 +179,7 @@ def test_a_rollback_reports_the_serving_generation(esr: Esr, twice: Path) -> Non
 def test_deleting_asks_first_and_no_cancels_it(esr: Esr, twice: Path) -> None:
     result = esr("delete", twice, input="n\n")
     assert result.exit_code == 1
-    assert "and all 2 generations of it?" in result.stderr and "2 documents with 2 sentences" in result.stderr
+    assert "(2 generations; served: 2 documents with 2 sentences)?" in result.stderr
     assert len(listed(twice)) == 2
     oldest = listed(twice)[1]["name"]
     assert f"deleted {oldest}, of 2 generations" in esr("delete", twice, oldest, input="y\n").stdout
