@@ -46,7 +46,9 @@ def parse_location(where: str) -> Location:
         raise malformed from None
     login, _, netloc = split.netloc.rpartition("@")
     path, _, alias = f"/{split.path.strip('/')}".rpartition("/")
-    if not _PATH.fullmatch(path) or not _ALIAS.fullmatch(alias) or len(alias) > _LONGEST_ALIAS:
+    if split.query or split.fragment or not _PATH.fullmatch(path):
+        raise malformed
+    if not _ALIAS.fullmatch(alias) or len(alias) > _LONGEST_ALIAS:
         raise malformed
     hosts = []
     for host in netloc.split(","):

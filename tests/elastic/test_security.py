@@ -543,7 +543,16 @@ def test_a_location_has_nodes_a_login_and_an_alias() -> None:
 
 @pytest.mark.parametrize(
     "where",
-    ["http://a:x/n", "http://a:99999/n", "http://a,,b/n", "http://:1/n", "http://[/n", "http://a/b c/n"],
+    [
+        "http://a:x/n",
+        "http://a:99999/n",
+        "http://a,,b/n",
+        "http://:1/n",
+        "http://[/n",
+        "http://a/b c/n",
+        "http://a/n?key=x",
+        "http://a/n#x",
+    ],
 )
 def test_malformed_hosts_are_reported(where: str) -> None:
     with pytest.raises(UsageError, match="is not http"):
