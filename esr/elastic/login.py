@@ -234,8 +234,8 @@ class ErrorTranslator:
         if status == 404:
             return self.index_missing()
         if error.error == "index_closed_exception":
-            index = error.body["error"]["root_cause"][0].get("index", self.where)
-            return IndexUnusable(f"{index} is closed: open it with POST INDEX/_open")
+            index = error.body["error"].get("index", "INDEX")
+            return IndexUnusable(f"{index} is closed: open it with POST {index}/_open")
         if "media_type" in error.error or "compatible-with" in reason:
             return IndexUnusable(f"{self.server} is too old: esr needs {_version(self.dialect())} or later")
         if "time_exceeded_exception" in reason:

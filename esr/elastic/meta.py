@@ -310,7 +310,11 @@ def _write(cluster: Cluster, load: Load, *indices: str) -> None:
 def _read(cluster: Cluster, pattern: str) -> list[tuple[str, Mapping[str, Any] | None]]:
     with cluster.translate_errors():
         try:
-            answer = ask(cluster, lambda: cluster.client.indices.get_mapping(index=pattern))
+            # A wildcard matches closed indices too: otherwise they would count as deleted.
+            expand = ["open", "closed"]
+            answer = ask(
+                cluster, lambda: cluster.client.indices.get_mapping(index=pattern, expand_wildcards=expand)
+            )
         except NotFoundError as error:
             if not is_from_elasticsearch(error):
                 raise  # the answer is not from Elasticsearch

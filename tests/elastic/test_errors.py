@@ -121,10 +121,11 @@ def test_what_a_proxy_answers_for_the_server_is_told(status: int, message: str) 
 
 
 def test_a_closed_index_is_named() -> None:
-    closed = {"type": "index_closed_exception", "reason": "closed", "index": "news-1-esr-sentences"}
+    name = "news-1-esr-sentences"
+    closed = {"type": "index_closed_exception", "reason": "closed", "index": name}
     with stand_in(400, {"error": {**closed, "root_cause": [closed]}, "status": 400}, ELASTIC) as where:
         for call in search_and_load(where):
-            with pytest.raises(IndexUnusable, match=r"^news-1-esr-sentences is closed: open it"):
+            with pytest.raises(IndexUnusable, match=f"^{name} is closed: open it with POST {name}/_open$"):
                 call()
 
 

@@ -306,6 +306,8 @@ class ElasticsearchGenerations:
         generation = find_rollback_target(self.all(), to, self._cluster.where)
         heads = [load for load, state in load_states(self._cluster) if state in (KEPT, SERVING)]
         (target,) = (load for load in heads if load.generation == generation.name)
+        with self._cluster.translate_errors():  # IndexUnusable if one of its indices is closed
+            self._cluster.client.count(index=[*target.members, *map(documents_index, target.members)])
         # Before the switch: if this process is killed in between, no rollback goes back to a rejected
         # generation.
         for load in heads:

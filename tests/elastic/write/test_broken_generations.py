@@ -144,6 +144,27 @@ def test_a_kept_generation_that_lacks_an_index_is_not_gone_back_to(where: str, k
 
 @pytest.mark.elasticsearch
 @pytest.mark.slow
+@KINDS
+def test_a_closed_generation_is_kept_and_not_gone_back_to(where: str, kind: str) -> None:
+    for documents in (OLD, NEW):
+        load(where, documents, if_exists="replace", keep=2)
+    url, _, alias = where.rpartition("/")
+    name = f"{alias}-{generations(where)[1].name}{kind}"
+    http("POST", f"{url}/{name}/_close")
+    load(where, NEW, if_exists="replace", keep=2)
+    newest, _, oldest = generations(where)
+    assert (oldest.state, oldest.missing) == ("kept", ())
+    with closing(open_generations(where)) as index:
+        with pytest.raises(IndexUnusable, match=f"^{name} is closed: open it with POST {name}/_open$"):
+            index.rollback(oldest.name)
+        assert generations(where)[0] == newest  # and is not rejected
+        http("POST", f"{url}/{name}/_open")
+        assert index.rollback(oldest.name).name == oldest.name
+    assert served(where) == {"old"}
+
+
+@pytest.mark.elasticsearch
+@pytest.mark.slow
 def test_a_missing_index_of_an_earlier_load_breaks_the_generations_that_share_it(where: str) -> None:
     load(where, OLD)
     load(where, NEW, if_exists="append")
