@@ -394,7 +394,13 @@ def _format_drifts(drifts: list[Drift]) -> Iterator[str]:
 
 @click.command()
 @index_or_first
-@click.option("-o", "--output", default="-", metavar="FILE", help="The file; - is standard output.")
+@click.option(
+    "-o",
+    "--output",
+    default="-",
+    metavar="FILE",
+    help="The file, compressed if its name ends in .gz; - is standard output.",
+)
 @click.option("--quotes", "with_quotes", is_flag=True, help="Include the quotations that esr enrich found.")
 def export(where: str, output: str, with_quotes: bool) -> None:
     """Write all documents of an index as JSON Lines.
@@ -406,7 +412,7 @@ def export(where: str, output: str, with_quotes: bool) -> None:
     \b
     Example:
       esr export --index my-index -o news.jsonl
-      esr export --index my-index --quotes -o quotes.jsonl
+      esr export --index my-index --quotes -o quotes.jsonl.gz
       esr export --index http://localhost:9200/news > news.jsonl
     """
     with open_searcher(where) as searcher, open_output(output) as file:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from textwrap import fill
-from typing import IO, Any
+from typing import IO, Any, Literal
 
 import click
 from msgspec import Struct
@@ -221,12 +221,14 @@ def check_output(output: str | Path, *inputs: str | Path | None) -> None:
 
 @contextmanager
 def open_output(output: str | Path, *inputs: str | Path | None) -> Iterator[IO[str]]:
-    """A text file that appears when it is complete; `-` is standard output.
+    """A text file that appears when it is complete; `-` is standard output. One named `*.gz` is compressed.
 
     It is written under another name in the same folder, then renamed. Links are followed; devices and pipes
     are written directly. Raises like `check_output`, and EsrError if writing fails, for example on a full
     disk.
     """
+    import gzip  # every search imports this module
+
     check_output(output, *inputs)
     if str(output) == "-":
         yield sys.stdout
@@ -235,7 +237,12 @@ def open_output(output: str | Path, *inputs: str | Path | None) -> Iterator[IO[s
     is_in_place = os.path.exists(target) and not os.path.isfile(target)
     new_file = target if is_in_place else f"{target}.{os.urandom(4).hex()}.new"
     try:
-        with open(new_file, "w" if is_in_place else "x", encoding="utf-8") as file:
+        mode: Literal["wt", "xt"] = "wt" if is_in_place else "xt"
+        with (
+            gzip.open(new_file, mode, 6, encoding="utf-8")
+            if str(output).endswith(".gz")
+            else open(new_file, mode, encoding="utf-8")
+        ) as file:
             yield file
         if not is_in_place:
             os.replace(new_file, target)

@@ -6,6 +6,7 @@ Imports and the end of a process take less time without garbage collection.
 from __future__ import annotations
 
 import gc
+import gzip
 import json
 import os
 import pty
@@ -492,6 +493,13 @@ def test_a_file_appears_when_it_is_complete(tmp_path: Path) -> None:
         assert not out.exists()
     assert out.read_text() == "half"
     assert os.listdir(tmp_path) == ["out"]
+
+
+def test_a_file_whose_name_ends_in_gz_is_compressed(tmp_path: Path) -> None:
+    out = tmp_path / "out.gz"
+    write(out)
+    assert gzip.decompress(out.read_bytes()) == b"whole\n"
+    assert os.listdir(tmp_path) == ["out.gz"]
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ The output of `esr export` makes the same index again.
 from __future__ import annotations
 
 import configparser
+import gzip
 import json
 import os
 import re
@@ -73,7 +74,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> object:
 
 
 def test_load_export_load_is_the_identity(esr: Esr, place: str, tmp_path: Path) -> None:
-    source, out, second = tmp_path / "in.jsonl", tmp_path / "out.jsonl", tmp_path / "second.jsonl"
+    source, out, second = tmp_path / "in.jsonl", tmp_path / "out.jsonl.gz", tmp_path / "second.jsonl"
     source.write_text("".join(to_json_line(document) + "\n" for document in corpus()))
     assert esr("load", source, "--index", place).exit_code == 0
     assert f"wrote {len(corpus())} documents to" in esr("export", place, "-o", out).stdout
@@ -82,7 +83,7 @@ def test_load_export_load_is_the_identity(esr: Esr, place: str, tmp_path: Path) 
     assert esr("load", out, "--index", place, "--if-exists", "replace").exit_code == 0
     assert index_contents(place) == before
     esr("export", place, "-o", second)
-    assert second.read_bytes() == out.read_bytes()
+    assert second.read_bytes() == gzip.decompress(out.read_bytes())
 
 
 def test_found_quotations_are_exported_if_asked_for_and_loaded_again(
