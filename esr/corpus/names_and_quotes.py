@@ -364,7 +364,7 @@ def find_quotations(
     """
     searcher = searcher.snapshot()
     index = searcher.index
-    said = HasQuote() if speaker is None else SaidBy((speaker,))
+    said = _said_by(speaker)
     prepared = None
     if about is not None:
         prepared = searcher.prepare(about, ranking or Ranking())
@@ -388,11 +388,15 @@ def find_quotations(
         size *= 4
 
 
+def _said_by(speaker: str | None) -> Condition:
+    """Sentences with a quotation of the speaker, or of anyone if None."""
+    return HasQuote() if speaker is None else SaidBy((speaker,))
+
+
 def count_quoted(searcher: Searcher, speaker: str | None, about: ParsedQuery, filters: Filters) -> int:
     """The number of sentences with all words of a query that quote a speaker, or anyone if None."""
     prepared = searcher.prepare(about, Ranking())
-    said = HasQuote() if speaker is None else SaidBy((speaker,))
-    (number,) = prepared.index.count([AllOf((said, prepared.all_words))], filters)
+    (number,) = prepared.index.count([AllOf((_said_by(speaker), prepared.all_words))], filters)
     return number
 
 
