@@ -374,10 +374,11 @@ def write_generations(where: str, count: int) -> None:
 def test_backups_during_loads_are_those_of_one_commit(where: Path, tmp_path: Path) -> None:
     write_generations(str(where), 1)
     writer = ForkedProcess(write_generations, str(where), 60)
-    seen = set()
-    for attempt in range(40):
+    seen, attempt = set(), 0
+    while writer.is_running or attempt < 40:
         target = tmp_path / f"backup{attempt % 4}"
         back_up(where, target, copy=attempt % 2 == 0)
+        attempt += 1
         assert not verify(target, fast=False).damaged
         exported = export_at(target)
         (number,) = {line.split("storm ")[1].split('"')[0] for line in exported}
