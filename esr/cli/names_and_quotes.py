@@ -28,6 +28,7 @@ from esr.corpus.names_and_quotes import (
     check_names,
     check_quotations,
     find_quotations,
+    find_speakers,
     list_names,
     name_speaker,
     read_name,
@@ -209,7 +210,8 @@ def quotes(
         found = find_quotations(searcher, speaker, parse(about) if about else None, filters, k=k)
         if not found.quotations:
             check_quotations(searcher.index)
-        called = call_speakers(searcher.index, found.quotations) if format_name == "text" else {}
+        said = found.quotations if format_name == "text" else []
+        called = call_speakers(find_speakers(searcher.index, said), said)
     answer = found.as_dict()
     print_answer(format_name, answer, answer["quotations"], lambda: _draw_quotations(found, called))
 

@@ -250,20 +250,54 @@ def contrast_collocations(
     Without `against`, the part is compared with all other sentences. `min_count` is a minimum in the part.
     Raises UsageError if more than `most` sentences of a part match.
     """
+    own, other = _count_parts(searcher, query, filters, part, against, reach, most)
+    return _contrast(own, other, min_count, k)
+
+
+def contrast_both_ways(
+    searcher: Searcher,
+    query: ParsedQuery,
+    filters: Filters,
+    part: ParsedQuery,
+    against: ParsedQuery | None = None,
+    *,
+    reach: Reach = Reach(),  # noqa: B008 # frozen
+    min_count: int = MIN_COUNT,
+    k: int = COLLOCATIONS,
+    most: int = MAX_SENTENCES,
+) -> list[ContrastedCollocations]:
+    """The answers of `contrast_collocations` for `part` and, if given, for `against`, of one count."""
+    own, other = _count_parts(searcher, query, filters, part, against, reach, most)
+    pairs = [(own, other)] if against is None else [(own, other), (other, own)]
+    return [_contrast(*pair, min_count, k) for pair in pairs]
+
+
+def _count_parts(
+    searcher: Searcher,
+    query: ParsedQuery,
+    filters: Filters,
+    part: ParsedQuery,
+    against: ParsedQuery | None,
+    reach: Reach,
+    most: int,
+) -> tuple[_Near, _Near]:
+    """The units near the node in both parts of its sentences."""
     node, required = split_node(query)
     prepared = searcher.prepare(required, Ranking())
     index = prepared.index
-    conditions = split_parts(Searcher(index, owns_index=False), part, against)
-    both = [
+    own, other = (
         _count_near(index, node, AllOf((prepared.all_words, condition)), filters, reach, most)
-        for condition in conditions
-    ]
-    rows = np.flatnonzero(both[0].counts >= min_count)
-    near, other = both[0].take(rows), both[1]
+        for condition in split_parts(Searcher(index, owns_index=False), part, against)
+    )
+    return own, other
+
+
+def _contrast(own: _Near, other: _Near, min_count: int, k: int) -> ContrastedCollocations:
+    near = own.take(np.flatnonzero(own.counts >= min_count))
     units = zip(other.names, other.is_form.tolist(), strict=True)
     found = dict(zip(units, other.counts.tolist(), strict=True))
     others = [found.get(unit, 0) for unit in zip(near.names, near.is_form.tolist(), strict=True)]
-    sizes = [each.window + each.stop_words for each in both]
+    sizes = [each.window + each.stop_words for each in (own, other)]
     compared = Contrast(near.counts.astype(float), sizes[0], np.array(others, float), sizes[1])
     likelihood, ratio = compared.log_likelihood, compared.log_ratio
     order = sorted(np.flatnonzero(likelihood > 0).tolist(), key=lambda n: (-likelihood[n], near.names[n]))

@@ -234,13 +234,67 @@ def find_key_words(
     word's occurrences in the part. In the order by log ratio, words with a log-likelihood below SURE are left
     out. Raises UsageError if the engine would have to read more than `most` sentences of a part.
     """
-    searcher = searcher.snapshot().for_query(part)
+    return _rank_words(_count_parts(searcher.snapshot(), part, against, most), order, min_count, k)
+
+
+def find_key_words_both_ways(
+    searcher: Searcher,
+    part: ParsedQuery,
+    against: ParsedQuery | None = None,
+    *,
+    order: str = "log-likelihood",
+    min_count: int = MIN_COUNT,
+    k: int = KEY_WORDS,
+    most: int = MAX_SENTENCES,
+) -> list[KeyWords]:
+    """The answers of `find_key_words` for `part` and, if given, for `against`, of one count.
+
+    In an index by language, parts in different languages are counted in each of them.
+    """
+    searcher = searcher.snapshot()
+    counted = [_count_parts(searcher, part, against, most)]
+    index, own, other = structs.astuple(counted[0])
+    if against is not None and other is not None:
+        language = chosen_language(searcher.for_query(against).index)[0]
+        is_same = language == chosen_language(index)[0]
+        back = _CountedParts(index, other, own) if is_same else _count_parts(searcher, against, part, most)
+        counted.append(back)
+    return [_rank_words(parts, order, min_count, k) for parts in counted]
+
+
+class _CountedPart(Struct, frozen=True):
+    """The sentences of a part, and the occurrences of each term in them."""
+
+    condition: Condition
+    terms: Mapping[str, int]
+
+
+class _CountedParts(Struct, frozen=True):
+    """Two parts of an index. `other` is None for the rest, whose terms are not counted."""
+
+    index: Index
+    own: _CountedPart
+    other: _CountedPart | None = None
+
+
+def _count_parts(
+    searcher: Searcher, part: ParsedQuery, against: ParsedQuery | None, most: int
+) -> _CountedParts:
+    searcher = searcher.for_query(part)
     index = searcher.index
     if index.description.is_by_language and chosen_language(index)[0] is None:
         raise UsageError("key words are those of one language here: name it with --query-language")
-    condition, other_condition = split_parts(searcher, part, against)
-    own = index.count_terms(condition, NO_FILTERS, most)
-    other = None if against is None else index.count_terms(other_condition, NO_FILTERS, most)
+    conditions = split_parts(searcher, part, against)
+    counted = [
+        _CountedPart(condition, index.count_terms(condition, NO_FILTERS, most))
+        for condition in conditions[: 1 if against is None else 2]
+    ]
+    return _CountedParts(index, *counted)
+
+
+def _rank_words(parts: _CountedParts, order: str, min_count: int, k: int) -> KeyWords:
+    index, own = parts.index, parts.own.terms
+    other = None if parts.other is None else parts.other.terms
     rest = index.statistics(()).collection.occurrences - sum(own.values())
     sizes = sum(own.values()), rest if other is None else sum(other.values())
     terms = sorted((t for t in own if own[t] >= min_count), key=lambda term: (-own[term], term))
@@ -256,7 +310,7 @@ def find_key_words(
         else:
             others = np.array([other.get(term, 0) for term in batch], float)
         best = sorted([*best, *_rank(batch, Contrast(counts, sizes[0], others, sizes[1]), order)])[:k]
-    forms = _find_forms(index, [word.term for _, _, word in best], condition)
+    forms = _find_forms(index, [word.term for _, _, word in best], parts.own.condition)
     words = [structs.replace(word, word=form) for (_, _, word), form in zip(best, forms, strict=True)]
     return KeyWords(words, sizes)
 

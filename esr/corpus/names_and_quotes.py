@@ -400,13 +400,25 @@ def count_quoted(searcher: Searcher, speaker: str | None, about: ParsedQuery, fi
     return number
 
 
-def call_speakers(index: Index, quotations: Sequence[Quotation]) -> dict[str, str]:
-    """The labels of speakers with a known name, by its key: the form in the index or in a quotation."""
+def speaker_key(quotation: Quotation) -> str:
+    """The key of a speaker: of its name if that is certain, or else of the speaker as written."""
+    return quotation.name or name_key(quotation.speaker or "")
+
+
+def find_speakers(index: Index, quotations: Sequence[Quotation]) -> Mapping[str, Name]:
+    """The names of the index that speak, by `speaker_key`."""
+    return index.find_names(list(dict.fromkeys(filter(None, map(speaker_key, quotations)))))
+
+
+def call_speakers(names: Mapping[str, Name], quotations: Sequence[Quotation]) -> dict[str, str]:
+    """The labels of speakers with a known name, by its key: the form in the index or in a quotation.
+
+    `names` are those of `find_speakers`.
+    """
     written: dict[str, str] = {}
     for each in quotations:
         if each.name and not written.get(each.name):
             written[each.name] = _find_written(each.name, each.speaker or "")
-    names = index.find_names(list(written))
     return {key: names[key].form if key in names else form or key.title() for key, form in written.items()}
 
 

@@ -18,9 +18,25 @@ from click.testing import CliRunner, Result
 
 import esr
 from esr.cli.main import main
-from esr.corpus.collocations import MEASURES, By, Contrast, Reach, contrast_collocations, find_collocations
+from esr.corpus.collocations import (
+    MEASURES,
+    By,
+    Contrast,
+    Reach,
+    contrast_both_ways,
+    contrast_collocations,
+    find_collocations,
+)
 from esr.corpus.concordance import SORTS, Concordance, build_concordance, split_node
-from esr.corpus.frequencies import GROUPINGS, ORDERS, SURE, Grouping, count_frequencies, find_key_words
+from esr.corpus.frequencies import (
+    GROUPINGS,
+    ORDERS,
+    SURE,
+    Grouping,
+    count_frequencies,
+    find_key_words,
+    find_key_words_both_ways,
+)
 from esr.elastic.search import counts
 from esr.errors import UsageError
 from esr.index.filters import NO_FILTERS, Filters
@@ -412,6 +428,20 @@ def test_key_words_are_those_of_a_plain_count(
                 searcher, parse("source:a.org"), against and parse(against), order=order, min_count=1, k=k
             )
             assert best.words == found.words[:k]
+
+
+@pytest.mark.parametrize("against", ["source:b.org", None])
+def test_both_directions_of_a_comparison_are_those_of_one_each(
+    searcher: Searcher, language: str, against: str | None
+) -> None:
+    query, part, other = parse(QUERIES[language][0]), parse("source:a.org"), against and parse(against)
+    pairs = [(part, other)] + ([(other, part)] if other else [])
+    assert contrast_both_ways(searcher, query, NO_FILTERS, part, other, min_count=1) == [
+        contrast_collocations(searcher, query, NO_FILTERS, *pair, min_count=1) for pair in pairs
+    ]
+    key_words = find_key_words_both_ways(searcher, part, other, min_count=1)
+    assert key_words == [find_key_words(searcher, *pair, min_count=1) for pair in pairs]
+    assert all(each.words for each in key_words)
 
 
 def test_measures_of_a_contrast_are_those_computed_by_hand() -> None:

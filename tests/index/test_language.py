@@ -14,7 +14,7 @@ from msgspec import structs
 
 from clients import esr_client
 from esr import models
-from esr.corpus.frequencies import Grouping, count_frequencies, find_key_words
+from esr.corpus.frequencies import Grouping, count_frequencies, find_key_words, find_key_words_both_ways
 from esr.corpus.names_and_quotes import Selection, build_network, list_names
 from esr.dependency.parses import encode
 from esr.enrichment.enricher import Enricher, VectorSettings
@@ -228,8 +228,12 @@ def test_documents_of_no_known_language_are_one_language(tmp_path: Path) -> None
 def test_key_words_are_those_of_one_language(whole: Searcher) -> None:
     with pytest.raises(UsageError, match="key words are those of one language here"):
         find_key_words(whole, parse("language:de"))
-    words = find_key_words(whole, said_to_be_in(parse("Merkel"), "de"), min_count=1).words
+    german, english = (said_to_be_in(parse("Merkel"), code) for code in ("de", "en"))
+    words = find_key_words(whole, german, min_count=1).words
     assert {word.term.partition("|")[0] for word in words} == {"de"}
+    for parts in ((german, english), (german, said_to_be_in(parse("Bank"), "de"))):
+        both = find_key_words_both_ways(whole, *parts, min_count=1)
+        assert both == [find_key_words(whole, *pair, min_count=1) for pair in (parts, parts[::-1])]
 
 
 def test_without_a_language_there_are_no_terms(whole: Searcher) -> None:

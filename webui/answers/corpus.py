@@ -5,15 +5,24 @@ Each function reads the arguments of the operation that it is named after. All r
 
 from __future__ import annotations
 
+from typing import Any
+
 from esr.corpus import names_and_quotes
 from esr.corpus.collocations import (
     Collocations,
     ContrastedCollocations,
     Reach,
+    contrast_both_ways,
     contrast_collocations,
     find_collocations,
 )
-from esr.corpus.frequencies import Frequencies, KeyWords, count_frequencies, find_key_words
+from esr.corpus.frequencies import (
+    Frequencies,
+    KeyWords,
+    count_frequencies,
+    find_key_words,
+    find_key_words_both_ways,
+)
 from esr.query import ParsedQuery, parse
 from esr.ranking.searcher import Searcher
 from webui.answers.lists import SERVED_SENTENCES
@@ -49,15 +58,28 @@ def read_contrast(
     search = _read_search(searcher, arguments, settings)
     with blame_argument(None):
         return contrast_collocations(
-            searcher,
-            search.parsed,
-            search.filters,
-            part,
-            against,
-            most=SERVED_SENTENCES,
-            reach=_read_reach(arguments),
-            **{name: arguments.value(name) for name in ("k", "min_count")},
+            searcher, search.parsed, search.filters, part, against, **_read_contrast_settings(arguments)
         )
+
+
+def read_contrast_both_ways(
+    searcher: Searcher,
+    arguments: Arguments,
+    settings: Settings,
+    part: ParsedQuery,
+    against: ParsedQuery | None,
+) -> list[ContrastedCollocations]:
+    """The same for `part` and, if given, for `against`."""
+    search = _read_search(searcher, arguments, settings)
+    with blame_argument(None):
+        return contrast_both_ways(
+            searcher, search.parsed, search.filters, part, against, **_read_contrast_settings(arguments)
+        )
+
+
+def _read_contrast_settings(arguments: Arguments) -> dict[str, Any]:
+    settings = {name: arguments.value(name) for name in ("k", "min_count")}
+    return {"most": SERVED_SENTENCES, "reach": _read_reach(arguments), **settings}
 
 
 def read_frequencies(searcher: Searcher, arguments: Arguments, settings: Settings) -> Frequencies:
@@ -73,23 +95,21 @@ def read_frequencies(searcher: Searcher, arguments: Arguments, settings: Setting
 def read_keyness(searcher: Searcher, arguments: Arguments, settings: Settings) -> KeyWords:
     """The words that are more frequent in the sentences of the query than in another part, or the rest."""
     search = _read_search(searcher, arguments, settings)
-    return read_key_words(
-        searcher, arguments, search.parsed, read_part(searcher, arguments, settings, "against")
-    )
-
-
-def read_key_words(
-    searcher: Searcher, arguments: Arguments, part: ParsedQuery, against: ParsedQuery | None
-) -> KeyWords:
-    """The words that are more frequent in `part` of the collection than in `against`, or in the rest."""
+    against = read_part(searcher, arguments, settings, "against")
     with blame_argument(None):
-        return find_key_words(
-            searcher,
-            part,
-            against,
-            most=SERVED_SENTENCES,
-            **{name: arguments.value(name) for name in ("k", "order", "min_count")},
-        )
+        return find_key_words(searcher, search.parsed, against, **_read_key_word_settings(arguments))
+
+
+def read_key_words_both_ways(
+    searcher: Searcher, arguments: Arguments, part: ParsedQuery, against: ParsedQuery | None
+) -> list[KeyWords]:
+    """The key words of `part` and, if given, of `against`, each compared with the other or the rest."""
+    with blame_argument(None):
+        return find_key_words_both_ways(searcher, part, against, **_read_key_word_settings(arguments))
+
+
+def _read_key_word_settings(arguments: Arguments) -> dict[str, Any]:
+    return {"most": SERVED_SENTENCES, **{name: arguments.value(name) for name in ("k", "order", "min_count")}}
 
 
 def read_part(searcher: Searcher, arguments: Arguments, settings: Settings, name: str) -> ParsedQuery | None:

@@ -15,14 +15,20 @@ from typing import Any, NamedTuple
 from flask import Flask, Response, request
 from msgspec.structs import replace
 
-from esr.corpus.collocations import MEASURES, UNITS, Collocations
+from esr.corpus.collocations import MEASURES, UNITS, Collocations, ContrastedCollocations
 from esr.corpus.concordance import LINES, SORTS
 from esr.corpus.frequencies import GROUPINGS, ORDERS, Frequencies, KeyWords
-from esr.corpus.names_and_quotes import ListedName, Quotations, call_speakers, name_speaker
+from esr.corpus.names_and_quotes import (
+    ListedName,
+    Quotation,
+    call_speakers,
+    find_speakers,
+    name_speaker,
+    speaker_key,
+)
 from esr.following.timeline import Interval, Timeline, count_periods, name_of
-from esr.index.contract import Index
 from esr.index.filters import DAY, NO_FILTERS
-from esr.index.names import ENTITY_TYPES, entity_key, name_key
+from esr.index.names import ENTITY_TYPES, Name, entity_key
 from esr.query import ParsedQuery
 from esr.ranking.answers import require_record
 from esr.ranking.searcher import Searcher
@@ -168,40 +174,30 @@ def compare_parts(searcher: Searcher, arguments: Arguments, settings: Settings) 
     search = parse_search(arguments)
     if not search.query and search.filters:
         raise RequestError("without q, write filters into both parts, as in source:bbc.co.uk", "part")
-    compare = partial(_compare_near if search.query else _compare_all, searcher, arguments, settings)
-    words, (size, other_size) = compare(part, against)
-    others = [] if against is None else compare(against, part)[0]
+    if search.query:
+        near = corpus.read_contrast_both_ways(searcher, arguments, settings, part, against)
+        sizes, words = _size_near(near[0]), [_list_near(each) for each in near]
+    else:
+        key_words = corpus.read_key_words_both_ways(searcher, arguments, part, against)
+        sizes = [count(size, "word") for size in key_words[0].sizes]
+        words = [_list_key_words(each) for each in key_words]
+    parts = zip([part.text, against.text if against else ""], sizes, [*words, []][:2], strict=True)
+    return [ComparedPart(*each) for each in parts]
+
+
+def _size_near(found: ContrastedCollocations) -> list[str]:
+    pairs = zip(found.node, found.sentences, strict=True)
+    return [f"{count(node, 'occurrence')} in {count(number, 'sentence')}" for node, number in pairs]
+
+
+def _list_near(found: ContrastedCollocations) -> list[SideWord]:
     return [
-        ComparedPart(part.text, size, words),
-        ComparedPart(against.text if against else "", other_size, others),
-    ]
-
-
-def _compare_near(
-    searcher: Searcher,
-    arguments: Arguments,
-    settings: Settings,
-    part: ParsedQuery,
-    against: ParsedQuery | None,
-) -> tuple[list[SideWord], list[str]]:
-    found = corpus.read_contrast(searcher, arguments, settings, part, against)
-    words = [
         SideWord(each.word, each.near, *each.per_million, each.log_likelihood) for each in found.collocations
     ]
-    pairs = zip(found.node, found.sentences, strict=True)
-    return words, [f"{count(node, 'occurrence')} in {count(number, 'sentence')}" for node, number in pairs]
 
 
-def _compare_all(
-    searcher: Searcher,
-    arguments: Arguments,
-    settings: Settings,
-    part: ParsedQuery,
-    against: ParsedQuery | None,
-) -> tuple[list[SideWord], list[str]]:
-    found = corpus.read_key_words(searcher, arguments, part, against)
-    words = [SideWord(each.word, each.own, *each.per_million, each.log_likelihood) for each in found.words]
-    return words, [count(size, "word") for size in found.sizes]
+def _list_key_words(found: KeyWords) -> list[SideWord]:
+    return [SideWord(each.word, each.own, *each.per_million, each.log_likelihood) for each in found.words]
 
 
 def offer_pairs(searcher: Searcher) -> list[tuple[str, str]]:
@@ -334,7 +330,8 @@ def _add_names(get: Route, settings: Settings, render: PageRenderer) -> None:
         k, speaker = arguments.value("k"), arguments.first("speaker")
         found = corpus.read_quotations(visit.searcher, arguments, settings, max(k + 1, SPEAKERS_OF))
         shown = found.quotations[:k]
-        called = call_speakers(visit.searcher.index, found.quotations)
+        names = find_speakers(visit.searcher.index, found.quotations)
+        called = call_speakers(names, found.quotations)
         return render(
             visit,
             "quotations.html",
@@ -342,7 +339,7 @@ def _add_names(get: Route, settings: Settings, render: PageRenderer) -> None:
             speaker=speaker,
             with_all=corpus.count_quoted(visit.searcher, arguments),
             called=called,
-            speakers=count_speakers(visit.searcher.index, found, called),
+            speakers=count_speakers(names, found.quotations, called),
             counted=len(found.quotations),
             found=replace(found, quotations=shown),
             headings=find_headings(visit.searcher.index, shown),
@@ -377,15 +374,16 @@ def _may_write(speaker: str, form: str) -> bool:
     return not form.isupper() or any(len(word) > 1 and word.isupper() for word in speaker.split())
 
 
-def count_speakers(index: Index, found: Quotations, called: Mapping[str, str]) -> list[tuple[str, str, int]]:
+def count_speakers(
+    names: Mapping[str, Name], quotations: Sequence[Quotation], called: Mapping[str, str]
+) -> list[tuple[str, str, int]]:
     """The most frequent speakers: the value that filters by each, its label, and its number of quotations.
 
-    They are speakers that are names in the index, or if none are, those with a known name (`called`). Others
-    are often pronouns and descriptions.
+    They are speakers that are names in the index (`names`), or if none are, those with a known name
+    (`called`). Others are often pronouns and descriptions.
     """
-    said = [(each.name, each.speaker) for each in found.quotations if each.speaker]
-    spoken = [(name or name_key(speaker), speaker) for name, speaker in said]
-    names = index.find_names(list(dict.fromkeys(key for key, _ in spoken)))
+    said = [(each.name, each.speaker) for each in quotations if each.speaker]
+    spoken = [(speaker_key(each), each.speaker) for each in quotations if each.speaker]
     known = [
         (names[key].key, names[key].form)
         for (key, speaker), (name, _) in zip(spoken, said, strict=True)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Callable
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
 from markupsafe import escape
 
-from esr.corpus.names_and_quotes import Quotation, Quotations, call_speakers
-from esr.ranking.searcher import open_searcher
+from esr.corpus.names_and_quotes import Quotation, call_speakers, find_speakers
+from esr.folder.index import FolderSnapshot
+from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.document import Document, Quote, Sentence
 from tests.support.elasticsearch import document, load
 from tests.support.fake_index import STORM, FakeIndex
@@ -77,7 +81,7 @@ def test_quotations_are_filtered_by_their_speaker(real: FlaskClient) -> None:
     assert "No quotations about" in real.get("/quotes?q=zyxgarble").text
 
 
-def find_speakers(html: str) -> list[str]:
+def said_by(html: str) -> list[str]:
     """Who said the quotations of a page, where it says so of each."""
     return [re.sub("<[^>]+>", "", said) for said in re.findall(r"(?s)<footer><p>(.*?)</p>", html)]
 
@@ -108,8 +112,8 @@ def test_speakers_with_a_known_name_are_listed_and_called_by_it(tmp_path: Path) 
     ]
     # Who he is may be in the sentence before.
     assert re.findall(r'class="near"[^>]*>([^<]+)<', html) == [escape(sentences[2].text)]
-    assert find_speakers(by_he) == ["he said", "He (Boris Mcdonald) said"] and find_speakers(by_may) == []
-    assert sorted(find_speakers(html)) == sorted(
+    assert said_by(by_he) == ["he said", "He (Boris Mcdonald) said"] and said_by(by_may) == []
+    assert sorted(said_by(html)) == sorted(
         [
             "Mrs May (Theresa May) said",
             "She (Theresa May) said",
@@ -124,8 +128,9 @@ def test_a_pronoun_is_not_counted_as_an_acronym_of_its_letters() -> None:
     index = FakeIndex(STORM._replace(entities={"organization": ("I.T.", "WHO", "Wire")}))
     said = [(None, "It"), (None, "who"), (None, "the WHO"), ("who", "it"), (None, "wire")]
     record = dict.fromkeys(Quotation.__struct_fields__)
-    found = Quotations([Quotation(**record | {"name": n, "speaker": s}) for n, s in said], 5)
-    counted = count_speakers(index, found, call_speakers(index, found.quotations))
+    found = [Quotation(**record | {"name": n, "speaker": s}) for n, s in said]
+    names = find_speakers(index, found)
+    counted = count_speakers(names, found, call_speakers(names, found))
     assert [form for _, form, _ in counted] == ["WHO", "Wire"] and counted[0][2] == 2
 
 
@@ -213,6 +218,32 @@ def test_two_parts_are_compared_in_both_directions(real: FlaskClient) -> None:
     ]
     assert offered and all(real.get(address).status_code == 200 for address in offered)
     assert "write filters into both parts" in real.get("/contrast?part=relief&source=x").text
+
+
+@pytest.mark.parametrize(
+    ("address", "counts"),
+    [
+        ("/contrast?q=relief&part=before:2025&against=after:2025", {"texts": 2}),
+        ("/contrast?part=before:2025&against=after:2025", {"count_terms": 2}),
+        ("/quotes", {"find_names": 1}),
+    ],
+)
+def test_a_page_counts_each_part_and_looks_up_its_speakers_once(
+    searcher: Searcher, monkeypatch: pytest.MonkeyPatch, address: str, counts: dict[str, int]
+) -> None:
+    called: Counter[str] = Counter()
+
+    def record(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any, **options: Any) -> Any:
+            called[name] += 1
+            return method(*args, **options)
+
+        return call
+
+    for name in counts:
+        monkeypatch.setattr(FolderSnapshot, name, record(name, getattr(FolderSnapshot, name)))
+    assert create_app(searcher, Settings(access_log=0)).test_client().get(address).status_code == 200
+    assert called == counts
 
 
 def test_the_tables_of_words_are_exported_as_they_are_shown(real: FlaskClient) -> None:
