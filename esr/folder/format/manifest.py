@@ -93,6 +93,8 @@ def split_by_owner(owners: Numbers) -> Iterator[tuple[int, int, int]]:
 # The manifest
 
 MANIFEST_NAME = "esr-index.json"
+BACKUP_NAME = "esr-backup.json"
+"""The file that marks a folder as a backup, and names the folder that it is a backup of."""
 FORMAT = 5
 SEGMENTS = "segments"
 """The subfolder of the segments."""
@@ -446,8 +448,9 @@ def _is_at(path: Path, descriptor: int) -> bool:
 
 
 def is_bare(folder: Path) -> bool:
-    """Whether a folder is empty, or contains only the files of a load that was killed in its first step."""
-    return {entry.name for entry in folder.iterdir()} <= {f"{MANIFEST_NAME}.new", LOCK_NAME}
+    """Whether a folder is empty, or contains only the files of a load or backup killed in its first step."""
+    left = {f"{MANIFEST_NAME}.new", f"{BACKUP_NAME}.new", LOCK_NAME}
+    return {entry.name for entry in folder.iterdir()} <= left
 
 
 def remove_index(folder: Path) -> None:

@@ -32,6 +32,7 @@ from esr.folder.format.files import (
 )
 from esr.folder.format.layers import Layer
 from esr.folder.format.manifest import (
+    BACKUP_NAME,
     CHECKPOINT_NAME,
     LAYERS,
     MANIFEST_NAME,
@@ -143,9 +144,6 @@ def _advise(commit: Manifest, damaged: Sequence[Damaged]) -> str:
 
 
 # Backups
-
-BACKUP_NAME = "esr-backup.json"
-"""The file that marks a folder as a backup, and names the folder that it is a backup of."""
 
 
 def back_up(source: Path, target: Path, *, copy: bool) -> CopyReport:

@@ -363,6 +363,17 @@ def test_a_damaged_backup_restores_nothing(intact: Path, where: Path, tmp_path: 
     assert search(where) == found
 
 
+def test_a_backup_that_was_killed_in_its_first_step_can_be_repeated(
+    intact: Path, tmp_path: Path, no_sync: None
+) -> None:
+    target = tmp_path / "backup"
+    target.mkdir()
+    (target / manifest.LOCK_NAME).touch()
+    (target / "esr-backup.json.new").write_text("{")
+    back_up(intact, target, copy=True)
+    assert export_at(target) == export_at(intact) and not verify(target, fast=False).damaged
+
+
 def write_generations(where: str, count: int) -> None:
     """Load anew again and again: all documents of a generation say its number."""
     for number in range(count):
