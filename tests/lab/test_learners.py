@@ -13,7 +13,6 @@ import pytest
 
 from esr.errors import InputError, UsageError
 from esr.lab import learners
-from esr.lab.commands import signals as command
 from esr.lab.learners import (
     Description,
     LearnedModel,
@@ -23,7 +22,7 @@ from esr.lab.learners import (
     read_model,
     write_signals,
 )
-from esr.lab.training_data import RUN_DEPTH, SIGNAL_DEPTH, SignalTable, collect_signals, list_signals
+from esr.lab.training_data import SignalTable, collect_signals, list_signals
 from esr.lab.tuner import Task
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
@@ -236,11 +235,6 @@ def test_only_trees_that_are_alone_say_so() -> None:
     data = {"inputs": [{"signal": "dir"}], "trees": []}
     assert "alone" not in trees_from_dict(data).as_dict()
     assert trees_from_dict({**data, "alone": True}).as_dict()["alone"] is True
-
-
-def test_the_choices_of_the_command_are_those_of_the_laboratory() -> None:
-    assert tuple(learners.FORMATS) == command._FORMATS
-    assert (SIGNAL_DEPTH, RUN_DEPTH) == (command._DEPTH, command._MAX_DEPTH)
 
 
 @pytest.fixture
