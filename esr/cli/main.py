@@ -80,7 +80,7 @@ COMMANDS = {
     "frequencies": "cli.corpus",
     "keyness": "cli.corpus",
     "watch": "cli.following",
-    "run": "lab.commands.run",
+    "run": "lab.commands.evaluate",
     "pool": "lab.commands.evaluate",
     "agreement": "lab.commands.evaluate",
     "evaluate": "lab.commands.evaluate",

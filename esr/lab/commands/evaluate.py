@@ -1,26 +1,30 @@
-"""Commands for judgements: `esr evaluate` measures runs, `esr compare` evaluates rankings on collections,
-`esr pool` writes the sentences to judge, and `esr agreement` measures the agreement of two judges.
+"""Commands for runs and judgements: `esr run` writes a run, `esr evaluate` measures runs, and `esr compare`
+evaluates rankings on collections. `esr pool` writes the sentences to judge, and `esr agreement` measures the
+agreement of two judges.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
+from msgspec.structs import replace
 from tqdm import tqdm
 
-from esr import topics
 from esr.cli import options
 from esr.cli.output import check_output, open_output
+from esr.cli.ranking_options import filter_options, ranking_options
 from esr.errors import EsrError, UsageError
 from esr.extras import require
 from esr.index.contract import Index
+from esr.index.filters import Filters
+from esr.index.hits import Hit
 from esr.index.login_variables import redact
 from esr.lab import measures
 from esr.lab.comparison import (
@@ -33,9 +37,159 @@ from esr.lab.comparison import (
 )
 from esr.lab.measures import Qrels, read_qrels, without_relevant
 from esr.lab.results import evaluate_runs, to_csv, to_json, to_table
-from esr.ranking.searcher import open_searcher
-from esr.topics import TITLE, Scores, display_names, read_run, read_topics, remove_duplicates, split_fields
+from esr.ranking.answers import best_of_documents, require_record
+from esr.ranking.prepared_query import Answer, PreparedQuery
+from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import UnsearchableQuery, open_searcher
+from esr.topics import (
+    TITLE,
+    Scores,
+    Topic,
+    check_tag,
+    choose_restrictions,
+    display_names,
+    format_lines,
+    read_run,
+    read_topic_kinds,
+    read_topics,
+    remove_duplicates,
+    split_fields,
+)
 from esr.wording import align_columns, count, list_examples
+
+# esr run
+
+
+@click.command()
+@click.argument("topics", type=click.Path(dir_okay=False))
+@options.index
+@ranking_options
+@filter_options
+@click.option("-k", type=click.IntRange(1, 1_000_000), default=1000, help="Sentences per topic.")
+@click.option(
+    "--unit",
+    type=click.Choice(["sentence", "document"]),
+    default="sentence",
+    help="document: rank documents, each by its best sentence, for judgements of documents.",
+)
+@click.option(
+    "--restrict",
+    metavar="FILE|topics",
+    help='Rank only these documents for a topic. FILE has lines of "qid<TAB>document id"; the word '
+    '"topics" selects the documents that the topics themselves name, as in the Novelty track.',
+)
+@click.option(
+    "--field",
+    default=TITLE,
+    help="Field of the topics to search for: title, desc, narr, or several, like title+desc.",
+)
+@click.option(
+    "--syntax",
+    is_flag=True,
+    help="Read topics in the query language of esr search. Default: all is read as words.",
+)
+@click.option("--tag", default="esr", help="The run's name, its last column.")
+@click.option("-o", "--output", required=True, type=click.Path(allow_dash=True), help="The run; - prints it.")
+def run(
+    topics: str,
+    where: str,
+    ranking: Ranking,
+    filters: Filters,
+    k: int,
+    unit: str,
+    restrict: str | None,
+    field: str,
+    syntax: bool,
+    tag: str,
+    output: str,
+) -> None:
+    """Search for every topic and write a TREC run. TOPICS has lines of "qid<TAB>query",
+    or is JSON Lines, or TREC topics (<top>). It may be compressed with gzip. ir_datasets:NAME takes the
+    queries of a data set.
+
+    Scores decrease strictly; ties are in the collection's order. The file appears when it is complete.
+
+    \b
+    Example:
+      esr run topics.tsv --index my-index --model 2si --set mu=50 -o 2si.run
+    """
+    check_tag(tag)
+    split_fields(field)
+    all_topics = read_topics(topics)
+    allowed = choose_restrictions(restrict, all_topics)
+    queries, skipped = _build_queries(all_topics, field)
+    total = 0
+    with open_searcher(where) as searcher, open_output(output, topics, restrict) as file:
+        for topic, query in tqdm(queries.items(), unit=" topics", disable=None, leave=False):
+            topic_filters = filters
+            if allowed is not None:
+                topic_filters = replace(filters, documents=allowed.get(topic, ()))
+                if not topic_filters.documents:
+                    skipped.append(f"topic {topic}: --restrict names no document for it")
+                    continue
+            try:
+                if unit == "document":
+                    prepared = searcher.prepare(query, ranking, literal=not syntax)
+                    answer = find_documents(prepared, k, topic_filters)
+                else:
+                    answer = searcher.search(
+                        query, k, ranking=ranking, filters=topic_filters, records=False, literal=not syntax
+                    )
+            except UnsearchableQuery as error:
+                skipped.append(f"topic {topic}: {error}")
+                continue
+            if answer.incomplete:
+                raise EsrError(f"topic {topic}: the answer is incomplete: {answer.incomplete}; run again")
+            if answer.unread:
+                raise EsrError(
+                    f"topic {topic}: the cross-encoder had no time for {answer.unread} of the sentences: "
+                    "give it more, as in --rerank cross:MODEL:seconds=60, or a smaller depth"
+                )
+            file.writelines(format_lines(topic, answer.hits, tag))
+            total += len(answer.hits)
+    for reason in skipped:
+        click.echo(f"skipped: {reason}", err=True)
+    if output != "-":
+        answered = count(len(all_topics) - len(skipped), "topic")
+        click.echo(f"wrote {count(total, 'line')} for {answered} to {output}")
+
+
+def find_documents(prepared: PreparedQuery, k: int, filters: Filters) -> Answer:
+    """The best k documents, each with the score of its best sentence. The hits have ids of documents."""
+    answer = Answer([], 0, 0.0)
+
+    def find(n: int) -> Sequence[Hit]:
+        nonlocal answer
+        answer = prepared.search(n, filters)
+        return answer.hits
+
+    hits = best_of_documents(find, k, _document_of)
+    return replace(answer, hits=[hit._replace(sentence_id=_document_of(hit)) for hit in hits])
+
+
+def _document_of(hit: Hit) -> str:
+    return require_record(hit).document_id
+
+
+def _build_queries(topics: Sequence[Topic], field: str) -> tuple[dict[str, str], list[str]]:
+    """The queries by topic id, and a message for each topic without the field.
+
+    Raises UsageError if no topic has it.
+    """
+    queries: dict[str, str] = {}
+    skipped: list[str] = []
+    for topic in topics:
+        try:
+            queries[topic.id] = topic.query(field)
+        except UsageError as error:
+            skipped.append(str(error))
+    if not queries:
+        raise UsageError(f"no topic can be searched for: {skipped[0]}")
+    return queries, skipped
+
+
+# esr evaluate
+
 
 measures_option = click.option(
     "-m",
@@ -194,7 +348,7 @@ def evaluate(
         raise UsageError("--csv and --json exclude each other: leave one out")
     require("esr evaluate", "ir_measures", "scipy")
     names = parse_measures(measure_texts)
-    kinds = topics.read_topic_kinds(by) if by else None
+    kinds = read_topic_kinds(by) if by else None
     data = read_inputs(qrels_file, run_files, baseline, kinds)
     for note in [*data.notes, *(_check_index(data.qrels, where) if where else ())]:
         click.echo(note, err=True)
@@ -295,7 +449,7 @@ def _leave_out(plan: ComparisonPlan, unanswerable: Mapping[str, str]) -> Compari
         raise UsageError(reason)
     click.echo(f"left out {', '.join(unanswerable)}: {reason}", err=True)
     kept = {name: ranking for name, ranking in plan.rankings.items() if name not in unanswerable}
-    return replace(plan, rankings=kept)
+    return dataclasses.replace(plan, rankings=kept)
 
 
 Results = Mapping[tuple[str, str, str], Mapping[str, Any]]
@@ -333,6 +487,9 @@ def _find_marks(plan: ComparisonPlan, results: Results, measure: str) -> dict[tu
         for name, test in zip(rankings, measures.correct_p_values(tests), strict=True):
             marks[collection, name, source] = test.mark
     return marks
+
+
+# esr pool and esr agreement
 
 
 _FIELDS = ("previous", "next", "title", "date", "source")
