@@ -49,7 +49,7 @@ MAY_IMPORT = {
     "esr/lab": "topics dependency features index loaders models plans ranking text",
     "esr/lab/report": "esr topics index lab models plans ranking",
     "esr/lab/reproduce": "esr topics following index lab loaders models plans ranking text",
-    "esr/lab/commands": "topics cli index lab lab/report lab/reproduce ranking",
+    "esr/lab/commands": "esr topics cli index lab lab/report lab/reproduce ranking",
     "webui/running": "index ranking",
     "webui/arguments": "corpus features following index models plans query ranking text webui/running",
     "webui/answers": "topics corpus following index plans query ranking text webui/arguments webui/running",

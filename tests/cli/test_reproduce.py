@@ -11,10 +11,8 @@ from click.testing import CliRunner
 from scipy.stats import ttest_rel
 
 from esr.cli.main import main
-from esr.lab.commands import reproduce
-from esr.lab.reproduce import experiment
 from esr.lab.reproduce.data import NAMES, YEARS
-from esr.lab.reproduce.systems import EVALUATED, RANKED, STATISTICS, SYSTEMS
+from esr.lab.reproduce.systems import EVALUATED, SYSTEMS
 from tests.cli.conftest import Esr
 from tests.lab.reproduce import miniature
 from tests.lab.reproduce.conftest import GRID
@@ -231,13 +229,6 @@ def test_an_archive_with_paths_outside_its_folder_is_rejected(tmp_path):
     done = novelty(tmp_path / "data", "--work", tmp_path / "work", code=1)
     assert "rejected: '../../../escaped' is a path outside of the folder" in done.stderr
     assert not list(tmp_path.rglob("escaped"))
-
-
-@pytest.mark.slow
-def test_the_choices_of_the_command_are_those_of_the_experiment():
-    assert (*YEARS, experiment.ALL) == reproduce._TRAIN
-    assert tuple(RANKED) == reproduce._RANKED
-    assert tuple(STATISTICS) == reproduce._STATISTICS
 
 
 @pytest.mark.slow

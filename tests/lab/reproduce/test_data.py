@@ -14,6 +14,7 @@ from statistics import mean
 import pytest
 
 from esr.errors import EsrError, InputError, UsageError
+from esr.lab.commands.reproduce import as_json, as_markdown
 from esr.lab.reproduce.annotations import read_names, read_opinions, read_parses, write_texts
 from esr.lab.reproduce.data import (
     NAMES,
@@ -27,7 +28,6 @@ from esr.lab.reproduce.data import (
     unpack,
 )
 from esr.lab.reproduce.judging import ExperimentResults
-from esr.lab.reproduce.output import as_json, as_markdown
 from esr.lab.reproduce.second_task import EVERYTHING, NewFigures, average, judge, measure_second_task
 from esr.text.analyzer import get_analyzer
 from esr.text.document import ParseWord
