@@ -110,7 +110,7 @@ def open_generations(where: str) -> Generations:
         from esr.elastic.write.maintenance import ElasticsearchGenerations
 
         return ElasticsearchGenerations(where)
-    from esr.folder.write.generations import EmbeddedGenerations
+    from esr.folder.write.maintenance import EmbeddedGenerations
 
     return EmbeddedGenerations(where)
 
@@ -121,7 +121,7 @@ def open_priors(where: str) -> StoredPriors:
         from esr.elastic.write.maintenance import ElasticsearchPriors
 
         return ElasticsearchPriors(where)
-    from esr.folder.write.generations import EmbeddedPriors
+    from esr.folder.write.maintenance import EmbeddedPriors
 
     return EmbeddedPriors(where)
 
@@ -142,21 +142,21 @@ def verify_index(where: str, *, fast: bool) -> Verification:
     if is_elasticsearch(where):
         with closing(open_generations(where)) as generations:
             return verify_generations(generations.all())
-    from esr.folder.write.safekeeping import verify
+    from esr.folder.write.maintenance import verify
 
     return verify(Path(where), fast=fast)
 
 
 def back_up_index(where: str, target: str, *, copy: bool) -> CopyReport:
     """Bring the backup of an index folder up to date. Raises UsageError for Elasticsearch."""
-    from esr.folder.write.safekeeping import back_up
+    from esr.folder.write.maintenance import back_up
 
     return back_up(_folder(where), _folder(target), copy=copy)
 
 
 def restore_index(backup: str, where: str, *, copy: bool) -> CopyReport:
     """Restore an index folder from its backup. Raises UsageError for Elasticsearch."""
-    from esr.folder.write.safekeeping import restore
+    from esr.folder.write.maintenance import restore
 
     return restore(_folder(backup), _folder(where), copy=copy)
 

@@ -24,7 +24,7 @@ from esr.cli import main
 from esr.cli.operate import _format_drifts
 from esr.cli.sync import GONE
 from esr.folder.format.manifest import FORMAT
-from esr.folder.write.generations import EmbeddedPriors
+from esr.folder.write.maintenance import EmbeddedPriors
 from esr.index.generations import Drift, RefreshReport
 from esr.index.writer import LoadReport
 from esr.text.document import Document

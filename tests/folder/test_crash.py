@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from esr.folder.index import EmbeddedIndex
-from esr.folder.write.generations import EmbeddedGenerations
+from esr.folder.write.maintenance import EmbeddedGenerations
 from tests.support.endurance import rounds
 from tests.support.folder_index import document, file_contents, indexed_ids, load
 from tests.support.processes import ForkedProcess, run_esr

@@ -15,7 +15,7 @@ from esr.folder.index import EmbeddedIndex
 from esr.folder.search.conditions import mask_entities
 from esr.folder.write import segment_writer
 from esr.folder.write.enrichment import read_stored
-from esr.folder.write.generations import EmbeddedGenerations
+from esr.folder.write.maintenance import EmbeddedGenerations
 from esr.index import enrichment_run
 from esr.index.filters import Filters
 from esr.ranking.searcher import open_searcher

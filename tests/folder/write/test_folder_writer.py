@@ -13,9 +13,9 @@ from esr.errors import EsrError, IndexMissing, IndexUnusable, InputError, UsageE
 from esr.folder.format import manifest
 from esr.folder.format.manifest import SEGMENTS, Manifest, hold_writer_lock
 from esr.folder.index import EmbeddedIndex
-from esr.folder.write import generations, segment_writer
+from esr.folder.write import maintenance, segment_writer
 from esr.folder.write.delivery import EmbeddedDelivery
-from esr.folder.write.generations import EmbeddedGenerations
+from esr.folder.write.maintenance import EmbeddedGenerations
 from esr.ranking.searcher import open_searcher
 from esr.text.document import Located, ParseWord, Sentence
 from tests.support.folder_index import append, document, file_contents, indexed_ids, load
@@ -369,7 +369,7 @@ def test_what_a_load_deletes_while_generations_are_listed_is_left_out(
 ) -> None:
     load(where, [document("A", "storm")])
     (where / SEGMENTS / "unfinished").mkdir()
-    find = generations.list_unreferenced
+    find = maintenance.list_unreferenced
 
     def find_and_delete(folder: Path, commit: Manifest) -> list[Path]:
         paths = find(folder, commit)
@@ -377,7 +377,7 @@ def test_what_a_load_deletes_while_generations_are_listed_is_left_out(
             path.rmdir()
         return paths
 
-    monkeypatch.setattr(generations, "list_unreferenced", find_and_delete)
+    monkeypatch.setattr(maintenance, "list_unreferenced", find_and_delete)
     assert [each.state for each in EmbeddedGenerations(str(where)).all()] == ["serving"]
 
 

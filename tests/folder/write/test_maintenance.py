@@ -19,8 +19,7 @@ from esr.folder.format.checksums import SegmentDamaged
 from esr.folder.index import EmbeddedIndex
 from esr.folder.write import segment_writer
 from esr.folder.write.delivery import EmbeddedDelivery
-from esr.folder.write.generations import EmbeddedGenerations
-from esr.folder.write.safekeeping import back_up, restore, verify
+from esr.folder.write.maintenance import EmbeddedGenerations, back_up, restore, verify
 from esr.ranking.searcher import open_searcher
 from esr.text.document import Located, ParseWord, Sentence
 from esr.text.validate import to_json_line
