@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from esr.folder.kernel.columns import number_at, read_column, view_ranges
 from esr.folder.kernel.layout import (
     DOCUMENT_LEVEL,
     EVIDENCE_COLLECTION,
@@ -31,7 +30,10 @@ from esr.folder.kernel.numba_support import (
     LONGS,
     eager_jit,
     inlined,
+    number_at,
+    read_column,
     uncounted,
+    view_ranges,
 )
 from esr.folder.kernel.score import field_worth, reads_surrounding
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from esr.folder.kernel.columns import lower_bounds, prefetch, read_column
 from esr.folder.kernel.layout import ABSENT, DOCUMENT_LEVEL, MIXTURE, NO_VALUE, NOWHERE, SURROUNDING
-from esr.folder.kernel.numba_support import inlined, uncounted
+from esr.folder.kernel.numba_support import inlined, lower_bounds, prefetch, read_column, uncounted
 from esr.folder.kernel.score import (
     bound_far,
     bound_logarithm,

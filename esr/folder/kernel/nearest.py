@@ -11,7 +11,6 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
-from esr.folder.kernel.columns import count_bits, count_trailing_zeros, prefetch
 from esr.folder.kernel.layout import LOST
 from esr.folder.kernel.numba_support import (
     DOUBLE,
@@ -22,9 +21,12 @@ from esr.folder.kernel.numba_support import (
     SHORTS,
     VECTORS,
     array,
+    count_bits,
+    count_trailing_zeros,
     eager_jit,
     group,
     inlined,
+    prefetch,
 )
 
 WORDS, FACTORS, PLANES = array(types.uint64, 3), array(types.float32, 3), array(types.uint64, 2)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from esr.folder.kernel.columns import read_column
 from esr.folder.kernel.layout import (
     IN_DOCUMENT,
     IN_SENTENCE,
@@ -17,7 +16,7 @@ from esr.folder.kernel.layout import (
     LOGARITHM,
     MIXTURE,
 )
-from esr.folder.kernel.numba_support import compiled, inlined
+from esr.folder.kernel.numba_support import compiled, inlined, read_column
 
 LOG_2 = 0.6931471805599454
 """The logarithm of 2, rounded up by some units in the last place."""

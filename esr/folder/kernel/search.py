@@ -22,15 +22,6 @@ from esr.folder.kernel.bounds import (
     offset_impacts,
     round_impacts,
 )
-from esr.folder.kernel.columns import (
-    bits_32_at,
-    bits_64_at,
-    count_bits,
-    count_trailing_zeros,
-    lower_bound,
-    read_column,
-    view_ranges,
-)
 from esr.folder.kernel.documents import (
     fill_batch,
     locate_postings,
@@ -85,10 +76,17 @@ from esr.folder.kernel.numba_support import (
     STATIC_SCORES,
     TRANSFORM,
     WORDS,
+    bits_32_at,
+    bits_64_at,
     compiled,
+    count_bits,
+    count_trailing_zeros,
     eager_jit,
     inlined,
+    lower_bound,
+    read_column,
     uncounted,
+    view_ranges,
 )
 from esr.folder.kernel.score import compute_evidence, reads_surrounding
 

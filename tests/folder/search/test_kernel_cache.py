@@ -102,7 +102,7 @@ numba = need("numba")
 
 @pytest.mark.slow
 def test_the_first_number_that_is_not_below_another() -> None:
-    from esr.folder.kernel.columns import lower_bound
+    from esr.folder.kernel.numba_support import lower_bound
     from esr.folder.kernel.layout import COLUMN
 
     @numba.njit
