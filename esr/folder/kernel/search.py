@@ -22,14 +22,6 @@ from esr.folder.kernel.bounds import (
     offset_impacts,
     round_impacts,
 )
-from esr.folder.kernel.documents import (
-    fill_batch,
-    locate_postings,
-    order_documents,
-    prefetch_postings,
-    select_sentences,
-    take_documents,
-)
 from esr.folder.kernel.layout import (
     BATCH,
     DOCUMENT_LEVEL,
@@ -88,7 +80,16 @@ from esr.folder.kernel.numba_support import (
     uncounted,
     view_ranges,
 )
-from esr.folder.kernel.score import compute_evidence, reads_surrounding
+from esr.folder.kernel.score import (
+    compute_evidence,
+    fill_batch,
+    locate_postings,
+    order_documents,
+    prefetch_postings,
+    reads_surrounding,
+    select_sentences,
+    take_documents,
+)
 
 NONE, ONE, LAST = np.uint64(0), np.uint64(1), np.uint64(63)
 

@@ -102,8 +102,8 @@ numba = need("numba")
 
 @pytest.mark.slow
 def test_the_first_number_that_is_not_below_another() -> None:
-    from esr.folder.kernel.numba_support import lower_bound
     from esr.folder.kernel.layout import COLUMN
+    from esr.folder.kernel.numba_support import lower_bound
 
     @numba.njit
     def find(columns: np.ndarray, low: int, high: int, wanted: int) -> int:
