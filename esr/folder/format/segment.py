@@ -25,10 +25,9 @@ import numpy as np
 import numpy.typing as npt
 from isal import isal_zlib
 
-from esr.folder.format.checksums import SegmentDamaged
 from esr.folder.format.files import Column, Integers, map_array
 from esr.folder.format.layers import Layer, LayerStack
-from esr.folder.format.manifest import LayerInfo
+from esr.folder.format.manifest import LayerInfo, SegmentDamaged
 from esr.folder.format.strings import AttributeTable, BlobTable, StringTable
 from esr.folder.format.words import WordTable
 from esr.json_text import read_json

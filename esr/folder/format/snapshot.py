@@ -16,10 +16,17 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from esr.folder.format.checksums import SegmentDamaged, parts_of, require_intact
 from esr.folder.format.files import Mask, Numbers
 from esr.folder.format.layers import Layer
-from esr.folder.format.manifest import LAYERS, SEGMENTS, LayerInfo, Manifest
+from esr.folder.format.manifest import (
+    LAYERS,
+    SEGMENTS,
+    LayerInfo,
+    Manifest,
+    SegmentDamaged,
+    parts_of,
+    require_intact,
+)
 from esr.folder.format.segment import FILES_OF_SEGMENT, LANGUAGE, Segment
 from esr.hashing import hash64
 from esr.index.contract import find_main_encoder

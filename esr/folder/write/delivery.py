@@ -15,7 +15,6 @@ from msgspec import Struct, field
 
 from esr.errors import EsrError, IndexMissing
 from esr.folder.format import manifest
-from esr.folder.format.checksums import parts_of, require_intact
 from esr.folder.format.files import Mask, sync_folder, sync_together, translate_disk_errors
 from esr.folder.format.layers import copy_layer
 from esr.folder.format.manifest import (
@@ -26,6 +25,8 @@ from esr.folder.format.manifest import (
     delete_unreferenced,
     hold_writer_lock,
     new_layer_name,
+    parts_of,
+    require_intact,
 )
 from esr.folder.format.segment import Segment, read_counts
 from esr.folder.format.snapshot import describe_known_content, find_known_content

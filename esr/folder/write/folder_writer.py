@@ -21,7 +21,6 @@ from msgspec.structs import replace
 
 from esr.errors import EsrError, IndexMissing, InputError, UsageError
 from esr.folder.format import manifest
-from esr.folder.format.checksums import TABLES, parts_of, require_intact
 from esr.folder.format.files import Mask, sync_folder, translate_disk_errors
 from esr.folder.format.layers import copy_layer
 from esr.folder.format.manifest import (
@@ -34,9 +33,11 @@ from esr.folder.format.manifest import (
     hold_writer_lock,
     is_bare,
     new_layer_name,
+    parts_of,
     read_checkpoint,
     remove_checkpoint,
     remove_index,
+    require_intact,
     write_checkpoint,
 )
 from esr.folder.format.segment import FILES_OF_SEGMENT, Segment, is_position
@@ -390,12 +391,24 @@ class IdRegistry:
         return any(segment.find_sentence(sentence_id) is not None for segment in written)
 
 
+_TABLES = frozenset(
+    [
+        *(f"{table}.{kind}" for table in ("documents", "given") for kind in ("bytes", "ends.npy")),
+        *(f"{table}.{kind}.npy" for table in ("documents", "given") for kind in ("hashes", "numbers")),
+        *("given_at.npy", "texts.ends.npy", "first.npy", "length.npy"),
+        *("document.npy", "document_length.npy", "paragraph.npy"),
+    ]
+)
+"""The files of a segment by which a delivery finds and compares documents. The blobs of the documents, which
+it reads too, have checksums of their own."""
+
+
 def open_tables(folder: Path, commit: Manifest) -> list[Segment]:
     """The segments of a commit, after comparing their tables of documents with the checksums.
 
     Raises SegmentDamaged.
     """
-    require_intact(folder, parts_of(commit), names=TABLES)
+    require_intact(folder, parts_of(commit), names=_TABLES)
     allow_open_files(FILES_OF_SEGMENT * len(commit.segments))
     return [Segment(folder / SEGMENTS / name) for name in commit.segments]
 

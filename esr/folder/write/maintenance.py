@@ -20,15 +20,6 @@ from msgspec.structs import replace
 
 from esr.errors import EsrError, IndexUnusable, UsageError
 from esr.folder.format import manifest
-from esr.folder.format.checksums import (
-    Damage,
-    Part,
-    SegmentDamaged,
-    find_damage,
-    parts_of,
-    read_checks,
-    require_intact,
-)
 from esr.folder.format.files import (
     NO_SPACE,
     FileCheck,
@@ -47,16 +38,23 @@ from esr.folder.format.manifest import (
     LAYERS,
     MANIFEST_NAME,
     SEGMENTS,
+    Damage,
     Manifest,
     ManifestDamaged,
+    Part,
+    SegmentDamaged,
     delete_unreferenced,
+    find_damage,
     hold_writer_lock,
     is_bare,
     list_unreferenced,
+    parts_of,
     read_any_format,
     read_checkpoint,
+    read_checks,
     remove_checkpoint,
     remove_index,
+    require_intact,
 )
 from esr.folder.format.segment import Segment, read_counts
 from esr.index.generations import (

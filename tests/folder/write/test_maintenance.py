@@ -14,8 +14,8 @@ from unittest import mock
 import pytest
 
 from esr.errors import EsrError, IndexUnusable, UsageError
-from esr.folder.format import checksums, manifest
-from esr.folder.format.checksums import SegmentDamaged
+from esr.folder.format import manifest
+from esr.folder.format.manifest import SegmentDamaged
 from esr.folder.index import EmbeddedIndex
 from esr.folder.write import segment_writer
 from esr.folder.write.delivery import EmbeddedDelivery
@@ -224,7 +224,7 @@ def test_verify_names_the_generations_that_are_damaged_and_what_to_do(intact: Pa
 def test_a_running_index_finds_damage_in_the_background(
     intact: Path, where: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checksums, "SMALL", 0)
+    monkeypatch.setattr(manifest, "SMALL", 0)
     copy_index(intact, where)
     segment = manifest.read_manifest(where).segments[0]
     damage(where, f"segments/{segment}/sentence_postings.npy", flip_end, random.Random(), keeps_time=True)
@@ -247,7 +247,7 @@ def test_a_running_index_finds_damage_in_the_background(
 def test_an_error_of_a_reader_is_that_of_the_damaged_file(
     intact: Path, where: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checksums, "SMALL", 0)
+    monkeypatch.setattr(manifest, "SMALL", 0)
     copy_index(intact, where)
     segment = manifest.read_manifest(where).segments[0]
     path = where / "segments" / segment / "texts.bytes"
