@@ -12,11 +12,10 @@ from contextlib import contextmanager, suppress
 from contextvars import copy_context
 from pathlib import Path
 from threading import Thread, current_thread, main_thread
-from typing import Any, Generic, Self, TypeVar, overload
+from typing import TypeVar
 
 T = TypeVar("T")
 R = TypeVar("R")
-T_co = TypeVar("T_co", covariant=True)
 _PARENT_CHECK_SECONDS = 2.0
 _SCRATCH_LOCK = ".esr-scratch"
 """A file in every scratch folder. Its lock shows that the folder is in use."""
@@ -177,31 +176,3 @@ def set_environment(variables: Mapping[str, str]) -> Iterator[None]:
             os.environ.pop(name, None)
             if value is not None:
                 os.environ[name] = value
-
-
-class cached_property(Generic[T_co]):  # as functools'
-    """`functools.cached_property` as of Python 3.12, without a lock.
-
-    In Python 3.11, all instances share a lock that is held while the value is computed. A fork would copy the
-    held lock, which the child could never release. Without it, two threads may both compute a value.
-    """
-
-    def __init__(self, function: Callable[[Any], T_co]) -> None:
-        self._function = function
-        self.__doc__ = function.__doc__
-
-    def __set_name__(self, owner: type[Any], name: str) -> None:
-        self._name = name
-
-    @overload
-    def __get__(self, instance: None, owner: type[Any] | None = None) -> Self: ...
-    @overload
-    def __get__(self, instance: object, owner: type[Any] | None = None) -> T_co: ...
-    def __get__(self, instance: object | None, owner: type[Any] | None = None) -> Self | T_co:
-        if instance is None:
-            return self
-        known = instance.__dict__
-        if self._name not in known:
-            known[self._name] = self._function(instance)
-        value: T_co = known[self._name]
-        return value

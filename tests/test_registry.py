@@ -1,4 +1,4 @@
-"""Parameters of registered items, hashes, and processes: variables, interrupts, scratch folders."""
+"""Parameters of registered items, and processes: variables, interrupts, scratch folders."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 
 from esr.errors import InputError, UsageError
-from esr.hashing import hash64
 from esr.processes import defer_interrupt, scratch_folder, set_environment
 from esr.registry import Parameter
 
@@ -69,18 +68,6 @@ def test_a_value_out_of_range_is_refused_with_what_is_allowed(parameter: Paramet
 def test_a_range_is_written_as_in_mathematics(parameter: Parameter, written: str) -> None:
     assert parameter.range == written
     assert parameter.as_dict()["range"] == written
-
-
-# Of "storm". Another value would make every index on disk unreadable.
-HASH = 0x9E76995DF981521F
-
-
-def test_a_hash_is_the_same_in_every_process_and_version() -> None:
-    assert hash64("storm") == HASH
-
-
-def test_bytes_that_are_no_utf_8_have_a_hash() -> None:
-    assert hash64("\udcff") != hash64("\udcfe")
 
 
 def test_the_error_of_a_worker_process_arrives_with_its_place() -> None:

@@ -18,7 +18,6 @@ from msgspec import to_builtins
 from msgspec.structs import asdict, replace
 from tqdm import tqdm
 
-from esr.batches import batched
 from esr.cli import options
 from esr.cli.options import FILE, as_json, describe_choices, index_or_first
 from esr.cli.output import open_output
@@ -34,6 +33,7 @@ from esr.plans.plan import Mixture
 from esr.processes import exit_on_sigterm
 from esr.progress import SendProgress
 from esr.ranking.searcher import open_searcher
+from esr.stdlib import batched
 from esr.text.document import Document
 from esr.text.validate import to_json_line
 from esr.wording import align_columns, count

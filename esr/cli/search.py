@@ -19,12 +19,12 @@ from esr.cli.ranking_options import ReadQuery, filter_options, query_argument, r
 from esr.errors import UsageError
 from esr.following.novelty import DEFAULT_THRESHOLD, MIN_THRESHOLD, find_newest, find_novel, find_passages
 from esr.index.filters import Filters
-from esr.json_text import replace_nonfinite
 from esr.ranking.answers import MOST_OF_DOCUMENT, single
 from esr.ranking.prepared_query import Answer
 from esr.ranking.query_report import report_query
 from esr.ranking.ranking import Ranking, lower_furniture
 from esr.ranking.searcher import open_searcher
+from esr.stdlib import replace_nonfinite
 
 
 @click.command()

@@ -38,7 +38,6 @@ from esr.cli.source_options import (
     workers,
 )
 from esr.errors import EsrError, IndexMissing, UsageError, unknown
-from esr.hashing import hash64
 from esr.index.factory import is_elasticsearch, open_delivery, open_generations
 from esr.index.generations import SERVING
 from esr.index.login_variables import redact
@@ -52,6 +51,7 @@ from esr.loaders.pipeline import Callbacks, DocumentPipeline, Source, describe_u
 from esr.loaders.web import FeedOptions, WebFeeds, WebOptions
 from esr.processes import exit_on_sigterm, scratch_folder
 from esr.ranking.ranking import read_toml
+from esr.stdlib import hash64
 from esr.text.document import Located
 from esr.wording import count
 

@@ -14,7 +14,6 @@ from typing import Any, Literal, get_args
 import numpy as np
 from msgspec import Struct, structs
 
-from esr.batches import batched
 from esr.corpus.collocations import MIN_COUNT, Contrast, per_million, split_parts
 from esr.corpus.concordance import MAX_SENTENCES, split_node
 from esr.corpus.lexicon import Node, get_lexicon, read_words
@@ -28,6 +27,7 @@ from esr.query import ParsedQuery
 from esr.ranking.prepared_query import PreparedQuery
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
+from esr.stdlib import batched
 
 Grouping = Literal["month", "source", "year", "week", "day"]
 GROUPINGS: tuple[Grouping, ...] = get_args(Grouping)

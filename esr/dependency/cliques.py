@@ -26,8 +26,7 @@ import numpy.typing as npt
 from msgspec import Struct, field
 
 from esr.dependency.parses import Flags, Forest, Indices, Paths, decode
-from esr.hashing import hash64
-from esr.processes import cached_property
+from esr.stdlib import cached_property, hash64
 
 # Occurrences
 

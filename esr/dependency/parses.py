@@ -27,8 +27,7 @@ import numpy.typing as npt
 from msgspec import Struct
 
 from esr.errors import IndexUnusable
-from esr.hashing import hash64
-from esr.processes import cached_property
+from esr.stdlib import cached_property, hash64
 from esr.text.analyzer import Analyzer
 from esr.text.document import ParseWord
 

@@ -27,7 +27,7 @@ from esr.elastic.location import documents_index, parse_location, sentences_inde
 from esr.elastic.login import BUSY, ErrorTranslator, Login
 from esr.errors import IndexClosed, IndexMissing, IndexUnusable
 from esr.index.limits import time_remaining
-from esr.json_text import read_json
+from esr.stdlib import read_json
 
 
 class AliasTargets(NamedTuple):

@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from esr.batches import batched
 from esr.elastic.cluster import Cluster
 from esr.elastic.requests import hits_of, search, search_pages, total_of
 from esr.index.hits import SentenceRecord
@@ -25,6 +24,7 @@ from esr.index.language import telling_codes
 from esr.index.names import ENTITY_TYPES, name_key
 from esr.index.writer import Description
 from esr.plans.plan import FieldName, TextField
+from esr.stdlib import batched
 from esr.text.analyzer import UNKNOWN_LANGUAGE, Analyzer, is_marked
 from esr.text.document import (
     LIST_FIELDS,

@@ -23,11 +23,11 @@ from typing import Any, NamedTuple, TypeVar
 from elastic_transport import ConnectionError, ConnectionTimeout, ObjectApiResponse, TlsError
 from elasticsearch import ApiError, NotFoundError
 
-from esr.batches import batched
 from esr.elastic.cluster import Cluster, FastJsonSerializer
 from esr.elastic.login import BUSY, DISK_FULL, with_advice
 from esr.errors import EngineUnreachable, EsrError, UsageError
 from esr.index.limits import time_remaining
+from esr.stdlib import batched
 
 Answer = TypeVar("Answer", bound=ObjectApiResponse[Any])
 

@@ -16,7 +16,6 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from esr.batches import batched
 from esr.elastic.cluster import Cluster
 from esr.elastic.documents import WORDS_FIELD, language_query
 from esr.elastic.requests import ask, hits_of, msearch_dfs, read_buckets, search, total_of
@@ -29,6 +28,7 @@ from esr.plans.plan import (
     Statistics,
     TermStatistics,
 )
+from esr.stdlib import batched
 
 _SENTENCE_SUMS = ("length", "surrounding_length", "document_length")
 _DOCUMENT_SUMS = ("length", "terms")

@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from esr.batches import batched
 from esr.elastic import meta
 from esr.elastic.cluster import Cluster
 from esr.elastic.dialect import SEPARATOR, VALUES_FIELD, Dialect
@@ -36,6 +35,7 @@ from esr.index.names import (
     other_types,
     short_key,
 )
+from esr.stdlib import batched
 from esr.text.document import ATTRIBUTES, META, META_PREFIX, METADATA
 
 KEYS_FIELD = "metadata_keys"

@@ -35,7 +35,7 @@ from esr.errors import UsageError
 from esr.features import FEATURES
 from esr.features.feature import DEFAULT_RULE, FeatureInput, check_rule
 from esr.features.lexicon import Lexicon, default_lexicon, default_lexicon_name, read_lexicon
-from esr.processes import cached_property
+from esr.stdlib import cached_property
 from esr.text.analyzer import DEFAULT_ANALYZER, get_analyzer, get_definition
 from esr.text.document import (
     DEFAULT_PARTS,

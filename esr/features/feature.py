@@ -10,8 +10,8 @@ from msgspec import Struct
 
 from esr.errors import unknown
 from esr.features.lexicon import Lexicon
-from esr.processes import cached_property
 from esr.registry import Registry
+from esr.stdlib import cached_property
 from esr.text.document import Annotation, Document
 
 Need = Literal["tags", "entities", "lexicon", "title"]

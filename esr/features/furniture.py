@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from esr.features.feature import Feature, FeatureInput, Values, register
-from esr.patterns import compile_lazily
+from esr.stdlib import compile_lazily
 from esr.text import labels
 
 # Phrases by kind of furniture; those of links are in `labels`.

@@ -18,7 +18,7 @@ import Stemmer
 
 from esr.errors import InputError
 from esr.extras import missing
-from esr.processes import cached_property
+from esr.stdlib import cached_property
 
 WordClass = Literal["adjective", "adverb", "noun", "verb"]
 CLASSES: tuple[WordClass, ...] = get_args(WordClass)

@@ -12,7 +12,7 @@ from functools import partial
 from typing import NamedTuple
 
 from esr.features.feature import Feature, FeatureInput, Values, register
-from esr.patterns import compile_lazily
+from esr.stdlib import compile_lazily
 from esr.text.document import LOCATION, ORGANIZATION, PERSON
 
 

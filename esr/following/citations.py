@@ -13,9 +13,9 @@ from typing import Any, NamedTuple, Protocol
 
 from msgspec import Struct
 
-from esr.hashing import hash64
 from esr.index.hits import SentenceRecord
 from esr.registry import Registry
+from esr.stdlib import hash64
 from esr.text.dates import normalise_date
 from esr.text.document import value_key
 

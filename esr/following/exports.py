@@ -17,13 +17,12 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
-from esr.batches import batched
 from esr.extras import require
 from esr.following.citations import CITATIONS, CitationFormat, Cited
 from esr.index.hits import Hit, SentenceRecord
-from esr.json_text import replace_nonfinite
 from esr.ranking.answers import COLUMNS, guard_formula, require_record
 from esr.registry import Registry
+from esr.stdlib import batched, replace_nonfinite
 from esr.text.document import META_PREFIX
 
 RANK = "rank"

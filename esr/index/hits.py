@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from esr.errors import UsageError
 from esr.plans.evaluate import Array, Evidence
-from esr.processes import cached_property
+from esr.stdlib import cached_property
 
 _new_tuple = tuple.__new__
 Numbers = npt.NDArray[np.int64]

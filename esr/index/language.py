@@ -11,7 +11,7 @@ from esr.index.contract import Index, LengthGroups, Result
 from esr.index.filters import DayCounts, FacetCounts, Filters
 from esr.index.hits import CandidateEvidence, Hit, SearchResult
 from esr.plans.plan import AllOf, AnyOf, Condition, HasLanguage, HasTerm, Not, Plan, Statistics, any_of
-from esr.processes import cached_property
+from esr.stdlib import cached_property
 from esr.text.analyzer import UNKNOWN_LANGUAGE, language_group
 from esr.text.document import QuantizedVector
 

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from msgspec import Struct, field
 
 from esr.errors import InputError
-from esr.processes import cached_property
+from esr.stdlib import cached_property
 from esr.text.analyzer import WORDS_ANALYZER, get_analyzer
 from esr.text.document import LOCATION, ORGANIZATION, PERSON, Entity, value_key
 from esr.text.token_filters import CharacterTable

@@ -24,9 +24,9 @@ import numpy.typing as npt
 
 from esr.errors import InputError, UsageError, unknown
 from esr.extras import require
-from esr.hashing import hash64
 from esr.index.contract import Index
 from esr.loaders.ir_datasets import is_dataset, read_entries
+from esr.stdlib import hash64
 from esr.topics import Line, Scores, line_error, malformed_line, read_lines, sort_sentences
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from esr.extras import require
 from esr.index import hits as index_hits
 from esr.index.filters import Filters, UnknownFilter
 from esr.index.hits import SentenceRecord
-from esr.processes import cached_property
 from esr.ranking.answers import hit_dict
 from esr.ranking.prepared_query import Answer, PreparedQuery
+from esr.stdlib import cached_property
 from esr.text.analyzer import Span, find_spans
 from esr.text.document import Document
 

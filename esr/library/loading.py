@@ -23,7 +23,7 @@ from esr.index.writer import DeliveryReport, LoadOptions, LoadReport
 from esr.loaders.adapter import LanguageDetector, describe_uncertain
 from esr.loaders.files import DEFAULT_LIMITS
 from esr.loaders.pipeline import DocumentPipeline, format_counts, open_pipeline
-from esr.processes import cached_property
+from esr.stdlib import cached_property
 from esr.text.analyzer import (
     BY_LANGUAGE,
     MULTILINGUAL_ANALYZER,

@@ -16,8 +16,8 @@ from zlib import crc32
 from msgspec.structs import replace
 
 from esr.extras import require
-from esr.hashing import blake2b
 from esr.loaders.ids import KeyStore
+from esr.stdlib import blake2b
 from esr.text.document import Document, Located
 from esr.wording import count
 

@@ -15,7 +15,7 @@ from esr.loaders.adapter import check_wordpress_export
 from esr.loaders.fields import read_list
 from esr.loaders.format import Format, Malformed, ReadResult, Record, Source, register
 from esr.loaders.ids import make_id, make_requested_id
-from esr.patterns import compile_lazily
+from esr.stdlib import compile_lazily
 
 # The whole feed is read into memory, because its language and title may be at its end.
 MAX_FEED_BYTES = 16 * 2**20

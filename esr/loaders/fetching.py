@@ -24,9 +24,9 @@ from msgspec.json import decode, encode
 
 from esr.errors import EsrError, UsageError, to_one_line
 from esr.extras import require
-from esr.hashing import hash64
 from esr.loaders.encoding import MAX_DOCUMENT_BYTES
 from esr.loaders.files import FileFilter, is_hidden
+from esr.stdlib import hash64
 
 _STATE = ".state.json"
 SETTLED_SECONDS = 3

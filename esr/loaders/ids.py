@@ -22,10 +22,10 @@ from typing import Any
 from msgspec.json import Encoder
 
 from esr.errors import EsrError, InputError
-from esr.hashing import blake2b
 from esr.loaders.fields import FIELDS
 from esr.loaders.files import display_name
 from esr.loaders.format import Record, Source
+from esr.stdlib import blake2b
 from esr.text.document import METADATA, Document, Located
 from esr.text.validate import build_document, to_fields
 from esr.wording import count

@@ -18,7 +18,7 @@ from esr.loaders.encoding import MAX_DOCUMENT_BYTES, too_long_error
 from esr.loaders.fields import read_list
 from esr.loaders.format import Malformed, Record, Remark, Source, loads
 from esr.loaders.ids import make_id, make_id_from_path, make_requested_id
-from esr.patterns import compile_lazily
+from esr.stdlib import compile_lazily
 
 if TYPE_CHECKING:  # slow to import
     from email.message import Message

@@ -12,7 +12,7 @@ from esr.errors import to_one_line
 from esr.loaders import markup
 from esr.loaders.format import Malformed, ReadResult, Record, Skipped, Source, loads
 from esr.loaders.ids import make_id
-from esr.patterns import compile_lazily
+from esr.stdlib import compile_lazily
 from esr.text.dates import to_iso_date
 
 _START = re.compile(rb"<mediawiki[\s>]")

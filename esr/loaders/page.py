@@ -19,7 +19,7 @@ from esr.loaders import markup
 from esr.loaders.fields import read_list
 from esr.loaders.format import Malformed, ReadResult, Record, Skipped, Source, loads
 from esr.loaders.ids import make_id, make_id_from_path
-from esr.patterns import compile_lazily
+from esr.stdlib import compile_lazily
 from esr.text.dates import to_iso_date
 from esr.text.labels import CAPITAL_LINK, LINK
 

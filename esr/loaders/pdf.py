@@ -23,8 +23,7 @@ from esr.loaders.fields import read_list
 from esr.loaders.files import open_seekable
 from esr.loaders.format import Record, Remark, Source, loads
 from esr.loaders.ids import make_id_from_path
-from esr.patterns import compile_lazily
-from esr.processes import cached_property
+from esr.stdlib import cached_property, compile_lazily
 from esr.text.dates import to_iso_date
 from esr.text.document import PAGE, join_pieces
 from esr.text.sentences import find_uncut_words, join_lines

@@ -18,7 +18,7 @@ from esr.loaders.encoding import MAX_DOCUMENT_BYTES, read_lines, too_long_error
 from esr.loaders.fields import read_list
 from esr.loaders.format import Format, Malformed, ReadResult, Record, Source, register
 from esr.loaders.ids import make_id, make_requested_id
-from esr.patterns import compile_lazily
+from esr.stdlib import compile_lazily
 from esr.text.dates import to_iso_date
 from esr.text.sentences import find_language
 

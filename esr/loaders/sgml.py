@@ -17,7 +17,7 @@ from esr.errors import InputError
 from esr.loaders.encoding import MAX_DOCUMENT_BYTES, read_chunks, too_long_error
 from esr.loaders.fields import read_list
 from esr.loaders.format import Malformed, Record, Source, loads
-from esr.patterns import compile_lazily
+from esr.stdlib import compile_lazily
 from esr.text.dates import to_iso_date
 
 _LONGEST_TAG = 1010

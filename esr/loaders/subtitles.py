@@ -15,7 +15,7 @@ from esr.errors import InputError, to_one_line
 from esr.loaders.encoding import MAX_DOCUMENT_BYTES, read_lines, too_long_error
 from esr.loaders.format import Record, Source, loads
 from esr.loaders.ids import make_id_from_path
-from esr.patterns import compile_lazily
+from esr.stdlib import compile_lazily
 from esr.text.document import SECOND, join_pieces
 
 PAUSE = 3.0

@@ -34,10 +34,10 @@ from urllib3.util import Retry, Url, parse_url
 
 from esr.errors import EsrError, InputError, to_one_line
 from esr.extras import require
-from esr.hashing import hash64
 from esr.loaders import feed, markup, page
 from esr.loaders.fetching import SETTLED_SECONDS, FetchReport, read_state, write_file, write_state
 from esr.loaders.format import Record, Source
+from esr.stdlib import hash64
 from esr.text.dates import to_iso_date
 from esr.text.validate import InvalidDocument, build_document
 

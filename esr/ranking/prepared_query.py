@@ -36,12 +36,12 @@ from esr.plans.plan import (
     Statistics,
     leaves,
 )
-from esr.processes import cached_property
 from esr.query.interpretation import Interpretation
 from esr.ranking import boosts
 from esr.ranking.ranking import Origin, Ranking
 from esr.ranking.rerank_context import QueryVectors, RerankContext, build_context
 from esr.ranking.reranker import Candidates, Reranker, rerank, rerank_last
+from esr.stdlib import cached_property
 
 _GROWTH, _MOST = 2, 2000
 """Growth factor of the number of sentences read if the best k do not suffice, and its maximum."""

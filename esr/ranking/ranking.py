@@ -29,7 +29,6 @@ from esr.plans.plan import (
     StaticScore,
     Statistics,
 )
-from esr.processes import cached_property
 from esr.ranking import boosts
 from esr.ranking.boosts import Expansion, add_terms, feature_steps, from_json, term_weights, to_json
 from esr.ranking.reranker import DEPTH, Reranker
@@ -42,6 +41,7 @@ from esr.ranking.signals import (
     signal_from_dict,
     trees_from_dict,
 )
+from esr.stdlib import cached_property
 
 _OBJECTS = ("params", "priors")
 _NAMES = ("model", "context", "candidates")

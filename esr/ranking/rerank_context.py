@@ -24,8 +24,8 @@ from esr.index.hits import SearchResult
 from esr.plans import evaluate
 from esr.plans.evaluate import Array, Evidence
 from esr.plans.plan import DateRange, Plan, Statistics
-from esr.processes import cached_property
 from esr.registry import Value
+from esr.stdlib import cached_property
 from esr.text.dates import parse_date_start
 from esr.text.document import QuantizedVector
 

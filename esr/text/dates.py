@@ -12,7 +12,7 @@ from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 from functools import lru_cache
 from typing import NamedTuple
 
-from esr.patterns import compile_lazily
+from esr.stdlib import compile_lazily
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct, field
 
-from esr.patterns import compile_lazily
+from esr.stdlib import compile_lazily
 
 
 class ParseWord(NamedTuple):

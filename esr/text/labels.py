@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from esr.patterns import compile_lazily
+from esr.stdlib import compile_lazily
 
 # Phrases: case-insensitive patterns whose first word is literal. A blank stands for any white space.
 LINKS = """

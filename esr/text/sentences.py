@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Set
 from typing import NamedTuple
 
-from esr.patterns import compile_lazily
+from esr.stdlib import compile_lazily
 from esr.text.spaced_scripts import load_rules, split_spaced_paragraph
 
 # Paragraphs

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
-from esr.patterns import compile_lazily
+from esr.stdlib import compile_lazily
 from esr.text.labels import find_links
 
 # A dash, quotes, brackets and currency signs may precede the word.

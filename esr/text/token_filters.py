@@ -19,8 +19,7 @@ from typing import Any
 
 import Stemmer
 
-from esr.patterns import compile_lazily
-from esr.processes import cached_property
+from esr.stdlib import cached_property, compile_lazily
 
 _GERMAN_LETTERS = str.maketrans("äàáâöòóôïìíîüùúû", "aaaaooooiiiiuuuu")
 _BEFORE_GERMAN_S = frozenset("bdfghklmnt")

@@ -19,8 +19,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from esr.patterns import compile_lazily
-from esr.processes import cached_property
+from esr.stdlib import cached_property, compile_lazily
 from esr.text.token_filters import CharacterTable, compile_pattern
 
 # Word boundaries

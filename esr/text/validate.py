@@ -13,8 +13,7 @@ from math import isfinite
 from typing import Any
 from unicodedata import normalize
 
-from esr.hashing import blake2b
-from esr.patterns import compile_lazily
+from esr.stdlib import blake2b, compile_lazily
 from esr.text.dates import normalise_date, parse_date_start
 from esr.text.document import (
     METADATA,

@@ -32,7 +32,7 @@ from esr.dependency.explanation import (
 )
 from esr.dependency.parses import Forest, decode, encode
 from esr.errors import IndexUnusable
-from esr.hashing import hash64
+from esr.stdlib import hash64
 from esr.text.analyzer import get_analyzer
 from esr.text.document import ParseWord
 from tests.dependency.test_cliques import OPTIONS, QUERIES, mrf_settings

@@ -8,10 +8,10 @@ from functools import cache
 
 from hypothesis import strategies as st
 
-from esr.batches import batched
 from esr.query import FIELDS, ParsedQuery
 from esr.query.parser import CLOSING_MARKS
 from esr.query.query import Conjunction, Disjunction, Expression, Negation
+from esr.stdlib import batched
 from esr.text.analyzer import get_definition
 from esr.text.tokenizer import classes
 

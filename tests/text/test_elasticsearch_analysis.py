@@ -17,11 +17,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from esr import loaders
-from esr.batches import batched
 from esr.elastic.cluster import Cluster
 from esr.elastic.meta import index_body, install_templates
 from esr.index.writer import Description
 from esr.loaders import example_news
+from esr.stdlib import batched
 from esr.text.analyzer import WORDS_ANALYZER, all_definitions, get_analyzer
 from tests.support.elasticsearch import fresh, load
 from tests.support.endurance import IS_LONG, examples, rounds

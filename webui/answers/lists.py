@@ -18,7 +18,6 @@ from urllib.parse import urlencode
 from flask import url_for
 from msgspec.structs import replace
 
-from esr.batches import batched
 from esr.corpus.concordance import Concordance, build_concordance
 from esr.following.citations import text_digest
 from esr.following.novelty import (
@@ -38,6 +37,7 @@ from esr.index.hits import Hit, SentenceRecord
 from esr.ranking.answers import PASSAGE_FIELDS, Passage, hit_dict, passage_fields, require_record, single
 from esr.ranking.prepared_query import Answer, PreparedQuery
 from esr.ranking.searcher import Searcher
+from esr.stdlib import batched
 from esr.text.analyzer import find_spans
 from esr.text.document import META_PREFIX, Document
 from webui.arguments.form import path_to

@@ -17,8 +17,8 @@ from flask import request, url_for
 
 from esr import models
 from esr.models import Model
-from esr.processes import cached_property
 from esr.ranking.reranker import DEPTH
+from esr.stdlib import cached_property
 from esr.text.dates import parse_date_end, parse_date_start
 from esr.text.document import PARTS
 from webui.arguments.rankings import (

@@ -19,12 +19,12 @@ from esr.errors import UsageError, unknown
 from esr.following.novelty import DEFAULT_THRESHOLD
 from esr.following.timeline import Interval
 from esr.index.filters import NO_FILTERS, Filters, build_attribute_filters
-from esr.processes import cached_property
 from esr.query import ParsedQuery, in_language, literal, parse
 from esr.query.interpretation import Interpretation
 from esr.ranking.prepared_query import PreparedQuery
 from esr.ranking.ranking import Ranking, lower_furniture
 from esr.ranking.searcher import Searcher
+from esr.stdlib import cached_property
 from esr.text.analyzer import Analyzer
 from esr.text.document import ATTRIBUTES, META, META_PREFIX
 from webui.arguments.rankings import parse_ranking

@@ -20,7 +20,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 from werkzeug.wrappers import Response as Redirect
 
-from esr.batches import batched
 from esr.corpus.names_and_quotes import ListedName, Selection, list_names
 from esr.dependency.explanation import svg_tree
 from esr.errors import EsrError
@@ -36,6 +35,7 @@ from esr.ranking.explain import Addition, Explanation
 from esr.ranking.ranking import Origin, Ranking
 from esr.ranking.searcher import Searcher
 from esr.ranking.signals import NAME
+from esr.stdlib import batched
 from esr.text.document import ATTRIBUTES, META, Document
 from esr.text.sentences import name_language
 from webui.answers import downloads, explanations

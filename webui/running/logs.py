@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 from flask import g, has_request_context
 
-from esr.json_text import replace_nonfinite
+from esr.stdlib import replace_nonfinite
 
 _sorted, _unsorted = msgspec.json.Encoder(order="sorted"), msgspec.json.Encoder()
 _ESCAPE = "esr-json"

@@ -22,8 +22,8 @@ from werkzeug.wrappers import Response
 from esr.errors import EngineUnreachable, unknown
 from esr.index.contract import Index, Result
 from esr.index.limits import time_remaining, within
-from esr.processes import cached_property
 from esr.ranking.searcher import Searcher, open_searcher
+from esr.stdlib import cached_property
 from webui.running.gate import OPEN, QUEUE, Busy, CircuitBreaker, Gate, is_beside, time_stage
 from webui.running.problems import Forbidden, blame_argument
 from webui.running.settings import Settings

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from esr.batches import batched
 from esr.elastic.cluster import Cluster
 from esr.elastic.requests import hits_of, search, search_pages
 from esr.elastic.search.plan_query import SORT, candidate_query
@@ -25,6 +24,7 @@ from esr.index.filters import Filters
 from esr.index.hits import EVIDENCE_COLUMNS, CandidateEvidence, Hit
 from esr.plans.evaluate import Array, Evidence, concatenate
 from esr.plans.plan import DAY, FEATURE_PREFIX, Plan
+from esr.stdlib import batched
 from esr.text.analyzer import Analyzer
 from esr.text.dates import parse_date_start
 from esr.text.document import QuantizedVector

@@ -16,7 +16,6 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from esr.batches import batched
 from esr.elastic.cluster import AliasTargets, Cluster
 from esr.elastic.dialect import NAMED_SCORES
 from esr.elastic.documents import decode_sentence
@@ -28,6 +27,7 @@ from esr.errors import UsageError
 from esr.index.filters import Filters
 from esr.index.hits import Hit, SearchResult
 from esr.plans.plan import CollectionStatistics, Plan
+from esr.stdlib import batched
 
 
 class SnapshotOutdated(Exception):

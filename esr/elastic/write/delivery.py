@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 from elasticsearch import BadRequestError
 from msgspec import structs
 
-from esr.batches import batched
 from esr.elastic import meta
 from esr.elastic.cluster import LOAD_TIMEOUT, Cluster
 from esr.elastic.documents import WITHOUT_CONTEXT, decode_document
@@ -49,6 +48,7 @@ from esr.folder.format.snapshot import Snapshot
 from esr.index.writer import DeliveryReport, FindIds, LoadOptions, no_ids, sentence_id_conflict
 from esr.plans.plan import CollectionStatistics
 from esr.processes import scratch_folder
+from esr.stdlib import batched
 from esr.text.document import Document, Located
 from esr.text.validate import checksum
 

@@ -15,7 +15,6 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from esr.batches import batched
 from esr.elastic import meta
 from esr.elastic.cluster import LOAD_TIMEOUT, Cluster
 from esr.elastic.dialect import SEPARATOR
@@ -56,6 +55,7 @@ from esr.index.names import (
     read_ids,
     resolve_names,
 )
+from esr.stdlib import batched
 from esr.text.analyzer import Analyzer, get_analyzer
 from esr.text.document import QUOTES, VECTORS, Document, SentenceEnrichment
 

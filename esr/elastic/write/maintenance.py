@@ -25,7 +25,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from msgspec import structs
 
-from esr.batches import batched
 from esr.elastic import meta
 from esr.elastic.cluster import LOAD_TIMEOUT, Cluster
 from esr.elastic.documents import read_documents, sentence_field
@@ -65,6 +64,7 @@ from esr.index.generations import (
 )
 from esr.index.writer import LoadOptions, LoadReport
 from esr.processes import scratch_folder
+from esr.stdlib import batched
 from esr.text.analyzer import get_analyzer, language_of_term
 from esr.text.document import QUOTES, VECTORS, Located
 

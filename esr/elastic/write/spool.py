@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from esr.batches import batched
 from esr.elastic.cluster import Cluster
 from esr.elastic.documents import sentence_field
 from esr.elastic.impacts import IMPACTS_FIELD, described_base
@@ -36,6 +35,7 @@ from esr.folder.format.snapshot import Snapshot
 from esr.folder.write.folder_writer import FolderWriter
 from esr.index.language import groups_of
 from esr.index.writer import Description
+from esr.stdlib import batched
 from esr.text.analyzer import get_analyzer
 from esr.text.document import Located
 

@@ -13,7 +13,6 @@ from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
 from typing import Any
 
-from esr.batches import batched
 from esr.elastic.cluster import Cluster
 from esr.elastic.documents import WITHOUT_CONTEXT, decode_document
 from esr.elastic.location import documents_index
@@ -24,6 +23,7 @@ from esr.errors import EsrError
 from esr.folder.format.segment import Segment
 from esr.folder.format.snapshot import describe_known_content, has_same_content, sample_documents
 from esr.index.writer import Description, LoadReport, SetAside, content_conflict, sentence_id_conflict
+from esr.stdlib import batched
 from esr.text.analyzer import get_analyzer
 from esr.text.document import Document, Located
 from esr.text.validate import checksum

@@ -58,10 +58,10 @@ from esr.elastic.write.verification import (
 from esr.errors import EngineUnreachable, EsrError, IndexMissing, IndexUnusable, UsageError
 from esr.folder.format.snapshot import Snapshot
 from esr.folder.write.folder_writer import FolderWriter
-from esr.hashing import hash64
 from esr.index.generations import BROKEN
 from esr.index.writer import DEFAULT_PROFILE, Description, LoadOptions, LoadReport, require_documents
 from esr.processes import scratch_folder
+from esr.stdlib import hash64
 from esr.text.analyzer import MULTILINGUAL_ANALYZER
 from esr.text.document import Located
 

@@ -23,9 +23,9 @@ import numpy as np
 import numpy.typing as npt
 from isal.isal_zlib import crc32
 
-from esr.batches import batched
 from esr.errors import EsrError, IndexUnusable
 from esr.processes import run_together
+from esr.stdlib import batched
 
 Column = npt.NDArray[Any]
 Hashes = npt.NDArray[np.uint64]

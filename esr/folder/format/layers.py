@@ -19,7 +19,6 @@ from esr.folder.format.files import Arrays, Mask, Numbers, map_bundle, order_of_
 from esr.folder.format.manifest import LAYERS, LayerInfo, resolve_owners, split_by_owner
 from esr.folder.format.quote_columns import LayerQuotes, encode_quotes, merge_quotes
 from esr.folder.format.strings import find_string, hash_strings, prefix_range, select_content
-from esr.hashing import hash64
 from esr.index.names import (
     ENTITY_TYPES,
     KEY_VERSION,
@@ -35,7 +34,7 @@ from esr.index.names import (
     short_key,
 )
 from esr.plans.evaluate import Array
-from esr.processes import cached_property
+from esr.stdlib import cached_property, hash64
 from esr.text.document import QUOTES, VECTORS, QuantizedVector, Quote
 
 _VERSION, _RESOLUTION, _WRITTEN = "name.version", "name.resolution", "name.written"

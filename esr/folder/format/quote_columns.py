@@ -16,7 +16,7 @@ import numpy.typing as npt
 from esr.folder.format.files import Arrays, Mask, Numbers
 from esr.folder.format.strings import find_string
 from esr.index.names import name_key
-from esr.processes import cached_property
+from esr.stdlib import cached_property
 from esr.text.document import Quote
 
 _TEXTS = 4

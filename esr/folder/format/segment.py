@@ -30,8 +30,7 @@ from esr.folder.format.layers import Layer, LayerStack
 from esr.folder.format.manifest import LayerInfo, SegmentDamaged
 from esr.folder.format.strings import AttributeTable, BlobTable, StringTable
 from esr.folder.format.words import WordTable
-from esr.json_text import read_json
-from esr.processes import cached_property
+from esr.stdlib import cached_property, read_json
 from esr.text.document import (
     Document,
     ParseWord,

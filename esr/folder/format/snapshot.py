@@ -28,11 +28,11 @@ from esr.folder.format.manifest import (
     require_intact,
 )
 from esr.folder.format.segment import FILES_OF_SEGMENT, LANGUAGE, Segment
-from esr.hashing import hash64
 from esr.index.contract import find_main_encoder
 from esr.plans.evaluate import Array
 from esr.plans.plan import CollectionStatistics, TermStatistics
-from esr.processes import allow_open_files, cached_property
+from esr.processes import allow_open_files
+from esr.stdlib import cached_property, hash64
 from esr.text.analyzer import FREQUENT_SHARE, LONG_SENTENCE, TermSurvey, language_group, most_frequent
 from esr.text.document import Document
 from esr.wording import count, list_examples

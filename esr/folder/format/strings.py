@@ -28,8 +28,7 @@ from esr.folder.format.files import (
     save_array,
     save_bytes,
 )
-from esr.hashing import hash64
-from esr.processes import cached_property
+from esr.stdlib import cached_property, hash64
 from esr.text.document import META, META_PREFIX
 
 _LAST = b"\xff"  # greater than any byte of UTF-8

@@ -27,7 +27,8 @@ from esr.folder.format.files import (
     save_bytes,
 )
 from esr.folder.format.strings import Content, find_string, prefix_range, select_content
-from esr.processes import cached_property, map_together
+from esr.processes import map_together
+from esr.stdlib import cached_property
 
 _CODE_CHUNK = 1 << 17  # numbers whose bits are spread at once: a multiple of 8, to end at a byte border
 _PAIR_BITS = 56  # of 64, so that they can be shifted to any bit of a byte

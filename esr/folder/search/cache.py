@@ -15,7 +15,7 @@ from esr.folder.search.records import DocumentCache
 from esr.folder.search.vocabulary import PositionCache, WordUsage
 from esr.index.filters import ValueTable, attribute_names
 from esr.index.names import Aliases
-from esr.processes import cached_property
+from esr.stdlib import cached_property
 
 if TYPE_CHECKING:
     from esr.folder.search.impacts import ImpactCache, KernelTables

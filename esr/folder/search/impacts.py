@@ -29,7 +29,7 @@ from esr.folder.search.memory import SearchMemory
 from esr.plans.bounds import Bound
 from esr.plans.evaluate import Array, round_outward, saturate
 from esr.plans.plan import Mixture, PlanTerm, Saturation
-from esr.processes import cached_property
+from esr.stdlib import cached_property
 
 Values = npt.NDArray[np.float32]
 

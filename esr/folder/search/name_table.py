@@ -14,9 +14,8 @@ import numpy.typing as npt
 from esr.folder.format.files import Mask, Numbers
 from esr.folder.format.layers import Layer, LayerSpan
 from esr.folder.format.segment import Segment
-from esr.hashing import hash64
 from esr.index.names import ENTITY_TYPES, Aliases, Name, majority_form, other_types, parse_entity_key
-from esr.processes import cached_property
+from esr.stdlib import cached_property, hash64
 
 
 class NameTable:

@@ -45,7 +45,6 @@ from esr.folder.format.snapshot import describe_known_content, find_known_conten
 from esr.folder.format.strings import hash_strings
 from esr.folder.write.batches import PreparedDocument, prepare
 from esr.folder.write.segment_writer import SegmentWriter
-from esr.hashing import blake2b
 from esr.index.generations import DEFAULT_KEEP, new_generation_name
 from esr.index.writer import (
     Description,
@@ -57,6 +56,7 @@ from esr.index.writer import (
     sentence_id_conflict,
 )
 from esr.processes import allow_open_files
+from esr.stdlib import blake2b
 from esr.text.document import Document, Located, default_sentence_id
 
 

@@ -41,8 +41,8 @@ from esr.folder.format.segment import LANGUAGE, LANGUAGES, NO_DATE, PARAGRAPH, S
 from esr.folder.format.strings import AttributeBuilder, BlobTable, StringTable, hash_strings
 from esr.folder.format.words import save_words, text_starts
 from esr.folder.write.batches import EncodedTexts, PreparedDocument
-from esr.hashing import blake2b
 from esr.index.writer import Description
+from esr.stdlib import blake2b
 from esr.text.analyzer import Analyzer, get_analyzer
 from esr.text.dates import parse_date_start
 from esr.text.document import QUOTES, Sentence, attributes, has_attributes

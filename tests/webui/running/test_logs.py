@@ -23,8 +23,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from esr.errors import EngineUnreachable, EsrError, IndexMissing, IndexUnusable, UsageError
-from esr.json_text import replace_nonfinite
 from esr.ranking.searcher import Searcher
+from esr.stdlib import replace_nonfinite
 from tests.support.fake_index import STORM, FakeIndex
 from webui.app import create_app
 from webui.running import telemetry

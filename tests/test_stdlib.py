@@ -1,4 +1,4 @@
-"""Patterns that are compiled when they are first used."""
+"""Patterns that are compiled when they are first used, and hashes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from esr.patterns import compile_lazily
+from esr.stdlib import compile_lazily, hash64
 
 
 def test_a_lazy_pattern_finds_what_a_compiled_one_finds() -> None:
@@ -30,3 +30,15 @@ def test_a_faulty_pattern_says_so_at_its_first_use() -> None:
     lazy = compile_lazily("(")
     with pytest.raises(re.error):
         lazy.search("a")
+
+
+# Of "storm". Another value would make every index on disk unreadable.
+HASH = 0x9E76995DF981521F
+
+
+def test_a_hash_is_the_same_in_every_process_and_version() -> None:
+    assert hash64("storm") == HASH
+
+
+def test_bytes_that_are_no_utf_8_have_a_hash() -> None:
+    assert hash64("\udcff") != hash64("\udcfe")
