@@ -38,6 +38,7 @@ from esr.errors import UsageError
 from esr.index.filters import Filters
 from esr.index.names import ENTITY_TYPES
 from esr.query import parse
+from esr.ranking.query_report import Speaker, suggest_speakers
 from esr.ranking.searcher import open_searcher
 from esr.wording import count
 
@@ -210,15 +211,18 @@ def quotes(
         found = find_quotations(searcher, speaker, parse(about) if about else None, filters, k=k)
         if not found.quotations:
             check_quotations(searcher.index)
+        is_unknown = bool(speaker) and format_name == "text" and not found.quotations
+        meant = suggest_speakers(searcher.index, speaker or "") if is_unknown else ()
         said = found.quotations if format_name == "text" else []
         called = call_speakers(find_speakers(searcher.index, said), said)
     answer = found.as_dict()
-    print_answer(format_name, answer, answer["quotations"], lambda: _draw_quotations(found, called))
+    print_answer(format_name, answer, answer["quotations"], lambda: _draw_quotations(found, called, meant))
 
 
-def _draw_quotations(found: Quotations, called: Mapping[str, str]) -> str:
+def _draw_quotations(found: Quotations, called: Mapping[str, str], meant: Sequence[Speaker]) -> str:
     if not found.quotations:
-        return "Nothing matched."
+        names = ", ".join(speaker.name for speaker in meant)
+        return f"Nothing matched. Did you mean {names}?" if names else "Nothing matched."
     blocks = []
     for each in found.quotations:
         place = ", ".join(filter(None, (each.source, each.date and each.date[:10], each.sentence_id)))

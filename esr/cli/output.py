@@ -284,6 +284,11 @@ def describe_query(report: QueryReport, unseen: Sequence[str], found: bool = Tru
     for suggestion in report.suggestions:
         alternatives = ", ".join(f"{word.text} ({word.sentences:,})" for word in suggestion.alternatives)
         yield f"Did you mean, for {suggestion.word}: {alternatives}?"
+    if (quoted := report.quoted) is not None:
+        import shlex  # few searches need it
+
+        about, option = (f" about {quoted.about}", ["--about", quoted.about]) if quoted.about else ("", [])
+        yield f"What {quoted.name} said{about}: {shlex.join(['esr', 'quotes', quoted.speaker, *option])}"
 
 
 def _texts(groups: Sequence[ReadGroup], reading: Reading) -> str:

@@ -8,7 +8,6 @@ the network have logDice (Rychlý 2008), which depends on no other names. docs/f
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -34,6 +33,7 @@ from esr.plans.plan import AllOf, Condition, HasEntity, HasQuote, SaidBy, all_of
 from esr.query import ParsedQuery, literal
 from esr.ranking.answers import hit_dict, require_record
 from esr.ranking.prepared_query import Answer
+from esr.ranking.query_report import find_written
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, UnsearchableQuery
 from esr.text.document import Quote
@@ -418,17 +418,8 @@ def call_speakers(names: Mapping[str, Name], quotations: Sequence[Quotation]) ->
     written: dict[str, str] = {}
     for each in quotations:
         if each.name and not written.get(each.name):
-            written[each.name] = _find_written(each.name, each.speaker or "")
+            written[each.name] = find_written(each.name, each.speaker or "")
     return {key: names[key].form if key in names else form or key.title() for key, form in written.items()}
-
-
-def _find_written(key: str, speaker: str) -> str:
-    """The words of a speaker, such as Prime Minister Theresa May, that have the key; empty without any."""
-    words = speaker.split()
-    for start, end in combinations(range(len(words) + 1), 2):
-        if name_key(text := " ".join(words[start:end])) == key:
-            return text
-    return ""
 
 
 def name_speaker(quotation: Quotation, called: Mapping[str, str]) -> str | None:

@@ -9,26 +9,28 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import islice
+from itertools import combinations, islice, product
 from typing import Any, Literal, NamedTuple
 
-from msgspec import Struct
+from msgspec import Struct, structs
 from msgspec.structs import replace
 
 from esr.errors import EsrError
 from esr.index.contract import Index
-from esr.index.filters import NO_FILTERS, Filters
+from esr.index.filters import NO_FILTERS, Filters, resolve_speaker
 from esr.index.language import chosen_language
-from esr.index.names import name_key
-from esr.plans.plan import Condition, HasTerm, HasWords, all_of, any_of
-from esr.query import FIELDS, Field, NoteKind, ValueKind, split_field, write_value
+from esr.index.names import name_key, short_key
+from esr.plans.plan import Condition, HasTerm, HasWords, SaidBy, all_of, any_of
+from esr.query import FIELDS, Field, NoteKind, ValueKind, literal, split_field, write_value
 from esr.query.interpretation import ENTITY_FIELDS, ReadGroup, read_groups, terms_of_word
 from esr.query.parser import SIGNS, Scanner
 from esr.query.query import TEXT, Note
 from esr.ranking.prepared_query import PreparedQuery
-from esr.ranking.searcher import Searcher
+from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import Searcher, UnsearchableQuery
+from esr.stdlib import compile_lazily
 from esr.text.analyzer import WORDS_ANALYZER, Analyzer, TermToken, get_analyzer
 from esr.text.document import META, META_PREFIX, is_attribute
 
@@ -178,8 +180,11 @@ def _least_sentences(word: str, sentences: int) -> int:
 def _may_be_meant(word: str, other: str, own_terms: Sequence[str], analyzer: Analyzer) -> bool:
     """Whether another word may be meant: not a stop word, not a form of the same word, not too different."""
     terms = terms_of_word(other, analyzer)
-    is_near = max(len(word), len(other)) >= _LONG or _count_edits(word, other) < 2
-    return bool(terms) and terms != own_terms and is_near
+    return bool(terms) and terms != own_terms and _is_near(word, other)
+
+
+def _is_near(word: str, other: str) -> bool:
+    return max(len(word), len(other)) >= _LONG or _count_edits(word, other) < 2
 
 
 def _score(word: str, other: str, count: int) -> float:
@@ -191,6 +196,168 @@ def _count_edits(word: str, other: str) -> int:
     from rapidfuzz.distance import OSA  # slow to import, needed only for rare words
 
     return OSA.distance(word, other)
+
+
+# Speakers
+
+ASKS_ABOUT: Mapping[str, tuple[str, ...]] = {
+    "en": (
+        "what (did|does|do|has|have|had) SPEAKER (say|said|tell|told us)( (about|on|of|regarding) ABOUT)?",
+        "what SPEAKER (has |have )?(said|says|say)( (about|on|of|regarding) ABOUT)?",
+        "SPEAKER (has |have )?(said|says|say) (about|on|of|regarding) ABOUT",
+        "(quotes|quotations|statements|remarks|comments) (by|from|of) SPEAKER( (about|on|regarding) ABOUT)?",
+        "SPEAKER (quotes|quotations)( (about|on|regarding) ABOUT)?",
+        "SPEAKER (about|on) ABOUT",
+    ),
+    "de": (
+        "was (hat|haben) SPEAKER( (über|zu|zum|zur) ABOUT)? gesagt",
+        "was (sagte|sagten|sagt|sagen) SPEAKER( (über|zu|zum|zur) ABOUT)?",
+        "SPEAKER (sagte|sagten|sagt|sagen) (über|zu|zum|zur) ABOUT",
+        "(zitate|aussagen|äußerungen) von SPEAKER( (über|zu|zum|zur) ABOUT)?",
+        "SPEAKER (über|zu|zum|zur) ABOUT",
+    ),
+}
+"""Forms of queries for what somebody said, by language: SPEAKER has up to five words."""
+_PIECES = {
+    "SPEAKER": r"(?P<speaker>\w[\w.'’-]*(?: [\w.'’-]+){0,4}?)",
+    "ABOUT": r"(?P<about>\w.*?)",
+    "(": "(?:",
+    " ": r"\s+",
+}
+_ASKS = tuple(
+    compile_lazily(
+        rf"\W*{re.sub('SPEAKER|ABOUT|[( ]', lambda piece: _PIECES[piece[0]], form)}\W*", re.IGNORECASE
+    )
+    for forms in ASKS_ABOUT.values()
+    for form in forms
+)
+_LONGEST_ASKED = 200
+"""Maximum number of characters of a query that may ask what somebody said."""
+_QUOTED = 20
+"""Number of the newest sentences with a quotation by which a speaker is known."""
+_SIMILAR, _MOST_SPEAKERS = 8, 100
+"""Numbers of similar words of each word of a mistyped speaker, and of speakers that are looked up."""
+
+
+class Speaker(NamedTuple):
+    """A name that the index quotes: its key, by which quotations are found, and its usual form."""
+
+    key: str
+    name: str
+
+
+class QuotedSpeaker(Struct, frozen=True):
+    """Somebody who is quoted, named by a query at `start` to `end`, and what they are asked about.
+
+    `about` is empty if the query does not say it, or if no quotation has a word of it.
+    """
+
+    speaker: str
+    name: str
+    start: int
+    end: int
+    about: str
+
+
+def find_quoted(prepared: PreparedQuery, filters: Filters) -> QuotedSpeaker | None:
+    """The known speaker of a query such as "what did Theresa May say about Brexit"; None of other queries."""
+    parsed, index = prepared.interpretation.parsed, prepared.index
+    if len(parsed.text) > _LONGEST_ASKED or not parsed.is_plain:
+        return None
+    asked = {match["speaker"]: match for form in _ASKS if (match := form.fullmatch(parsed.text))}
+    for text, match in asked.items():
+        speaker = find_speaker(index, text)
+        if speaker is None:
+            continue
+        said, about = SaidBy((speaker.key,)), match["about"] or ""
+        if any(index.count([said], filters)):
+            about = about if about and _is_quoted_about(index, said, about, filters) else ""
+            return QuotedSpeaker(*speaker, *match.span("speaker"), about)
+    return None
+
+
+def _is_quoted_about(index: Index, said: Condition, about: str, filters: Filters) -> bool:
+    """Whether the candidates of the default ranking for some words have such a quotation."""
+    try:
+        prepared = Searcher(index, owns_index=False).prepare(literal(about), Ranking())
+    except UnsearchableQuery:
+        return False
+    plan = replace(prepared.plan, condition=said)
+    return index.search(plan, 1, filters, records=False).total > 0
+
+
+def find_speaker(index: Index, text: str) -> Speaker | None:
+    """The name of those quoted under a text such as "Mrs May"; None without quotations whose speaker has one.
+
+    If there are several names, it is that of most of the newest quotations.
+    """
+    newest = index.by_date(SaidBy((text,)), _QUOTED, NO_FILTERS, records=False).hits
+    if not newest:
+        return None
+    written, keys = name_key(text), set(map(name_key, resolve_speaker(index, text)))
+    forms: dict[str, list[str]] = {}
+    for quotes in index.quotes([hit.sentence_id for hit in newest]):
+        for quote in quotes:
+            key, speaker = name_key(quote.name or ""), quote.speaker or ""
+            is_own = name_key(speaker) == written and {*short_key(written).split()} <= {*key.split()}
+            if key and (key in keys or is_own):
+                forms.setdefault(key, []).append(speaker)
+    names = index.find_names(list(forms))
+    counts: dict[str, int] = {}
+    for key, of_key in forms.items():
+        group = names[key].key if key in names else key
+        counts[group] = counts.get(group, 0) + len(of_key)
+    if not counts:
+        return None
+    best = min(counts, key=lambda key: (-counts[key], key))
+    form = next((name.form for name in names.values() if name.key == best), None)
+    return Speaker(best, form or _find_form(best, forms[best]))
+
+
+def _find_form(key: str, speakers: Iterable[str]) -> str:
+    """The form of a name in one of the speakers as written, or else its key with capitals."""
+    written = (words for speaker in speakers if (words := find_written(key, speaker)))
+    return next(written, key.title())
+
+
+def find_written(key: str, speaker: str) -> str:
+    """The words of a speaker, such as Prime Minister Theresa May, that have the key; empty without any."""
+    words = speaker.split()
+    for start, end in combinations(range(len(words) + 1), 2):
+        if name_key(text := " ".join(words[start:end])) == key:
+            return text
+    return ""
+
+
+def suggest_speakers(index: Index, text: str) -> tuple[Speaker, ...]:
+    """Quoted names that may be meant by a speaker whom no sentence quotes, best first.
+
+    They are names with similar words of the collection.
+    """
+    tokens = list(get_analyzer(WORDS_ANALYZER).tokens(text))
+    if len(tokens) > MAX_NAME_WORDS:
+        return ()
+    spellings = [[token.term, *_similar_words(index, token.term)] for token in tokens]
+    # Ways to spell each word: 0 as it is, then from the best.
+    ways = product(*(range(len(words)) for words in spellings))
+    best = sorted(ways, key=lambda way: (sum(number > 0 for number in way), sum(way), way))
+    asked = [
+        " ".join(words[number] for words, number in zip(spellings, way, strict=True))
+        for way in best[1 : _MOST_SPEAKERS + 1]
+    ]
+    known, *counts = index.count([SaidBy((each,)) for each in (text, *asked)], NO_FILTERS)
+    if known:
+        return ()
+    quoted = (each for each, count in zip(asked, counts, strict=True) if count)
+    found = (speaker for each in quoted if (speaker := find_speaker(index, each)))
+    return tuple(dict.fromkeys(found))[:MAX_SUGGESTED]
+
+
+def _similar_words(index: Index, word: str) -> list[str]:
+    """The words of the collection that may be meant by a misspelt word of a name, best first."""
+    similar = index.similar_words(word, 2 if len(word) > _SHORT else 1, 1)
+    near = [other for other in similar if other != word and _is_near(word, other)]
+    return sorted(near, key=lambda other: (-_score(word, other, similar[other]), other))[:_SIMILAR]
 
 
 # Reports
@@ -211,6 +378,7 @@ class QueryReport(Struct, frozen=True):
     """How a query was read, and what it matches.
 
     `terms` are the terms of its words. `corrected` is the query with the best suggestions, None without any.
+    `quoted` is the speaker that it asks about, if the index quotes them.
     `language` is the language in which an index by language was searched, None in any other index or for a
     query without words. `other_languages` are others that have all of its words.
     """
@@ -221,12 +389,13 @@ class QueryReport(Struct, frozen=True):
     counts: MatchCounts
     suggestions: tuple[Suggestion, ...]
     corrected: str | None
+    quoted: QuotedSpeaker | None = None
     language: str | None = None
     other_languages: tuple[str, ...] = ()
 
     def as_dict(self) -> Mapping[str, Any]:
-        """The report as JSON: `{"groups", "notes", "all_words", "any_word", "suggestions", "corrected"}`,
-        and `"language"` and `"other_languages"` of an index by language.
+        """The report as JSON: `{"groups", "notes", "all_words", "any_word", "suggestions", "corrected",
+        "quoted"}`, and `"language"` and `"other_languages"` of an index by language.
 
         Positions are offsets into the query, in characters (code points).
         """
@@ -236,6 +405,7 @@ class QueryReport(Struct, frozen=True):
             **self.counts._asdict(),
             "suggestions": [suggestion.as_dict() for suggestion in self.suggestions],
             "corrected": self.corrected,
+            "quoted": None if self.quoted is None else structs.asdict(self.quoted),
             "language": self.language,
             "other_languages": list(self.other_languages),
         }
@@ -246,10 +416,11 @@ def report_query(prepared: PreparedQuery, filters: Filters) -> QueryReport:
     report = report_reading(prepared)
     try:
         counts, suggestions = count_matches(prepared, filters), suggest(prepared)
+        quoted = find_quoted(prepared, filters)
     except EsrError:  # the answer is still useful without them
         return report
     corrected = correct(prepared.interpretation.parsed.text, suggestions)
-    return replace(report, counts=counts, suggestions=suggestions, corrected=corrected)
+    return replace(report, counts=counts, suggestions=suggestions, corrected=corrected, quoted=quoted)
 
 
 def report_reading(prepared: PreparedQuery) -> QueryReport:

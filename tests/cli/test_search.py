@@ -377,6 +377,7 @@ def test_json_has_what_was_understood_with_its_places(esr: Esr, words_of_news: P
         "any_word": 4,
         "suggestions": [],
         "corrected": None,
+        "quoted": None,
         "language": None,
         "other_languages": [],
     }

@@ -180,6 +180,10 @@ def test_the_commands_and_python_give_the_same(folder: str, tmp_path: Path) -> N
     assert "2 sentences, 2 documents" in shown and "first 2017-02-01, last 2017-03-05" in shown
     said = run("quotes", "ann lee")
     assert "Ann Lee\n  she, Ann Lee (y, 2017-03-05, b.s1)" in said and "Lee, Ann Lee (x" in said
+    assert run("quotes", "anne lee") == "Nothing matched. Did you mean Ann Lee?\n"
+    assert run("quotes", "zyx") == "Nothing matched.\n"
+    asked = "What Ann Lee said about trucks: esr quotes 'ann lee' --about trucks"
+    assert asked in run("search", "what did Ann Lee say about trucks")
     file, table = tmp_path / "names.graphml", tmp_path / "names.csv"
     run("names", "ohio", "--network", str(file))
     assert file.read_text() == graphml

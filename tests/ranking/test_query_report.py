@@ -10,12 +10,21 @@ import pytest
 
 import esr
 from esr.enrichment.recipe import Recipe
-from esr.index.filters import NO_FILTERS
+from esr.index.filters import NO_FILTERS, Filters
 from esr.plans.plan import HasWords
-from esr.ranking.query_report import Suggestion, complete, correct, suggest
+from esr.ranking import query_report
+from esr.ranking.query_report import (
+    QuotedSpeaker,
+    Suggestion,
+    complete,
+    correct,
+    find_quoted,
+    suggest,
+    suggest_speakers,
+)
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
-from esr.text.document import Entity, SentenceEnrichment
+from esr.text.document import Document, Entity, Quote, Sentence, SentenceEnrichment
 from tests.support.elasticsearch import document, load
 from tests.support.index_contents import ENGINES, open_loaded
 
@@ -266,3 +275,96 @@ def test_similar_words_occur_as_often_as_asked_for(searcher_of_spelling: Searche
         "election": every["election"]
     }
     assert searcher_of_spelling.index.similar_words("electons", 2, every["election"] + 1) == {}
+
+
+SAID = [
+    ("Mrs May", "theresa may", "We leave the single market."),
+    ("Theresa May", "theresa may", "It is a good deal."),
+    ("she", "theresa may", "It is late."),
+    ("he", None, "It rains."),
+    ("the mayor", None, "We pay taxes."),
+    ("Corbyn", "jeremy corbyn", "We vote against it."),
+    ("Mr Jones", "alan jones", "We wait."),
+    ("Jones", "betty jones", "We go."),
+    ("Jones", "betty jones", "We stay."),
+    ("O'Neill", "ann o'neill", "We sing."),
+]
+
+
+@pytest.fixture(scope="module", params=ENGINES)
+def searcher_of_quotations(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Searcher]:
+    sentences = [
+        Sentence(f"a.s{n}", f'"{text}"', quotes=(Quote(0, len(text) + 2, speaker, name, "said"),))
+        for n, (speaker, name, text) in enumerate(SAID)
+    ]
+    sentences.append(Sentence("a.s10", "Theresa May and Jeremy Corbyn met Jones on a Monday"))
+    with open_loaded(request, tmp_path_factory.mktemp("said"), [Document("a", tuple(sentences))]) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("query", "speaker", "about"),
+    [
+        ("what did Theresa May say about the single market?", "theresa may", "the single market"),
+        ("What has theresa may said on market", "theresa may", "market"),
+        ("May on the market", None, ""),
+        ("Mrs May said about the single market", "theresa may", "the single market"),
+        ("quotes by Theresa May on the market", "theresa may", "the market"),
+        ("Theresa May quotes", "theresa may", ""),
+        ("what did Theresa May say about zyxgarble", "theresa may", ""),
+        ("what did Theresa May say about it", "theresa may", ""),
+        ("Was hat Corbyn über vote gesagt", "jeremy corbyn", "vote"),
+        ("Jones on Monday", "betty jones", "Monday"),
+        ("Ann O’Neill on singing", "ann o'neill", "singing"),
+        ("he on rains", None, ""),
+        ("the mayor on taxes", None, ""),
+        ("market on Monday", None, ""),
+        ("Theresa May market", None, ""),
+        ("+Theresa +May on market", None, ""),
+    ],
+)
+def test_a_query_for_what_somebody_said_names_the_speaker_if_they_are_quoted(
+    searcher_of_quotations: Searcher, query: str, speaker: str | None, about: str
+) -> None:
+    prepared = searcher_of_quotations.prepare(query, Ranking())
+    found = find_quoted(prepared, NO_FILTERS)
+    assert (found and (found.speaker, found.about)) == (speaker and (speaker, about))
+    assert find_quoted(prepared, Filters(sources=("x",))) is None
+
+
+def test_the_speaker_of_a_query_has_a_name_and_a_place(searcher_of_quotations: Searcher) -> None:
+    prepared = searcher_of_quotations.prepare("quotes by MRS MAY on market", Ranking())
+    found = find_quoted(prepared, NO_FILTERS)
+    assert found == QuotedSpeaker("theresa may", "Theresa May", 10, 17, "market")
+
+
+def test_other_queries_look_up_no_speaker(
+    searcher_of_quotations: Searcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(query_report, "find_speaker", None)
+    for query in ("single market", "what a market", "Theresa May", "market " * 40 + "on market"):
+        assert find_quoted(searcher_of_quotations.prepare(query, Ranking()), NO_FILTERS) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Teresa May", ["Theresa May"]),
+        ("Theresa Mey", ["Theresa May"]),
+        ("Tehresa Maj", ["Theresa May"]),
+        ("Corbin", ["Jeremy Corbyn"]),
+        ("jeremi corbin", ["Jeremy Corbyn"]),
+        ("Theresa May", []),
+        ("Mrs May", []),
+        ("hee", []),
+        ("Zyx Garble", []),
+        ("?", []),
+        ("one two three four five", []),
+    ],
+)
+def test_a_mistyped_speaker_gets_the_quoted_names_that_may_be_meant(
+    searcher_of_quotations: Searcher, text: str, names: list[str]
+) -> None:
+    assert [speaker.name for speaker in suggest_speakers(searcher_of_quotations.index, text)] == names

@@ -69,6 +69,8 @@ every word.
 An answer of `search` has a `query`. It says how each group of the query was read, with its position, and why
 if it is ignored. Notes name what looks like syntax but is read as words. `all_words` and `any_word` count the
 sentences that have all of the words, and any of them. Suggestions are for words that hardly any sentence has.
+`quoted` has the speaker and the words for `quotes`, if a query such as "what did Theresa May say about
+Brexit" names somebody whom the index quotes.
 
 `complete` answers while somebody types. Its requests are counted separately ([limits](#limits)).
 

@@ -142,6 +142,18 @@ QUERY = having(
         )
     ),
     corrected=described(_TEXT_OR_NULL, "the query with the best alternatives"),
+    quoted={
+        "anyOf": [
+            having(
+                speaker=described(_TEXT, "the speaker, as the operation `quotes` takes it"),
+                name=_TEXT,
+                **_PLACE,
+                about=described(_TEXT, "the words for its `q`; empty for everything said"),
+            ),
+            {"type": "null"},
+        ],
+        "description": "a speaker with quotations whom the query asks about, as in `what did NAME say`",
+    },
     language=described(_TEXT_OR_NULL, "the language searched in, in an index by language"),
     other_languages=described(TEXTS, "other languages with all of the query's words"),
 )

@@ -31,6 +31,7 @@ from esr.index.filters import DAY, NO_FILTERS
 from esr.index.names import ENTITY_TYPES, Name, entity_key
 from esr.query import ParsedQuery
 from esr.ranking.answers import require_record
+from esr.ranking.query_report import suggest_speakers
 from esr.ranking.searcher import Searcher
 from esr.text.dates import parse_date_start
 from esr.wording import count
@@ -337,6 +338,7 @@ def _add_names(get: Route, settings: Settings, render: PageRenderer) -> None:
             "quotations.html",
             query=arguments.first("q"),
             speaker=speaker,
+            meant=suggest_speakers(visit.searcher.index, speaker) if speaker and not found.quotations else (),
             with_all=corpus.count_quoted(visit.searcher, arguments),
             called=called,
             speakers=count_speakers(names, found.quotations, called),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -122,6 +122,41 @@ def test_speakers_with_a_known_name_are_listed_and_called_by_it(tmp_path: Path) 
             "He (Boris Mcdonald) said",
         ]
     )
+
+
+@pytest.fixture
+def storms(tmp_path: Path) -> Iterator[FlaskClient]:
+    """A client of an index in which Theresa May speaks of storms."""
+    text = '"Storms come," Theresa May said.'
+    said = Sentence("a.s0", text, quotes=(Quote(0, 14, "Theresa May", "theresa may", "said"),))
+    load(str(tmp_path / "i"), [Document("a", (said, Sentence("a.s1", "Storms came.")))])
+    with open_searcher(tmp_path / "i") as searcher:
+        yield create_app(searcher, Settings(access_log=0)).test_client()
+
+
+def test_a_search_for_what_somebody_said_leads_to_their_quotations(storms: FlaskClient) -> None:
+    query = "what did Theresa May say about the storms"
+    html = storms.get("/search", query_string={"q": query, "source": ""}).text
+    (line,) = re.findall(r'<p class="suggested"><a href="([^"]+)">(.+)</a></p>', html)
+    assert re.sub("<[^>]+>", "", line[1]) == "What Theresa May said about the storms"
+    quotations = storms.get(unescape(line[0])).text
+    assert "<mark>&#34;Storms come,&#34;</mark>" in quotations and "said by <bdi>Theresa May<" in quotations
+    assert get(storms, "/search", q=query)["query"]["quoted"] == {
+        **{"speaker": "theresa may", "name": "Theresa May", "about": "the storms"},
+        **{"start": 9, "end": 20},
+    }
+    for other in ("storms", "what did Ann Lee say about storms"):
+        assert 'class="suggested"' not in storms.get("/search", query_string={"q": other}).text
+        assert get(storms, "/search", q=other)["query"]["quoted"] is None
+
+
+def test_a_mistyped_speaker_gets_the_nearest_names(storms: FlaskClient) -> None:
+    html = storms.get("/quotes?speaker=Teresa+May&q=storms").text
+    (link,) = re.findall(r'Did you mean: <a href="([^"]+)"><bdi>Theresa May</bdi></a></p>', html)
+    assert unescape(link) == "/quotes?q=storms&speaker=theresa+may"
+    assert "data-sentence-id" not in html and "data-sentence-id" in storms.get(unescape(link)).text
+    for path in ("/quotes?speaker=Theresa+May", "/quotes?speaker=Theresa+May&q=zyx", "/quotes?speaker=Zyx"):
+        assert "Did you mean" not in storms.get(path).text
 
 
 def test_a_pronoun_is_not_counted_as_an_acronym_of_its_letters() -> None:
