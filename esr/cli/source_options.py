@@ -12,10 +12,9 @@ from esr.cli.options import FILE, add_options, describe_choices
 from esr.errors import UsageError
 from esr.index.generations import DEFAULT_KEEP
 from esr.index.writer import DEFAULT_PROFILE, DEFAULT_WORKERS, PROFILES
-from esr.loaders import duplicates
 from esr.loaders.fields import FIELDS
 from esr.loaders.files import DEFAULT_LIMITS
-from esr.loaders.ids import MADE_ID_POLICIES, SAME_ID_POLICIES
+from esr.loaders.ids import DUPLICATE_POLICIES, MADE_ID_POLICIES, SAME_ID_POLICIES
 from esr.plans.plan import Mixture
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -132,10 +131,10 @@ DELIVERY_OPTIONS = (
     ),
     click.option(
         "--duplicates",
-        type=click.Choice(list(duplicates.POLICIES)),
+        type=click.Choice(list(DUPLICATE_POLICIES)),
         default="keep",
         help="Documents that repeat an earlier one, exactly or nearly: "
-        + describe_choices(duplicates.POLICIES),
+        + describe_choices(DUPLICATE_POLICIES),
     ),
     click.option(
         "--bad-documents",

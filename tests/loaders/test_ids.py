@@ -18,8 +18,15 @@ from hypothesis import strategies as st
 
 from esr.errors import EsrError, InputError
 from esr.loaders import ReadOptions, read_documents
-from esr.loaders.duplicates import FEATURE, POLICIES, DuplicateFilter
-from esr.loaders.ids import MADE_ID_POLICIES, SAME_ID_POLICIES, KeyStore, SameIdFilter
+from esr.loaders.ids import (
+    DUPLICATE_FEATURE,
+    DUPLICATE_POLICIES,
+    MADE_ID_POLICIES,
+    SAME_ID_POLICIES,
+    DuplicateFilter,
+    KeyStore,
+    SameIdFilter,
+)
 from esr.text.document import Document, Located, ParseWord, Sentence
 
 
@@ -496,7 +503,7 @@ def test_the_file_of_digests_is_closed_when_all_documents_have_been_read(monkeyp
 
 def test_marked_sentences_have_the_similarity_as_a_feature():
     marked = list(DuplicateFilter("mark").filter(SAME))
-    marks = [m.document.sentences[0].features.get(FEATURE) for m in marked]
+    marks = [m.document.sentences[0].features.get(DUPLICATE_FEATURE) for m in marked]
     assert marks[0] is marks[1] is marks[4] is None
     assert marks[2] == 1.0
     assert 0.8 <= marks[3] < 1.0
@@ -527,7 +534,7 @@ def test_the_notes_also_report_no_duplicates():
 
 
 def test_near_duplicates_are_found_in_a_window_and_exact_ones_everywhere(monkeypatch):
-    monkeypatch.setattr("esr.loaders.duplicates.NEAR_WINDOW", 3)
+    monkeypatch.setattr("esr.loaders.ids.NEAR_WINDOW", 3)
     others = [located(f"o{n}", text(100 + n)) for n in range(3)]
     ids, duplicates = run_filter(
         "drop", located("a", text(1)), *others, located("b", changed(text(1), 5)), located("c", text(1))
@@ -548,4 +555,4 @@ def test_near_duplicates_are_found_down_to_the_threshold():
 
 
 def test_every_policy_has_a_description():
-    assert set(POLICIES) == {"keep", "count", "mark", "drop"}
+    assert set(DUPLICATE_POLICIES) == {"keep", "count", "mark", "drop"}

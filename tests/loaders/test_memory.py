@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from esr.loaders import read_documents
-from esr.loaders.duplicates import DuplicateFilter
+from esr.loaders.ids import DuplicateFilter
 from tests.support import samples
 from tests.support.endurance import IS_LONG
 
@@ -99,8 +99,8 @@ def test_ten_times_as_many_documents_take_no_more_memory(format: str, tmp_path: 
 def test_duplicate_detection_takes_no_more_memory_when_its_window_is_full(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("esr.loaders.duplicates.NEAR_WINDOW", 200)
-    monkeypatch.setattr("esr.loaders.duplicates._MIN_WORDS", 1)
+    monkeypatch.setattr("esr.loaders.ids.NEAR_WINDOW", 200)
+    monkeypatch.setattr("esr.loaders.ids._MIN_WORDS", 1)
 
     def peak_of(count: int) -> int:
         path = tmp_path / f"{count}.jsonl"
