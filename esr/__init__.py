@@ -29,9 +29,8 @@ if TYPE_CHECKING:
     from esr.index.enrichment_run import EnrichmentReport
     from esr.index.generations import Generation
     from esr.index.writer import DeliveryReport, LoadReport
-    from esr.library.asynchronous import AsyncIndex
     from esr.library.hits import Hit, Hits
-    from esr.library.opening import create, load, open, open_async, parse_query
+    from esr.library.opening import AsyncIndex, create, load, open, open_async, parse_query
     from esr.library.options import (
         AppendOptions,
         EnrichOptions,
@@ -109,10 +108,9 @@ _MODULES = {
     "esr.index.enrichment_run": "EnrichmentReport",
     "esr.index.generations": "Generation",
     "esr.index.writer": "DeliveryReport LoadReport",
-    "esr.library.asynchronous": "AsyncIndex",
     "esr.library.hits": "Hit Hits",
     "esr.library.public_index": "Index",
-    "esr.library.opening": "create load open open_async parse_query",
+    "esr.library.opening": "AsyncIndex create load open open_async parse_query",
     "esr.library.options": "AppendOptions EnrichOptions LoadOptions LoginOptions "
     "ReadOptions SearchOptions WriteOptions",
     "esr.ranking.explain": "Explanation",

@@ -1,20 +1,20 @@
-"""The functions of the Python API: they open or create indexes."""
+"""The functions of the Python API: they open or create indexes, also for programs that use asyncio."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import partial
+from collections.abc import Callable, Coroutine, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from functools import partial, wraps
 from os import fspath
-from typing import TYPE_CHECKING, Unpack
+from types import TracebackType
+from typing import Any, Concatenate, ParamSpec, TypeVar, Unpack
 
 from esr.errors import UsageError
 from esr.index.factory import Where
 from esr.library.options import LoadOptions, LoginOptions, check_names
 from esr.library.public_index import Index, load_index, read_login
 from esr.query import ParsedQuery, parse
-
-if TYPE_CHECKING:
-    from esr.library.asynchronous import AsyncIndex
 
 
 def open(where: Where, **login: Unpack[LoginOptions]) -> Index:
@@ -31,8 +31,6 @@ def open_async(where: Where, **login: Unpack[LoginOptions]) -> AsyncIndex:
 
     `async with` or `await` opens it, and raises the errors of `open`.
     """
-    from esr.library.asynchronous import AsyncIndex  # imports asyncio
-
     return AsyncIndex(partial(open, where, **login))
 
 
@@ -68,3 +66,98 @@ def parse_query(text: str) -> ParsedQuery:
     if not isinstance(text, str):
         raise UsageError(f"a query is a text, not {text!r}")
     return parse(text)
+
+
+# An index whose methods are awaited: each call runs in a thread
+
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+THREADS = 8
+"""The default number of concurrent calls; others wait."""
+
+
+def _awaited(
+    method: Callable[Concatenate[Index, Arguments], Result],
+) -> Callable[Concatenate[AsyncIndex, Arguments], Coroutine[Any, Any, Result]]:
+    """A method of `AsyncIndex` that calls this method of `Index` in a thread."""
+
+    @wraps(method)
+    async def call(self: AsyncIndex, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+        return await self.run(partial(method, self.index), *args, **kwargs)
+
+    call.__doc__ = f"`Index.{method.__name__}`."
+    return call
+
+
+class AsyncIndex:
+    """An `Index` whose methods are awaited. Made by `esr.open_async`, and opened by `async with` or `await`.
+
+    Each method does the same as that of `Index`, in one of the index's threads. `Hits` are those of `Index`:
+    call their methods that read from the index, such as `facets`, by `await index.run(hits.facets, ...)`.
+    """
+
+    def __init__(self, open: Callable[[], Index], threads: int = THREADS) -> None:
+        self._open = open
+        self._pool = ThreadPoolExecutor(threads, "esr")
+        self._index: Index | None = None
+
+    @property
+    def index(self) -> Index:
+        """The index itself. Raises RuntimeError before it is opened."""
+        if self._index is None:
+            raise RuntimeError("the index is not open: use it in `async with`, or await it")
+        return self._index
+
+    def __repr__(self) -> str:
+        return f"<AsyncIndex {self._index.where}>" if self._index else "<AsyncIndex, not open>"
+
+    async def run(
+        self, function: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs
+    ) -> Result:
+        """Call a function in one of the index's threads, with the context variables of the caller."""
+        import asyncio  # deferred: it takes some milliseconds, and most programs do not use it
+
+        call = partial(copy_context().run, partial(function, *args, **kwargs))
+        return await asyncio.get_running_loop().run_in_executor(self._pool, call)
+
+    search = _awaited(Index.search)
+    newest = _awaited(Index.newest)
+    novel = _awaited(Index.novel)
+    similar = _awaited(Index.similar)
+    batch = _awaited(Index.batch)
+    timeline = _awaited(Index.timeline)
+    concordance = _awaited(Index.concordance)
+    collocations = _awaited(Index.collocations)
+    contrast = _awaited(Index.contrast)
+    frequencies = _awaited(Index.frequencies)
+    keyness = _awaited(Index.keyness)
+    quotes = _awaited(Index.quotes)
+    name = _awaited(Index.name)
+    names = _awaited(Index.names)
+    network = _awaited(Index.network)
+    document = _awaited(Index.document)
+    stats = _awaited(Index.stats)
+    append = _awaited(Index.append)
+    remove = _awaited(Index.remove)
+    rollback = _awaited(Index.rollback)
+
+    async def close(self) -> None:
+        """Close the index after all running calls. Later calls raise IndexClosed."""
+        if self._index is not None:
+            await self.run(self._index.close)
+        self._pool.shutdown(wait=False)
+
+    async def __aenter__(self) -> AsyncIndex:
+        if self._index is None:
+            self._index = await self.run(self._open)
+        return self
+
+    def __await__(self) -> Any:
+        return self.__aenter__().__await__()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()

@@ -16,8 +16,8 @@ import esr
 from esr import models
 from esr.cli import main
 from esr.library import options
-from esr.library.asynchronous import AsyncIndex
 from esr.library.loading import read_read_options
+from esr.library.opening import AsyncIndex
 from tests.support.needed import need
 from tests.support.processes import in_thread
 from tools.references.python_api import build_page, described_names, public_members
