@@ -24,13 +24,13 @@ from esr.lab.measures import SystemComparison
 from esr.lab.reproduce import experiment
 from esr.lab.reproduce.annotations import write_texts
 from esr.lab.reproduce.claims import ADDED
-from esr.lab.reproduce.data import YEARS, find_raw_files, load
+from esr.lab.reproduce.data import EVERYTHING, YEARS, find_raw_files, load
 from esr.lab.reproduce.judging import MARKS, ExperimentResults, Verdict
-from esr.lab.reproduce.second_task import EVERYTHING
 from esr.lab.reproduce.systems import BASELINES as BASELINE_GROUP
 from esr.lab.reproduce.systems import (
     MEASURES,
     RANKED,
+    READINGS,
     RECALL_MEASURES,
     STATISTICS,
     SYSTEMS,
@@ -38,7 +38,6 @@ from esr.lab.reproduce.systems import (
     TOP_MEASURES,
     Protocol,
 )
-from esr.lab.reproduce.training import READINGS
 from esr.processes import scratch_folder
 from esr.wording import list_examples, table_lines
 

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from esr.lab.reproduce import claims_context, claims_evidence
 from esr.lab.reproduce.judging import (
     BOTH_WAYS,
-    CROSSED,
     Check,
     ExperimentResults,
     Line,
@@ -23,8 +22,15 @@ from esr.lab.reproduce.judging import (
     near,
     ordered,
 )
-from esr.lab.reproduce.systems import MRF_SUFFIXES, RECALL_MEASURES, TDSR_READINGS, TOP_MEASURES
-from esr.lab.reproduce.training import POOLED_SYSTEMS, READINGS
+from esr.lab.reproduce.systems import (
+    CROSSED,
+    MRF_SUFFIXES,
+    POOLED_SYSTEMS,
+    READINGS,
+    RECALL_MEASURES,
+    TDSR_READINGS,
+    TOP_MEASURES,
+)
 
 PUBLISHED: Mapping[str, Mapping[str, float]] = {
     "2003": {"tfisf": 0.308, "okapi": 0.239, "kld": 0.281, "tdsr": 0.355},

@@ -15,21 +15,18 @@ from esr.lab import measures
 from esr.lab.curves import Estimates
 from esr.lab.reproduce.annotations import NAMES, OPINIONS
 from esr.lab.reproduce.claims import TARGETS
-from esr.lab.reproduce.data import Year, find_raw_files, load, measure_year
-from esr.lab.reproduce.judging import CROSSED, Example, ExperimentResults, Promotion, Verdict, judge
-from esr.lab.reproduce.second_task import measure_second_task
+from esr.lab.reproduce.data import Year, find_raw_files, load, measure_second_task, measure_year
+from esr.lab.reproduce.judging import Example, ExperimentResults, Promotion, Verdict, judge
 from esr.lab.reproduce.systems import (
     BOTH_YEARS,
+    CROSSED,
     STATISTICS,
     SUBJECTIVE,
     SYSTEMS,
+    Pooled,
     Protocol,
     SystemFigures,
     TrainedSystem,
-    with_prior,
-)
-from esr.lab.reproduce.training import (
-    Pooled,
     YearExperiment,
     build_index,
     cross,
@@ -37,6 +34,7 @@ from esr.lab.reproduce.training import (
     open_grid,
     open_indexes,
     read_feature,
+    with_prior,
 )
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import open_searcher

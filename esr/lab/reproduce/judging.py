@@ -17,8 +17,7 @@ import numpy.typing as npt
 
 from esr.lab.curves import Estimates
 from esr.lab.measures import SystemComparison, compare_systems
-from esr.lab.reproduce.data import YEARS, Findings, YearStatistics
-from esr.lab.reproduce.second_task import SecondTask
+from esr.lab.reproduce.data import YEARS, Findings, SecondTask, YearStatistics
 from esr.lab.reproduce.systems import MAIN, Protocol, SystemFigures, TrainedSystem
 from esr.lab.results import format_difference, format_p
 from esr.plans.evaluate import Array
@@ -115,10 +114,6 @@ class ExperimentResults:
         if ours is None or theirs is None:
             return None
         return compare_systems(ours, theirs, resamples=_RESAMPLES)
-
-
-CROSSED = "crossed"
-"""The reading in which each topic is ranked with parameters trained on the other year."""
 
 
 # Targets and verdicts

@@ -1,22 +1,56 @@
-"""The systems of the papers' tables, and the protocol.
+"""The systems of the papers' tables, the protocol, and the training and testing of systems by it.
 
 A system is a ranking with tuned or fixed parameters. The papers leave some questions of their protocol open;
-these are the options of `Protocol`.
+these are the options of `Protocol`. Systems are trained and tested on one year, or on the topics of one year
+in a larger collection.
+
+The fourth paper has the topics of both years in one collection, which can be interpreted in several ways. It
+evaluates sentences of AQUAINT by the judgements of the Novelty track, which cover only the documents of the
+topics. Sentences of AQUAINT that are in the track have the track's text and ids. All others are split by esr,
+have no parse, and count as not relevant.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import dataclasses
+import hashlib
+import json
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
 
-from esr import models
+import numpy as np
+from msgspec.structs import replace
+
+import esr
+from esr import loaders, models
+from esr.errors import EsrError
+from esr.index.factory import open_writer
+from esr.index.filters import NO_FILTERS
+from esr.index.writer import LoadOptions
 from esr.lab import measures
+from esr.lab.curves import (
+    Estimates,
+    EstimationOptions,
+    ValueCounts,
+    count_feature_values,
+    estimate_indep_and_floe,
+)
+from esr.lab.grid import Grid, build_default_grid, expand_grid
 from esr.lab.reproduce.annotations import NAMES, OPINIONS
-from esr.lab.reproduce.data import YEARS
+from esr.lab.reproduce.data import ANALYZER, YEARS, Year
+from esr.lab.tuner import Task, Tuner
 from esr.models.language_models import MU_GRID
+from esr.models.static_scores import BUILTIN_FEATURES, Adjustment, feature_column, get_form
 from esr.plans.plan import CandidateRule
 from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import Searcher, UnsearchableQuery, open_searcher
 from esr.registry import Value
+from esr.text.document import Document, Located
+from esr.topics import Scores, format_lines
 
 BASELINES = "baselines"
 OPINION = "tfisf with features of opinion"
@@ -241,3 +275,298 @@ class SystemFigures:
     values: measures.Values
     means: Mapping[str, float]
     top_length: float
+
+
+# Training and testing
+
+
+class TopicIndex(NamedTuple):
+    """An index and its tasks."""
+
+    searcher: Searcher
+    tasks: list[Task]
+
+
+@contextmanager
+def open_indexes(year: Year, work: Path, protocol: Protocol) -> Iterator[list[TopicIndex]]:
+    """Open one index for the year, or with `topic` statistics one per topic, in the order of topics."""
+    folder = work / year.name
+    with ExitStack() as stack:
+        if protocol.statistics == "year":
+            place = build_index(year.documents, folder / "index", protocol.enrich)
+            yield [TopicIndex(stack.enter_context(open_searcher(str(place))), list(year.tasks))]
+            return
+        by_id = {document.id: document for document in year.documents}
+        indexes = []
+        for number, task in enumerate(year.tasks):
+            documents = [by_id[id] for id in year.allowed[task.topic]]
+            place = build_index(documents, folder / "topics" / f"{number:03}", protocol.enrich)
+            indexes.append(TopicIndex(stack.enter_context(open_searcher(str(place))), [task]))
+        yield indexes
+
+
+def build_index(
+    documents: Iterable[Document], where: Path, enrich: bool = False, digest: str | None = None
+) -> Path:
+    """Build the index of these documents, or reuse it if an earlier call built it.
+
+    `digest` replaces that of the documents, which are then read only if the index is built, and not enriched.
+    """
+    parts: list[str] = []
+    if digest is None:
+        documents = list(documents)
+        sentences = [sentence for document in documents for sentence in document.sentences]
+        if enrich and not any(sentence.features for sentence in sentences):
+            parts += ["features", "entities"]
+        if enrich and not any(sentence.parse for sentence in sentences):
+            parts.append("parse")
+        content = hashlib.sha256(repr((esr.__version__, parts)).encode())
+        for document in documents:
+            text = [(s.id, s.text, sorted(s.features.items()), s.parse) for s in document.sentences]
+            content.update(repr((document.id, text)).encode())
+        digest = content.hexdigest()
+    digest_file = where.with_name(f"{where.name}.sha256")
+    if not digest_file.exists() or digest_file.read_text("utf-8") != digest:
+        digest_file.unlink(missing_ok=True)
+        # Without titles: in the papers, a document consists of its sentences.
+        options = LoadOptions(if_exists="replace", analyzer=ANALYZER, title=False)
+        open_writer(str(where), options).load(Located(str(where), d) for d in documents)
+        if parts:
+            with esr.open(str(where)) as index:
+                index.enrich(*parts)  # type: ignore[arg-type]
+        digest_file.write_text(digest, "utf-8")
+    return where
+
+
+def open_grid(system: System, start: Ranking, protocol: Protocol) -> Grid:
+    """The values to try for each parameter that the ranking leaves open."""
+    if system.is_fixed:
+        return {}
+    grid = build_default_grid(start) if system.grid is None else system.grid
+    return {name: protocol.grid.get(name.rpartition(".")[2], values) for name, values in grid.items()}
+
+
+class YearExperiment:
+    """Trains and tests systems on the topics of one year."""
+
+    def __init__(self, year: Year, topic_indexes: list[TopicIndex], protocol: Protocol) -> None:
+        self.year = year
+        self._topic_indexes = topic_indexes
+        self._protocol = protocol
+        self._tuners = [Tuner(i.searcher, i.tasks, OBJECTIVE, protocol.depth) for i in topic_indexes]
+        self._evaluator = measures.Evaluator(EVALUATED, year.qrels)
+        self._figures: dict[str, SystemFigures] = {}
+        self._estimates: dict[tuple[str, str], Estimates] = {}
+        self._features = set(BUILTIN_FEATURES).union(
+            set.intersection(*(set(index.searcher.index.features()) for index in topic_indexes))
+        )
+        self._has_parses = any(index.searcher.index.has_parses() for index in topic_indexes)
+
+    def can_run(self, system: System) -> bool:
+        """Whether the year has the features and parses that the system needs."""
+        has_feature = system.feature is None or system.feature[0] in self._features
+        return self.year.name in system.years and has_feature and (self._has_parses or not system.uses_parses)
+
+    def has_feature(self, feature: str) -> bool:
+        return feature in self._features
+
+    def read_feature(self, feature: str) -> dict[str, float]:
+        """The known values of a feature by sentence, in the documents of the topics."""
+        values: dict[str, float] = {}
+        for searcher, tasks in self._topic_indexes:
+            ids = dict.fromkeys(id for task in tasks for id in self.year.sentences(task.topic))
+            values |= read_feature(searcher, list(ids), feature)
+        return values
+
+    def train(
+        self, systems: Iterable[str] = SYSTEMS, tick: Callable[[str], None] = lambda name: None
+    ) -> dict[str, TrainedSystem]:
+        """The best setting of every system that can run, in this order. `tick` is called with each name."""
+        trained: dict[str, TrainedSystem] = {}
+        for system in (SYSTEMS[name] for name in systems):
+            if self.can_run(system) and (not system.base or system.base in trained):
+                trained[system.name] = self._train_system(system, trained)
+            tick(system.name)
+        return trained
+
+    def _train_system(self, system: System, trained: Mapping[str, TrainedSystem]) -> TrainedSystem:
+        if system.feature is None:
+            inherited = {name: trained[other].ranking.params[name] for other, name in system.inherits}
+            candidates = self._protocol.candidates(system.ranking.model)
+            params = {**system.ranking.params, **inherited}
+            return self._tune(system, replace(system.ranking, params=params, candidates=candidates))
+        base = trained[system.base].ranking
+        feature, form = system.feature
+        curve = self.estimate(base, feature).curve(form) if get_form(form).is_trained else None
+        adjustment = Adjustment(feature, form, curve=curve)
+        return self._tune(system, replace(base, features=(*base.features, adjustment)))
+
+    def _tune(self, system: System, start: Ranking) -> TrainedSystem:
+        settings = expand_grid(start, open_grid(system, start, self._protocol))
+        means = np.hstack([tuner.compute_figures(settings) for tuner in self._tuners]).mean(axis=1)
+        best = int(np.argmax(means))
+        return TrainedSystem(settings[best], float(means[best]), len(settings))
+
+    def estimate(self, base: Ranking, feature: str) -> Estimates:
+        """The estimates for a feature over a base, from all topics of the year."""
+        key = json.dumps(base.as_dict(), sort_keys=True), feature
+        if key not in self._estimates:
+            counts = [count_feature_values(i.searcher, i.tasks, base, feature) for i in self._topic_indexes]
+            self._estimates[key] = estimate_indep_and_floe(add_counts(counts), EstimationOptions())
+        return self._estimates[key]
+
+    def test(self, ranking: Ranking) -> SystemFigures:
+        """The figures of a setting on the run that `esr run` would write."""
+        key = json.dumps(ranking.as_dict(), sort_keys=True)
+        if key not in self._figures:
+            run = self.run(ranking)
+            values = self._evaluator.evaluate(run)
+            self._figures[key] = SystemFigures(values, mean_values(values), self._measure_top_length(run))
+        return self._figures[key]
+
+    def run(self, ranking: Ranking, *, restricted: bool = True) -> Scores:
+        """The scores of every topic's sentences, best first.
+
+        Unless `restricted`, documents of all topics are searched.
+        """
+        run: Scores = {}
+        for searcher, tasks in self._topic_indexes:
+            for task in tasks:
+                filters = task.filters if restricted else NO_FILTERS
+                try:
+                    answer = searcher.search(
+                        task.query,
+                        self._protocol.depth,
+                        ranking=ranking,
+                        filters=filters,
+                        records=False,
+                        literal=True,
+                    )
+                except UnsearchableQuery:  # only stop words: no answer
+                    continue
+                if answer.incomplete:
+                    raise EsrError(f"topic {task.topic}: the answer is incomplete: {answer.incomplete}")
+                lines = (line.split() for line in format_lines(task.topic, answer.hits, "esr"))
+                run[task.topic] = {words[2]: float(words[4]) for words in lines}
+        return run
+
+    def _measure_top_length(self, run: Scores) -> float:
+        """The mean length of the top sentences of a topic, averaged over topics with an answer."""
+        lengths = self.year.lengths
+        tops = [[lengths[s] for s in list(scores)[:TOP] if s in lengths] for scores in run.values()]
+        means = [np.mean(top) for top in tops if top]
+        return float(np.mean(means)) if means else 0.0
+
+
+def mean_values(values: measures.Values) -> dict[str, float]:
+    """The means over topics by measure."""
+    return {name: math.fsum(by_topic.values()) / len(by_topic) for name, by_topic in values.items()}
+
+
+_BATCH = 500
+
+
+def read_feature(searcher: Searcher, ids: Sequence[str], feature: str) -> dict[str, float]:
+    """The known values of a feature by sentence."""
+    column = feature_column(feature)
+    values: dict[str, float] = {}
+    for start in range(0, len(ids), _BATCH):
+        batch = ids[start : start + _BATCH]
+        numbers = searcher.index.evidence([], batch, [column]).columns[column].tolist()
+        values |= {id: n for id, n in zip(batch, numbers, strict=True) if not math.isnan(n)}
+    return values
+
+
+def add_counts(counts: Sequence[ValueCounts]) -> ValueCounts:
+    """The counts of several indexes together."""
+    if len(counts) == 1:
+        return counts[0]
+    values = np.unique(np.concatenate([each.values for each in counts]))
+    sums = {name: np.zeros(len(values), np.int64) for name in ("everywhere", "relevant", "top")}
+    for each in counts:
+        places = np.searchsorted(values, each.values)
+        for name, total in sums.items():
+            total[places] += getattr(each, name)
+    return ValueCounts(values, **sums)
+
+
+# The topics of both years in one collection
+
+READINGS = {
+    "topic": "the documents of the topic",
+    "pooled": "the documents of all topics of both years",
+    "aquaint": "all of AQUAINT",
+}
+CROSSED = "crossed"
+"""The reading in which each topic is ranked with parameters trained on the other year."""
+POOLED_SYSTEMS = (
+    "tfisf",
+    "kld",
+    *(model + suffix for suffix in MRF_SUFFIXES.values() for model in MRF_MODELS),
+)
+Pooled = dict[tuple[str, str], dict[str, SystemFigures]]
+Tick = Callable[[str], None]
+
+
+def cross(
+    experiments: Mapping[str, YearExperiment], trained: Mapping[str, Mapping[str, TrainedSystem]]
+) -> dict[str, SystemFigures]:
+    """Each system on the topics of both years, with its setting of the other year."""
+    figures = {}
+    for system in POOLED_SYSTEMS:
+        if not all(system in trained[year] for year in BOTH_YEARS):
+            continue
+        values: measures.Values = {name: {} for name in EVALUATED}
+        for year, other in zip(BOTH_YEARS, reversed(BOTH_YEARS), strict=True):
+            for name, by_topic in experiments[year].test(trained[other][system].ranking).values.items():
+                values[name] |= by_topic
+        figures[system] = SystemFigures(values, mean_values(values), 0.0)
+    return figures
+
+
+def measure_pooled(
+    years: Mapping[str, Year], aquaint: Sequence[Path], work: Path, protocol: Protocol, tick: Tick
+) -> Pooled:
+    """The systems in one collection of both years' documents, and in AQUAINT if there is any.
+
+    Empty unless there are both years.
+    """
+    if not set(BOTH_YEARS) <= set(years):
+        return {}
+    documents = {document.id: document for year in BOTH_YEARS for document in years[year].documents}
+    places = {"pooled": build_index(documents.values(), work / "pooled" / "index", protocol.enrich)}
+    if aquaint:
+        tick("indexing AQUAINT")
+        digest = _digest(documents, aquaint)
+        places["aquaint"] = build_index(
+            _read_aquaint(documents, aquaint), work / "aquaint" / "index", digest=digest
+        )
+    pooled: Pooled = {}
+    for reading, place in places.items():
+        with ExitStack() as stack:
+            searcher = stack.enter_context(open_searcher(str(place)))
+            experiments = {}
+            for name in BOTH_YEARS:
+                tasks = [dataclasses.replace(task, filters=NO_FILTERS) for task in years[name].tasks]
+                experiments[name] = YearExperiment(years[name], [TopicIndex(searcher, tasks)], protocol)
+            trained = {
+                name: experiment.train(POOLED_SYSTEMS, lambda system, r=reading: tick(f"{r} {system}"))  # type: ignore[misc]
+                for name, experiment in experiments.items()
+            }
+            pooled[CROSSED, reading] = cross(experiments, trained)
+    return pooled
+
+
+def _read_aquaint(documents: Mapping[str, Document], files: Sequence[Path]) -> Iterator[Document]:
+    """The documents of AQUAINT. Those that are in the track are replaced by the track's version."""
+    yield from documents.values()
+    for path in files:
+        for _, document in loaders.read_documents([str(path)], "trec"):
+            if document.id not in documents:
+                yield document
+
+
+def _digest(documents: Mapping[str, Document], files: Sequence[Path]) -> str:
+    states = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files]
+    texts = [(id, [(s.id, s.text, s.parse) for s in d.sentences]) for id, d in documents.items()]
+    return hashlib.sha256(repr((states, texts)).encode()).hexdigest()

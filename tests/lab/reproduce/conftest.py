@@ -10,8 +10,7 @@ import pytest
 from esr.lab.reproduce import experiment
 from esr.lab.reproduce.data import Year, find_raw_files, load
 from esr.lab.reproduce.judging import ExperimentResults
-from esr.lab.reproduce.systems import Protocol
-from esr.lab.reproduce.training import YearExperiment, open_indexes
+from esr.lab.reproduce.systems import Protocol, YearExperiment, open_indexes
 from tests.lab.reproduce import miniature
 
 GRID = {

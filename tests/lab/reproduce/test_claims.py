@@ -14,7 +14,6 @@ from esr.lab.reproduce.claims import ADDED, PUBLISHED, TARGETS
 from esr.lab.reproduce.experiment import POOLED, measure_interpretations
 from esr.lab.reproduce.judging import (
     BOTH_WAYS,
-    CROSSED,
     MAIN_PAIRS,
     MET,
     NOT_MET,
@@ -40,22 +39,21 @@ from esr.lab.reproduce.judging import (
 )
 from esr.lab.reproduce.systems import (
     BOTH_YEARS,
+    CROSSED,
+    POOLED_SYSTEMS,
     SUBJECTIVE,
     SYSTEMS,
     Protocol,
     SystemFigures,
     TrainedSystem,
-    with_feature,
-    with_prior,
-)
-from esr.lab.reproduce.training import (
-    POOLED_SYSTEMS,
     YearExperiment,
     add_counts,
     build_index,
     open_grid,
     open_indexes,
     read_feature,
+    with_feature,
+    with_prior,
 )
 from esr.lab.tuner import Task
 from esr.models.language_models import MU_GRID
@@ -503,7 +501,7 @@ def test_only_sentences_of_the_topics_documents_are_ranked(years, work):
 
 @pytest.mark.slow
 def test_the_top_length_averages_the_best_sentences_of_each_topic(year_experiment, years, monkeypatch):
-    monkeypatch.setattr("esr.lab.reproduce.training.TOP", 7)
+    monkeypatch.setattr("esr.lab.reproduce.systems.TOP", 7)
     ranking = Ranking("dir", priors={"length": 1.0}, candidates="matching")
     lengths = years["2003"].lengths
     means = [
