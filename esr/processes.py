@@ -12,7 +12,10 @@ from contextlib import contextmanager, suppress
 from contextvars import copy_context
 from pathlib import Path
 from threading import Thread, current_thread, main_thread
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    import subprocess
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -77,6 +80,29 @@ def exit_without_parent(*_: object) -> None:
     parent = multiprocessing.parent_process()
     if parent is not None and os.getppid() != parent.pid:
         os._exit(1)
+
+
+def can_start_python() -> bool:
+    """Whether `start_python` works: a program that was frozen into one file has no interpreter."""
+    return bool(sys.executable) and not hasattr(sys, "frozen")
+
+
+def start_python(program: str, *arguments: str) -> subprocess.Popen[bytes]:
+    """Start a Python process with the text of a program, which can import what this process can.
+
+    Its standard input and output are unbuffered pipes; its errors are discarded. It does not import the main
+    module, unlike a process of multiprocessing. Raises OSError.
+    """
+    import subprocess  # every search imports this module
+
+    return subprocess.Popen(
+        [sys.executable, "-P", "-c", program, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        bufsize=0,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path))},
+    )
 
 
 def run_together(*tasks: Callable[[], object]) -> None:

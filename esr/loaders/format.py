@@ -122,7 +122,8 @@ class Format(Struct, frozen=True):
     names of fields. With `may_lack_documents`, a file may contain only other items, such as pictures. Files
     of an `is_text` format do not declare their encoding; `read` gets them in UTF-8. Files of an
     `often_incidental` format are read in folders only if they have one of its suffixes. A file in an
-    `is_container` format is a zip archive that is read as one source.
+    `is_container` format is a zip archive that is read as one source. Files of an `is_confined` format are
+    read by a child process with limits, and their results are held at once.
     """
 
     name: str
@@ -137,6 +138,7 @@ class Format(Struct, frozen=True):
     is_text: bool = False
     often_incidental: bool = False
     is_container: bool = False
+    is_confined: bool = False
 
 
 WITHDRAWN = "cancelled or withheld"

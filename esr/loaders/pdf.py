@@ -59,6 +59,7 @@ _LINE_END_HYPHEN = "\2"
     suffixes=(".pdf",),
     sniff=lambda head: head.startswith(b"%PDF-"),
     needs=("pypdfium2",),
+    is_confined=True,
 )
 def read(source: Source) -> Iterator[Record | Remark]:
     """The record of the file. Raises InputError if it is broken or encrypted, or has only pictures."""

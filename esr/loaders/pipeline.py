@@ -21,6 +21,7 @@ from msgspec.structs import replace
 
 from esr.errors import EsrError, InputError, UsageError, to_one_line
 from esr.loaders.adapter import LanguageDetector, describe_uncertain
+from esr.loaders.confined_process import hold_process
 from esr.loaders.encoding import check_encoding
 from esr.loaders.fields import look_into_objects, parse_constants, parse_mapping, read_paragraphs
 from esr.loaders.files import FileFilter, FoundFile, Limits, is_hidden
@@ -361,7 +362,7 @@ class DocumentPipeline:
         A malformed document raises InputError, unless it goes to a file or `collect_all` is set. TooManyEmpty
         is raised after the last document if too many have no sentence.
         """
-        with _open_for_writing(self._malformed_file) as self._malformed_stream:
+        with hold_process(), _open_for_writing(self._malformed_file) as self._malformed_stream:
             on_malformed = self._add_malformed if self.tolerates_malformed or collect_all else None
             callbacks = Callbacks(on_malformed, self._skipped.add, self._remarks.add, self._add_unknown_files)
             documents = self._read(callbacks)

@@ -25,6 +25,7 @@ from esr.errors import InputError, UsageError, to_one_line
 from esr.extras import require
 from esr.loaders import ir_datasets
 from esr.loaders.adapter import RecordAdapter
+from esr.loaders.confined_process import read_confined
 from esr.loaders.encoding import decode_source
 from esr.loaders.fields import apply_constants, find_replaced
 from esr.loaders.files import (
@@ -299,7 +300,8 @@ class SourceReader:
     def _read_format(self, format: Format, source: Source) -> Iterator[tuple[int, ReadResult]]:
         """The records of a source with the fields of documents, numbered from 1. Remarks are passed on."""
         number = 0
-        for result in format.read(self._prepare(source, format)):
+        source = self._prepare(source, format)
+        for result in read_confined(format, source) if format.is_confined else format.read(source):
             if isinstance(result, Remark):
                 self._remark(result.where, result.text, result.unit)
                 continue

@@ -30,6 +30,7 @@ from msgspec import Struct, field
 
 from esr.folder.format.segment import compress, decode_texts, encode_document, encode_paragraphs
 from esr.index.writer import Description
+from esr.processes import can_start_python, start_python
 from esr.text.analyzer import WORDS_ANALYZER, Analyzer, get_analyzer
 from esr.text.document import Document, Located, custom_id_positions
 from esr.text.tokenizer import PADDING
@@ -273,8 +274,7 @@ _EXIT_TIMEOUT = 1.0  # seconds
 def can_start_worker() -> bool:
     """Whether there is a spare processor, and pipes can be non-blocking."""
     processors = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1)
-    can_spawn = bool(sys.executable) and not hasattr(sys, "frozen")
-    return os.name == "posix" and len(processors) > 1 and can_spawn
+    return os.name == "posix" and len(processors) > 1 and can_start_python()
 
 
 class WorkerClient:
@@ -282,15 +282,7 @@ class WorkerClient:
 
     def __init__(self, analyzer: str, title: bool) -> None:
         """Start the process. Raises OSError if that fails."""
-        command = [sys.executable, "-P", "-c", _WORKER]
-        self._process = subprocess.Popen(
-            [*command, analyzer, "title" if title else "no-title"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            bufsize=0,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path))},
-        )
+        self._process = start_python(_WORKER, analyzer, "title" if title else "no-title")
         assert self._process.stdin and self._process.stdout
         self._input, self._output = self._process.stdin, self._process.stdout
         for pipe in (self._input, self._output):
