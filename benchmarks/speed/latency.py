@@ -20,10 +20,10 @@ from esr.folder.format.snapshot import Snapshot
 from esr.folder.search.cache import SearchCache
 from esr.folder.search.candidates import search_exhaustive
 from esr.folder.search.kernel_loader import LOADER
-from esr.folder.search.memory import SearchMemory
 from esr.folder.search.records import DocumentCache, read_records
 from esr.index.filters import NO_FILTERS
 from esr.index.hits import Hit, LazyHits
+from esr.index.limits import SearchMemory
 from esr.models import MODELS
 from esr.models.static_scores import PRIORS
 from esr.ranking.ranking import Ranking

@@ -7,10 +7,14 @@ engine. The environment variable ESR_CACHE_BYTES limits what a process caches of
 from __future__ import annotations
 
 import os
+import threading
 import time
-from collections.abc import Iterator
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from operator import attrgetter
+from typing import Any, TypeVar
 
 from esr.errors import EngineUnreachable, UsageError
 
@@ -57,3 +61,85 @@ def read_cache_limit() -> int:
     if limit < LEAST:
         raise UsageError(f"{VARIABLE} must be a whole number of bytes, at least {LEAST:,}, not {text!r}")
     return limit
+
+
+_LEAST_SIZE = 1 << 10
+"""Least size in bytes that a value counts as, which limits the number of small values."""
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+
+class SearchMemory:
+    """Values by key, shared by the caches of a folder's searches.
+
+    If they exceed the limit together, the least recently used are dropped. A single value may exceed the limit, since its search needs it. Threads share it.
+    """
+
+    def __init__(self, limit: int | None = None) -> None:
+        self.limit = read_cache_limit() if limit is None else limit
+        self.used = 0
+        """Size of all values in bytes."""
+        self._values: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
+        """Values with their sizes, most recently used last."""
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def get(self, key: Hashable, make: Callable[[], V], size: Callable[[V], int] = attrgetter("nbytes")) -> V:
+        """The value of a key, created if missing. If it grows later, call `resize`.
+
+        Two threads may create it at once; both get the same value.
+        """
+        with self._lock:
+            entry = self._values.get(key)
+            if entry is not None:
+                self._values.move_to_end(key)
+                used: V = entry[0]
+                return used
+        made = make()
+        with self._lock:
+            value: V = self._values[key][0] if key in self._values else made
+            self._use(key, value, size(value))
+        return value
+
+    def get_many(
+        self,
+        keys: Collection[K],
+        make: Callable[[Sequence[K]], Sequence[V]],
+        size: Callable[[V], int] = attrgetter("nbytes"),
+    ) -> dict[K, V]:
+        """The values of distinct keys. Missing values are created together, in order."""
+        found: dict[K, V] = {}
+        missing: list[K] = []
+        values = self._values
+        with self._lock:
+            for key in keys:
+                entry = values.get(key)
+                if entry is None:
+                    missing.append(key)
+                else:
+                    values.move_to_end(key)
+                    found[key] = entry[0]
+        if missing:
+            made = list(zip(missing, make(missing), strict=True))
+            found.update(made)
+            with self._lock:
+                for key, value in made:
+                    self._use(key, value, size(value))
+        return found
+
+    def resize(self, key: Hashable, size: int) -> None:
+        """Update the size of a value that has grown in use."""
+        with self._lock:
+            if key in self._values:
+                self._use(key, self._values[key][0], size)
+
+    def _use(self, key: Hashable, value: object, size: int) -> None:
+        _, before = self._values.pop(key, (None, 0))
+        size = max(size, _LEAST_SIZE)
+        self._values[key] = value, size
+        self.used += size - before
+        while self.used > self.limit and len(self._values) > 1:
+            self.used -= self._values.popitem(last=False)[1][1]

@@ -15,9 +15,9 @@ import numpy.typing as npt
 
 from esr.folder.format.files import Mask
 from esr.folder.format.segment import LANGUAGE, NO_DATE, Segment
-from esr.folder.search.memory import SearchMemory
 from esr.folder.search.vocabulary import PositionCache, Positions, find_phrase, find_prefix, mask_prefix
 from esr.index.filters import Filters
+from esr.index.limits import SearchMemory
 from esr.index.names import name_key
 from esr.plans import plan
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from esr.folder.format.files import Numbers
 from esr.folder.format.segment import NO_DATE, Postings, Segment
 from esr.folder.format.snapshot import IMPORTANCE, Snapshot, reduce_by_document
-from esr.folder.search.memory import SearchMemory
+from esr.index.limits import SearchMemory
 from esr.plans.evaluate import Array, Evidence, apply_static_score
 from esr.plans.plan import DAY, FEATURE_PREFIX, FieldName, Plan, StaticScore
 

@@ -25,7 +25,7 @@ from esr.folder.format.snapshot import CommitStatistics
 from esr.folder.kernel import layout
 from esr.folder.kernel.layout import HYPERBOLA, LOGARITHM, MIXTURE, Commit, Formula, Scratch, Transform
 from esr.folder.search.kernel_loader import LOADER
-from esr.folder.search.memory import SearchMemory
+from esr.index.limits import SearchMemory
 from esr.plans.bounds import Bound
 from esr.plans.evaluate import Array, round_outward, saturate
 from esr.plans.plan import Mixture, PlanTerm, Saturation

@@ -14,8 +14,8 @@ import numpy as np
 from esr.folder.format.files import Numbers
 from esr.folder.format.segment import NO_PARAGRAPH, Segment, ShownDocument, read_shown
 from esr.folder.format.snapshot import Snapshot
-from esr.folder.search.memory import SearchMemory
 from esr.index.hits import SentenceRecord
+from esr.index.limits import SearchMemory
 from esr.text.document import default_id_prefix
 
 

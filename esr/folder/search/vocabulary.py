@@ -21,8 +21,8 @@ from esr.folder.format.segment import Segment
 from esr.folder.format.snapshot import Snapshot
 from esr.folder.format.words import BLOCK_BITS, WordPositions, WordTable, sign_word
 from esr.folder.search.kernel_loader import LOADER
-from esr.folder.search.memory import SearchMemory
 from esr.folder.search.records import DocumentCache, read_records
+from esr.index.limits import SearchMemory
 from esr.index.names import SAMPLE, choose_written_form
 
 _LONGEST_CHARACTER = 4  # bytes of UTF-8

@@ -21,11 +21,10 @@ from esr.folder.format.segment import Segment
 from esr.folder.index import EmbeddedIndex
 from esr.folder.search import records
 from esr.folder.search.kernel_loader import LOADER
-from esr.folder.search.memory import SearchMemory
 from esr.folder.search.records import DocumentCache, DocumentKey
 from esr.folder.write import segment_writer
 from esr.index.filters import Filters
-from esr.index.limits import DEFAULT_CACHE_LIMIT, VARIABLE
+from esr.index.limits import DEFAULT_CACHE_LIMIT, VARIABLE, SearchMemory
 from esr.plans.plan import HasTerm, HasWords, Plan, StaticScore
 from esr.query import parse
 from esr.ranking.ranking import Ranking

@@ -20,8 +20,8 @@ from esr.folder.index import EmbeddedIndex
 from esr.folder.search import impacts
 from esr.folder.search.impacts import ImpactCache, ImpactComputation, Impacts
 from esr.folder.search.kernel_loader import KERNEL, LOADER
-from esr.folder.search.memory import SearchMemory
 from esr.folder.write.segment_writer import FULL_TERMS
+from esr.index.limits import SearchMemory
 from esr.plans.plan import Affine, Mixture, Plan, PlanTerm
 from esr.ranking.ranking import Ranking
 from esr.text.document import Located

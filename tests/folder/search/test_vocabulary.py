@@ -14,12 +14,12 @@ from esr.folder.index import EmbeddedIndex
 from esr.folder.search import vocabulary
 from esr.folder.search.candidates import count_masked
 from esr.folder.search.kernel_loader import KERNEL, LOADER
-from esr.folder.search.memory import SearchMemory
 from esr.folder.search.records import DocumentCache
 from esr.folder.search.vocabulary import PositionCache, WordUsage, find_phrase, find_prefix, mask_prefix
 from esr.folder.write import segment_writer
 from esr.folder.write.segment_writer import TokenizedTexts, save_word_table
 from esr.index.filters import NO_FILTERS
+from esr.index.limits import SearchMemory
 from esr.index.names import SAMPLE
 from esr.plans.plan import HasWords
 from esr.ranking.searcher import open_searcher
