@@ -73,7 +73,8 @@ V = TypeVar("V")
 class SearchMemory:
     """Values by key, shared by the caches of a folder's searches.
 
-    If they exceed the limit together, the least recently used are dropped. A single value may exceed the limit, since its search needs it. Threads share it.
+    If they exceed the limit together, the least recently used are dropped. A single value may exceed the
+    limit, since its search needs it. Threads share it.
     """
 
     def __init__(self, limit: int | None = None) -> None:

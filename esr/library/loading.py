@@ -27,11 +27,12 @@ from esr.stdlib import cached_property
 from esr.text.analyzer import (
     BY_LANGUAGE,
     MULTILINGUAL_ANALYZER,
+    abridge,
     choose_analyzer,
+    detect_language,
     find_misfits,
     get_definition,
 )
-from esr.text.detection import abridge, detect_language
 from esr.text.document import Document, Located
 from esr.wording import count
 

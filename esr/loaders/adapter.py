@@ -31,8 +31,8 @@ from esr.loaders.fields import (
     read_paragraphs,
 )
 from esr.loaders.format import Format, Malformed, Record, Remark, Skipped
+from esr.text.analyzer import MAX_CHARACTERS, detect_language
 from esr.text.dates import UnclearDate, is_iso_date, parse_date_start, read_date, to_iso_date
-from esr.text.detection import MAX_CHARACTERS, detect_language
 from esr.text.document import LIST_FIELDS, METADATA, TEXT_FIELDS, Document
 from esr.text.validate import SENTENCE_FIELDS, build_document
 

@@ -31,7 +31,14 @@ from esr.query.query import TEXT, ParsedQuery, has_relative_dates, resolve_dates
 from esr.ranking import boosts
 from esr.ranking.prepared_query import Answer, PreparedQuery, elapsed_ms, plan_query
 from esr.ranking.ranking import NO_EXPANSIONS, Ranking
-from esr.text.analyzer import BY_LANGUAGE, UNKNOWN_LANGUAGE, get_analyzer, language_group, words_of_terms
+from esr.text.analyzer import (
+    BY_LANGUAGE,
+    UNKNOWN_LANGUAGE,
+    detect_language,
+    get_analyzer,
+    language_group,
+    words_of_terms,
+)
 from esr.text.dates import normalise_date, parse_date_start
 from esr.text.document import PARSE
 
@@ -310,8 +317,6 @@ def find_language(index: Index, query: ParsedQuery) -> QueryLanguage:
     it. Then it is the language that has most of the query's words and, of several such languages, the one
     with the most sentences with its rarest word. A query without words has no language.
     """
-    from esr.text.detection import detect_language  # needed by few indices
-
     has_words = any(clause.field == TEXT for group in query.groups for clause in group.clauses)
     if not has_words and query.language is None:
         return QueryLanguage(None)
