@@ -24,10 +24,9 @@ from esr.cli.output import open_output
 from esr.cli.source_options import impacts, keep, workers
 from esr.errors import UsageError
 from esr.index import factory
-from esr.index.access import ROLES, create_api_key, parse_alias, role_descriptors
 from esr.index.contract import Index
 from esr.index.generations import KEPT, SERVING, STATES, CopyReport, Drift, Generation, describe_missing
-from esr.index.login_variables import redact
+from esr.index.login_variables import ROLES, redact
 from esr.index.writer import LoadOptions
 from esr.plans.plan import Mixture
 from esr.processes import exit_on_sigterm
@@ -463,7 +462,7 @@ def roles(aliases: tuple[str, ...], roles: tuple[str, ...], file: Path | None, p
       esr roles news
       esr roles https://localhost:9200/news --role page --key page.key
     """
-    descriptors = role_descriptors([parse_alias(alias) for alias in aliases], roles or tuple(ROLES))
+    descriptors = factory.role_descriptors(aliases, roles or tuple(ROLES))
     if file is None:
         click.echo(json.dumps(descriptors, indent=1))
         return
@@ -475,7 +474,7 @@ def roles(aliases: tuple[str, ...], roles: tuple[str, ...], file: Path | None, p
         raise UsageError(f"cannot create {file}: {error.strerror}") from None
     try:
         with open(descriptor, "w", encoding="utf-8") as out:
-            out.write(create_api_key(aliases[0], descriptors, patience))
+            out.write(factory.create_api_key(aliases[0], descriptors, patience))
     except BaseException:
         file.unlink()
         raise

@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlsplit
 
 from esr.errors import UsageError
 from esr.index.generations import new_generation_name
-from esr.index.login_variables import redact
+from esr.index.login_variables import ROLES, redact
 
 _ALIAS = re.compile(r"[a-z0-9][a-z0-9_.-]*")
 _HOST = re.compile(r"([\w.-]+|\[[0-9a-fA-F:.]+\])(?::(\d{1,5}))?", re.ASCII)
@@ -123,14 +123,6 @@ _PRIVILEGES: Mapping[str, tuple[list[str], list[str]]] = {
     "operator": (_OPERATOR, ["read", "write", "manage"]),
 }
 """Privileges by role: on the cluster, and on the indices of the aliases."""
-ROLES = {
-    "page": "search and read: esr serve, esr search, esr export",
-    "loader": (
-        "write to its indices: esr load, append, sync, remove, enrich, refresh-priors, migrate, rollback, "
-        "delete"
-    ),
-    "operator": "what a loader may, snapshots, and the cluster's settings",
-}
 
 
 def role_descriptors(aliases: Sequence[str], roles: Sequence[str] = tuple(ROLES)) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Opens an index, or an object that changes one, by location: a folder or `http(s)://host:port/alias`.
+"""Opens an index, or what changes one, by its location: a folder or `http(s)://host:port/alias`.
 
 Each function imports its engine when called, so that a user of one engine does not load the other.
 """
@@ -6,9 +6,11 @@ Each function imports its engine when called, so that a user of one engine does 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from os import PathLike, fspath
 from pathlib import Path
+from typing import Any
 
 from esr.errors import UsageError, unknown
 from esr.index.contract import Index
@@ -21,6 +23,7 @@ __all__ = [
     "IF_EXISTS",
     "LoadOptions",
     "back_up_index",
+    "create_api_key",
     "is_elasticsearch",
     "open_delivery",
     "open_generations",
@@ -29,6 +32,7 @@ __all__ = [
     "open_priors",
     "open_writer",
     "restore_index",
+    "role_descriptors",
     "verify_index",
 ]
 
@@ -159,6 +163,27 @@ def restore_index(backup: str, where: str, *, copy: bool) -> CopyReport:
     from esr.folder.write.maintenance import restore
 
     return restore(_folder(backup), _folder(where), copy=copy)
+
+
+def role_descriptors(aliases: Sequence[str], roles: Sequence[str]) -> dict[str, Any]:
+    """What these roles need for aliases, or locations, by role and as Elasticsearch's security API takes it.
+
+    Raises UsageError for a malformed alias.
+    """
+    from esr.elastic import location
+
+    return location.role_descriptors(list(map(location.parse_alias, aliases)), roles)
+
+
+def create_api_key(where: str, role_descriptors: Mapping[str, Any], patience: float = 0.0) -> str:
+    """Create an API key with these roles and return it as ESR_API_KEY takes it.
+
+    Keep trying for `patience` seconds while Elasticsearch is starting. Raises EsrError if the login may not
+    create API keys.
+    """
+    from esr.elastic.requests import issue_api_key
+
+    return issue_api_key(where, role_descriptors, patience)
 
 
 def _folder(where: str) -> Path:

@@ -1,6 +1,6 @@
-"""Environment variables for the login to Elasticsearch, and the removal of logins from printed locations.
+"""The login to Elasticsearch: its environment variables, its roles, and its removal from printed locations.
 
-This module imports neither engine, since the command line names these variables in its options for both.
+This module imports neither engine, since the command line names variables and roles in its options for both.
 """
 
 from __future__ import annotations
@@ -23,7 +23,15 @@ VARIABLES: Mapping[str, str] = {
     CA_FILE: "a file (PEM) with the certificates of the authorities to trust, instead of the system's",
     INSECURE: "1: do not verify Elasticsearch's certificate, and log a warning at each connection",
 }
-
+ROLES = {
+    "page": "search and read: esr serve, esr search, esr export",
+    "loader": (
+        "write to its indices: esr load, append, sync, remove, enrich, refresh-priors, migrate, rollback, "
+        "delete"
+    ),
+    "operator": "what a loader may, snapshots, and the cluster's settings",
+}
+"""What each kind of user of esr does."""
 
 _GIVEN: ContextVar[Mapping[str, str]] = ContextVar("login", default={})  # noqa: B039 - never changed
 _LOGINS = (API_KEY, API_KEY_FILE, USER, PASSWORD, PASSWORD_FILE)

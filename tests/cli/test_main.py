@@ -48,7 +48,7 @@ main(standalone_mode=False)
 print(len(os.listdir("/proc/self/task")), os.environ.get("OPENBLAS_NUM_THREADS"))
 """
 UNNEEDED = (
-    "elasticsearch esr.cli.load esr.encoders esr.index.access esr.elastic esr.enrichment "
+    "elasticsearch esr.cli.load esr.encoders esr.elastic esr.enrichment "
     "esr.lab esr.loaders esr.plans.bounds flask numba numpy.ma requests scipy webui "
     # The kernel is not loaded in a search from the command line.
     "esr.folder.search.impacts esr.folder.kernel.layout "
