@@ -20,8 +20,7 @@ from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from esr.elastic import meta
-from esr.elastic.cluster import AliasTargets, Cluster, look_up
-from esr.elastic.location import documents_index
+from esr.elastic.cluster import AliasTargets, Cluster, documents_index, look_up
 from esr.elastic.meta import Load
 from esr.errors import EsrError
 from esr.index.generations import BROKEN, KEPT, LOADING, SERVING

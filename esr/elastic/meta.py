@@ -15,17 +15,18 @@ from typing import Any
 from elasticsearch import AuthorizationException, Elasticsearch, NotFoundError
 
 from esr import resources
-from esr.elastic.cluster import AliasTargets, Cluster
-from esr.elastic.dialect import Dialect
-from esr.elastic.documents import added_properties
-from esr.elastic.location import (
+from esr.elastic.cluster import (
     DOCUMENTS,
     SENTENCES,
+    AliasTargets,
+    Cluster,
     belongs_to,
     documents_index,
     generation_name,
     sentences_index,
 )
+from esr.elastic.dialect import Dialect
+from esr.elastic.documents import added_properties
 from esr.elastic.login import is_from_elasticsearch
 from esr.elastic.requests import ask
 from esr.errors import IndexUnusable

@@ -170,9 +170,9 @@ def role_descriptors(aliases: Sequence[str], roles: Sequence[str]) -> dict[str, 
 
     Raises UsageError for a malformed alias.
     """
-    from esr.elastic import location
+    from esr.elastic import cluster
 
-    return location.role_descriptors(list(map(location.parse_alias, aliases)), roles)
+    return cluster.role_descriptors(list(map(cluster.parse_alias, aliases)), roles)
 
 
 def create_api_key(where: str, role_descriptors: Mapping[str, Any], patience: float = 0.0) -> str:

@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from esr.elastic import loads, meta
-from esr.elastic.cluster import Cluster
+from esr.elastic.cluster import DOCUMENTS, Cluster, documents_index, new_sentences_index
 from esr.elastic.loads import (
     PATIENCE,
     Heartbeat,
@@ -32,7 +32,6 @@ from esr.elastic.loads import (
     wait_for_end,
 )
 from esr.elastic.loads import time as heartbeat_time
-from esr.elastic.location import DOCUMENTS, documents_index, new_sentences_index
 from esr.elastic.meta import Load
 from esr.elastic.write import delivery
 from esr.elastic.write.delivery import _clone

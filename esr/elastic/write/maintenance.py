@@ -26,7 +26,7 @@ import numpy as np
 from msgspec import structs
 
 from esr.elastic import meta
-from esr.elastic.cluster import LOAD_TIMEOUT, Cluster
+from esr.elastic.cluster import DOCUMENTS, LOAD_TIMEOUT, SENTENCES, Cluster, documents_index
 from esr.elastic.documents import read_documents, sentence_field
 from esr.elastic.loads import (
     LoadOwner,
@@ -37,7 +37,6 @@ from esr.elastic.loads import (
     missing_indices,
     serve,
 )
-from esr.elastic.location import DOCUMENTS, SENTENCES, documents_index
 from esr.elastic.meta import Load
 from esr.elastic.requests import Action, hits_of, read_entries, refresh, search, send_bulk, total_of
 from esr.elastic.statistics import AliasStatistics

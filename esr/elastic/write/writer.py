@@ -20,7 +20,7 @@ from msgspec import structs
 
 from esr import wording
 from esr.elastic import meta
-from esr.elastic.cluster import LOAD_TIMEOUT, Cluster
+from esr.elastic.cluster import LOAD_TIMEOUT, Cluster, documents_index, new_sentences_index
 from esr.elastic.impacts import choose_base, describe_impacts, has_bounds
 from esr.elastic.loads import (
     Heartbeat,
@@ -31,7 +31,6 @@ from esr.elastic.loads import (
     this_process,
     wait_for_end,
 )
-from esr.elastic.location import documents_index, new_sentences_index
 from esr.elastic.meta import Load, index_body, install_templates
 from esr.elastic.requests import DiskFull, count, refresh, wait_for_primaries
 from esr.elastic.write.actions import DocumentActions, send_documents

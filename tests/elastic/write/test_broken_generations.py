@@ -16,9 +16,8 @@ import pytest
 from elasticsearch._sync.client.indices import IndicesClient
 
 from esr.elastic import loads, meta
-from esr.elastic.cluster import Cluster
+from esr.elastic.cluster import DOCUMENTS, SENTENCES, Cluster
 from esr.elastic.loads import LoadOwner, serve, this_process
-from esr.elastic.location import DOCUMENTS, SENTENCES
 from esr.elastic.meta import Load
 from esr.elastic.write.writer import ElasticsearchWriter
 from esr.errors import EsrError, IndexUnusable, UsageError

@@ -25,10 +25,9 @@ from hypothesis import strategies as st
 
 from esr import resources
 from esr.elastic import meta
-from esr.elastic.cluster import Cluster
+from esr.elastic.cluster import Cluster, documents_index
 from esr.elastic.impacts import FIRST
 from esr.elastic.loads import LoadOwner, _started, this_process
-from esr.elastic.location import documents_index
 from esr.elastic.write import spool, verification, writer
 from esr.elastic.write.actions import (
     DocumentTerms,
