@@ -23,8 +23,7 @@ from elasticsearch import helpers
 from esr import loaders
 from esr.elastic.cluster import Cluster, new_sentences_index
 from esr.elastic.impacts import choose_base, describe_impacts
-from esr.elastic.loads import delete_indices
-from esr.elastic.meta import Load, index_body, install_templates
+from esr.elastic.meta import Load, delete_indices, index_body, install_templates
 from esr.elastic.write.spool import ExistingCollection, spool_actions, write_spool
 from esr.index.writer import Description
 from esr.ranking.ranking import Ranking

@@ -203,7 +203,7 @@ def test_a_whole_index_can_be_deleted(anywhere: str) -> None:
 def test_failing_to_delete_old_generations_is_a_note_and_no_error(
     elasticsearch_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from esr.elastic import loads as engine
+    from esr.elastic import meta as engine
 
     def fail(*_: object) -> None:
         raise EsrError("refuses")

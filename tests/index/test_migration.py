@@ -15,7 +15,7 @@ import pytest
 
 from esr.elastic import meta
 from esr.elastic.cluster import Cluster
-from esr.elastic.loads import serve
+from esr.elastic.meta import serve
 from esr.elastic.write import actions
 from esr.elastic.write.maintenance import ElasticsearchMigration
 from esr.errors import EsrError, IndexMissing, IndexUnusable, UsageError

@@ -20,8 +20,15 @@ from esr.elastic import meta
 from esr.elastic.cluster import LOAD_TIMEOUT, Cluster, documents_index, new_sentences_index
 from esr.elastic.documents import WITHOUT_CONTEXT, decode_document
 from esr.elastic.impacts import describe_after_delivery
-from esr.elastic.loads import Heartbeat, delete_indices, delete_old_generations, serve, this_process
-from esr.elastic.meta import Load, install_templates
+from esr.elastic.meta import (
+    Heartbeat,
+    Load,
+    delete_indices,
+    delete_old_generations,
+    install_templates,
+    serve,
+    this_process,
+)
 from esr.elastic.requests import Action, read_entries, send_bulk, wait_for_primaries
 from esr.elastic.statistics import read_collection_statistics
 from esr.elastic.write.actions import deletion, send_documents

@@ -28,7 +28,8 @@ from msgspec import structs
 from esr.elastic import meta
 from esr.elastic.cluster import DOCUMENTS, LOAD_TIMEOUT, SENTENCES, Cluster, documents_index
 from esr.elastic.documents import read_documents, sentence_field
-from esr.elastic.loads import (
+from esr.elastic.meta import (
+    Load,
     LoadOwner,
     delete_generations,
     delete_indices,
@@ -37,7 +38,6 @@ from esr.elastic.loads import (
     missing_indices,
     serve,
 )
-from esr.elastic.meta import Load
 from esr.elastic.requests import Action, hits_of, read_entries, refresh, search, send_bulk, total_of
 from esr.elastic.statistics import AliasStatistics
 from esr.elastic.vectors import map_vectors, source_with_vectors, stored_dimensions

@@ -22,16 +22,18 @@ from esr import wording
 from esr.elastic import meta
 from esr.elastic.cluster import LOAD_TIMEOUT, Cluster, documents_index, new_sentences_index
 from esr.elastic.impacts import choose_base, describe_impacts, has_bounds
-from esr.elastic.loads import (
+from esr.elastic.meta import (
     Heartbeat,
+    Load,
     delete_indices,
     delete_old_generations,
+    index_body,
+    install_templates,
     load_states,
     serve,
     this_process,
     wait_for_end,
 )
-from esr.elastic.meta import Load, index_body, install_templates
 from esr.elastic.requests import DiskFull, count, refresh, wait_for_primaries
 from esr.elastic.write.actions import DocumentActions, send_documents
 from esr.elastic.write.spool import (

@@ -15,10 +15,9 @@ from typing import Any
 import pytest
 from elasticsearch._sync.client.indices import IndicesClient
 
-from esr.elastic import loads, meta
+from esr.elastic import meta
 from esr.elastic.cluster import DOCUMENTS, SENTENCES, Cluster
-from esr.elastic.loads import LoadOwner, serve, this_process
-from esr.elastic.meta import Load
+from esr.elastic.meta import Load, LoadOwner, serve, this_process
 from esr.elastic.write.writer import ElasticsearchWriter
 from esr.errors import EsrError, IndexUnusable, UsageError
 from esr.index.factory import open_delivery, open_generations
@@ -231,7 +230,7 @@ Event = Callable[[ElasticsearchWriter, Load], None]
 @pytest.fixture
 def after_filling(monkeypatch: pytest.MonkeyPatch) -> Callable[[Event], None]:
     """Lets something happen when a load has sent everything, and before it switches."""
-    monkeypatch.setattr(loads, "INTERVAL", 0.05)
+    monkeypatch.setattr(meta, "INTERVAL", 0.05)
     fill = ElasticsearchWriter._fill
 
     def set_event(event: Event) -> None:

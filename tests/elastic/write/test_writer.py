@@ -27,7 +27,7 @@ from esr import resources
 from esr.elastic import meta
 from esr.elastic.cluster import Cluster, documents_index
 from esr.elastic.impacts import FIRST
-from esr.elastic.loads import LoadOwner, _started, this_process
+from esr.elastic.meta import LoadOwner, _started, this_process
 from esr.elastic.write import spool, verification, writer
 from esr.elastic.write.actions import (
     DocumentTerms,

@@ -19,11 +19,12 @@ from typing import Any
 
 import pytest
 
-from esr.elastic import loads, meta
+from esr.elastic import meta
 from esr.elastic.cluster import DOCUMENTS, Cluster, documents_index, new_sentences_index
-from esr.elastic.loads import (
+from esr.elastic.meta import (
     PATIENCE,
     Heartbeat,
+    Load,
     LoadOwner,
     delete_indices,
     is_killed,
@@ -31,8 +32,7 @@ from esr.elastic.loads import (
     this_process,
     wait_for_end,
 )
-from esr.elastic.loads import time as heartbeat_time
-from esr.elastic.meta import Load
+from esr.elastic.meta import time as heartbeat_time
 from esr.elastic.write import delivery
 from esr.elastic.write.delivery import _clone
 from esr.elastic.write.writer import create_indices
@@ -58,11 +58,11 @@ def test_the_served_generation_is_not_deleted_when_a_node_does_not_know_of_the_s
     def drop(_: Cluster, heads: Sequence[Load], spared: Sequence[str] = ()) -> None:
         deleted.extend(heads)
 
-    monkeypatch.setattr(loads, "load_states", lambda _: [(older, KEPT), (old, SERVING), (new, KEPT)])
-    monkeypatch.setattr(loads, "delete_generations", drop)
+    monkeypatch.setattr(meta, "load_states", lambda _: [(older, KEPT), (old, SERVING), (new, KEPT)])
+    monkeypatch.setattr(meta, "delete_generations", drop)
     cluster = Cluster("http://localhost:9200/news")
     cluster.close()
-    loads.delete_old_generations(cluster, 0, old, new)
+    meta.delete_old_generations(cluster, 0, old, new)
     assert deleted == [older]
 
 
@@ -80,7 +80,7 @@ def unfinished(owner: str, age: float, index: str = "news-1-esr-sentences") -> L
 
 def test_a_load_elsewhere_is_alive_by_its_heartbeat() -> None:
     assert is_known_alive(unfinished(ELSEWHERE, 60))
-    assert is_killed(unfinished(ELSEWHERE, loads.PATIENCE + 1))
+    assert is_killed(unfinished(ELSEWHERE, meta.PATIENCE + 1))
 
 
 def test_a_load_of_this_machine_is_alive_by_its_process() -> None:
@@ -111,7 +111,7 @@ def begin(cluster: Cluster, owner: str, age: float) -> Load:
 def test_the_heartbeat_is_renewed_until_the_load_ends(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(loads, "INTERVAL", 0.05)
+    monkeypatch.setattr(meta, "INTERVAL", 0.05)
     begun = begin(cluster, str(OWN), 1000)
     with Heartbeat(cluster, begun):
         time.sleep(1)
@@ -121,7 +121,7 @@ def test_the_heartbeat_is_renewed_until_the_load_ends(
 
 
 def test_a_load_that_was_taken_over_ends(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loads, "INTERVAL", 0.05)
+    monkeypatch.setattr(meta, "INTERVAL", 0.05)
     begun = begin(cluster, str(OWN), 0)
     meta.write(cluster, replace(begun, owner=ELSEWHERE))
     with pytest.raises(EsrError, match="has taken this load over"), Heartbeat(cluster, begun):
@@ -132,7 +132,7 @@ def test_a_load_that_was_taken_over_ends(cluster: Cluster, monkeypatch: pytest.M
 def test_other_loads_are_renewed_after_an_index_was_deleted(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(loads, "INTERVAL", 0.05)
+    monkeypatch.setattr(meta, "INTERVAL", 0.05)
     deleted, begun = (begin(cluster, str(OWN), 1000) for _ in range(2))
     delete_indices(cluster, [deleted.index])
     with Heartbeat(cluster, deleted, begun):
@@ -142,11 +142,11 @@ def test_other_loads_are_renewed_after_an_index_was_deleted(
 
 def test_a_load_elsewhere_is_waited_for(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     """It has ended if it shows no sign of life for long enough, whatever its clock says."""
-    monkeypatch.setattr(loads, "PATIENCE", 1.0)
-    monkeypatch.setattr(loads, "_POLL_SECONDS", 0.05)
+    monkeypatch.setattr(meta, "PATIENCE", 1.0)
+    monkeypatch.setattr(meta, "_POLL_SECONDS", 0.05)
     in_the_future = begin(cluster, ELSEWHERE, -3600)
     assert wait_for_end(cluster, in_the_future)
-    monkeypatch.setattr(loads, "PATIENCE", 30.0)
+    monkeypatch.setattr(meta, "PATIENCE", 30.0)
     renewal = threading.Timer(0.5, meta.write, (cluster, replace(in_the_future, heartbeat=time.time())))
     renewal.start()
     assert not wait_for_end(cluster, in_the_future)
