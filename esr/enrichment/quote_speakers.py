@@ -37,6 +37,8 @@ _TABLES = {path.stem: path for path in (Path(__file__).parent / "quote_tables").
 """The tables by language code."""
 _MAX_WORDS = 14
 """Maximum words of a speaker."""
+_LONGEST_ABBREVIATION = 4
+"""Maximum letters of an abbreviated title: Capt., but not president."""
 _WORD = re.compile(r"[^\W_](?:[\w’'.&/-]*\w)?\.?|[^\w\s]")
 _BREAKS = frozenset(',;:()[]—–-“”"‘«»„')
 
@@ -87,10 +89,13 @@ class Grammar:
         pronouns        pronouns of one person, which may stand for a name
         other_pronouns  other pronouns that may be a speaker
         relatives       pronouns of relative clauses
-        fillers         words between a speaker and a verb: auxiliaries, adverbs
+        auxiliaries     verbs before a verb of speech
+        fillers         other words between a speaker and a verb: adverbs
         openers         words that may precede a speaker at the beginning of a clause
         prepositions    words that end a speaker after the verb, and do not begin one
         articles        words that begin a speaker who is not named
+        determiners     articles that are followed by a noun, even if it looks like a verb: "the report"
+        unfinished      words with which no speaker ends
         titles          titles that are not part of a name
         common          words that are no names, but have a capital at the beginning of a sentence
     """
@@ -105,10 +110,13 @@ class Grammar:
         pronouns: str = "",
         other_pronouns: str = "",
         relatives: str = "",
+        auxiliaries: str = "",
         fillers: str = "",
         openers: str = "",
         prepositions: str = "",
         articles: str = "",
+        determiners: str = "",
+        unfinished: str = "",
         titles: str = "",
         common: str = "",
     ) -> None:
@@ -120,19 +128,20 @@ class Grammar:
         self.pronouns = _set(pronouns)
         self.all_pronouns = self.pronouns | _set(other_pronouns)
         self.relatives = _set(relatives)
-        self.fillers = _set(fillers)
+        self.auxiliaries = _set(auxiliaries)
+        self.fillers = self.auxiliaries | _set(fillers)
         self.openers = _set(openers)
         self.prepositions = _set(prepositions)
         self.articles = _set(articles)
+        self.determiners = _set(determiners)
+        self.unfinished = _set(unfinished)
         self.no_beginning = self.prepositions - self.articles
         self.titles = _set(titles)
         self.common = _set(common)
 
     def before_verb(self, left: str) -> Phrase | None:
         """The speaker at the end of the text before a verb: "Robby Mook, a manager, also" (said)."""
-        words = read_words(left)
-        while words and (self._is_filler(words[-1]) or re.fullmatch(r"[a-z]+ly", words[-1].text)):
-            words.pop()
+        words = self._without_adverbs(read_words(left))
         if not words:
             return None
         if words[-1].bare in self.all_pronouns - self.relatives:
@@ -146,14 +155,18 @@ class Grammar:
         if not segments[-1]:  # a comma before the verb closes an apposition
             segments = [segment for segment in segments if segment]
             for segment in reversed(segments[:-1]):
-                phrase = self._noun_phrase(segment)
-                if self._has_name(phrase):
+                phrase = self._leave_clause(self._noun_phrase(segment))
+                if self.has_name(phrase):
                     return self._cut(left, phrase)
         last = segments[-1] if segments else []
         if last and last[0].bare in self.relatives and len(segments) > 1:
             last = segments[-2]
-        phrase = self._noun_phrase(last)
-        return self._cut(left, phrase) if self._may_speak(phrase) else self.subject(left)
+        phrase = self._leave_clause(self._noun_phrase(last))
+        if self._may_speak(phrase):
+            return self._cut(left, phrase)
+        start = last[0].start if last else 0
+        found = self.subject(left[start:])
+        return self.subject(left) if found is None else Phrase(found.text, found.start + start)
 
     def after_verb(self, right: str) -> Phrase | None:
         """The speaker at the beginning of the text after a verb: (said) "Robby Mook, a manager"."""
@@ -175,7 +188,7 @@ class Grammar:
             if len(taken) > _MAX_WORDS:
                 return None
         known = self.titles | self.articles
-        if not taken or not (self._has_name(taken) or any(word.bare in known for word in taken)):
+        if not taken or not (self.has_name(taken) or any(word.bare in known for word in taken)):
             return None
         return self._cut(right, taken)
 
@@ -201,7 +214,14 @@ class Grammar:
                     taken.append(words.pop(0))
             while words and words[0].is_capital:
                 taken.append(words.pop(0))
-            if self._has_name(taken):
+            if taken and _POSSESSIVE.search(taken[-1].text):
+                owner = len(taken)
+                while words and len(taken) < owner + 3 and (words[0].is_capital or self._is_noun(words[0])):
+                    taken.append(words.pop(0))
+                if not any(word.is_capital or word.bare in self.titles for word in taken[owner:]):
+                    continue
+            has_title = bool(taken) and taken[-1].bare in self.titles
+            if self.has_name(taken) or has_title:
                 return self._cut(left, taken)
         return None
 
@@ -221,6 +241,8 @@ class Grammar:
         while first < last and self._is_filler(words[last - 1]):
             last -= 1
         words = words[first:last]
+        while words and not self._may_begin(words[0]):
+            words = words[1:]
         for n in range(len(words) - 2, 0, -1):
             word = words[n]
             if word.text in self.relatives:
@@ -235,24 +257,75 @@ class Grammar:
             n = len(words)
             while n and words[n - 1].is_capital:
                 n -= 1
+            while n < len(words) and words[n].bare in self.common:
+                n += 1
             return words[n:]
         return words
+
+    def _leave_clause(self, words: Sequence[Word]) -> Sequence[Word]:
+        """The speaker in the words before a verb, which may be a clause with verbs of its own.
+
+        "Ann Lee said it rains and" (added) is Ann Lee, but Bo Day in "Ann Lee spoke after Bo Day".
+        """
+        for n, word in enumerate(words[1:], 1):
+            if not word.text[0].islower():
+                continue
+            if word.bare in self.auxiliaries:
+                return self._without_adverbs(words[:n]) if self.has_name(words[:n]) else ()
+            if self.cue.fullmatch(word.text) and words[n - 1].bare not in self.determiners:
+                return self._last_name_in(words[n + 1 :]) or self._without_adverbs(words[:n])
+        return () if words and words[-1].bare in self.unfinished else words
+
+    def _without_adverbs(self, words: Sequence[Word]) -> Sequence[Word]:
+        """The words without fillers at the end."""
+        last = len(words)
+        while last and (self._is_filler(words[last - 1]) or re.fullmatch(r"[a-z]+ly", words[last - 1].text)):
+            last -= 1
+        return words[:last]
+
+    def _may_begin(self, word: Word) -> bool:
+        """Whether a word may begin a speaker: a mark may not, nor a verb of speech."""
+        return word.text[0].isalnum() and not (word.text[0].islower() and self.cue.fullmatch(word.text))
+
+    def _last_name_in(self, words: Sequence[Word]) -> Sequence[Word]:
+        """The name after the last conjunction, if the words end with it."""
+        first = max((n for n, word in enumerate(words) if word.bare in self.openers), default=-1) + 1
+        return words[first:] if first and all(word.is_capital for word in words[first:]) else ()
 
     def _may_speak(self, words: Sequence[Word]) -> bool:
         if not words:
             return False
         first = words[0]
+        if len(words) == 1 and first.bare in self.all_pronouns:
+            return True
         is_participle = first.text[0].islower() and first.text.endswith("ing")
-        if self._has_name(words) and not is_participle:
+        if self.has_name(words) and not is_participle:
             return True
         return first.bare in self.articles or first.bare in self.titles or words[-1].text.endswith("s")
 
-    def _has_name(self, words: Iterable[Word]) -> bool:
-        return any(word.is_capital and word.bare not in self.common for word in words)
+    def has_name(self, words: Iterable[Word]) -> bool:
+        """Whether a word has a capital and may be part of a name: "They've" may not."""
+        return any(word.is_capital and self._may_be_name(word.bare) for word in words)
+
+    def _may_be_name(self, bare_word: str) -> bool:
+        first = bare_word.partition("'")[0]
+        return bare_word not in self.common and (first == bare_word or first not in self.all_pronouns)
+
+    def find_cue(self, cue: re.Pattern[str], text: str) -> re.Match[str] | None:
+        """The first verb of speech in a text that is no noun, as in "the report" or "the state told"."""
+        return next((match for match in cue.finditer(text) if self.is_verb(text, match)), None)
+
+    def is_verb(self, text: str, match: re.Match[str]) -> bool:
+        """Whether a cue in a text is a verb: neither a determiner before it nor a verb after it."""
+        before, after = text[: match.start()].split(), text[match.end() :].split(None, 1)
+        is_noun = bool(before and before[-1].lower() in self.determiners)
+        return not is_noun and not (before and after and self.cue.fullmatch(after[0]))
 
     def _cut(self, text: str, words: Sequence[Word]) -> Phrase:
         speaker = text[words[0].start : words[-1].end]
-        if speaker.endswith(".") and words[-1].bare not in self.titles and speaker.count(".") == 1:
+        last = words[-1]
+        is_short = last.bare in self.titles and len(last.bare) <= _LONGEST_ABBREVIATION
+        if speaker.endswith(".") and len(last.bare) > 1 and not is_short and "." not in last.bare:
             speaker = speaker[:-1]
         return Phrase(speaker, words[0].start)
 

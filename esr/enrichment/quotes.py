@@ -15,7 +15,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from esr.enrichment.quote_speakers import CLOSING_MARKS, DocumentNames, Grammar, Phrase, grammar
+from esr.enrichment.quote_speakers import CLOSING_MARKS, DocumentNames, Grammar, Phrase, grammar, read_words
 from esr.text.document import Document, Quote
 
 MAX_SENTENCES = 10
@@ -156,7 +156,7 @@ def _closes(text: str, match: re.Match[str], opening: str) -> bool:
     return True
 
 
-VERSION = 2
+VERSION = 3
 """Increment it when the rules change."""
 _REACH = 250
 """Maximum characters from a quotation to a verb after it."""
@@ -315,7 +315,7 @@ class _Finder:
         right = text[at : min(high, self._joined.sentence_end(at), at + _REACH)]
         if (by := rules.by.match(right)) and (found := rules.after_verb(right[by.end() :])):
             return _source_of(found, at + by.end(), by[0], at)
-        cue = rules.cue_after.search(right)
+        cue = rules.find_cue(rules.cue_after, right)
         if cue is None:
             new = rules.new_cue.match(right) if goes_on else None
             if new is None:
@@ -346,9 +346,11 @@ class _Finder:
         by = rules.by.search(left)
         if by and len(left) - by.end() < _REACH_BEFORE and (found := rules.after_verb(left[by.end() :])):
             return _source_of(found, clause + by.end(), by[0], clause + by.start(), is_near=False)
-        if named := _NAMED_BEFORE_COLON.fullmatch(left):
+        named = _NAMED_BEFORE_COLON.fullmatch(left)
+        if named and rules.has_name(read_words(named[1])):
             return Source(named[1], clause + named.start(1), ":", clause)
-        for cue in reversed(list(rules.cue.finditer(left)) or list(rules.cue_before.finditer(left))):
+        cues = list(rules.cue.finditer(left)) or list(rules.cue_before.finditer(left))
+        for cue in reversed([cue for cue in cues if rules.is_verb(left, cue)]):
             gap = left[cue.end() :]
             if len(gap) > _REACH_BEFORE or re.search(r"(?<!\b[A-Z][a-z]{2})(?<!\b[A-Z][a-z])[.!?;]\s", gap):
                 return None

@@ -68,6 +68,35 @@ def test_german_has_rules_of_its_own(text: str, quotation: str, speaker: str) ->
 
 
 @pytest.mark.parametrize(
+    ("text", "speaker"),
+    [
+        ("“We leave it now,” the reply to the court says.", "the reply to the court"),
+        ("“We leave it now,” a report said.", "a report"),
+        ("The report noted that Ohio is “the best of all times”.", "The report"),
+        ("“We leave it now,” the Ohio state told reporters.", "the Ohio state"),
+        ("Ann Lee said she asked the court, calling it “the best of all times”.", "Ann Lee"),
+        ("Ann Lee claimed that it rains, saying “we leave it now”.", "Ann Lee"),
+        ("Ann Lee steps to the microphone and says, “We leave it now.”", "Ann Lee"),
+        ("A spokesman for Ohio declined to comment but said that “we leave it now”.", "A spokesman"),
+        ("Ann Lee asked for a photo and Bo Day said, “We leave it now.”", "Bo Day"),
+        ("Ann Lee was calm in Ohio and added, “We leave it now.”", "Ann Lee"),
+        ("Ann Lee said yesterday that it rains. She later told us: “We leave it now.”", "She"),
+        ("'Ann Lee told reporters: “We leave it now.”", "Ann Lee"),
+        ("“We leave it now,” said one analyst.", "one analyst"),
+        ("“We leave it now,” said the president.", "the president"),
+        ("“We leave it now,” said Gen. Ann Lee.", "Gen. Ann Lee"),
+        ("On Sunday Ann Lee, a judge, said: “We leave it now.”", "Ann Lee"),
+        ("They've always been sure of “the very best of all times and places of the world”.", None),
+        ("The mood of Ohio's voters became “the very best of all times and places of the world”.", None),
+        ("Ohio's chief secretary has “the very best of all times and places”.", "Ohio's chief secretary"),
+        ("Now: “We leave it now.”", None),
+    ],
+)
+def test_a_speaker_is_a_whole_phrase_and_no_more(text: str, speaker: str | None) -> None:
+    assert [found[1] for found in quotes_in(text)] == [speaker]
+
+
+@pytest.mark.parametrize(
     ("language", "text", "quotation"),
     [
         ("fr", "« Nous devons agir », a déclaré Emmanuel Macron.", "« Nous devons agir »"),
