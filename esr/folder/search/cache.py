@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 from esr.folder.format.snapshot import CommitStatistics, Snapshot
 from esr.folder.search.conditions import ConditionCache
 from esr.folder.search.evidence import StaticScoreCache
-from esr.folder.search.name_table import NameTable, count_values
 from esr.folder.search.records import DocumentCache
-from esr.folder.search.vocabulary import PositionCache, WordUsage
+from esr.folder.search.vocabulary import NameTable, PositionCache, WordUsage, count_values
 from esr.index.filters import ValueTable, attribute_names
 from esr.index.limits import SearchMemory
 from esr.index.names import Aliases

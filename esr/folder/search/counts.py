@@ -21,9 +21,8 @@ from esr.folder.kernel.layout import Scratch
 from esr.folder.search.cache import SearchCache
 from esr.folder.search.candidates import count_masked, mask_allowed, select_candidates
 from esr.folder.search.conditions import mask_documents, mask_entities
-from esr.folder.search.name_table import NameTable, count_values
 from esr.folder.search.records import DocumentKey, Locations, group_by_segment, locate, sentence_ids
-from esr.folder.search.vocabulary import PositionCache
+from esr.folder.search.vocabulary import NameTable, PositionCache, count_values
 from esr.index.contract import LengthGroups
 from esr.index.filters import DAY, DayCounts, FacetCounts, Filters, NameUnit, attribute_names, check_facets
 from esr.index.hits import SentenceTexts, SentenceWords
