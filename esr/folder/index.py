@@ -22,7 +22,6 @@ from esr.folder.format.snapshot import Snapshot
 from esr.folder.search import vocabulary
 from esr.folder.search.cache import SearchCache
 from esr.folder.search.candidates import TopK, count_masked, mask_allowed, read_candidates, search_exhaustive
-from esr.folder.search.evidence import read_column, read_evidence
 from esr.folder.search.kernel_loader import LOADER
 from esr.folder.search.records import (
     Location,
@@ -30,6 +29,8 @@ from esr.folder.search.records import (
     find_sentence,
     group_by_segment,
     locate,
+    read_column,
+    read_evidence,
     read_records,
     sentence_ids,
 )

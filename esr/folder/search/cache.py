@@ -1,19 +1,27 @@
-"""The cache of a snapshot: data that its searches keep in memory for later searches."""
+"""The cache of a snapshot: data that its searches keep in memory for later searches.
+
+The contributions of static scores to scores and bounds are computed here, once for a snapshot.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from functools import cache, partial
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from functools import cache, partial, reduce
+from typing import TYPE_CHECKING, NamedTuple
 
-from esr.folder.format.snapshot import CommitStatistics, Snapshot
+import numpy as np
+import numpy.typing as npt
+
+from esr.folder.format.snapshot import CommitStatistics, Snapshot, reduce_by_document
 from esr.folder.search.conditions import ConditionCache
-from esr.folder.search.evidence import StaticScoreCache
-from esr.folder.search.records import DocumentCache
+from esr.folder.search.records import DocumentCache, read_column, read_importance
 from esr.folder.search.vocabulary import NameTable, PositionCache, WordUsage, count_values
 from esr.index.filters import ValueTable, attribute_names
 from esr.index.limits import SearchMemory
 from esr.index.names import Aliases
+from esr.plans.evaluate import Array, apply_static_score
+from esr.plans.plan import StaticScore
 from esr.stdlib import cached_property
 
 if TYPE_CHECKING:
@@ -59,6 +67,81 @@ class _TextCache:
                     documents[value] += count
             table = self._values[names] = ValueTable(documents.items())
         return table
+
+
+class StaticBounds(NamedTuple):
+    """The bounds of one or more static scores.
+
+    `upper_bounds` is the most that they add in each document, of shape (D,), -inf if none of its sentences
+    has a value. `greatest` is the greatest absolute value that they add anywhere. `has_value` is a mask of
+    the sentences with a value, None if all have one.
+    """
+
+    upper_bounds: Array
+    greatest: float
+    has_value: npt.NDArray[np.bool_] | None
+
+    @property
+    def nbytes(self) -> int:
+        return self.upper_bounds.nbytes + (0 if self.has_value is None else self.has_value.nbytes)
+
+
+class StaticScoreCache:
+    """The contributions of static scores in a snapshot, kept in memory.
+
+    They depend on features, and so on layers.
+    """
+
+    def __init__(self, snapshot: Snapshot, memory: SearchMemory) -> None:
+        self._snapshot = snapshot
+        self._memory = memory
+        self._token = object()
+        """Separates the entries of this snapshot in the shared memory, without keeping it alive."""
+
+    def bounds(self, static_scores: Sequence[StaticScore]) -> StaticBounds:
+        """The bounds of the sum of these static scores."""
+        parts = [self._bounds_of(static_score) for static_score in static_scores]
+        masks = [part.has_value for part in parts if part.has_value is not None]
+        nothing = np.zeros(len(self._snapshot.statistics.document_table.size))
+        return StaticBounds(
+            reduce(np.add, (part.upper_bounds for part in parts), nothing),
+            sum(part.greatest for part in parts),
+            reduce(np.logical_and, masks) if masks else None,
+        )
+
+    def scores(self, static_scores: Sequence[StaticScore]) -> npt.NDArray[np.float32]:
+        """The sum of these static scores for each sentence, of shape (sentences,), -inf without a value."""
+        key = tuple(static_scores)
+        return self._memory.get((self._token, key), partial(self._sum_scores, key))
+
+    def _sum_scores(self, static_scores: Sequence[StaticScore]) -> npt.NDArray[np.float32]:
+        total = reduce(np.add, map(self._scores_of, static_scores))
+        return np.where(np.isfinite(total), total, -np.inf).astype(np.float32)
+
+    def _bounds_of(self, static_score: StaticScore) -> StaticBounds:
+        return self._memory.get((self._token, static_score), partial(self._compute_bounds, static_score))
+
+    def _compute_bounds(self, static_score: StaticScore) -> StaticBounds:
+        scores = self._scores_of(static_score)
+        has_value = np.isfinite(scores)
+        greatest = float(np.abs(scores[has_value]).max(initial=0.0))
+        scores[~has_value] = -np.inf
+        table = self._snapshot.statistics.document_table
+        upper_bounds = reduce_by_document(np.maximum, scores, table, -np.inf)
+        return StaticBounds(upper_bounds, greatest, None if has_value.all() else has_value)
+
+    def _scores_of(self, static_score: StaticScore) -> Array:
+        """A static score's contribution to each sentence, of shape (sentences,), not finite without a
+        value.
+        """
+        owners = range(len(self._snapshot.segments))
+        return np.concatenate([np.zeros(0), *(self._segment_scores(static_score, owner) for owner in owners)])
+
+    def _segment_scores(self, static_score: StaticScore, owner: int) -> Array:
+        segment = self._snapshot.segments[owner]
+        importance = read_importance(self._snapshot, [static_score.column], owner)
+        column = read_column(static_score.column, segment, importance, np.arange(segment.sentence_count))
+        return apply_static_score(static_score, column)
 
 
 class SearchCache:

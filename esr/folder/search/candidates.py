@@ -16,8 +16,7 @@ from esr.folder.format.files import Mask, Numbers
 from esr.folder.format.segment import Segment
 from esr.folder.search.cache import SearchCache
 from esr.folder.search.conditions import mask_documents, mask_entities
-from esr.folder.search.evidence import read_evidence, read_importance
-from esr.folder.search.records import Location, find_sentence, sentence_id
+from esr.folder.search.records import Location, find_sentence, read_evidence, read_importance, sentence_id
 from esr.index.filters import Filters
 from esr.index.hits import EVIDENCE_COLUMNS, CandidateEvidence
 from esr.plans.evaluate import Array, concatenate, score_sentences, top_k

@@ -18,11 +18,11 @@ from esr.folder.format.segment import Segment
 from esr.folder.format.snapshot import CommitStatistics
 from esr.folder.kernel import layout
 from esr.folder.kernel.layout import DOCUMENT_LEVEL, MATCHING, SURROUNDING
-from esr.folder.search.cache import SearchCache
+from esr.folder.search.cache import SearchCache, StaticBounds
 from esr.folder.search.candidates import TopK, mask_sentences
 from esr.folder.search.conditions import mask_documents
-from esr.folder.search.evidence import StaticBounds, read_columns
 from esr.folder.search.impacts import Impacts, flatten
+from esr.folder.search.records import read_columns
 from esr.index.filters import Filters
 from esr.plans.evaluate import apply_static_score, apply_transform
 from esr.plans.plan import Plan, Unprunable

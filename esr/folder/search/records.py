@@ -1,21 +1,24 @@
-"""The records of sentences, read by ordinal, with a cache of the documents whose sentences have been shown.
+"""The records of sentences, read by ordinal, and the evidence for them.
 
 An ordinal is the number of a sentence in the collection. A location is its segment and its number there.
+Documents whose sentences have been shown are cached.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from esr.folder.format.files import Numbers
-from esr.folder.format.segment import NO_PARAGRAPH, Segment, ShownDocument, read_shown
-from esr.folder.format.snapshot import Snapshot
+from esr.folder.format.segment import NO_DATE, NO_PARAGRAPH, Postings, Segment, ShownDocument, read_shown
+from esr.folder.format.snapshot import IMPORTANCE, Snapshot
 from esr.index.hits import SentenceRecord
 from esr.index.limits import SearchMemory
+from esr.plans.evaluate import Array, Evidence
+from esr.plans.plan import DAY, FEATURE_PREFIX, FieldName, Plan
 from esr.text.document import default_id_prefix
 
 
@@ -157,3 +160,111 @@ def _features(snapshot: Snapshot, ordinals: Sequence[int]) -> list[dict[str, flo
             for n in np.flatnonzero(~np.isnan(values)).tolist():
                 features[places[n]][name] = float(values[n])
     return features
+
+
+# Evidence
+
+
+def read_evidence(
+    terms: Sequence[str],
+    fields: Iterable[FieldName],
+    columns: Iterable[str],
+    segment: Segment,
+    importance: dict[str, Array],
+    numbers: Numbers,
+) -> Evidence:
+    """Read the evidence for the sentences with these numbers. `importance` holds the computed columns.
+
+    The column `features.x` is NaN where the feature is unknown.
+    """
+    needed = set(fields) | {"sentence"}
+    term_numbers = [segment.terms.find(term) for term in terms]
+    document = segment.column("document")[numbers]
+    own, around = _sentence_counts(segment, term_numbers, numbers, "surrounding" in needed)
+    counts: dict[FieldName, Array] = {"sentence": own}
+    lengths: dict[FieldName, Array] = {"sentence": segment.column("length")[numbers].astype(float)}
+    if around is not None:
+        counts["surrounding"] = around
+        lengths["surrounding"] = segment.column("surrounding_length")[numbers].astype(float)
+    if "document" in needed:
+        counts["document"] = np.empty((len(terms), len(numbers)))
+        size = segment.document_count
+        for row, number in enumerate(term_numbers):
+            counts["document"][row] = _count(segment.document_postings(number), document, size)
+        lengths["document"] = segment.column("document_length")[document].astype(float)
+    stored = {name: read_column(name, segment, importance, numbers) for name in columns}
+    return Evidence(counts, lengths, stored)
+
+
+def read_columns(plan: Plan, snapshot: Snapshot, ordinals: Numbers) -> dict[str, Array]:
+    """Read the columns of a plan's static scores for the sentences of a commit with these ordinals,
+    ascending.
+    """
+    names = list(dict.fromkeys(static_score.column for static_score in plan.static_scores))
+    columns = {name: np.empty(len(ordinals)) for name in names}
+    bases = snapshot.statistics.sentence_bases
+    borders = np.searchsorted(ordinals, bases)
+    for owner, segment in enumerate(snapshot.segments):
+        if borders[owner] < borders[owner + 1]:
+            own = slice(int(borders[owner]), int(borders[owner + 1]))
+            importance = read_importance(snapshot, names, owner)
+            for name in names:
+                columns[name][own] = read_column(name, segment, importance, ordinals[own] - bases[owner])
+    return columns
+
+
+def read_importance(snapshot: Snapshot, columns: Iterable[str], owner: int) -> dict[str, Array]:
+    """The importance priors of a segment's sentences, if one of the columns needs them."""
+    return snapshot.statistics.importance[owner] if set(columns) & set(IMPORTANCE) else {}
+
+
+def read_column(name: str, segment: Segment, importance: dict[str, Array], numbers: Numbers) -> Array:
+    """Read a column of these sentences, of shape (n,), NaN where it is unknown."""
+    if name.startswith(FEATURE_PREFIX):
+        return segment.enrichment.feature(name.removeprefix(FEATURE_PREFIX), numbers)
+    values: Array
+    if name == "length":
+        values = segment.column("length")[numbers].astype(float)
+    elif name == DAY:
+        dates = segment.column("date")[segment.column("document")[numbers]]
+        values = np.where(dates == NO_DATE, np.nan, dates / 86_400_000)
+    elif name == "position":
+        values = (numbers - segment.column("first")[segment.column("document")[numbers]]).astype(float)
+    else:
+        values = importance[name][numbers]
+    return values
+
+
+def _sentence_counts(
+    segment: Segment, term_numbers: Sequence[int | None], numbers: Numbers, with_surrounding: bool
+) -> tuple[Array, Array | None]:
+    size, wanted = segment.sentence_count, numbers
+    if with_surrounding:
+        wanted = np.concatenate([numbers, np.maximum(numbers - 1, 0), np.minimum(numbers + 1, size - 1)])
+    counts = np.empty((len(term_numbers), len(wanted)))
+    for row, number in enumerate(term_numbers):
+        counts[row] = _count(segment.sentence_postings(number), wanted, size)
+    if not with_surrounding:
+        return counts, None
+    own, before, after = np.split(counts, 3, axis=1)
+    has_previous = segment.has_previous[numbers]
+    has_next = np.append(segment.has_previous, False)[numbers + 1]
+    return own, own + has_previous * before + has_next * after
+
+
+_MANY = 64
+"""If at least one in this many is wanted, a column of all counts is faster than a search for each."""
+
+
+def _count(postings: Postings, numbers: Numbers, size: int) -> Array:
+    """The counts of a term in these of `size` sentences or documents, of shape (n,)."""
+    if not len(postings.numbers):
+        return np.zeros(len(numbers))
+    if len(numbers) * _MANY > size:
+        counts = np.zeros(size)
+        counts[postings.numbers] = postings.counts
+        return counts[numbers]
+    # In the type of the postings: a search for numbers of another type would copy all postings.
+    wanted = np.minimum(numbers, postings.numbers[-1]).astype(postings.numbers.dtype)
+    places = np.searchsorted(postings.numbers, wanted)
+    return np.where(postings.numbers[places] == numbers, postings.counts[places], 0.0)

@@ -38,7 +38,7 @@ from esr.elastic.write.spool import greatest_loss, write_spool
 from esr.enrichment.recipe import Recipe
 from esr.errors import EngineUnreachable, EsrError
 from esr.folder.format.snapshot import Snapshot
-from esr.folder.search.evidence import read_evidence
+from esr.folder.search.records import read_evidence
 from esr.index.writer import Description
 from esr.plans.evaluate import Array, combine_evidence
 from esr.plans.plan import Mixture, Plan, PlanTerm, Statistics, TermStatistics
