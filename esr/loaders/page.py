@@ -11,6 +11,7 @@ import io
 import json
 import re
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from types import SimpleNamespace
 from typing import Any
 
@@ -27,6 +28,17 @@ from esr.text.labels import CAPITAL_LINK, LINK
 MAX_PAGE_BYTES = 8 * 2**20
 _MAX_DEPTH = 2_000
 """Maximum number of nested elements of a page. The time of extraction grows with their cube."""
+_MAX_ELEMENTS = 100_000
+"""Maximum number of elements of a page. The time of extraction grows with their square."""
+_MAX_ATTRIBUTES = 1_000
+"""Maximum number of attributes of an element. The time of parsing it grows with their square."""
+# A comment, or a tag with its quoted values, which may contain ">". Each byte is looked at once.
+_TAG = compile_lazily(
+    rb"""<!--.*?(?:-->|\Z)|<(?P<name>[A-Za-z][^\s/>]*+)(?:[^>=]++|=\s*+(?:"[^"]*+"|'[^']*+'|))*+""", re.DOTALL
+)
+_VALUE = compile_lazily(rb"""=\s*+(?:"[^"]*+"|'[^']*+'|)""")
+_CODE = (b"script", b"style")
+_CODE_END = compile_lazily(rb"</(?:script|style)", re.I)
 _HEAD_BYTES = 2**14
 _LANG = compile_lazily(
     rb"""<html\b[^<>]{0,1000}?\slang\s{0,9}=\s{0,9}["']?([A-Za-z][A-Za-z0-9-]{1,30})""", re.I
@@ -91,6 +103,8 @@ def extract_article(data: bytes, url: str | None = None) -> dict[str, Any]:
         tree = _parse(data)
         if tree is None:
             raise NoArticle(_NO_TEXT)
+        if next(islice(tree.iter(), _MAX_ELEMENTS, None), None) is not None:
+            raise NoArticle(f"the page has more than {_MAX_ELEMENTS:,} elements: leave it out")
         stated = _choose_object(tree)
         _remove_hidden(tree)
         _remove_links(tree)
@@ -243,7 +257,7 @@ def _find_source(article: Any) -> str | None:
 
 
 def _parse(data: bytes) -> Any:
-    """The tree of a page. Raises NoArticle if its elements are nested too deeply.
+    """The tree of a page. Raises NoArticle for elements nested too deeply or with too many attributes.
 
     trafilatura's parser would drop everything after 256 nested elements.
     """
@@ -251,6 +265,7 @@ def _parse(data: bytes) -> Any:
     from lxml import html as lxml_html
     from trafilatura.utils import HTML_PARSER, decode_file, load_html
 
+    _check_attributes(data)
     tree = load_html(data)
     if all(entry.type != etree.ErrorTypes.ERR_RESOURCE_LIMIT for entry in HTML_PARSER.error_log):
         return tree
@@ -262,6 +277,20 @@ def _parse(data: bytes) -> Any:
         if depth > _MAX_DEPTH:
             raise NoArticle(f"the page has more than {_MAX_DEPTH:,} nested elements: leave it out")
     return tree
+
+
+def _check_attributes(data: bytes) -> None:
+    """Raise NoArticle if an element has too many attributes."""
+    data, position = data.replace(b"\0", b""), 0  # UTF-16 has zero bytes
+    while tag := _TAG.search(data, position):
+        position = tag.end()
+        name = (tag["name"] or b"").lower()
+        is_long = name and len(tag[0]) > 2 * _MAX_ATTRIBUTES
+        if is_long and len(_VALUE.sub(b"= ", tag[0]).split()) > _MAX_ATTRIBUTES:
+            raise NoArticle(f"an element has more than {_MAX_ATTRIBUTES:,} attributes: leave it out")
+        if name in _CODE:
+            end = _CODE_END.search(data, position)
+            position = end.start() if end else len(data)
 
 
 _LINES = ("h2", "h3", "h4", "h5", "h6", "li", "p")
@@ -379,6 +408,7 @@ def html_to_text(fragment: str) -> str:
             huge_tree=True
         )  # the default parser drops everything after 256 nested elements
         fragment = fragment.replace("\0", " ")
+        _check_attributes(fragment.encode("utf-8", "surrogatepass"))
         return markup.to_text(lxml_html.fragment_fromstring(fragment, create_parent="div", parser=parser))
     except (etree.LxmlError, ValueError, AssertionError) as error:
         raise NoArticle(f"the HTML cannot be read ({to_one_line(error)})") from None

@@ -68,6 +68,43 @@ def test_a_page_that_is_too_long_is_malformed(load_error, monkeypatch):
     assert "the page is longer than" in load_error(PAGE, "html")
 
 
+_ATTRIBUTES = " ".join(f"a{number}='>'" for number in range(1_100))
+
+
+def _fail(*_: object, **__: object) -> None:
+    raise AssertionError("the library would take minutes")
+
+
+@pytest.mark.parametrize(
+    ("content", "encoding", "message"),
+    [
+        (f"<p {_ATTRIBUTES}>Text.</p>", "utf-8", "an element has more than 1,000 attributes"),
+        (f"<p {_ATTRIBUTES}>Text.</p>", "utf-16", "an element has more than 1,000 attributes"),
+        (f"<script>a<b</script><p b=c {_ATTRIBUTES}", "utf-8", "an element has more than 1,000 attributes"),
+        ("<b>x</b>" * 100_001, "utf-8", "the page has more than 100,000 elements"),
+    ],
+    ids=["attributes", "attributes in UTF-16", "attributes of an open tag", "elements"],
+)
+def test_a_page_that_would_take_minutes_is_malformed(load_error, monkeypatch, content, encoding, message):
+    monkeypatch.setattr("trafilatura.bare_extraction", _fail)
+    if "attributes" in message:
+        monkeypatch.setattr("trafilatura.utils.load_html", _fail)
+    page = f"<html><body>{content}</body></html>".encode(encoding)
+    assert f"{message}: leave it out" in load_error(page, "html")
+
+
+@pytest.mark.parametrize("tags", ["<script>{}</script>", "<STYLE>{}</STYLE>", "<!--{}-->"])
+def test_code_and_comments_have_no_attributes(load, tags):
+    code = tags.format("if (a<b && c) { x = 'it' } " * 1_100).encode()
+    (page,) = load(PAGE.replace(b"<body>", b"<body>" + code), "html")
+    assert texts(page) == texts(load(PAGE, "html")[0])
+
+
+def test_an_element_with_too_many_attributes_in_a_fragment_is_malformed(load_error):
+    line = {"id": "a", "text": f"<p {_ATTRIBUTES}>Text.</p>"}
+    assert "an element has more than 1,000 attributes" in load_error(json.dumps(line), "json")
+
+
 @pytest.mark.parametrize(
     ("line", "is_kept"),
     [
