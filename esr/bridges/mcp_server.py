@@ -18,7 +18,7 @@ from pydantic import Field, ValidationError
 
 import esr
 from esr.errors import EsrError, UsageError, to_one_line, unknown
-from esr.following.citations import cite
+from esr.following.exports import cite
 from esr.following.timeline import MAX_PEAKS, PEAKS, Interval
 from esr.index.names import ENTITY_TYPES
 from esr.library.options import SearchOptions

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import esr
-from esr.following.citations import cite
+from esr.following.exports import cite
 from esr.ranking.searcher import UnsearchableQuery
 
 

@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from esr.cli.options import describe_choices
 from esr.errors import EsrError, UsageError
-from esr.following.citations import CITATIONS, CitationFormat
+from esr.following.exports import CITATIONS, EXPORTS, RANK, CitationFormat, Row
 from esr.index.hits import Hit
 from esr.query.interpretation import ReadGroup, Reading
 from esr.ranking import answers
@@ -156,8 +156,6 @@ def _export(name: str) -> Callable[[Answer, QueryReport, Sequence[Passage]], byt
     """A writer of the same file as the search page's."""
 
     def render(answer: Answer, report: QueryReport, passages: Sequence[Passage]) -> bytes:
-        from esr.following.exports import EXPORTS, RANK, Row  # a search that prints text does not need it
-
         format = EXPORTS.find(name)
         format.check()
         hits = enumerate(answer.hits, 1)

@@ -11,6 +11,7 @@ import json
 import os
 import re
 import sqlite3
+import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,7 +21,6 @@ from typing import Any, BinaryIO
 from xml.etree import ElementTree
 
 from esr.errors import AnotherRun, EsrError, IndexUnusable, InputError, UsageError, to_one_line, unknown
-from esr.following.citations import feed_urn, sentence_urn
 from esr.index.filters import NO_FILTERS, Filters, build_attribute_filters
 from esr.index.hits import Hit, SentenceRecord
 from esr.query import ParsedQuery, literal, parse
@@ -28,8 +28,9 @@ from esr.ranking.answers import hit_dict
 from esr.ranking.prepared_query import PreparedQuery, known_scores
 from esr.ranking.ranking import Ranking, read_toml
 from esr.ranking.searcher import Searcher
+from esr.stdlib import hash64
 from esr.text.dates import normalise_date, parse_date_end, parse_date_start
-from esr.text.document import ATTRIBUTES, META
+from esr.text.document import ATTRIBUTES, META, value_key
 
 # State
 
@@ -475,3 +476,29 @@ def _note(state: WatchState, file: str, number: int, size: int) -> None:
 
 def _line(search: str, hit: dict[str, Any]) -> bytes:
     return (json.dumps({"search": search, **hit}) + "\n").encode()
+
+
+# URNs. That of a sentence is made of the document's id and the sentence's text, so it is stable across loads.
+
+
+_NAMESPACE = uuid.UUID("6f5a4c1e-0b7d-5c52-9a63-3c8c1b1f6f0e")
+
+
+def text_digest(text: str) -> str:
+    """16 hexadecimal digits of a sentence's text, ignoring case and white space."""
+    return f"{hash64(value_key(text)):016x}"
+
+
+def sentence_urn(record: SentenceRecord) -> str:
+    """The URN of a sentence, which is stable across loads that keep the document's id."""
+    return _urn(f"{record.document_id}\n{text_digest(record.text)}")
+
+
+def feed_urn(parts: Iterable[tuple[str, str]]) -> str:
+    """The URN of a search's feed: the same for the same parts in any order, on any host."""
+    return _urn("\n".join(sorted(f"{name}={value}" for name, value in parts)))
+
+
+def _urn(name: str) -> str:
+    # An id may have half of a surrogate pair, which UTF-8 cannot encode.
+    return uuid.uuid5(_NAMESPACE, name.encode("utf-8", "replace").decode()).urn

@@ -25,7 +25,7 @@ import esr
 from esr.cli import main
 from esr.errors import IndexUnusable, UsageError
 from esr.folder.index import FolderSnapshot
-from esr.following.citations import CITATIONS
+from esr.following.exports import CITATIONS
 from esr.following.timeline import (
     INTERVALS,
     MAX_PERIODS,

@@ -14,8 +14,7 @@ from typing import IO, Any
 
 from flask import Response
 
-from esr.following.citations import CitationFormat
-from esr.following.exports import ExportFormat, Row
+from esr.following.exports import CitationFormat, ExportFormat, Row
 from esr.following.timeline import TABLE_COLUMNS
 from esr.index.hits import Hit, SentenceRecord
 from esr.ranking.answers import COLUMNS, build_spreadsheet_rows, guard_formula, require_record

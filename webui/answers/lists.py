@@ -19,7 +19,6 @@ from flask import url_for
 from msgspec.structs import replace
 
 from esr.corpus.concordance import Concordance, build_concordance
-from esr.following.citations import text_digest
 from esr.following.novelty import (
     NovelAnswer,
     add_scores,
@@ -31,6 +30,7 @@ from esr.following.novelty import (
     search_similar,
 )
 from esr.following.timeline import PEAKS, Timeline, build_timeline
+from esr.following.watch import text_digest
 from esr.index.contract import Index
 from esr.index.filters import FACET_FIELDS, NO_FILTERS, Filters
 from esr.index.hits import Hit, SentenceRecord

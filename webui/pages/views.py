@@ -23,10 +23,19 @@ from werkzeug.wrappers import Response as Redirect
 from esr.corpus.names_and_quotes import ListedName, Selection, list_names
 from esr.dependency.explanation import svg_tree
 from esr.errors import EsrError
-from esr.following.citations import CITATIONS, CitationFormat, feed_urn, text_digest
-from esr.following.exports import EXPORTS, FIELDS, NOTE, RANK, TAGS, ExportFormat, Row
+from esr.following.exports import (
+    CITATIONS,
+    EXPORTS,
+    FIELDS,
+    NOTE,
+    RANK,
+    TAGS,
+    CitationFormat,
+    ExportFormat,
+    Row,
+)
 from esr.following.novelty import find_newest
-from esr.following.watch import MEDIA_TYPE, Feed, render_feed, write_search
+from esr.following.watch import MEDIA_TYPE, Feed, feed_urn, render_feed, text_digest, write_search
 from esr.index.filters import Filters
 from esr.index.hits import Hit, SentenceRecord
 from esr.query import literal

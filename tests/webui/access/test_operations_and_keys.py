@@ -15,7 +15,7 @@ from flask import Flask
 
 from esr.enrichment.enricher import Enricher, VectorSettings
 from esr.errors import EsrError, UsageError
-from esr.following.citations import text_digest
+from esr.following.watch import text_digest
 from esr.index.enrichment_run import run_enrichment
 from esr.index.filters import NO_FILTERS
 from esr.plans.plan import HasTerm
