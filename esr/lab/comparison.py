@@ -22,8 +22,7 @@ from typing import Any, NamedTuple
 from esr import models, topics
 from esr.errors import EsrError, InputError, UsageError, unknown
 from esr.lab import measures
-from esr.lab.estimation import DEFAULT_NUMBER, generate_tasks
-from esr.lab.grid import Grid, build_default_grid, cross_validate, train
+from esr.lab.grid import DEFAULT_NUMBER, Grid, build_default_grid, cross_validate, generate_tasks, train
 from esr.lab.measures import read_qrels
 from esr.lab.tuner import WORKER_DIED, Task, Tuner, build_tasks
 from esr.processes import defer_interrupt, end_with_parent

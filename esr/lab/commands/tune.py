@@ -21,14 +21,16 @@ from esr.cli.ranking_options import ranking_options
 from esr.errors import UsageError
 from esr.extras import require
 from esr.lab.curves import measure_residuals, parse_training
-from esr.lab.estimation import DEFAULT_NUMBER, compute_likelihoods, generate_tasks
 from esr.lab.grid import (
+    DEFAULT_NUMBER,
     WAYS,
     Grid,
     build_default_grid,
     check_disjoint,
+    compute_likelihoods,
     cross_validate,
     expand_grid,
+    generate_tasks,
     parameter_values,
     parse_grid,
     train,
