@@ -3,10 +3,8 @@
 Cross-encoders read a query and a text together.
 """
 
-from esr.encoders.description import DEFAULT, KNOWN, EncoderDescription
+from esr.encoders.description import DEFAULT, HUB_MODELS, HUB_PREFIX, KNOWN, EncoderDescription
 from esr.encoders.encoder import AnyEncoder, CrossEncoder, Encoder, load_cross_encoder, load_encoder, quantize
-from esr.encoders.hub import HUB_MODELS
-from esr.encoders.hub import PREFIX as HUB_PREFIX
 
 __all__ = [
     "DEFAULT",

@@ -1,18 +1,31 @@
-"""Descriptions of encoders as data: the `encoder.json` in the folder of a model, and the known encoders.
+"""Descriptions of encoders: the `encoder.json` of a model's folder, the known encoders, and models of a hub.
 
 Each file in `known` describes one encoder that users can name, in the format of `encoder.json`.
+
+Models of the Hugging Face hub are fetched by `huggingface_hub`, and described by their own configuration. A
+name is `hf:OWNER/NAME`, or `hf:OWNER/NAME@REVISION` with a commit, a tag or a branch. The default revision
+is that in the cache, or else the newest one, so a model changes only if the user names another revision. The
+package reads HF_ENDPOINT, HF_TOKEN, HF_HOME and HF_HUB_OFFLINE, and caches files by their digest.
+
+The configuration is that of sentence-transformers: `modules.json`, `1_Pooling/config.json`,
+`sentence_bert_config.json` and `config_sentence_transformers.json`, and that of transformers.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from esr.errors import InputError, unknown
+import msgspec
+from msgspec import Struct, to_builtins
+
+from esr.errors import EsrError, InputError, UsageError, to_one_line, unknown
+from esr.extras import require
 
 FILE = "encoder.json"
 MODEL, TOKENIZER = "model.onnx", "tokenizer.json"
@@ -137,3 +150,209 @@ def _read_known() -> dict[str, EncoderDescription]:
 
 KNOWN = _read_known()
 """The known encoders by name."""
+
+
+# Models of the Hugging Face hub
+
+
+HUB_PREFIX = "hf:"
+ONNX_FILES = ("onnx/model.onnx", MODEL)
+"""Possible paths of a model's ONNX export. The first one that exists is used."""
+_CONFIG = "config.json"
+_POOLINGS = {"pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "first"}
+_MODULES = ("Transformer", "Pooling", "Normalize")
+_FETCHED = [
+    *ONNX_FILES,
+    *(f"{file}_data" for file in ONNX_FILES),
+    TOKENIZER,
+    _CONFIG,
+    "tokenizer_config.json",
+    "modules.json",
+    "*_Pooling/config.json",
+    "sentence_bert_config.json",
+    "config_sentence_transformers.json",
+]
+_MAX_TOKENS = 512
+"""Maximum tokens of a model whose configuration has no limit."""
+
+
+class HubModel(Struct, frozen=True):
+    """A known model of the hub: a description for people, and prefixes that its configuration lacks."""
+
+    name: str
+    kind: str
+    megabytes: int
+    licence: str
+    languages: str
+    dimensions: int | None = None
+    query_prefix: str = ""
+    passage_prefix: str = ""
+
+    @property
+    def description(self) -> str:
+        return f"{self.kind} for {self.languages}; {self.megabytes:,} MB; {self.licence}"
+
+    def as_dict(self) -> dict[str, Any]:
+        return {**to_builtins(self), "description": self.description}
+
+
+def _read_hub_models() -> Mapping[str, HubModel]:
+    text = Path(__file__).with_name("hub_models.json").read_bytes()
+    return {model.name: model for model in msgspec.json.decode(text, type=list[HubModel])}
+
+
+HUB_MODELS = _read_hub_models()
+"""Models of the hub that are known to work, by name. Others may work too."""
+
+
+class Snapshot(NamedTuple):
+    """A folder with the files of a model, and the name of the model with the commit of the files."""
+
+    path: Path
+    name: str
+
+
+def fetch_model(name: str) -> Snapshot:
+    """The files of a model of the hub, from the cache, or fetched into it.
+
+    Raises UsageError for a bad name or a missing package, EsrError if the files cannot be fetched.
+    """
+    match = re.fullmatch(rf"{HUB_PREFIX}([\w.-]+/[\w.-]+)(?:@([\w./-]+))?", name)
+    if match is None:
+        raise UsageError(
+            f"{name!r} is no model of the Hugging Face hub: write {HUB_PREFIX}OWNER/NAME or …@REVISION"
+        )
+    require(f"the model {name}", "huggingface_hub")
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import LocalEntryNotFoundError
+
+    repository, revision = match.groups()
+    try:
+        try:
+            path = snapshot_download(
+                repository, revision=revision, allow_patterns=_FETCHED, local_files_only=True
+            )
+        except LocalEntryNotFoundError:
+            path = snapshot_download(repository, revision=revision, allow_patterns=_FETCHED)
+    except Exception as error:  # from the HTTP client, which differs between versions of the package
+        raise EsrError(f"{name} cannot be fetched: {_say_problem(error)}") from error
+    return Snapshot(Path(path), f"{HUB_PREFIX}{repository}@{Path(path).name}")
+
+
+def _say_problem(error: Exception) -> str:
+    from huggingface_hub import errors
+
+    if isinstance(error, errors.GatedRepoError):
+        return "its owner wants you to accept terms on the hub: do, then set HF_TOKEN"
+    if isinstance(error, errors.RevisionNotFoundError):
+        return "the hub has no such revision"
+    if isinstance(error, errors.RepositoryNotFoundError):
+        return "the hub has no such model, or it is private: check the name, or set HF_TOKEN"
+    if isinstance(error, errors.LocalEntryNotFoundError):
+        cause = error.__cause__
+        if cause is None or isinstance(cause, errors.OfflineModeIsEnabled):
+            return "it is not in the cache, and HF_HUB_OFFLINE is set"
+        return f"it is not in the cache, and the hub does not answer ({to_one_line(cause)}): see HF_ENDPOINT"
+    return to_one_line(error)
+
+
+def find_onnx(path: Path) -> str:
+    """The ONNX export in a model's folder, relative to it. Raises InputError if there is none."""
+    for name in ONNX_FILES:
+        if (path / name).is_file():
+            return name
+    raise InputError(
+        str(path),
+        f"the model has no ONNX export: neither {' nor '.join(ONNX_FILES)}; choose a model with one",
+    )
+
+
+def describe_model(path: Path, name: str) -> EncoderDescription:
+    """Describe an encoder by its configuration. Raises InputError for what esr cannot compute."""
+    config = _read_json(path, _CONFIG)
+    own = _read_json(path, "config_sentence_transformers.json")
+    pooling = _find_pooling(path)
+    known = HUB_MODELS.get(name.partition("@")[0])
+    prompts = own.get("prompts") or {}
+    passage = next((prompts[key] for key in ("passage", "document") if prompts.get(key)), None)
+    is_cosine = own.get("similarity_fn_name") in (None, "cosine")
+    dimensions = pooling.get("word_embedding_dimension") or config.get("hidden_size")
+    return EncoderDescription.from_dict(
+        {
+            "name": name,
+            **({"dimensions": dimensions} if dimensions else {}),
+            "pooling": _pooling_name(pooling, path),
+            "query_prefix": prompts.get("query") or (known.query_prefix if known else ""),
+            "passage_prefix": passage or (known.passage_prefix if known else ""),
+            "normalize": is_cosine or "Normalize" in _module_types(path),
+            "max_tokens": find_max_tokens(path),
+            "licence": known.licence if known else "",
+            "description": known.description if known else "",
+        },
+        str(path),
+    )
+
+
+def find_max_tokens(path: Path) -> int:
+    """The maximum tokens of a model, by the first file of its configuration that has a limit."""
+    positions = _read_json(path, _CONFIG).get("max_position_embeddings")
+    for file, key in (
+        ("sentence_bert_config.json", "max_seq_length"),
+        ("tokenizer_config.json", "model_max_length"),
+    ):
+        number = _read_json(path, file).get(key)
+        if isinstance(number, int) and 0 < number <= (positions or 1_000_000):
+            return number
+    return min(positions or _MAX_TOKENS, _MAX_TOKENS)
+
+
+def find_padding(path: Path) -> int:
+    """The id of the token that pads the shorter texts of a batch."""
+    token = _read_json(path, _CONFIG).get("pad_token_id")
+    return token if isinstance(token, int) else 0
+
+
+def _find_pooling(path: Path) -> Mapping[str, Any]:
+    types = _module_types(path)
+    for type in types:
+        if type not in _MODULES:
+            raise InputError(
+                str(path / "modules.json"),
+                f"the model has a layer {type!r}, which its ONNX export lacks: choose one without it",
+            )
+    folder = types.get("Pooling", "1_Pooling")
+    pooling: Mapping[str, Any] = _read_json(path, f"{folder}/{_CONFIG}")
+    return pooling
+
+
+def _module_types(path: Path) -> dict[str, str]:
+    """The folders of the model's modules by type, such as Pooling."""
+    modules = _read_json(path, "modules.json", list)
+    return {str(module["type"]).rpartition(".")[2]: str(module["path"]) for module in modules}
+
+
+def _pooling_name(pooling: Mapping[str, Any], path: Path) -> str:
+    """One of POOLINGS; without a configuration the mean, as in sentence-transformers."""
+    chosen = [key for key, value in pooling.items() if key.startswith("pooling_mode_") and value]
+    if not chosen:
+        return "mean"
+    if len(chosen) > 1 or chosen[0] not in _POOLINGS or not pooling.get("include_prompt", True):
+        without = "" if pooling.get("include_prompt", True) else " without its prompt"
+        raise InputError(
+            str(path),
+            f"the model pools by {', '.join(chosen)}{without}; esr cannot: choose another",
+        )
+    return _POOLINGS[chosen[0]]
+
+
+def _read_json(path: Path, name: str, kind: type = dict) -> Any:
+    """The content of a JSON file of a model; empty without the file."""
+    try:
+        data = json.loads((path / name).read_text("utf-8"))
+    except FileNotFoundError:
+        return kind()
+    except (OSError, ValueError) as error:
+        raise InputError(str(path / name), f"not JSON: {error}") from None
+    if not isinstance(data, kind):
+        raise InputError(str(path / name), f"not a JSON {'object' if kind is dict else 'list'}")
+    return data

@@ -36,8 +36,19 @@ import numpy as np
 import numpy.typing as npt
 
 from esr import extras
-from esr.encoders import hub
-from esr.encoders.description import FILE, KNOWN, MODEL, TOKENIZER, EncoderDescription
+from esr.encoders.description import (
+    FILE,
+    HUB_PREFIX,
+    KNOWN,
+    MODEL,
+    TOKENIZER,
+    EncoderDescription,
+    describe_model,
+    fetch_model,
+    find_max_tokens,
+    find_onnx,
+    find_padding,
+)
 from esr.errors import EsrError, InputError, UsageError, to_one_line
 from esr.extras import Unreachable, fetch_from_maven, fetch_wheel, require
 from esr.text.document import QuantizedVector
@@ -415,21 +426,21 @@ def open_cross_encoder(name: str) -> CrossEncoder:
     if is_address(name):
         return CrossEncoder(partial(request_scores, Address.of(name)))
     require_runtime(None)
-    path = hub.fetch(name).path if name.startswith(hub.PREFIX) else Path(name)
+    path = fetch_model(name).path if name.startswith(HUB_PREFIX) else Path(name)
     if not path.is_dir():
         raise UsageError(
-            f"there is no cross-encoder {name!r}: give {hub.PREFIX}OWNER/NAME of the hub, such as "
+            f"there is no cross-encoder {name!r}: give {HUB_PREFIX}OWNER/NAME of the hub, such as "
             "hf:cross-encoder/ms-marco-MiniLM-L6-v2, the address of a server, or a folder"
         )
     return _open_folder(path)
 
 
 def _open_folder(path: Path) -> CrossEncoder:
-    model = path / hub.find_onnx(path)
+    model = path / find_onnx(path)
     is_quantized = _QUANTIZED in model.read_bytes()
     session = open_session(model, threads=_THREADS)
-    tokenizer = open_tokenizer(path / TOKENIZER, hub.find_max_tokens(path))
-    tokenizer.enable_padding(pad_id=hub.find_padding(path))
+    tokenizer = open_tokenizer(path / TOKENIZER, find_max_tokens(path))
+    tokenizer.enable_padding(pad_id=find_padding(path))
     inputs, output = [node.name for node in session.get_inputs()], session.get_outputs()[0].name
 
     def compute(query: str, texts: Sequence[str], seconds: float) -> Sequence[float]:
@@ -480,20 +491,20 @@ def find_folder(name: str) -> EncoderFolder:
         return _cached(KNOWN[name])
     if is_address(name):
         return EncoderFolder(Path(), describe_address(name))
-    if name.startswith(hub.PREFIX):
-        return _of_hub(*hub.fetch(name))
+    if name.startswith(HUB_PREFIX):
+        return _of_hub(*fetch_model(name))
     path = Path(name)
     if not path.is_dir():
         raise UsageError(
-            f"there is no encoder {name!r}: give one of {', '.join(KNOWN)}, {hub.PREFIX}OWNER/NAME of the "
+            f"there is no encoder {name!r}: give one of {', '.join(KNOWN)}, {HUB_PREFIX}OWNER/NAME of the "
             f"Hugging Face hub, the address of a server, or a folder with {FILE}, {MODEL} and {TOKENIZER}"
         )
     return _open(path.resolve())
 
 
 def _of_hub(path: Path, name: str) -> EncoderFolder:
-    model = hub.find_onnx(path)
-    return EncoderFolder(path, _with_digests(path, hub.describe(path, name), model), model)
+    model = find_onnx(path)
+    return EncoderFolder(path, _with_digests(path, describe_model(path, name), model), model)
 
 
 def cache_folder() -> Path:
@@ -604,7 +615,7 @@ def _load_once(loaded: dict[str, T], name: str, load: Callable[[str], T]) -> T:
 
 
 def _load(name: str) -> AnyEncoder:
-    if name in KNOWN or name.startswith(hub.PREFIX):
+    if name in KNOWN or name.startswith(HUB_PREFIX):
         require_runtime(KNOWN.get(name))  # checked before any download
     found = find_folder(name)
     return ServedEncoder(found.description) if found.description.url else Encoder(*found)

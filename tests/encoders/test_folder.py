@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from esr.encoders import DEFAULT, HUB_MODELS, KNOWN, Encoder, EncoderDescription, load_encoder
-from esr.encoders import hub as hub_models
+from esr.encoders.description import describe_model
 from esr.encoders.encoder import find_folder, quantize
 from esr.errors import EsrError, InputError, UsageError
 from esr.extras import Unreachable
@@ -407,7 +407,7 @@ def test_the_variables_of_the_hub_are_honoured(hub: Server, tmp_path: Path) -> N
 def test_a_model_is_described_by_its_own_configuration(
     tmp_path: Path, folder: Path, configuration: dict[str, object], expected: dict[str, object]
 ) -> None:
-    description = hub_models.describe(write_hub_folder(tmp_path / "model", folder, **configuration), "hf:a/b")
+    description = describe_model(write_hub_folder(tmp_path / "model", folder, **configuration), "hf:a/b")
     assert {name: getattr(description, name) for name in expected} == expected
 
 
@@ -429,7 +429,7 @@ def test_a_model_that_esr_cannot_compute_is_refused(
 ) -> None:
     path = write_hub_folder(tmp_path / "model", folder, **configuration)
     with pytest.raises(InputError, match=problem):
-        hub_models.describe(path, "hf:a/b")
+        describe_model(path, "hf:a/b")
 
 
 def test_a_model_without_an_export_is_refused(hub: Server) -> None:
@@ -440,7 +440,7 @@ def test_a_model_without_an_export_is_refused(hub: Server) -> None:
 
 def test_prefixes_that_a_configuration_lacks_are_known(tmp_path: Path, folder: Path) -> None:
     path = write_hub_folder(tmp_path / "model", folder)
-    description = hub_models.describe(path, "hf:intfloat/multilingual-e5-small@main")
+    description = describe_model(path, "hf:intfloat/multilingual-e5-small@main")
     assert (description.query_prefix, description.passage_prefix) == ("query: ", "passage: ")
     assert description.licence == "MIT" and {model.kind for model in HUB_MODELS.values()} == {
         "encoder",
