@@ -15,6 +15,17 @@ def count(number: int, noun: str, verb: str = "") -> str:
     return f"1 {noun} {_SINGULAR.get(verb, verb and verb + 's')}".rstrip()
 
 
+TITLE_CHARS = 160
+"""Length of titles in lists. A few titles are whole texts."""
+LONG_TITLE_CHARS = 5_000
+"""Length of a title where it is the only one, as above its article or in a citation."""
+
+
+def shorten_title(title: str, most: int = TITLE_CHARS) -> str:
+    """A title for display, cut at a blank if it has more than `most` characters."""
+    return title if len(title) <= most else title[: most - 1].rsplit(" ", 1)[0] + "…"
+
+
 def list_examples(items: Sequence[str], most: int = 5) -> str:
     """The first `most` items, and an ellipsis if there are more."""
     return ", ".join(items[:most]) + (", …" if len(items) > most else "")

@@ -51,7 +51,7 @@ from esr.processes import exit_on_sigterm
 from esr.progress import SendProgress, track_documents
 from esr.text.analyzer import TermCounter, get_analyzer
 from esr.text.document import PARTS, Located
-from esr.wording import count, list_examples
+from esr.wording import count, list_examples, shorten_title
 
 
 def dry_run(pipeline: DocumentPipeline, analyzer: str | None, as_json: bool) -> None:
@@ -110,7 +110,7 @@ def _preview(first: Iterable[Located]) -> Iterator[str]:
     for where, document in first:
         lists = (", ".join(document.authors), ", ".join(document.keywords))
         texts = (document.date, document.source, document.section, document.language, document.url)
-        yield f"{where}\n  {document.id}: {document.title or '(no title)'}"
+        yield f"{where}\n  {document.id}: {shorten_title(document.title or '(no title)')}"
         yield "  " + " · ".join(filter(None, (*texts, *lists, count(len(document.sentences), "sentence"))))
         yield from (f"  | {sentence.text[:200]}" for sentence in document.sentences[:2])
 

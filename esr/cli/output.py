@@ -29,7 +29,7 @@ from esr.ranking.prepared_query import Answer
 from esr.ranking.query_report import QueryReport
 from esr.registry import Registry
 from esr.text.document import describe_place
-from esr.wording import count, flatten_row
+from esr.wording import count, flatten_row, shorten_title
 
 _NEIGHBOR, _HIT = "     ", "   > "
 
@@ -73,7 +73,7 @@ def _format_passage(rank: int, passage: Passage) -> str:
     hit, record = passage.best, answers.require_record(passage.best)
     sentences = [answers.require_record(each) for each in passage.sentences]
     before, after = sentences[0].previous, sentences[-1].next
-    parts = (record.title, record.source, record.date, describe_place(record.features))
+    parts = (shorten_title(record.title or ""), record.source, record.date, describe_place(record.features))
     metadata = " · ".join(part for part in parts if part)
     lines = [click.style(f"{rank:>3}  {hit.score:.4f}  {hit.sentence_id}", bold=True)]
     lines += [f"{_NEIGHBOR}{metadata}"] if metadata else []

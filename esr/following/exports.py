@@ -24,6 +24,7 @@ from esr.registry import Registry
 from esr.stdlib import batched, replace_nonfinite
 from esr.text.dates import normalise_date
 from esr.text.document import META_PREFIX
+from esr.wording import LONG_TITLE_CHARS, shorten_title
 
 # Citations
 
@@ -70,7 +71,7 @@ class Article(Protocol):
 
 def cite(document_id: str, of: Article) -> str:
     """An article as one line: its authors, title, source, day and address, without unknown ones."""
-    title = f"“{of.title}”" if of.title else f"document {document_id}"
+    title = f"“{shorten_title(of.title, LONG_TITLE_CHARS)}”" if of.title else f"document {document_id}"
     day = "-".join(filter(None, _date_parts(of.date)))
     return _one_line(", ".join(filter(None, (*of.authors, title, of.source, day, of.url))))
 

@@ -31,6 +31,7 @@ from esr.ranking.searcher import Searcher
 from esr.stdlib import hash64
 from esr.text.dates import normalise_date, parse_date_end, parse_date_start
 from esr.text.document import ATTRIBUTES, META, value_key
+from esr.wording import shorten_title
 
 # State
 
@@ -307,7 +308,7 @@ def _add_entry(root: ElementTree.Element, urn: str, record: SentenceRecord, addr
         entry.set(_XML, _clean(record.language))
     moment = _atom_moment(record)
     _add(entry, "id", urn)
-    _add(entry, "title", record.title or record.document_id)
+    _add(entry, "title", shorten_title(record.title or record.document_id))
     _add(entry, "updated", moment)
     _add(entry, "published", moment)
     if record.source:

@@ -54,6 +54,17 @@ def test_hits_are_shown_with_their_neighbours_title_source_and_date(esr: Esr, ne
     assert output.splitlines()[-1].startswith("1 of 1 candidates, ")
 
 
+def test_a_title_that_is_a_whole_text_is_cut(esr: Esr, tmp_path: Path) -> None:
+    title = "budget " * 150_000
+    source, index = tmp_path / "news.jsonl", tmp_path / "long"
+    source.write_text(json.dumps({"id": "a", "title": title, "text": "A storm."}))
+    assert len(esr("load", source, "--dry-run").output) < 2_000
+    esr("load", source, "--index", index)
+    assert len(esr("search", "storm", "--index", index).output) < 2_000
+    hit = json.loads(esr("search", "storm", "--index", index, "--json").stdout)["hits"][0]
+    assert hit["title"] == title
+
+
 def test_unseen_words_are_reported_beside_the_answer(esr: Esr, news: Path) -> None:
     result = esr("search", "storm volcano", "--index", news)
     assert result.exit_code == 0

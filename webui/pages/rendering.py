@@ -25,7 +25,7 @@ from esr.plans.plan import HasQuote
 from esr.ranking import answers
 from esr.text.analyzer import Analyzer, find_spans
 from esr.text.document import PARSE, VECTORS, describe_place, flat_metadata, is_language_tag, text_direction
-from esr.wording import count
+from esr.wording import count, shorten_title
 from webui.arguments import rankings
 from webui.arguments.form import VIEW, Links, build_form, clean_arguments, path_to, shorten
 from webui.arguments.request import split_pairs
@@ -166,6 +166,7 @@ def install_filters(app: Flask) -> None:
         term_set=describe_term_set,
         split_lead=split_lead,
         text_attributes=text_attributes,
+        shorten_title=shorten_title,
         lang_attribute=lang_attribute,
         duration=duration,
         score=score,

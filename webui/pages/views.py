@@ -47,6 +47,7 @@ from esr.ranking.signals import NAME
 from esr.stdlib import batched
 from esr.text.document import ATTRIBUTES, META, Document
 from esr.text.sentences import name_language
+from esr.wording import LONG_TITLE_CHARS, shorten_title
 from webui.answers import downloads, explanations
 from webui.answers.downloads import citations_file, export_file
 from webui.answers.lists import HitWriter, Listing, find_similar, list_hits, rank_sentences, sentence_link
@@ -252,7 +253,7 @@ def _add_document(get: Route, settings: Settings, render: PageRenderer) -> None:
             "document.html",
             search=search,
             scored=scored,
-            heading=scored.document.title or shorten_heading(first),
+            heading=shorten_title(scored.document.title or "", LONG_TITLE_CHARS) or shorten_heading(first),
             highlight=highlight,
             shades=explanations.SHADES,
             names=list_article_names(snapshot, scored.document),
@@ -399,6 +400,7 @@ def list_article_names(searcher: Searcher, document: Document) -> list[ListedNam
 def find_similar_articles(searcher: Searcher, document: Document) -> Sequence[SentenceRecord]:
     """The best sentence of each other article for a document's title or, without one, first sentence."""
     text = document.title or (document.sentences[0].text if document.sentences else "")
+    text = shorten_title(text, LONG_TITLE_CHARS)
     try:
         hits = searcher.search(literal(text), _READ).hits
     except EsrError:  # also if no word of it can be searched for

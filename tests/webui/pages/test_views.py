@@ -277,6 +277,17 @@ def test_a_title_that_is_a_whole_text_is_cut_in_lists_and_whole_in_its_article(t
         assert "budget end" in client.get("/document?id=a").text
 
 
+def test_no_view_shows_a_title_of_a_megabyte_whole(tmp_path: Path) -> None:
+    spoken = "“A storm came over the bay,” said Ann Lee."
+    load(str(tmp_path / "i"), [document("a", spoken, title="budget " * 150_000, date="2017-03-05")])
+    with open_searcher(str(tmp_path / "i")) as searcher:
+        client = create_app(searcher).test_client()
+        for view in ("search?", "search.atom?", "timeline?", "concordance?", "document?id=a&"):
+            answer = client.get(f"/{view}q=storm")
+            assert answer.status_code == 200 and len(answer.text) < 100_000, view
+        assert len(client.get("/api/v1/document?id=a").text) > 1_000_000
+
+
 def test_the_first_page_shows_a_new_state_of_the_index(tmp_path: Path) -> None:
     where = str(tmp_path / "i")
     load(where, [document("a", "It blew.", title="Storm one", date="2017-03-05")])
