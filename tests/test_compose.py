@@ -17,7 +17,7 @@ import yaml
 
 from esr.index.login_variables import VARIABLES
 from tests.support.process import IMAGE
-from webui.running.health import PATHS
+from webui.running.rate_limit import HEALTH_PATHS
 
 ROOT = Path(__file__).resolve().parent.parent
 COMPOSE = (ROOT / "docker-compose.yml").read_text("utf-8")
@@ -276,7 +276,7 @@ def test_what_is_secret_comes_from_a_secret() -> None:
 
 def test_probes_ask_what_the_server_answers() -> None:
     probes = {name: CONTAINER[f"{name}Probe"]["httpGet"] for name in ("startup", "liveness", "readiness")}
-    assert {probe["path"] for probe in probes.values()} <= PATHS
+    assert {probe["path"] for probe in probes.values()} <= HEALTH_PATHS
     assert probes["readiness"]["path"] == "/readyz" and probes["liveness"]["path"] == "/healthz"
     ports = {port["name"]: port["containerPort"] for port in CONTAINER["ports"]}
     assert {ports[probe["port"]] for probe in probes.values()} == {int(CONTAINER["args"][-1])}

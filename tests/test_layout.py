@@ -58,7 +58,7 @@ MAY_IMPORT = {
     "webui/api": "esr corpus dependency features following index models plans query ranking text "
     "webui/answers webui/arguments webui/running",
     "webui/access": "index plans query text webui/pages webui/running",
-    "webui": "plans ranking webui/access webui/api webui/pages webui/running",
+    "webui": "index plans ranking webui/access webui/api webui/pages webui/running",
     "esr/cli": "esr corpus encoders enrichment features following index library loaders models plans "
     "query ranking text webui webui/access",
 }

@@ -1,4 +1,4 @@
-"""The Flask application of the pages and the API, and the security headers of its answers.
+"""The Flask application of the pages and the API, its health checks, and the security headers of its answers.
 
 The headers forbid loading or running anything from other sites, and sending them addresses as referrers.
 Pages of other sites may use the API if the settings name their origins.
@@ -7,14 +7,21 @@ Pages of other sites may use the API if the settings name their origins.
 from __future__ import annotations
 
 import hashlib
+import time
 from collections.abc import Callable, Hashable, Iterable
+from contextlib import closing
+from datetime import datetime
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flask import Flask, Response, request, url_for
+from flask import Flask, Response, current_app, jsonify, request, url_for
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 
 from esr.errors import EsrError, UsageError
+from esr.index.factory import open_generations
+from esr.index.generations import SERVING
+from esr.index.limits import within
 from esr.plans.plan import CollectionStatistics
 from esr.ranking.searcher import Searcher
 from webui.access import guard
@@ -23,9 +30,9 @@ from webui.pages import batch, timeline, views, words
 from webui.pages.home import Home, describe_collection
 from webui.pages.rendering import PageRenderer, install_filters
 from webui.pages.timeline import draw_chart
-from webui.running import health, problems, rate_limit
-from webui.running.problems import Problem
-from webui.running.served_indexes import ServedIndexes, Visit
+from webui.running import problems, rate_limit, telemetry
+from webui.running.problems import Problem, describe_error
+from webui.running.served_indexes import ServedIndex, ServedIndexes, Visit
 from webui.running.settings import ANY_ORIGIN, DEFAULT_NAME, Settings, parse_origins
 from webui.running.telemetry import install_access_log, install_query_log, install_traces
 
@@ -180,7 +187,7 @@ def create_app(
     _allow_origins(app, settings)
     guard.install(app, indexes, settings, render, rates)
     rate_limit.install(app, settings, rates)
-    health.install(app, indexes, settings)
+    _add_health_checks(app, indexes, settings)
     install_query_log(app, settings)
     views.install(app, indexes, settings, render)
     timeline.install(app, indexes, settings, render)
@@ -235,3 +242,72 @@ def _static_path(name: str, prefix: str) -> str:
 def _version(name: str) -> str:
     content = (Path(__file__).parent / "static" / name).read_bytes()
     return hashlib.sha256(content).hexdigest()[:8]
+
+
+# Health checks and metrics, for operators of the server
+
+
+READY_SECONDS = 3.0
+"""Seconds within which an engine must report that it is ready."""
+
+
+def _add_health_checks(app: Flask, indexes: ServedIndexes, settings: Settings) -> None:
+    """Add the addresses of HEALTH_PATHS. They need no slot of a gate and do not count against rate limits."""
+
+    @app.get("/healthz")
+    def healthz() -> Response:
+        return jsonify({"status": "ok"})
+
+    @app.get("/readyz")
+    def readyz() -> Response:
+        deadline = time.monotonic() + READY_SECONDS
+        states = {name: _check_ready(name, served, deadline) for name, served in indexes.by_name.items()}
+        is_ready = all(state == "ok" for state in states.values())
+        answer: dict[str, object] = {"status": "ok" if is_ready else "not ready"}
+        if not settings.access:  # names of indexes are for those who may search them
+            answer["indexes"] = states
+        response = jsonify(answer)
+        response.status_code = 200 if is_ready else 503
+        return response
+
+    @app.get("/metrics", endpoint="scraped")
+    def expose_metrics() -> Response:
+        deadline = time.monotonic() + READY_SECONDS
+        served = (_describe_index(name, index, deadline) for name, index in indexes.by_name.items())
+        content = telemetry.expose(each for each in served if each is not None)
+        return Response(content, content_type=CONTENT_TYPE_PLAIN_0_0_4)
+
+
+def _describe_index(name: str, served: ServedIndex, deadline: float) -> telemetry.Served | None:
+    """The size and the age of an open index; None if it is not open, or its engine does not answer."""
+    if not served.is_open:
+        return None
+    try:
+        index = served.open(deadline)
+        collection = index.statistics([]).collection
+        made = _find_start(index.where)
+    except EsrError:
+        return None
+    return telemetry.Served(name, collection.documents, collection.sentences, made)
+
+
+def _find_start(where: str) -> float | None:
+    """When the serving generation was made; None if the server may not read this."""
+    try:
+        with within(READY_SECONDS), closing(open_generations(where)) as generations:
+            serving = [each for each in generations.all() if each.state == SERVING]
+            return datetime.fromisoformat(serving[0].started_at).timestamp() if serving else None
+    except (EsrError, ValueError):
+        return None
+
+
+def _check_ready(name: str, served: ServedIndex, deadline: float) -> str:
+    """`ok`, or the code of an index's problem, such as `busy` while another request opens it."""
+    started = time.monotonic()
+    try:
+        served.open(deadline).check_ready()
+    except EsrError as error:
+        seconds = time.monotonic() - started
+        current_app.logger.error("index %s is not ready after %.1f s: %s", name, seconds, error)
+        return describe_error(error).code
+    return "ok"

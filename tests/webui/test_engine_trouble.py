@@ -26,9 +26,8 @@ from tests.support.elasticsearch import (
     record_timeouts,
 )
 from tests.support.processes import wait_until
-from webui.app import create_app
+from webui.app import READY_SECONDS, create_app
 from webui.running.gate import CircuitBreaker
-from webui.running.health import READY_SECONDS
 from webui.running.served_indexes import ServedIndexes
 from webui.running.settings import Settings
 

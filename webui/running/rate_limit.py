@@ -20,7 +20,6 @@ from werkzeug.exceptions import TooManyRequests
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from esr.errors import UsageError
-from webui.running.health import PATHS
 from webui.running.problems import RequestError
 from webui.running.settings import Settings
 
@@ -33,6 +32,8 @@ CREATE INDEX IF NOT EXISTS by_time ON hits (until);
 """
 _WINDOWS = 256
 """Maximum number of different rates of keys that are cached."""
+HEALTH_PATHS = frozenset({"/healthz", "/readyz", "/metrics"})
+"""The addresses of health checks, which are not counted."""
 _LOCK_SECONDS = 2.0
 """Seconds to wait while other workers lock the file."""
 
@@ -150,7 +151,7 @@ def install(app: Flask, settings: Settings, path: str) -> None:
     @app.before_request
     def limit() -> None:
         g.count_queries = count_queries
-        if request.path not in PATHS and request.endpoint not in ("static", "logo"):
+        if request.path not in HEALTH_PATHS and request.endpoint not in ("static", "logo"):
             count(1)
 
     @app.after_request
