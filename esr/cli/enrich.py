@@ -9,7 +9,7 @@ import click
 from tqdm import tqdm
 
 from esr.cli import options
-from esr.cli.source_options import parse_slice
+from esr.cli.options import parse_slice
 from esr.encoders import DEFAULT as DEFAULT_ENCODER
 from esr.encoders import KNOWN
 from esr.enrichment.enricher import DEFAULT_TITLE_WEIGHT, Enricher, VectorSettings

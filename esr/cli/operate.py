@@ -19,9 +19,9 @@ from msgspec.structs import asdict, replace
 from tqdm import tqdm
 
 from esr.cli import options
+from esr.cli.load import impacts, keep, workers
 from esr.cli.options import FILE, as_json, describe_choices, index_or_first
 from esr.cli.output import open_output
-from esr.cli.source_options import impacts, keep, workers
 from esr.errors import UsageError
 from esr.index import factory
 from esr.index.contract import Index

@@ -162,3 +162,11 @@ def use_login(user: str | None, insecure: bool, **files: str | None) -> Abstract
 
 def _parameter_name(option: str) -> str:
     return option.removeprefix("--").replace("-", "_")
+
+
+def parse_slice(text: str) -> tuple[int, int]:
+    """Parse a slice: `2/8` is (2, 8). Raises UsageError."""
+    match = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text)
+    if not match or not 1 <= int(match[1]) <= int(match[2]):
+        raise UsageError(f"--slice needs I/N, like 2/8 for the second of eight, not {text!r}")
+    return int(match[1]), int(match[2])

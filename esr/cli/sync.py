@@ -25,18 +25,18 @@ import click
 from msgspec.structs import asdict, replace
 
 import esr
-from esr.cli.load import load_documents
-from esr.cli.options import FILE, add_options, as_json, index_or_first
-from esr.cli.source_options import (
+from esr.cli.load import (
     DELIVERY_OPTIONS,
     NEW_INDEX_OPTIONS,
     SOURCE_OPTIONS,
     impacts,
     keep,
+    load_documents,
     merge,
     profile,
     workers,
 )
+from esr.cli.options import FILE, add_options, as_json, index_or_first
 from esr.errors import EsrError, IndexMissing, UsageError, unknown
 from esr.index.factory import is_elasticsearch, open_delivery, open_generations
 from esr.index.generations import SERVING

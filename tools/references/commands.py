@@ -13,9 +13,9 @@ from typing import Any
 import click
 
 from esr import features, loaders, models
+from esr.cli.load import source_options
 from esr.cli.main import main
 from esr.cli.ranking_options import filter_options, ranking_options
-from esr.cli.source_options import source_options
 from esr.encoders import HUB_MODELS, KNOWN
 from esr.index.limits import CACHE_VARIABLES, DEFAULT_CACHE_LIMIT
 from esr.index.login_variables import VARIABLES
