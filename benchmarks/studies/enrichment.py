@@ -28,7 +28,7 @@ from spacy.language import Language
 
 from esr import loaders
 from esr.enrichment.enricher import BATCH_SIZE, Enricher
-from esr.enrichment.spacy_models import installed_models
+from esr.enrichment.recipe import installed_models
 from esr.index import enrichment_run
 from esr.text.document import DEFAULT_PARTS, Document
 

@@ -20,15 +20,19 @@ from esr.encoders import DEFAULT, AnyEncoder, load_encoder, quantize
 from esr.encoders.encoder import Floats, find_folder, normalize
 from esr.enrichment.quotes import VERSION as QUOTES_VERSION
 from esr.enrichment.quotes import find_quotes
-from esr.enrichment.recipe import DEFAULT_LANGUAGE, MODEL, Recipe, check_parts, short_digest
-from esr.enrichment.spacy_models import (
+from esr.enrichment.recipe import (
+    DEFAULT_LANGUAGE,
     ENGLISH,
     LANGUAGES,
+    MODEL,
     InstalledModel,
+    Recipe,
+    check_parts,
     describe_missing_models,
     installed_models,
     is_in_script,
     language_code,
+    short_digest,
     spacy_version,
 )
 from esr.errors import UsageError
@@ -268,7 +272,7 @@ class Enricher:
     """Enriches documents by one recipe. It is cheap to create and to send to another process.
 
     `parts` are of PARTS. `models` are installed models of spaCy, each used for its language; by default, each
-    language gets the first installed one of spacy_models.LANGUAGES. `lexicon` are files of a user's lexicon
+    language gets the first installed one of LANGUAGES. `lexicon` are files of a user's lexicon
     that replaces the default one. `rule` decides which sentence is subjective (features.RULES). `analyzer`
     makes the terms of `novelty` and `title_overlap`; its language is that of documents that name none.
     `vectors` says how sentences are encoded. Only what the parts need is loaded.

