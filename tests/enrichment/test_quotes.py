@@ -152,6 +152,31 @@ def test_speech_goes_on_over_sentences_without_paragraphs() -> None:
     ]
 
 
+def test_speech_goes_on_in_paragraphs_that_are_not_known() -> None:
+    texts = [
+        "Ann Lee said: “One is here.",
+        "Two is here.",
+        "“Three is here.”",
+        '"Four is here now.',
+        '"Five is here," said Bo Day.',
+        '"Six is here now.',
+        *["It is over by now."] * 3,
+        '"Seven is here," said Cy Fox.',
+        "\"Eight is here,'said Di Hay.",
+        '"Nine is here," said Ed Jay.',
+    ]
+    sentences = tuple(Sentence(f"a.s{n}", text) for n, text in enumerate(texts))
+    assert [found[:2] for found in found_in(Document("a", sentences))] == [
+        ("“One is here.", "Ann Lee"),
+        ("Two is here.", "Ann Lee"),
+        ("“Three is here.”", "Ann Lee"),
+        ('"Four is here now.', "Bo Day"),
+        ('"Five is here,"', "Bo Day"),
+        ('"Seven is here,"', "Cy Fox"),
+        ('"Nine is here,"', "Ed Jay"),
+    ]
+
+
 def test_a_mark_that_is_never_closed_ends_with_its_paragraph() -> None:
     text = "Bo Day said: “We never close this one. And so on.\n\nAnother paragraph follows here."
     assert [found[0] for found in quotes_in(text)] == ["“We never close this one.", "And so on."]
