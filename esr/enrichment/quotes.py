@@ -171,7 +171,7 @@ def _closes(text: str, match: re.Match[str], opening: str) -> bool:
     return True
 
 
-VERSION = 4
+VERSION = 5
 """Increment it when the rules change."""
 _REACH = 250
 """Maximum characters from a quotation to a verb after it."""
@@ -278,6 +278,8 @@ class _Finder:
             return Quotation(pieces, previous.source, True)
         if words >= _LONG or _LEADS_TO.search(between):
             subject = self._grammar.subject(clause)
+            if subject and subject.text.lower() in self._grammar.other_pronouns:
+                subject = None
             at = start - len(clause)
             return Quotation(pieces, _source_of(subject, at, None, -1) if subject else None, False)
         return None

@@ -90,6 +90,7 @@ def test_german_has_rules_of_its_own(text: str, quotation: str, speaker: str) ->
         ("The mood of Ohio's voters became “the very best of all times and places of the world”.", None),
         ("Ohio's chief secretary has “the very best of all times and places”.", "Ohio's chief secretary"),
         ("Now: “We leave it now.”", None),
+        ("What you need to know: “we leave it now, in the end of all things”", None),
     ],
 )
 def test_a_speaker_is_a_whole_phrase_and_no_more(text: str, speaker: str | None) -> None:
