@@ -32,6 +32,10 @@ def read(source: Source) -> Iterator[ReadResult]:
     if len(data) > MAX_FEED_BYTES:
         raise InputError(source.name, f"the feed is longer than {MAX_FEED_BYTES // 2**20} MiB: split it")
     try:
+        page.check_attributes(data)  # feedparser's time grows with their square too
+    except page.NoArticle as error:
+        raise InputError(source.name, str(error)) from None
+    try:
         # A stream, because feedparser may take a string for an address and fetch it.
         parsed = feedparser.parse(io.BytesIO(data), resolve_relative_uris=False)
     except Exception as error:  # raised by the underlying parsers

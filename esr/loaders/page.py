@@ -265,7 +265,7 @@ def _parse(data: bytes) -> Any:
     from lxml import html as lxml_html
     from trafilatura.utils import HTML_PARSER, decode_file, load_html
 
-    _check_attributes(data)
+    check_attributes(data)
     tree = load_html(data)
     if all(entry.type != etree.ErrorTypes.ERR_RESOURCE_LIMIT for entry in HTML_PARSER.error_log):
         return tree
@@ -279,7 +279,7 @@ def _parse(data: bytes) -> Any:
     return tree
 
 
-def _check_attributes(data: bytes) -> None:
+def check_attributes(data: bytes) -> None:
     """Raise NoArticle if an element has too many attributes."""
     data, position = data.replace(b"\0", b""), 0  # UTF-16 has zero bytes
     while tag := _TAG.search(data, position):
@@ -408,7 +408,7 @@ def html_to_text(fragment: str) -> str:
             huge_tree=True
         )  # the default parser drops everything after 256 nested elements
         fragment = fragment.replace("\0", " ")
-        _check_attributes(fragment.encode("utf-8", "surrogatepass"))
+        check_attributes(fragment.encode("utf-8", "surrogatepass"))
         return markup.to_text(lxml_html.fragment_fromstring(fragment, create_parent="div", parser=parser))
     except (etree.LxmlError, ValueError, AssertionError) as error:
         raise NoArticle(f"the HTML cannot be read ({to_one_line(error)})") from None
