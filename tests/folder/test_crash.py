@@ -1,4 +1,4 @@
-"""`kill -9` of a load at any moment, a full disk and an exhausted quota leave the last commit."""
+"""`kill -9` at any moment, a full disk and an exhausted quota leave the last commit."""
 
 from __future__ import annotations
 
@@ -6,19 +6,24 @@ import json
 import os
 import random
 import resource
+import shutil
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from esr.errors import IndexMissing, IndexUnusable
 from esr.folder.index import EmbeddedIndex
-from esr.folder.write.maintenance import EmbeddedGenerations
-from tests.support.endurance import rounds
+from esr.folder.write.maintenance import EmbeddedGenerations, verify
+from tests.support.endurance import IS_LONG, rounds
+from tests.support.fake_enricher import build_slow_enricher
 from tests.support.folder_index import document, file_contents, indexed_ids, load
-from tests.support.processes import ForkedProcess, run_esr
+from tests.support.index_contents import index_contents
+from tests.support.processes import ForkedProcess, run_esr, run_esr_until
 
 pytestmark = pytest.mark.endurance
 
@@ -94,6 +99,90 @@ def test_a_killed_first_load_can_be_repeated(tmp_path: Path, news: Path) -> None
         if not (where / "esr-index.json").exists() or indexed_ids(where) == []:
             start(news, where, "fail").finish()
         assert indexed_ids(where) == NEWS_IDS
+
+
+# A kill before any change of a file.
+
+STEPS = rounds(60)
+INDEX = ["--index", "index"]
+COMMANDS = {
+    "first load": ["load", "old.jsonl", "--index", "new"],
+    "append by load": ["load", "more.jsonl", "--if-exists", "append", *INDEX],
+    "load anew": ["load", "changed.jsonl", "--if-exists", "replace", *INDEX],
+    "append": ["append", "changed.jsonl", *INDEX],
+    "remove": ["remove", "n1", "n3", *INDEX],
+    "enrich": ["enrich", *INDEX],
+    "rollback": ["rollback", *INDEX],
+    "delete": ["delete", "--yes", *INDEX],
+    "backup": ["backup", "index", "new"],
+    "restore": ["restore", "index", "new", "--yes"],
+    "first sync": ["sync", "news.toml", "--index", "new"],
+}
+ENDED = {"first load": "there is an index", "rollback": "no generation", "delete": "there is no index"}
+"""What a command says that was killed when it had already ended."""
+
+
+def write_desk(folder: Path) -> None:
+    """An index of two generations, and what the commands read."""
+    for name, first, stop, word in [
+        ("old", 0, 12, "river"),
+        ("changed", 4, 16, "bank"),
+        ("more", 20, 26, "relief"),
+    ]:
+        with (folder / f"{name}.jsonl").open("w") as lines:
+            for n in range(first, stop):
+                texts = [f"storm {word} {n} flood", f"Obama saw the {word} of {n % 5}"]
+                lines.write(json.dumps({"id": f"n{n}", "sentences": [{"text": t} for t in texts]}) + "\n")
+    (folder / "news.toml").write_text(f'[[source]]\nname = "news"\npaths = "{folder}/changed.jsonl"\n')
+    for number in (2, 12):
+        documents = [document(f"n{n}", "storm flood", f"river {n}") for n in range(number)]
+        load(folder / "index", documents, if_exists="replace", keep=1, analyzer=None)
+
+
+def read_index(where: Path) -> dict[str, Any] | None:
+    """The contents of an index, None without one, if it has no documents, or if a backup is unfinished."""
+    try:
+        contents = index_contents(str(where))
+    except (IndexMissing, IndexUnusable):
+        return None
+    assert not verify(where, fast=False).damaged
+    return contents if contents["documents"] else None
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_killed_before_any_change_of_a_file_can_be_repeated(tmp_path: Path, name: str) -> None:
+    write_desk(tmp_path)
+    changes = {**SMALL_SEGMENTS, "esr.cli.enrich:Enricher": build_slow_enricher}
+    changes["esr.folder.write.segment_writer:FULL_TERMS"] = 40
+
+    def prepare(number: int) -> tuple[Path, list[str]]:
+        desk = shutil.copytree(tmp_path, tmp_path.parent / f"{tmp_path.name}-{number}")
+        words = [
+            str(desk / word) if (desk / word).exists() or word == "new" else word for word in COMMANDS[name]
+        ]
+        return desk, words
+
+    desk, command = prepare(0)
+    target = "new" if "new" in COMMANDS[name] else "index"
+    before = read_index(desk / target)
+    steps = int(ForkedProcess(run_esr_until, 0, str(desk), command, changes).finish().split()[-1])
+    after = read_index(desk / target)
+    assert steps and before != after
+    tried = sorted({*range(1, 5), *random.sample(range(1, steps + 1), min(STEPS, steps))})
+    for step in range(1, steps + 1) if IS_LONG else tried:
+        desk, command = prepare(step)
+        status = ForkedProcess(run_esr_until, step, str(desk), command, changes).wait()
+        assert status == -9 or step > steps - 3, f"step {step} of {steps}"
+        state = read_index(desk / target)
+        assert state in (before, after), f"step {step} of {steps}"
+        process = ForkedProcess(run_esr, command, changes)
+        if state != after or name not in ENDED:
+            process.finish()
+        else:
+            assert process.wait() in (0, 1, 2)
+        assert read_index(desk / target) == after, f"step {step} of {steps}"
+        left = [path.name for path in (desk / target).rglob("*") if path.suffix in (".new", ".old", ".part")]
+        assert not left, f"step {step} of {steps}"
 
 
 @pytest.fixture

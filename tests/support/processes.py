@@ -98,6 +98,33 @@ def run_esr(arguments: Sequence[object], changes: Mapping[str, Any] | None = Non
     main([str(argument) for argument in arguments], prog_name="esr")
 
 
+_CHANGES = {
+    "open": 1, "os.link": 2, "os.mkdir": 1, "os.remove": 1, "os.rename": 2, "os.rmdir": 1, "os.truncate": 1,
+}  # fmt: skip
+"""The audit events of what changes a file system, with their numbers of paths."""
+
+
+def run_esr_until(step: int, folder: str, arguments: Sequence[object], changes: Mapping[str, Any]) -> None:
+    """The command `esr`, killed before this change of a file in a folder. 0 only counts them."""
+    steps = 0
+
+    def count(event: str, values: tuple[Any, ...]) -> None:
+        nonlocal steps
+        if event not in _CHANGES or (event == "open" and not values[2] & (os.O_WRONLY | os.O_RDWR)):
+            return
+        paths = [path for path in values[: _CHANGES[event]] if not isinstance(path, int)]
+        if any(os.path.abspath(os.fsdecode(path)).startswith(folder) for path in paths):
+            steps += 1
+            if steps == step:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.addaudithook(count)
+    try:
+        run_esr(arguments, changes)
+    finally:
+        print(f"\n{steps}")
+
+
 def load_news(where: str, documents: Sequence[Any], changes: Mapping[str, Any]) -> None:
     """Load documents instead of what is there, taking up a load that was killed."""
     from tests.support.elasticsearch import load

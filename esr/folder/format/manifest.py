@@ -312,7 +312,7 @@ def read_any_format(folder: Path) -> Manifest:
     except NotADirectoryError as error:
         raise IndexUnusable(f"{folder} is a file, not an index folder") from error
     except FileNotFoundError as error:
-        if not folder.exists():
+        if not folder.exists() or is_bare(folder):
             raise IndexMissing(f"there is no index at {folder}: make one with esr load") from error
         if (folder / SEGMENTS).exists():
             raise ManifestDamaged(folder / MANIFEST_NAME, "it is missing") from error
@@ -453,7 +453,10 @@ def _is_at(path: Path, descriptor: int) -> bool:
 def is_bare(folder: Path) -> bool:
     """Whether a folder is empty, or contains only the files of a load or backup killed in its first step."""
     left = {f"{MANIFEST_NAME}.new", f"{BACKUP_NAME}.new", LOCK_NAME}
-    return {entry.name for entry in folder.iterdir()} <= left
+    try:
+        return {entry.name for entry in folder.iterdir()} <= left
+    except PermissionError:
+        return False
 
 
 def remove_index(folder: Path) -> None:

@@ -31,7 +31,6 @@ from esr.folder.format.manifest import (
     Manifest,
     delete_unreferenced,
     hold_writer_lock,
-    is_bare,
     new_layer_name,
     parts_of,
     read_checkpoint,
@@ -162,10 +161,11 @@ def describe_existing(where: str, if_exists: str) -> Description | None:
     Raises IndexUnusable if the folder holds something else.
     """
     folder = Path(where)
-    with translate_disk_errors(folder):
-        if not folder.exists() or (folder.is_dir() and is_bare(folder)):
-            return None
-    commit = manifest.read_any_format(folder)
+    try:
+        with translate_disk_errors(folder):
+            commit = manifest.read_any_format(folder)
+    except IndexMissing:
+        return None
     return commit.description if commit.has_index else None
 
 
