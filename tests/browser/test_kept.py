@@ -94,6 +94,12 @@ def test_what_saves_a_search_stands_in_the_line_of_its_actions(opens: Opens) -> 
         ]
         assert len(places) == 2 and abs(places[0] - places[1]) < 8, path
         assert page.locator(".top").get_by_role("link", name="Saved").get_attribute("href") == "/saved"
+    page = opens("/quotes?q=relief&speaker=Mira Kovač")
+    press(page, "Save this search")
+    expect(page.locator(".told")).to_contain_text("The search is saved")
+    (search,) = stored(page, "searches")
+    assert search["arguments"] == "q=relief+speaker%3A%22Mira+Kova%C4%8D%22"
+    assert search["name"] == 'relief speaker:"Mira Kovač"'
     page = opens("/quotes?q=relief")  # what somebody said is saved as other sentences are
     said = page.locator("article", has=page.locator("mark")).first
     said.hover()

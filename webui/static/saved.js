@@ -11,6 +11,9 @@
   function argumentsOf(address) {
     const given = new URL(address).searchParams;
     for (const name of kept.addresses.arrangement.split(" ")) given.delete(name);
+    const speaker = given.get("speaker")?.replace(/["“”„＂\n]/g, " "); // searches know the speaker as a clause
+    if (speaker) given.set("q", `${given.get("q")} speaker:"${speaker}"`);
+    given.delete("speaker");
     return given.toString();
   }
 
@@ -60,7 +63,7 @@
       if (find(here)) {
         kept.change("searches", (all) => all.filter((each) => each.arguments !== here));
         kept.tell("The search is removed.");
-      } else if (kept.change("searches", (all) => [...all, { name: query, arguments: here }])) {
+      } else if (kept.change("searches", (all) => [...all, { name: new URLSearchParams(here).get("q"), arguments: here }])) {
         show();
         const problem = await visit(here).catch((error) => error.message); // what is there now is not new later
         const done = find(here)?.seen?.total === 0 ? "The search is saved. No sentence has all its words yet: "
