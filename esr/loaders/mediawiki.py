@@ -73,6 +73,9 @@ def _read_page(where: str, page: Any, site: dict[str, str], spaces: dict[int, se
     id = make_id(f"{site.get('dbname') or site.get('sitename') or 'wiki'}:{number or title}")
     if len(wikitext) > _MAX_TEXT:
         return Malformed(where, f"the text is longer than {_MAX_TEXT // 2**20} MiB: leave it out", id)
+    if not _is_closed(wikitext):
+        problem = f"more than {_MAX_OPEN:,} of its templates, links or tags are open at once: leave it out"
+        return Malformed(where, problem, id)
     try:
         text, categories, date = _to_text(wikitext, spaces)
     # The parser raises errors of its own, and RecursionError.
@@ -96,6 +99,25 @@ def _read_page(where: str, page: Any, site: dict[str, str], spaces: dict[int, se
 _NOTE = re.compile(r"<ref\b[^<>]{0,500}/>|<ref\b[^<>]{0,500}>.{0,20000}?</ref\s*>", re.I | re.DOTALL)
 # Tags without running text that the parser would keep; it drops formulas and galleries itself.
 _NO_TEXT = frozenset(("score", "style", "table", "templatestyles", "timeline"))
+
+
+_MAX_OPEN = 1_000
+"""Maximum number of open marks of a kind. The parser's time grows with their square."""
+_MARK = compile_lazily(r"\{\{|\[\[|\[(?=\w{2,9}:|//)|<!--|<(?=[a-z])|\}\}|\]\]?|-->|</|/>", re.I)
+_OPENED = {"}}": "{{", "]]": "[[", "]": "[", "-->": "<!--", "</": "<", "/>": "<"}
+
+
+def _is_closed(wikitext: str) -> bool:
+    """Whether there is no place at which too many marks of a kind are open."""
+    depths = dict.fromkeys(_OPENED.values(), 0)
+    for mark in _MARK.finditer(_LINE_END.sub("", wikitext)):
+        if opened := _OPENED.get(mark[0]):
+            depths[opened] = max(0, depths[opened] - 1)
+        else:
+            depths[mark[0]] += 1
+            if depths[mark[0]] > _MAX_OPEN:
+                return False
+    return True
 
 
 _LINE_END = compile_lazily(r"<br\b[^<>]{0,500}>", re.I)

@@ -613,6 +613,30 @@ def test_articles_of_a_wiki_are_read_without_their_markup(read):
     assert (second.id, second.date) == ("northnews:10", "2024-02-01T09:00:00Z")
 
 
+def _wiki_page(wikitext):
+    text = f"<text>{escape(wikitext)}</text>"
+    return (
+        f"<mediawiki><page><title>A</title><ns>0</ns><id>1</id><revision>{text}</revision></page></mediawiki>"
+    )
+
+
+@pytest.mark.parametrize("mark", ["{{a|", "[[a|", "[http://", "<ref>", "<!--"])
+def test_an_article_with_too_many_open_marks_is_malformed_before_it_is_parsed(load_error, monkeypatch, mark):
+    def fail(*_, **__):
+        raise AssertionError("the library would take hours")
+
+    monkeypatch.setattr("mwparserfromhell.parse", fail)
+    wikitext = "}} ]] --> </ref>" * 2_000 + mark * 1_001  # ends before the beginnings close nothing
+    message = "more than 1,000 of its templates, links or tags are open at once: leave it out"
+    assert message in load_error(_wiki_page(wikitext), "mediawiki")
+
+
+def test_an_article_may_have_many_marks_that_are_closed(load):
+    marks = "{{a}} [[b]] [http://c.d e] <ref>f</ref> <ref name=g /> <!-- h -->\n"
+    (document,) = load(_wiki_page("The ferry sails. " + marks * 1_100), "mediawiki")
+    assert texts(document)[0] == "The ferry sails."
+
+
 def test_line_ends_stay_and_what_no_reader_of_a_wiki_sees_is_left_out(load):
     wikitext = "__NOTOC__\nIt sails.<br />It lands at [[de:Kai]].\n[[de:Fähre]] [[zh-yue:渡輪]]\n[[fr:Bac]]\n"
     text = f"<text>{escape(wikitext)}</text>"
