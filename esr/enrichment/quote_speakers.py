@@ -126,7 +126,8 @@ class Grammar:
         self.by = re.compile(rf"(?<![\w’'-])(?:{_either(by)})(?![\w-])", re.IGNORECASE)
         self.new_cue = re.compile(new_cue, re.VERBOSE)
         self.pronouns = _set(pronouns)
-        self.all_pronouns = self.pronouns | _set(other_pronouns)
+        self.other_pronouns = _set(other_pronouns)
+        self.all_pronouns = self.pronouns | self.other_pronouns
         self.relatives = _set(relatives)
         self.auxiliaries = _set(auxiliaries)
         self.fillers = self.auxiliaries | _set(fillers)

@@ -20,6 +20,10 @@ from esr.text.document import Document, Quote
 
 MAX_SENTENCES = 10
 """Maximum sentences from an opening mark to its closing one if paragraphs are unknown."""
+MAX_CONTINUED = 3
+"""Maximum sentences of a paragraph that ends without the closing mark if paragraphs are unknown."""
+_MISTYPED_END = re.compile(r"[,.?!]['’]\w")
+"""An apostrophe that closes a quotation with another mark."""
 _SINGLE = "‘‚›‹"
 """Marks that also serve other purposes, and count only in pairs."""
 _SAME_SIDE = "“„「『«``"
@@ -103,6 +107,9 @@ def pair_marks(text: JoinedText) -> list[Spans]:
         elif mark in _closing_marks(opening) and _closes(text.text, match, opening):
             found.append([*pieces, (start, match.end())])
             opening, pieces = "", []
+        elif opens and mark == opening and _continues_later(text, start, at):
+            pieces.append((start, at - 1))
+            start = at
         elif opens and (mark == opening or (opening in _SINGLE and mark not in _SINGLE)):
             opening, start = mark, at  # the previous mark was not closed
     if opening and opening not in _SINGLE:
@@ -118,6 +125,14 @@ def _is_too_far(text: JoinedText, start: int, at: int) -> bool:
     if text.has_paragraphs:
         return "\n" in text.text[start:at]
     return text.sentence_at(at) - text.sentence_at(start) > MAX_SENTENCES
+
+
+def _continues_later(text: JoinedText, start: int, at: int) -> bool:
+    """Whether an opening mark at `at` repeats the unclosed one at `start`, if paragraphs are unknown."""
+    number = text.sentence_at(at)
+    is_first = not text.has_paragraphs and at == text.starts[number]
+    is_near = is_first and number - text.sentence_at(start) <= MAX_CONTINUED
+    return is_near and not _MISTYPED_END.search(text.text[start:at])
 
 
 def _closing_marks(opening: str) -> str:
@@ -156,7 +171,7 @@ def _closes(text: str, match: re.Match[str], opening: str) -> bool:
     return True
 
 
-VERSION = 3
+VERSION = 5
 """Increment it when the rules change."""
 _REACH = 250
 """Maximum characters from a quotation to a verb after it."""
@@ -263,6 +278,8 @@ class _Finder:
             return Quotation(pieces, previous.source, True)
         if words >= _LONG or _LEADS_TO.search(between):
             subject = self._grammar.subject(clause)
+            if subject and subject.text.lower() in self._grammar.other_pronouns:
+                subject = None
             at = start - len(clause)
             return Quotation(pieces, _source_of(subject, at, None, -1) if subject else None, False)
         return None

@@ -209,8 +209,8 @@ FIELDS = (RANK, "score", *SentenceRecord._fields, "direction", "metadata", "perm
 """The fields of a hit in files, in addition to keys of the metadata such as `meta.desk`."""
 
 
-NOTE, TAGS = "note", "tags"
-"""Fields that readers add to clippings: a text, and a list of texts."""
+NOTE, TAGS, SPEAKER = "note", "tags", "speaker"
+"""Fields of clippings: a text and a list of texts that readers add, and the speaker of a quotation."""
 
 
 class Row(NamedTuple):
@@ -305,11 +305,16 @@ def _write_citations(
     citation: CitationFormat, rows: Iterable[Row], columns: Sequence[str]
 ) -> Iterator[bytes]:
     sentences = (
-        Cited(require_record(row.hit), row.fields.get(NOTE, ""), tuple(row.fields.get(TAGS, ())))
-        for row in rows
+        Cited(require_record(row.hit), _note_of(row), tuple(row.fields.get(TAGS, ()))) for row in rows
     )
     for batch in batched(citation.pieces(sentences), _BATCH):
         yield "".join(batch).encode("utf-8", "replace")
+
+
+def _note_of(row: Row) -> str:
+    """A reader's note, after the speaker of a quotation."""
+    speaker, note = row.fields.get(SPEAKER, ""), row.fields.get(NOTE, "")
+    return ": ".join(filter(None, [speaker and f"said by {speaker}", note]))
 
 
 def _cell(row: Row, column: str) -> str | int | float:

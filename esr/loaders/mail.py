@@ -38,6 +38,8 @@ _QUOTING = compile_lazily(
 )
 # One or more encoded words of RFC 2047: a letter may be split across two.
 _ENCODED = compile_lazily(r"=\?[^?\s]+\?[bq]\?[^?]*\?=(?:\s+=\?[^?\s]+\?[bq]\?[^?]*\?=)*", re.I)
+_MAX_HEADER_CHARS = 2**16
+"""Maximum length of a header whose encoded words are decoded. The time grows with the square of the words."""
 _SIGNATURE = compile_lazily(r"^-- ?\r?$", re.M)
 _SCRUBBED = compile_lazily(r"^-{14} next part -{14}\r?$", re.M)
 
@@ -158,7 +160,8 @@ def _build_record(source: Source, where: str, message: Message, id: str | None) 
 def _decode_header(message: Message, name: str) -> str:
     """The text of a header. Bytes in no declared charset are read as UTF-8, or else as Windows-1252."""
     raw = next((value for key, value in message.raw_items() if key.lower() == name.lower()), "")
-    return _ENCODED.sub(_decode_words, _decode_leniently(raw.encode("utf-8", "surrogateescape"), "utf-8"))
+    text = _decode_leniently(raw.encode("utf-8", "surrogateescape"), "utf-8")
+    return _ENCODED.sub(_decode_words, text) if len(text) <= _MAX_HEADER_CHARS else text
 
 
 def _decode_words(words: re.Match[str]) -> str:

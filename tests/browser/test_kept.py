@@ -105,6 +105,10 @@ def test_what_saves_a_search_stands_in_the_line_of_its_actions(opens: Opens) -> 
     said.hover()
     said.get_by_role("button", name="Save").click()
     expect(page.locator(".told")).to_have_text("Saved: 1 clipping")
+    speaker = said.get_attribute("data-speaker")
+    assert speaker and stored(page, "clippings")[0]["speaker"] == speaker
+    follow(page.locator(".told a"))
+    expect(clips(page).locator(".speaker")).to_have_text(f"said by {speaker}")
 
 
 def test_all_sentences_and_chosen_columns_are_exported_without_scripts(opens: Opens, tmp_path: Path) -> None:

@@ -90,6 +90,7 @@ def test_german_has_rules_of_its_own(text: str, quotation: str, speaker: str) ->
         ("The mood of Ohio's voters became “the very best of all times and places of the world”.", None),
         ("Ohio's chief secretary has “the very best of all times and places”.", "Ohio's chief secretary"),
         ("Now: “We leave it now.”", None),
+        ("What you need to know: “we leave it now, in the end of all things”", None),
     ],
 )
 def test_a_speaker_is_a_whole_phrase_and_no_more(text: str, speaker: str | None) -> None:
@@ -149,6 +150,31 @@ def test_speech_goes_on_over_sentences_without_paragraphs() -> None:
         "“One is here.",
         "Two is here.",
         "Three is here.”",
+    ]
+
+
+def test_speech_goes_on_in_paragraphs_that_are_not_known() -> None:
+    texts = [
+        "Ann Lee said: “One is here.",
+        "Two is here.",
+        "“Three is here.”",
+        '"Four is here now.',
+        '"Five is here," said Bo Day.',
+        '"Six is here now.',
+        *["It is over by now."] * 3,
+        '"Seven is here," said Cy Fox.',
+        "\"Eight is here,'said Di Hay.",
+        '"Nine is here," said Ed Jay.',
+    ]
+    sentences = tuple(Sentence(f"a.s{n}", text) for n, text in enumerate(texts))
+    assert [found[:2] for found in found_in(Document("a", sentences))] == [
+        ("“One is here.", "Ann Lee"),
+        ("Two is here.", "Ann Lee"),
+        ("“Three is here.”", "Ann Lee"),
+        ('"Four is here now.', "Bo Day"),
+        ('"Five is here,"', "Bo Day"),
+        ('"Seven is here,"', "Cy Fox"),
+        ('"Nine is here,"', "Ed Jay"),
     ]
 
 

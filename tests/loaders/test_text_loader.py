@@ -274,6 +274,16 @@ def test_undeclared_and_wrongly_declared_letters_in_headers_are_read(load, heade
 # Mails with a file each
 
 
+def test_encoded_words_are_not_decoded_in_a_header_of_thousands(load, monkeypatch):
+    def fail(words):
+        raise AssertionError("the time of the library grows with the square of the words")
+
+    subject = "=?utf-8?q?a?= " * 5_000
+    monkeypatch.setattr("email.header.decode_header", fail)
+    (message,) = load(f"From a@b Mon Jan  2 00:00:00 2017\nSubject: {subject}\n\nThe ferry sails.\n", "mbox")
+    assert message.title == subject.strip()
+
+
 def test_a_mail_in_its_own_file_is_read_without_its_attachments(load):
     (document,) = load(sample("eml"))
     assert (document.id, document.title, document.authors) == (

@@ -29,6 +29,7 @@ from esr.following.exports import (
     FIELDS,
     NOTE,
     RANK,
+    SPEAKER,
     TAGS,
     CitationFormat,
     ExportFormat,
@@ -448,13 +449,28 @@ def _write_rows(listing: Listing, columns: Sequence[str], index_name: str) -> It
 # Saved searches, clippings and judgements, which readers keep in their browsers. The server stores none. It
 # writes a search as lines for `esr watch`, and clippings that are sent to it as a file of any format.
 
-_COLUMNS = ("text", "title", "authors", "source", "date", "url", NOTE, TAGS, "permalink", "sentence_id")
+_COLUMNS = (
+    "text",
+    SPEAKER,
+    "title",
+    "authors",
+    "source",
+    "date",
+    "url",
+    NOTE,
+    TAGS,
+    "permalink",
+    "sentence_id",
+)
 _MOST_KNOWN = 100
 """Number of the newest sentences of a saved search that a browser remembers, to recognise new ones."""
 
 
 class Clipping(Struct):
-    """A sentence as a browser keeps it, with the reader's note and tags. Further keys are ignored."""
+    """A sentence as a browser keeps it, with the reader's note and tags. Further keys are ignored.
+
+    `speaker` is that of a quotation in it, empty without one.
+    """
 
     sentence_id: str
     text: str
@@ -466,6 +482,7 @@ class Clipping(Struct):
     language: str | None = None
     authors: tuple[str, ...] = ()
     permalink: str = ""
+    speaker: str = ""
     note: str = ""
     tags: tuple[str, ...] = ()
 

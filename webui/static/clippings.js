@@ -56,7 +56,7 @@
     const first = it.sentences[0].text;
     const heading = title ?? (first.length > 80 ? first.slice(0, 80).replace(/ \S*$/, " …") : first);
     const permalink = place.querySelector('.take a[href*="/sentence?"]')?.href ?? `${address.origin}${address.pathname}?${wanted}#s${position}`;
-    return { sentence_id: id, document_id: it.id, text, title, heading, date, source, url, language, authors, permalink, note: "", tags: [] };
+    return { sentence_id: id, document_id: it.id, text, title, heading, date, source, url, language, authors, permalink, speaker: place.dataset.speaker ?? "", note: "", tags: [] };
   }
 
   document.addEventListener("keydown", (event) => {
@@ -101,6 +101,7 @@
     const [note, tags] = [part("textarea"), part("input")];
     part(".sentence").textContent = clipping.text;
     for (const each of [part(".sentence"), part(".open")]) Object.assign(each, { lang: clipping.language ?? "", dir: "auto" });
+    part(".speaker").textContent = clipping.speaker ? `said by ${clipping.speaker}` : "";
     part(".source").textContent = clipping.source ?? "";
     part("time").textContent = clipping.date?.slice(0, 10) ?? "";
     part(".open").textContent = clipping.title ?? clipping.heading ?? clipping.document_id;

@@ -212,6 +212,7 @@ CLIPPING = {
     "date": "2017-03-05",
     "source": "Wire",
     "authors": ["Ann Lee"],
+    "speaker": "Bo Day",
     "note": "Ask {her}",
     "tags": ["storm", "to check"],
     "added": "not a field",
@@ -219,7 +220,7 @@ CLIPPING = {
 
 
 @pytest.mark.parametrize("name", EXPORTS)
-def test_clippings_come_as_files_with_notes_and_tags(client: FlaskClient, name: str) -> None:
+def test_clippings_come_as_files_with_speakers_notes_and_tags(client: FlaskClient, name: str) -> None:
     format = EXPORTS[name]
     sent = [CLIPPING, {"sentence_id": "e.s0", "text": "Calm."}]
     answer = client.post(f"/clippings.{format.suffix}", json=sent)
@@ -231,12 +232,16 @@ def test_clippings_come_as_files_with_notes_and_tags(client: FlaskClient, name: 
     if name == "csv":
         row = table(answer.text)[0]
         assert (row["title"], row["note"], row["tags"]) == ("'=cmd()", "Ask {her}", "storm; to check")
+        assert row["speaker"] == "Bo Day"
         return
     wanted = {
-        "jsonl": ['"note": "Ask {her}"', '"tags": ["storm", "to check"]'],
-        "bibtex": [r"annote = {Ask \textbraceleft{}her\textbraceright{}}", "keywords = {storm, to check}"],
-        "ris": ["N1  - Ask {her}\r\n", "KW  - storm\r\nKW  - to check\r\n"],
-        "csl": ['"note": "Ask {her}"', '"keyword": "storm, to check"'],
+        "jsonl": ['"note": "Ask {her}"', '"speaker": "Bo Day"', '"tags": ["storm", "to check"]'],
+        "bibtex": [
+            r"annote = {said by Bo Day: Ask \textbraceleft{}her\textbraceright{}}",
+            "keywords = {storm, to check}",
+        ],
+        "ris": ["N1  - said by Bo Day: Ask {her}\r\n", "KW  - storm\r\nKW  - to check\r\n"],
+        "csl": ['"note": "said by Bo Day: Ask {her}"', '"keyword": "storm, to check"'],
     }
     assert all(text in answer.text for text in wanted[name])
     assert "Calm." in answer.text and "not a field" not in answer.text

@@ -112,6 +112,8 @@ def test_speakers_with_a_known_name_are_listed_and_called_by_it(tmp_path: Path) 
     ]
     # Who he is may be in the sentence before.
     assert re.findall(r'class="near"[^>]*>([^<]+)<', html) == [escape(sentences[2].text)]
+    kept = dict.fromkeys(re.findall('data-speaker="([^"]+)"', html))  # with a clipping
+    assert sorted(kept) == ["Boris Mcdonald", "Theresa May", "he"]
     assert said_by(by_he) == ["he said", "He (Boris Mcdonald) said"] and said_by(by_may) == []
     assert sorted(said_by(html)) == sorted(
         [
