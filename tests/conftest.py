@@ -21,8 +21,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import hypothesis
 import pytest
 
-from tests.support.endurance import examples
-from tests.support.needed import end_test
+from tests.support.runs import end_test, examples
 
 if TYPE_CHECKING:
     from jinja2.bccache import BytecodeCache

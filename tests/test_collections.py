@@ -23,7 +23,7 @@ from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.topics import read_topics
 from tests.support.elasticsearch import differences, fresh, load
-from tests.support.endurance import IS_LONG
+from tests.support.runs import IS_LONG
 
 COLLECTIONS = Path(__file__).resolve().parents[2] / "shared" / "collections"
 SPLITS = [

@@ -30,8 +30,7 @@ from esr.ranking import boosts
 from esr.ranking.ranking import SHIPPED
 from esr.text.analyzer import BY_LANGUAGE, all_definitions
 from esr.wording import count, format_table, table_lines
-from tests.support.endurance import only_long
-from tests.support.needed import need
+from tests.support.runs import need, only_long
 from tools.references.commands import build_page, build_table, list_commands
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -20,9 +20,9 @@ from tests.support import base, distribution, node, process, watch
 from tests.support import base as account
 from tests.support import distribution as java
 from tests.support.base import Folder, NodeFailed, NoNode
-from tests.support.needed import need
 from tests.support.node import QUICK_JAVA, Cluster
 from tests.support.process import IMAGE, docker_answers
+from tests.support.runs import need
 
 PREFIX = f"sonarqube-{distribution.ARTIFACT_VERSION}/"
 

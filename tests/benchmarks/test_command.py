@@ -12,8 +12,7 @@ import pytest
 from benchmarks.speed import figures, report
 from benchmarks.speed.__main__ import PARTS
 from tests.support import samples as toy
-from tests.support.endurance import only_long
-from tests.support.needed import need
+from tests.support.runs import need, only_long
 
 ROOT = Path(__file__).resolve().parents[2]
 PEERS = ("bm25s", "geventhttpclient", "numba", "psutil", "tantivy")

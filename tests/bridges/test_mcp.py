@@ -20,9 +20,9 @@ from esr.ranking.ranking import Ranking
 from tests.cli.conftest import call as run_command
 from tests.support import page_corpus
 from tests.support.elasticsearch import fresh
-from tests.support.needed import need
 from tests.support.process import free_ports
 from tests.support.processes import in_thread, wait_until
+from tests.support.runs import need
 
 pytestmark = pytest.mark.slow
 

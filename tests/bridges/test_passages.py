@@ -14,8 +14,8 @@ import pytest
 import esr
 from esr.ranking.ranking import Ranking
 from tests.cli.conftest import call
-from tests.support.needed import need
 from tests.support.processes import in_thread
+from tests.support.runs import need
 
 pytestmark = pytest.mark.slow
 

@@ -12,7 +12,7 @@ import pytest
 import esr
 from esr.errors import UsageError
 from tests.cli.conftest import call
-from tests.support.needed import need
+from tests.support.runs import need
 
 pytestmark = [
     pytest.mark.slow,

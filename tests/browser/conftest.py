@@ -15,7 +15,7 @@ from werkzeug.serving import WSGIRequestHandler, make_server
 from esr.index.contract import Index
 from esr.ranking.searcher import Searcher, open_searcher
 from tests.support import page_corpus as corpus
-from tests.support.needed import end_test, need
+from tests.support.runs import end_test, need
 from webui.app import create_app
 from webui.running.settings import Settings
 

@@ -13,8 +13,8 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Opens, Site, follow, query_box
-from tests.support.endurance import IS_LONG
 from tests.support.page_corpus import FAILING, PAGES, QUERY
+from tests.support.runs import IS_LONG
 
 
 def downloaded(page: Page, press: str) -> str:

@@ -21,8 +21,8 @@ from esr.cli.following import NOTHING_NEW
 from esr.following import watch as watching
 from tests.cli.conftest import Esr
 from tests.support.elasticsearch import document, load
-from tests.support.endurance import rounds
 from tests.support.processes import ForkedProcess, run_esr
+from tests.support.runs import rounds
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from esr.lab.reproduce.systems import EVALUATED, SYSTEMS
 from tests.cli.conftest import Esr
 from tests.lab.reproduce import miniature
 from tests.lab.reproduce.conftest import GRID
-from tests.support.endurance import only_long
+from tests.support.runs import only_long
 
 FEW = [
     text

@@ -17,7 +17,7 @@ from esr.ranking import boosts
 from esr.ranking.answers import COLUMNS
 from esr.text.analyzer import BY_LANGUAGE, all_definitions, get_analyzer
 from tests.cli.conftest import Esr
-from tests.support.model_server import slow_cross_encoder
+from tests.support.web_servers import slow_cross_encoder
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from esr.cli.sync import read_config
 from esr.errors import EsrError
 from tests.cli.conftest import Esr, call
 from tests.support.elasticsearch import fresh
-from tests.support.web_site import answer, article, serve_site
+from tests.support.web_servers import answer, article, serve_site
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -21,7 +21,7 @@ from tests.lab.conftest import (
 from tests.ranking.test_reranker import WORDS, documents
 from tests.support import worked_examples as worked
 from tests.support.elasticsearch import load
-from tests.support.needed import need
+from tests.support.runs import need
 
 
 def test_estimated_parameters_are_written_as_a_ranking_for_searches(

@@ -28,8 +28,7 @@ from esr.ranking.requests import search_template
 from esr.ranking.searcher import open_searcher
 from esr.text.document import Document
 from tests.support.elasticsearch import counts_occurrences, document, fresh, http, load, make_failing_load
-from tests.support.endurance import only_long
-from tests.support.needed import end_test, need
+from tests.support.runs import end_test, need, only_long
 
 ROOT = Path(__file__).resolve().parents[2]
 DRIVER = """

@@ -32,7 +32,7 @@ from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.document import Quote
 from tests.index.test_names import BODY, PERSON, PLACE, RECIPE, enriched
 from tests.support.elasticsearch import document, load
-from tests.support.needed import need
+from tests.support.runs import need
 from webui.api.operations import SCHEMAS
 from webui.app import create_app
 from webui.running.settings import Settings

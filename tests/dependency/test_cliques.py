@@ -44,7 +44,7 @@ from esr.text.document import ParseWord
 from tests.support import dependency_definition as definition
 from tests.support import worked_examples as worked
 from tests.support.dependency_definition import Sentence, TermCounts, chain, forest, parses, plain, single
-from tests.support.endurance import examples
+from tests.support.runs import examples
 
 LETTERS = [chr(ord("a") + n) for n in range(26)]
 QUERIES = st.lists(st.sampled_from(["a", "b", "c", "d", "x", "q"]), min_size=1, max_size=6)

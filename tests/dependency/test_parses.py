@@ -39,7 +39,7 @@ from tests.dependency.test_cliques import OPTIONS, QUERIES, mrf_settings
 from tests.support import dependency_definition as definition
 from tests.support import worked_examples as worked
 from tests.support.dependency_definition import PLAIN, Sentence, chain, forest, parses, plain, sentences
-from tests.support.endurance import examples
+from tests.support.runs import examples
 
 pytestmark = pytest.mark.slow
 

@@ -46,7 +46,7 @@ from esr.index.limits import within
 from esr.index.writer import LoadOptions
 from esr.ranking.searcher import open_searcher
 from tests.support.elasticsearch import document, http, load
-from tests.support.web_site import serving
+from tests.support.web_servers import serving
 
 
 @pytest.mark.parametrize(

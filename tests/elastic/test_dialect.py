@@ -18,7 +18,7 @@ from esr.elastic.requests import issue_api_key, msearch, search
 from esr.elastic.write.enrichment import replace_parts, send_updates
 from esr.errors import EsrError, IndexUnusable, UsageError
 from esr.index.writer import Description
-from tests.support.web_site import serving
+from tests.support.web_servers import serving
 
 SCRIPTS = resources.list_names("scripts", ".painless")
 FOREIGN = ("_termStats", "dotProduct", "0x")

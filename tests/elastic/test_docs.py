@@ -28,8 +28,8 @@ from esr.elastic.meta import install_templates
 from esr.ranking.searcher import open_searcher
 from esr.text.document import Document, Sentence
 from tests.support.elasticsearch import counts_occurrences, document, fresh, http, load
-from tests.support.endurance import SHARDS
-from tests.support.web_site import serving
+from tests.support.runs import SHARDS
+from tests.support.web_servers import serving
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ("elasticsearch.md", "elasticsearch-requests.md", "elasticsearch-index.md")

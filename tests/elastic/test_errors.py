@@ -18,7 +18,7 @@ from esr.index.limits import within
 from esr.index.writer import LoadOptions
 from esr.ranking.searcher import open_searcher
 from tests.support.elasticsearch import document, http, indices, load, make_failing_load, record_timeouts
-from tests.support.web_site import serving
+from tests.support.web_servers import serving
 
 DOCUMENTS = [document(f"d{n}", f"A flood in town {n}.", "A river.", "The bank of it.") for n in range(40)]
 

@@ -26,8 +26,8 @@ from esr.index.writer import LoadOptions
 from esr.ranking.searcher import open_searcher
 from tests.index.test_parity import random_documents
 from tests.support.elasticsearch import document, http, indices, load, located
-from tests.support.endurance import IS_LONG, only_long
 from tests.support.index_contents import index_contents
+from tests.support.runs import IS_LONG, only_long
 
 # A TCP proxy that does to connections what bad networks do.
 

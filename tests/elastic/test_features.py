@@ -31,7 +31,7 @@ from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.document import Document, Sentence
 from tests.support import worked_examples as worked
 from tests.support.elasticsearch import all_indices, close, differences, document, fresh, http, load
-from tests.support.endurance import SHARDS
+from tests.support.runs import SHARDS
 
 TFISF = Saturation(None, Smoothing(1.0), Smoothing(), Smoothing())
 SPECIAL = [

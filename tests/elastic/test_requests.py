@@ -21,7 +21,7 @@ from esr.elastic.write import actions
 from esr.elastic.write.actions import DocumentActions, SentChunk, send_documents
 from esr.errors import EngineUnreachable
 from esr.text.document import Document
-from tests.support.web_site import serving
+from tests.support.web_servers import serving
 
 pytestmark = pytest.mark.slow
 

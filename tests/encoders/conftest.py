@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.fake_enricher import write_tiny_encoder
-from tests.support.model_server import Server, serve, use_hub, write_hub_folder
+from tests.support.web_servers import ModelServer, serve_models, use_hub, write_hub_folder
 
 
 @pytest.fixture
@@ -15,9 +15,9 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def hub(tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+def hub(tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
     """A hub that has an encoder, `example/tiny`, and an empty cache."""
-    with serve() as server:
+    with serve_models() as server:
         server.folder = write_hub_folder(tmp_path / "hub", folder)
         use_hub(server, tmp_path / "hub-cache", monkeypatch)
         yield server

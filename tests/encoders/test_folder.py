@@ -22,7 +22,7 @@ from esr.errors import EsrError, InputError, UsageError
 from esr.extras import Unreachable
 from tests.support.distribution import find_maven
 from tests.support.fake_enricher import write_tiny_encoder
-from tests.support.model_server import COMMIT, Server, write_hub_folder
+from tests.support.web_servers import COMMIT, ModelServer, write_hub_folder
 
 
 @pytest.fixture
@@ -308,14 +308,14 @@ POOLING = {"path": "1_Pooling", "type": "sentence_transformers.models.Pooling"}
 NORMALIZE = {"path": "2_Normalize", "type": "sentence_transformers.models.Normalize"}
 
 
-def test_a_model_of_the_hub_gives_the_vectors_of_its_files(hub: Server, folder: Path) -> None:
+def test_a_model_of_the_hub_gives_the_vectors_of_its_files(hub: ModelServer, folder: Path) -> None:
     found = find_folder("hf:example/tiny")
     assert found.description.name == f"hf:example/tiny@{COMMIT}" and found.model == "onnx/model.onnx"
     assert found.description.files == find_folder(str(folder)).description.files
     assert load("hf:example/tiny").encode_query("storm") == load(folder).encode_query("storm")
 
 
-def test_a_model_of_the_hub_stays_at_the_revision_that_was_fetched_first(hub: Server) -> None:
+def test_a_model_of_the_hub_stays_at_the_revision_that_was_fetched_first(hub: ModelServer) -> None:
     first = find_folder("hf:example/tiny").description
     (hub.folder / "tokenizer.json").write_text((hub.folder / "tokenizer.json").read_text() + " ")
     hub.commit, calls = "f" * 40, len(hub.calls)
@@ -335,12 +335,12 @@ def test_a_model_of_the_hub_stays_at_the_revision_that_was_fetched_first(hub: Se
         ("hf:tiny", "is no model of the Hugging Face hub: write hf:OWNER/NAME"),
     ],
 )
-def test_a_bad_name_of_the_hub_is_one_message(hub: Server, name: str, problem: str) -> None:
+def test_a_bad_name_of_the_hub_is_one_message(hub: ModelServer, name: str, problem: str) -> None:
     with pytest.raises(EsrError, match=problem):
         find_folder(name)
 
 
-def test_a_gated_model_wants_a_token(hub: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_gated_model_wants_a_token(hub: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
     hub.token = "secret"
     monkeypatch.delenv("HF_TOKEN", raising=False)
     with pytest.raises(EsrError, match=r"accept terms on the hub: do, then set HF_TOKEN"):
@@ -349,7 +349,7 @@ def test_a_gated_model_wants_a_token(hub: Server, monkeypatch: pytest.MonkeyPatc
     assert find_folder("hf:example/tiny").description.name.endswith(COMMIT)
 
 
-def test_without_the_hub_the_message_says_why(hub: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_hub_the_message_says_why(hub: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")
     with pytest.raises(
         EsrError, match=r"not in the cache, and the hub does not answer \(.*: see HF_ENDPOINT"
@@ -361,7 +361,7 @@ def test_without_the_hub_the_message_says_why(hub: Server, monkeypatch: pytest.M
 
 
 @pytest.mark.slow
-def test_the_variables_of_the_hub_are_honoured(hub: Server, tmp_path: Path) -> None:
+def test_the_variables_of_the_hub_are_honoured(hub: ModelServer, tmp_path: Path) -> None:
     variables = {"HF_ENDPOINT": hub.url, "HF_HOME": str(tmp_path / "home"), "HF_TOKEN": "secret"}
     hub.token = "secret"
     code = "from esr.encoders.encoder import find_folder; print(find_folder('hf:example/tiny').path)"
@@ -432,7 +432,7 @@ def test_a_model_that_esr_cannot_compute_is_refused(
         describe_model(path, "hf:a/b")
 
 
-def test_a_model_without_an_export_is_refused(hub: Server) -> None:
+def test_a_model_without_an_export_is_refused(hub: ModelServer) -> None:
     (hub.folder / "onnx/model.onnx").unlink()
     with pytest.raises(InputError, match=r"no ONNX export: neither onnx/model\.onnx nor model\.onnx; choose"):
         find_folder("hf:example/tiny")

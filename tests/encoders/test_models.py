@@ -15,7 +15,7 @@ from esr.enrichment.enricher import SentenceVectors, VectorSettings
 from esr.errors import EsrError, InputError, UsageError
 from esr.text.document import Document, Sentence
 from tests.support.fake_enricher import write_tiny_cross_encoder, write_tiny_encoder
-from tests.support.model_server import COMMIT, Server, serve, write_hub_folder
+from tests.support.web_servers import COMMIT, ModelServer, serve_models, write_hub_folder
 
 TEXTS = ["the hurricane rose", "bank fraud", "storm", "a court of the city in the north"]
 
@@ -26,9 +26,9 @@ def cross(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def server(folder: Path, cross: Path) -> Iterator[Server]:
+def server(folder: Path, cross: Path) -> Iterator[ModelServer]:
     encoder, cross_encoder = Encoder(*find_folder(str(folder))), open_cross_encoder(str(cross))
-    with serve() as server:
+    with serve_models() as server:
         server.encode = encoder.encode_passage
         server.score = lambda query, text: float(cross_encoder.scores(query, [text])[0])
         yield server
@@ -95,7 +95,7 @@ def test_after_the_time_the_rest_is_not_read(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_cross_encoder_of_the_hub_is_loaded_as_an_encoder_is(
-    hub: Server, cross: Path, tmp_path: Path
+    hub: ModelServer, cross: Path, tmp_path: Path
 ) -> None:
     hub.folder = write_hub_folder(tmp_path / "cross-hub", cross)
     found = open_cross_encoder(f"hf:example/tiny@{COMMIT}")
@@ -120,7 +120,7 @@ def test_bad_cross_encoders_are_one_message(folder: Path, tmp_path: Path) -> Non
 # On a server
 
 
-def test_an_encoder_on_a_server_gives_its_vectors(server: Server, folder: Path) -> None:
+def test_an_encoder_on_a_server_gives_its_vectors(server: ModelServer, folder: Path) -> None:
     local, name = Encoder(*find_folder(str(folder))), f"{server.url}/v1/embeddings#tiny"
     encoder = load_encoder(name)
     assert isinstance(encoder, ServedEncoder) and encoder.description.dimensions == 16
@@ -132,7 +132,9 @@ def test_an_encoder_on_a_server_gives_its_vectors(server: Server, folder: Path) 
     assert [len(body["input"]) for body in server.bodies[-2:]] == [32, 12]
 
 
-def test_the_description_of_an_encoder_on_a_server_may_be_in_a_folder(server: Server, tmp_path: Path) -> None:
+def test_the_description_of_an_encoder_on_a_server_may_be_in_a_folder(
+    server: ModelServer, tmp_path: Path
+) -> None:
     url = f"{server.url}/v1/embeddings"
     (tmp_path / "encoder.json").write_text(
         f'{{"name": "mine", "dimensions": 16, "query_prefix": "query: ", "url": "{url}"}}'
@@ -145,7 +147,7 @@ def test_the_description_of_an_encoder_on_a_server_may_be_in_a_folder(server: Se
         encoder.encode_query("bank")
 
 
-def test_sentences_of_a_document_are_sent_together(server: Server, folder: Path) -> None:
+def test_sentences_of_a_document_are_sent_together(server: ModelServer, folder: Path) -> None:
     document = Document(
         "d", tuple(Sentence(f"d.s{n}", text) for n, text in enumerate(TEXTS)), title="Food aid"
     )
@@ -159,7 +161,7 @@ def test_sentences_of_a_document_are_sent_together(server: Server, folder: Path)
 
 
 @pytest.mark.parametrize("path", ["/rerank", "/v1/rerank#tiny"])
-def test_a_cross_encoder_on_a_server_gives_its_scores(server: Server, cross: Path, path: str) -> None:
+def test_a_cross_encoder_on_a_server_gives_its_scores(server: ModelServer, cross: Path, path: str) -> None:
     scores = open_cross_encoder(server.url + path).scores("storm", TEXTS)
     assert scores == pytest.approx(open_cross_encoder(str(cross)).scores("storm", TEXTS))
     assert [body.get("model") for body in server.bodies] == [path.partition("#")[2] or None]
@@ -175,7 +177,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("impatient")
-def test_a_busy_server_is_asked_again(server: Server) -> None:
+def test_a_busy_server_is_asked_again(server: ModelServer) -> None:
     server.failures = 2
     assert len(open_cross_encoder(f"{server.url}/rerank").scores("storm", TEXTS)) == 4
     assert len(server.calls) == 3
@@ -184,7 +186,7 @@ def test_a_busy_server_is_asked_again(server: Server) -> None:
         open_cross_encoder(f"{server.url}/rerank").scores("storm", TEXTS)
 
 
-def test_a_server_that_takes_too_long_is_not_waited_for(server: Server) -> None:
+def test_a_server_that_takes_too_long_is_not_waited_for(server: ModelServer) -> None:
     server.delays = [0.0, 5.0]
     texts = [f"storm {n}" for n in range(40)]
     scores = open_cross_encoder(f"{server.url}/rerank").scores("storm", texts, seconds=0.2)
@@ -199,7 +201,7 @@ def test_a_server_that_is_not_there_is_one_message() -> None:
         open_cross_encoder("http://127.0.0.1:9/rerank").scores("storm", TEXTS, seconds=30)
 
 
-def test_a_server_may_want_a_key(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_may_want_a_key(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
     server.token = "secret"
     with pytest.raises(ServerProblem, match=r"answers 401 \(who are you\): set ESR_MODEL_KEY"):
         load_encoder(f"{server.url}/v1/embeddings")
@@ -210,7 +212,7 @@ def test_a_server_may_want_a_key(server: Server, monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize(
     "answer", [{}, [], {"data": []}, {"data": [{"index": 0, "embedding": [math.nan]}]}, {"results": 1}, [1]]
 )
-def test_a_server_that_answers_something_else_is_one_message(server: Server, answer: object) -> None:
+def test_a_server_that_answers_something_else_is_one_message(server: ModelServer, answer: object) -> None:
     server.answer = answer
     with pytest.raises(EsrError, match=r"does not answer with a vector for each text.*is the path right\?"):
         load_encoder(f"{server.url}/v1/embeddings")
@@ -218,7 +220,7 @@ def test_a_server_that_answers_something_else_is_one_message(server: Server, ans
         open_cross_encoder(f"{server.url}/rerank").scores("storm", TEXTS)
 
 
-def test_texts_of_the_cache_are_not_asked_for(server: Server) -> None:
+def test_texts_of_the_cache_are_not_asked_for(server: ModelServer) -> None:
     vectors = SentenceVectors(VectorSettings(f"{server.url}/v1/embeddings", 0.0))
     document = Document("d", (Sentence("d.s0", "storm"), Sentence("d.s1", "storm")))
     first = vectors.encode(document)

@@ -15,8 +15,8 @@ from esr.features import lexicon as lexicon_module
 from esr.features.lexicon import Clue, Lexicon, read_lexicon
 from esr.features.subjectivity import THRESHOLD, score
 from esr.text.document import Annotation, Document, Sentence, Token
-from tests.support.endurance import only_long
 from tests.support.fake_enricher import LEXICON, annotated, tagged, values
+from tests.support.runs import only_long
 
 
 def test_the_default_lexicon_has_the_words_of_both_packages() -> None:

@@ -19,11 +19,11 @@ import pytest
 from esr.errors import IndexMissing, IndexUnusable
 from esr.folder.index import EmbeddedIndex
 from esr.folder.write.maintenance import EmbeddedGenerations, verify
-from tests.support.endurance import IS_LONG, rounds
 from tests.support.fake_enricher import build_slow_enricher
 from tests.support.folder_index import document, file_contents, indexed_ids, load
 from tests.support.index_contents import index_contents
 from tests.support.processes import ForkedProcess, run_esr, run_esr_until
+from tests.support.runs import IS_LONG, rounds
 
 pytestmark = pytest.mark.endurance
 

@@ -23,11 +23,11 @@ from tests.conftest import without_node
 from tests.index.test_parity import random_documents
 from tests.support.base import Node, NoNode
 from tests.support.elasticsearch import document, fresh, http, load, located
-from tests.support.endurance import IS_LONG, only_long, rounds
 from tests.support.fake_enricher import FakeEnricher, build_slow_enricher
 from tests.support.index_contents import enrich, expected, index_contents, read_enrichment, states
 from tests.support.node import Cluster
 from tests.support.processes import ForkedProcess, load_news, run_esr
+from tests.support.runs import IS_LONG, only_long, rounds
 
 OLD = [document("old", "An old flood.", "A river.")]
 NEWS = list(random_documents(0, 300, seed=5))

@@ -28,7 +28,7 @@ from esr.ranking.searcher import open_searcher
 from esr.text.dates import parse_date_start
 from esr.text.document import Document
 from tests.support.elasticsearch import differences, document, fresh, load
-from tests.support.endurance import SHARDS, rounds
+from tests.support.runs import SHARDS, rounds
 
 ALPHABETS = {
     "english": "the white house of Trump climate climatic wall May May’s may's Mays naïve Zoé U.S. US 5-4",

@@ -35,10 +35,10 @@ from tests.index.test_parity import (
     test_both_engines_have_the_same_statistics,
 )
 from tests.support.elasticsearch import document, fresh, http, load
-from tests.support.endurance import SHARDS
 from tests.support.fake_enricher import ENCODER, FakeEnricher
 from tests.support.index_contents import NOT_ENRICHED, enrich, expected, read_enrichment
 from tests.support.processes import wait_until
+from tests.support.runs import SHARDS
 
 ENTITIES = [
     ("person:barack obama’s",),

@@ -31,7 +31,7 @@ from esr.index.factory import open_delivery, open_generations, open_migration
 from esr.index.writer import DeliveryReport, LoadOptions
 from esr.ranking.searcher import open_searcher
 from tests.support.elasticsearch import document, fresh, load, located
-from tests.support.endurance import rounds
+from tests.support.runs import rounds
 
 KEEP = st.integers(0, 3)
 LocationFactory = Callable[[], AbstractContextManager[str]]

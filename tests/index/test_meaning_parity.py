@@ -32,9 +32,9 @@ from esr.text.validate import build_document
 from tests.index.test_parity import SPLITS, Engines, compare_answers
 from tests.support.elasticsearch import differences, fresh, http, load, located
 from tests.support.elasticsearch import document as bare_document
-from tests.support.endurance import SHARDS, only_long
 from tests.support.fake_enricher import SYNONYMS, VOCABULARY, write_tiny_cross_encoder, write_tiny_encoder
 from tests.support.folder_index import ODD, WORDS, boost_corpus
+from tests.support.runs import SHARDS, only_long
 from tests.support.texts import made_up_words, spoilt_texts
 
 QUERIES = (

@@ -10,8 +10,8 @@ import pytest
 
 from tests.conftest import without_node
 from tests.support.base import NoNode
-from tests.support.endurance import IS_LONG
 from tests.support.node import URL_VARIABLE
+from tests.support.runs import IS_LONG
 from tests.support.servers import SERVERS, start_server
 
 pytestmark = pytest.mark.elasticsearch

@@ -30,7 +30,7 @@ from esr.ranking.signals import RankingSignal, TreeEnsemble, relative_to_best, t
 from tests.lab.conftest import SIGNALS, topics
 from tests.ranking.test_reranker import QUERIES, WORDS, documents
 from tests.support.elasticsearch import close, fresh, load
-from tests.support.needed import need
+from tests.support.runs import need
 
 lightgbm = need("lightgbm")
 

@@ -18,8 +18,8 @@ from esr.cli import main
 from esr.library import options
 from esr.library.loading import read_read_options
 from esr.library.opening import AsyncIndex
-from tests.support.needed import need
 from tests.support.processes import in_thread
+from tests.support.runs import need
 from tools.references.python_api import build_page, described_names, public_members
 
 ROOT = Path(__file__).resolve().parent.parent.parent

@@ -19,7 +19,7 @@ from esr.library.public_index import read_login
 from esr.ranking.searcher import open_searcher
 from tests.support.elasticsearch import fresh
 from tests.support.index_contents import ENGINES
-from tests.support.needed import need
+from tests.support.runs import need
 
 pytestmark = pytest.mark.slow
 

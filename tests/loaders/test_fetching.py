@@ -21,9 +21,9 @@ from esr.loaders.fetching import BucketOptions, Buckets, FetchReport, Mailboxes,
 from esr.loaders.files import EVERYTHING, FileFilter
 from tests.cli.conftest import call
 from tests.loaders.test_web import make_certificate
-from tests.support.needed import need
 from tests.support.process import free_ports
 from tests.support.processes import wait_until
+from tests.support.runs import need
 
 pytestmark = pytest.mark.slow
 

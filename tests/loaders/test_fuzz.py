@@ -19,7 +19,7 @@ from esr.errors import EsrError, InputError
 from esr.loaders import FORMATS, Malformed, ReadOptions, ocr, read_documents
 from esr.text.document import Document
 from tests.support import samples
-from tests.support.endurance import examples, rounds
+from tests.support.runs import examples, rounds
 
 pytestmark = pytest.mark.slow
 

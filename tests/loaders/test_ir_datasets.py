@@ -14,7 +14,7 @@ from esr.errors import InputError, UsageError
 from esr.lab.measures import read_qrels
 from esr.topics import Topic, read_topics
 from tests.cli.conftest import call
-from tests.support.needed import need
+from tests.support.runs import need
 
 pytestmark = pytest.mark.slow
 

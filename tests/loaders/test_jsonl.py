@@ -22,7 +22,7 @@ from esr.loaders.jsonl import is_json
 from esr.text.document import Document, ParseWord, Sentence
 from esr.text.validate import MAX_PARAGRAPH
 from tests.loaders.conftest import texts
-from tests.support.endurance import only_long
+from tests.support.runs import only_long
 from tests.support.samples import sample
 
 GOOD = '{"id": "a", "text": "One."}'

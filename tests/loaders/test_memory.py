@@ -14,7 +14,7 @@ import pytest
 from esr.loaders import read_documents
 from esr.loaders.ids import DuplicateFilter
 from tests.support import samples
-from tests.support.endurance import IS_LONG
+from tests.support.runs import IS_LONG
 
 pytestmark = pytest.mark.endurance
 

@@ -24,7 +24,7 @@ from esr.errors import EsrError
 from esr.loaders import web as web_loader
 from esr.loaders.fetching import FetchReport
 from esr.loaders.web import FeedOptions, NotFetched, Web, WebFeeds, WebOptions, is_public
-from tests.support.web_site import (
+from tests.support.web_servers import (
     Site,
     answer,
     article,

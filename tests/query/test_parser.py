@@ -24,7 +24,7 @@ from esr.query.query import (
     clauses_of,
     disarm,
 )
-from tests.support.endurance import examples, rounds
+from tests.support.runs import examples, rounds
 from tests.support.texts import Shape, query_texts, random_query_text, shape_of, spoilt_texts
 
 

@@ -19,7 +19,7 @@ from tests.support import worked_examples as worked
 from tests.support.elasticsearch import document as document_there
 from tests.support.elasticsearch import load as load_there
 from tests.support.folder_index import document, load
-from tests.support.needed import need
+from tests.support.runs import need
 
 CHINA = Sentence("E.s1", "china " * 100, parse=(ParseWord("china", -1),))
 PRIORS = {"importance": 0.5, "importance-surrounding": -1.0, "length": 2.0}

@@ -26,7 +26,7 @@ from esr.ranking.signals import RankingSignal
 from esr.text.document import Document, ParseWord, Sentence
 from tests.support.elasticsearch import close, fresh, load
 from tests.support.elasticsearch import load as load_there
-from tests.support.endurance import SHARDS
+from tests.support.runs import SHARDS
 
 WORDS = [f"word{n}" for n in range(12)]
 QUERIES = ["word1 word2 word3", "word4 word4 word5 unseen", "word6", " ".join(WORDS)]

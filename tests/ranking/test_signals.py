@@ -44,7 +44,7 @@ from esr.text.document import Document, Sentence
 from tests.support.elasticsearch import load
 from tests.support.fake_enricher import write_tiny_cross_encoder, write_tiny_encoder
 from tests.support.index_contents import ENGINES, open_loaded
-from tests.support.model_server import slow_cross_encoder
+from tests.support.web_servers import slow_cross_encoder
 
 TEXTS = {
     "a": ("storm in the town", "the river rose", "bank fraud", "food aid"),

@@ -36,7 +36,7 @@ from esr.text.document import Located
 from esr.text.token_filters import compile_pattern
 from esr.text.tokenizer import CapitalWords
 from tests.support.elasticsearch import document
-from tests.support.endurance import examples
+from tests.support.runs import examples
 
 NAMES = [*all_definitions(), WORDS_ANALYZER]
 PATTERN = re.compile(get_definition("plain").tokenizer["pattern"])

@@ -24,7 +24,7 @@ from esr.loaders import example_news
 from esr.stdlib import batched
 from esr.text.analyzer import WORDS_ANALYZER, all_definitions, get_analyzer
 from tests.support.elasticsearch import fresh, load
-from tests.support.endurance import IS_LONG, examples, rounds
+from tests.support.runs import IS_LONG, examples, rounds
 from tests.support.texts import made_up_words, spoilt_texts
 
 ANALYZERS = [*all_definitions(), WORDS_ANALYZER]

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from esr.text.sentences import _NAMES, split_numbered_sentences, split_sentences
-from tests.support.endurance import IS_LONG
 from tests.support.processes import check_linear
+from tests.support.runs import IS_LONG
 
 LANGUAGES = [None, *_NAMES]
 PIECES = [

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.endurance import only_long
+from tests.support.runs import only_long
 from tools.containers.__main__ import NO_DAEMON
 from tools.containers.daemon import PROJECT, NoDaemon, check_daemon
 from tools.containers.stack import Failed, Stack

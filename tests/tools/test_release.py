@@ -15,7 +15,7 @@ import pytest
 
 import esr
 from esr.folder.format import manifest
-from tests.support.endurance import only_long
+from tests.support.runs import only_long
 from tools import release
 from tools.index_fixture import fixture
 from tools.release import ReleaseError, check_licences

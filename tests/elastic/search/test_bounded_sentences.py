@@ -35,9 +35,9 @@ from tests.support.elasticsearch import (
     load_for_pruning,
     pairwise_cases,
 )
-from tests.support.endurance import SHARDS
 from tests.support.folder_index import document
 from tests.support.pruning import EXTREME_RANKINGS, FIRST_STAGES, QUERIES, adverse_documents, make_plan
+from tests.support.runs import SHARDS
 
 pytestmark = pytest.mark.elasticsearch
 MIXTURES = [

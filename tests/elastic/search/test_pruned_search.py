@@ -26,7 +26,6 @@ from esr.plans.plan import CANDIDATES, Affine, Plan, PlanTerm, Saturation, Smoot
 from esr.ranking.ranking import Ranking
 from esr.text.document import SentenceEnrichment
 from tests.support.elasticsearch import KS, check_pruned, exhaustive, fresh, load_for_pruning, pairwise_cases
-from tests.support.endurance import examples
 from tests.support.pruning import (
     EXTREME_RANKINGS,
     FILTERS,
@@ -43,6 +42,7 @@ from tests.support.pruning import (
     plain_documents,
     plans,
 )
+from tests.support.runs import examples
 
 pytestmark = pytest.mark.elasticsearch
 SHARDS = [1, 3]

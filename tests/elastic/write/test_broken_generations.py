@@ -26,8 +26,8 @@ from esr.index.writer import LoadOptions
 from esr.ranking.searcher import open_searcher
 from tests.cli.conftest import call
 from tests.support.elasticsearch import all_indices, document, http, load, located
-from tests.support.endurance import only_long
 from tests.support.processes import AMID_BULK, ForkedProcess, load_until, run_esr
+from tests.support.runs import only_long
 
 OLD = [document("old", "An old flood.")]
 NEW = [document("new", "A flood."), document("newer", "A river.")]

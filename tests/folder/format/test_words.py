@@ -27,7 +27,7 @@ from esr.folder.format.words import (
     sign_word,
 )
 from esr.folder.write.segment_writer import TokenizedTexts, save_word_table
-from tests.support.endurance import examples
+from tests.support.runs import examples
 
 
 def random_lists(seed: int, limit: int, count: int) -> list[list[int]]:

@@ -21,7 +21,7 @@ from esr.ranking.searcher import open_searcher
 from esr.text.dates import parse_date_end, parse_date_start
 from esr.text.document import Sentence
 from tests.support.folder_index import document, load
-from tests.support.needed import need
+from tests.support.runs import need
 
 WORDS = [f"w{n}" for n in range(12)]
 

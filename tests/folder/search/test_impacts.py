@@ -26,7 +26,6 @@ from esr.plans.plan import Affine, Mixture, Plan, PlanTerm
 from esr.ranking.ranking import Ranking
 from esr.text.document import Located
 from tests.support.folder_index import corpus, document, load, with_other_ids
-from tests.support.needed import need
 from tests.support.processes import holds_in_threads
 from tests.support.pruning import (
     EXTREME_RANKINGS,
@@ -37,6 +36,7 @@ from tests.support.pruning import (
     make_plan,
     plans,
 )
+from tests.support.runs import need
 
 WORDS = ["bank", "flood", "river", "vote", "court"]
 TERMS = [PlanTerm(word, 1.0, 1e-3) for word in WORDS]

@@ -28,8 +28,8 @@ from esr.index.filters import NO_FILTERS, Filters
 from esr.plans.evaluate import Array
 from esr.text.document import QuantizedVector, SentenceEnrichment
 from tests.support.folder_index import corpus, document
-from tests.support.needed import need
 from tests.support.processes import wait_until
+from tests.support.runs import need
 
 need("numba")
 

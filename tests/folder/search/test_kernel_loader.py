@@ -17,10 +17,9 @@ import pytest
 from esr.folder.index import EmbeddedIndex
 from esr.folder.search import kernel_loader as loader
 from esr.folder.search.kernel_loader import KERNEL, LOADER, Loader
-from tests.support.endurance import only_long
 from tests.support.folder_index import document, load
-from tests.support.needed import need
 from tests.support.processes import wait_until
+from tests.support.runs import need, only_long
 
 
 @pytest.fixture

@@ -27,9 +27,7 @@ from esr.index.filters import Filters
 from esr.plans.plan import CANDIDATES, Affine, Condition, Plan, StaticScore, Unprunable
 from esr.ranking.ranking import Ranking
 from esr.text.document import Document, Entity, Located, SentenceEnrichment
-from tests.support.endurance import examples
 from tests.support.folder_index import corpus, document, forget_checksums, with_other_ids
-from tests.support.needed import need
 from tests.support.pruning import (
     CONDITIONS,
     EXTREME_RANKINGS,
@@ -45,6 +43,7 @@ from tests.support.pruning import (
     plain_documents,
     plans,
 )
+from tests.support.runs import examples, need
 
 KS = (1, 2, 7, 100_000)
 

@@ -15,9 +15,9 @@ from esr.folder.write import segment_writer
 from esr.index.hits import Hit
 from esr.ranking.searcher import Searcher, open_searcher
 from tests.support import worked_examples as worked
-from tests.support.endurance import examples
 from tests.support.folder_index import document, load
 from tests.support.reference_scores import CONTEXTS, DEFAULTS, Reference, Text
+from tests.support.runs import examples
 
 WORDS = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta"]
 TITLE_WORDS = [*WORDS, "headline"]

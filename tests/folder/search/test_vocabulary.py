@@ -26,7 +26,7 @@ from esr.ranking.searcher import open_searcher
 from tests.support.elasticsearch import document as bare_document
 from tests.support.elasticsearch import load as load_bare
 from tests.support.folder_index import append, document, load
-from tests.support.needed import need
+from tests.support.runs import need
 
 VOCABULARY = ["a", "ab", "abc", "b", "é", "東", "𝒳", *(f"w{n}" for n in range(30))]
 

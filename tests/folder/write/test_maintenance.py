@@ -23,10 +23,10 @@ from esr.folder.write.maintenance import EmbeddedGenerations, back_up, restore, 
 from esr.ranking.searcher import open_searcher
 from esr.text.document import Located, ParseWord, Sentence
 from esr.text.validate import to_json_line
-from tests.support.endurance import rounds
 from tests.support.folder_index import document, file_contents, forget_checksums, load
 from tests.support.index_contents import enrich
 from tests.support.processes import ForkedProcess, run_esr, wait_until
+from tests.support.runs import rounds
 
 pytestmark = pytest.mark.slow
 

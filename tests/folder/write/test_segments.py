@@ -28,8 +28,8 @@ from esr.folder.write.merging import merge_segments
 from esr.folder.write.segment_writer import SegmentWriter, TokenizedTexts, build_columns
 from esr.index.writer import Description
 from esr.text.document import Document, Located, ParseWord, Quote, Sentence
-from tests.support.endurance import examples
 from tests.support.folder_index import document, file_contents, load
+from tests.support.runs import examples
 
 TERMS = 7
 

@@ -62,7 +62,7 @@ from esr.models.tfidf_models import K1_GRID
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import open_searcher
 from tests.lab.reproduce.conftest import GRID
-from tests.support.needed import need
+from tests.support.runs import need
 
 LOW, HIGH = [0.1, 0.2, 0.3, 0.4, 0.5], [0.31, 0.42, 0.5, 0.59, 0.72]
 NEAR = [0.12, 0.18, 0.33, 0.38, 0.5]

@@ -22,7 +22,7 @@ import pytest
 from flask.testing import FlaskClient
 from itsdangerous import URLSafeTimedSerializer
 
-from tests.support.needed import end_test, need
+from tests.support.runs import end_test, need
 from tests.webui.access.conftest import MARK, SECRET, Caller, Server, text_of
 from webui.access.guard import ATTEMPTS, PER_NAME, safe_next
 

@@ -29,8 +29,8 @@ from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.topics import read_run
 from tests.support.fake_enricher import write_tiny_cross_encoder
-from tests.support.model_server import slow_cross_encoder
 from tests.support.page_corpus import error, get, ids, post
+from tests.support.web_servers import slow_cross_encoder
 from tests.webui.api.conftest import TEXTS, load
 from webui.api.handlers import page_token
 from webui.app import create_app

@@ -33,7 +33,7 @@ from esr.text.analyzer import get_analyzer
 from tests.support.distribution import cache_folder, fill_and_rename, locked
 from tests.support.needed import end_test, need
 from tests.support.page_corpus import error, get, ids
-from tests.support.web_site import serving
+from tests.support.web_servers import serving
 from tools.references.api import LIMITS, text
 from webui.api.operation import BASE, ERRORS, json_response
 from webui.api.operations import OPERATIONS, SCHEMAS, openapi_document

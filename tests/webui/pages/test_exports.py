@@ -21,7 +21,7 @@ from esr.index.filters import Filters
 from esr.ranking.searcher import Searcher, open_searcher
 from tests.support.elasticsearch import document, fresh, load
 from tests.support.fake_index import FLOOD, STORM, FakeIndex
-from tests.support.needed import need
+from tests.support.runs import need
 from tests.webui.pages.test_results import Q
 from webui.app import create_app
 from webui.running.settings import Settings

@@ -28,9 +28,9 @@ from esr.errors import EsrError, IndexMissing, UsageError
 from esr.index.factory import open_writer
 from esr.index.writer import LoadOptions
 from esr.loaders import read_documents
-from tests.support.needed import need
 from tests.support.processes import wait_until
-from tests.support.web_site import serving
+from tests.support.runs import need
+from tests.support.web_servers import serving
 from webui import serve
 from webui.running import telemetry
 from webui.running.server import listen, url
