@@ -338,6 +338,20 @@ def read_xlsx(source: Source) -> Iterator[ReadResult | Remark]:
             raise InputError(source.name, f"broken XLSX: {problem}; fetch or save the file again") from None
 
 
+_MAX_CELLS = 250_000_000
+"""Maximum number of cells of a sheet. One cell in the last column makes a row of 16,384."""
+
+
+def _iterate_rows(where: str, sheet: Any) -> Iterator[tuple[int, list[Any]]]:
+    """The rows with their numbers. Raises InputError if they have too many cells."""
+    cells = 0
+    for number, row in enumerate(sheet.iter_rows(values_only=True), 1):
+        cells += len(row)
+        if cells > _MAX_CELLS:
+            raise InputError(where, f"the sheet has more than {_MAX_CELLS:,} cells: delete its empty columns")
+        yield number, list(row)
+
+
 def _read_sheets(source: Source, file: Any) -> Iterator[ReadResult | Remark]:
     from openpyxl import load_workbook
 
@@ -347,7 +361,7 @@ def _read_sheets(source: Source, file: Any) -> Iterator[ReadResult | Remark]:
     book = load_workbook(file, read_only=True, data_only=True, keep_links=False)
     for sheet in book.worksheets:
         sheet.reset_dimensions()  # programs declare wrong dimensions
-        rows = ((n, list(row)) for n, row in enumerate(sheet.iter_rows(values_only=True), 1))
+        rows = _iterate_rows(f"{source.name}:{sheet.title}", sheet)
         filled: _Rows = (
             (n, list(map(_to_text, row))) for n, row in rows if any(cell is not None for cell in row)
         )

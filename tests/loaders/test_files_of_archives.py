@@ -423,6 +423,12 @@ def test_sheets_with_the_same_columns_are_read_and_others_remarked_on(read):
     assert remarks == ["have a sheet 'S2' with other columns, which was left out"]
 
 
+def test_a_sheet_of_empty_cells_in_its_last_column_is_refused(load_error, monkeypatch):
+    monkeypatch.setattr("esr.loaders.office._MAX_CELLS", 30_000)
+    rows = [["id", "text"], ["a", "One."], *[[None] * 16_383 + [""]] * 2]
+    assert "the sheet has more than 30,000 cells" in load_error(workbook(rows), "xlsx")
+
+
 def test_titles_above_a_table_are_not_its_columns(load):
     rows = [["All articles of May"], [], ["id", "text"], ["a", "It sails."]]
     assert [document.id for document in load(workbook(rows), "xlsx")] == ["a"]
