@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from schemathesis.checks import CHECKS, load_all_checks
 from schemathesis.generation import GenerationMode
 
-from tests.support.endurance import examples
+from tests.support.runs import examples
 from webui.api.operation import BASE
 from webui.api.operations import OPERATIONS
 

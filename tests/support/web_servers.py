@@ -158,13 +158,13 @@ def serve_site(context: ssl.SSLContext | None = None) -> Iterator[Site]:
         server.is_closed.set()  # type: ignore[attr-defined]
 
 
-# A server of models. It speaks the API of the Hugging Face hub, as `huggingface_hub` calls it, and answers as servers
-# of embeddings (OpenAI) and of rerankers (text-embeddings-inference, /rerank, and Cohere, /v1/rerank) do.
+# A server of models. It speaks the API of the Hugging Face hub, as `huggingface_hub` calls it, and answers as
+# servers of embeddings (OpenAI) and rerankers (text-embeddings-inference, /rerank, and Cohere, /v1/rerank).
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 
-class Server(ThreadingHTTPServer):
+class ModelServer(ThreadingHTTPServer):
     """Serves one repository of the hub, and collects the requests: their method and path.
 
     As a server of models, it encodes by `encode` and scores by `score`, or always gives `answer`. It first
@@ -196,7 +196,7 @@ class Server(ThreadingHTTPServer):
 
 
 class _Handler(BaseHTTPRequestHandler):
-    server: Server
+    server: ModelServer
     protocol_version = "HTTP/1.1"
 
     def do_HEAD(self) -> None:
@@ -274,12 +274,12 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def serve() -> Iterator[Server]:
-    with serving(Server()) as server:
+def serve_models() -> Iterator[ModelServer]:
+    with serving(ModelServer()) as server:
         yield server
 
 
-def use_hub(server: Server, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def use_hub(server: ModelServer, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let `huggingface_hub`, which reads its variables once, use this server and an own cache."""
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", server.url)
     template = f"{server.url}/{{repo_id}}/resolve/{{revision}}/{{filename}}"

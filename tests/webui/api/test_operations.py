@@ -31,8 +31,8 @@ from esr.ranking import boosts
 from esr.ranking.searcher import open_searcher
 from esr.text.analyzer import get_analyzer
 from tests.support.distribution import cache_folder, fill_and_rename, locked
-from tests.support.needed import end_test, need
 from tests.support.page_corpus import error, get, ids
+from tests.support.runs import end_test, need
 from tests.support.web_servers import serving
 from tools.references.api import LIMITS, text
 from webui.api.operation import BASE, ERRORS, json_response
