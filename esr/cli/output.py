@@ -22,6 +22,7 @@ from esr.cli.options import describe_choices
 from esr.errors import EsrError, UsageError
 from esr.following.exports import CITATIONS, EXPORTS, RANK, CitationFormat, Row
 from esr.index.hits import Hit
+from esr.index.login_variables import redact
 from esr.query.interpretation import ReadGroup, Reading
 from esr.ranking import answers
 from esr.ranking.answers import COLUMNS, Passage, build_rows, build_spreadsheet_rows, guard_formula
@@ -261,11 +262,13 @@ def _target(output: str | Path) -> str:
 _TOLD: tuple[Reading, ...] = ("required", "excluded", "ignored")
 
 
-def describe_query(report: QueryReport, unseen: Sequence[str], found: bool = True) -> Iterator[str]:
+def describe_query(
+    report: QueryReport, unseen: Sequence[str], where: str, found: bool = True
+) -> Iterator[str]:
     """Lines about a query: unknown words; required, excluded and ignored ones; notes and suggestions.
 
-    `found`: whether there is an answer without the unknown words. A query of plain words that all occur in
-    the index yields no line.
+    `where` is the index. `found`: whether there is an answer without the unknown words. A query of plain
+    words that all occur in the index yields no line.
     """
     if report.language is not None:
         others = f" (all words also occur in: {', '.join(report.other_languages)})"
@@ -286,7 +289,8 @@ def describe_query(report: QueryReport, unseen: Sequence[str], found: bool = Tru
         import shlex  # few searches need it
 
         about, option = (f" about {quoted.about}", ["--about", quoted.about]) if quoted.about else ("", [])
-        yield f"What {quoted.name} said{about}: {shlex.join(['esr', 'quotes', quoted.speaker, *option])}"
+        command = ["esr", "quotes", quoted.speaker, *option, "--index", redact(where)]
+        yield f"What {quoted.name} said{about}: {shlex.join(command)}"
 
 
 def _texts(groups: Sequence[ReadGroup], reading: Reading) -> str:

@@ -122,7 +122,7 @@ def search(
             )
         report = report_query(prepared, filters)
     if not output.has_warnings:
-        for line in (*_warn(answer), *describe_query(report, answer.unseen, bool(listed))):
+        for line in (*_warn(answer), *describe_query(report, answer.unseen, where, bool(listed))):
             click.echo(line, err=True)
     click.echo(output.render(answer, report, listed), nl=False)
 

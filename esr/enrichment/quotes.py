@@ -367,9 +367,13 @@ class _Finder:
         if named and rules.has_name(read_words(named[1])):
             return Source(named[1], clause + named.start(1), ":", clause)
         cues = list(rules.cue.finditer(left)) or list(rules.cue_before.finditer(left))
-        for cue in reversed([cue for cue in cues if rules.is_verb(left, cue)]):
+        for cue in reversed(cues):
             gap = left[cue.end() :]
-            if len(gap) > _REACH_BEFORE or re.search(r"(?<!\b[A-Z][a-z]{2})(?<!\b[A-Z][a-z])[.!?;]\s", gap):
+            if len(gap) > _REACH_BEFORE:
+                return None
+            if not rules.is_verb(left, cue):
+                continue
+            if re.search(r"(?<!\b[A-Z][a-z]{2})(?<!\b[A-Z][a-z])[.!?;]\s", gap):
                 return None
             is_near = len(gap.split()) <= _MIN_WORDS or bool(_LEADS_TO.search(gap))
             subject = left[: cue.start()]

@@ -32,7 +32,7 @@ def read(source: Source) -> Iterator[ReadResult]:
     if len(data) > MAX_FEED_BYTES:
         raise InputError(source.name, f"the feed is longer than {MAX_FEED_BYTES // 2**20} MiB: split it")
     try:
-        page.check_attributes(data)  # feedparser's time grows with their square too
+        page.check_attributes(data, has_code=False)  # feedparser's time grows with their square too
     except page.NoArticle as error:
         raise InputError(source.name, str(error)) from None
     try:

@@ -279,8 +279,11 @@ def _parse(data: bytes) -> Any:
     return tree
 
 
-def check_attributes(data: bytes) -> None:
-    """Raise NoArticle if an element has too many attributes."""
+def check_attributes(data: bytes, *, has_code: bool = True) -> None:
+    """Raise NoArticle if an element has too many attributes.
+
+    Scripts and styles are text if `has_code` is set, unless they have no end. In XML, they have elements.
+    """
     data, position = data.replace(b"\0", b""), 0  # UTF-16 has zero bytes
     while tag := _TAG.search(data, position):
         position = tag.end()
@@ -288,9 +291,13 @@ def check_attributes(data: bytes) -> None:
         is_long = name and len(tag[0]) > 2 * _MAX_ATTRIBUTES
         if is_long and len(_VALUE.sub(b"= ", tag[0]).split()) > _MAX_ATTRIBUTES:
             raise NoArticle(f"an element has more than {_MAX_ATTRIBUTES:,} attributes: leave it out")
-        if name in _CODE:
-            end = _CODE_END.search(data, position)
-            position = end.start() if end else len(data)
+        if (
+            has_code
+            and name in _CODE
+            and not tag[0].endswith(b"/")
+            and (end := _CODE_END.search(data, position))
+        ):
+            position = end.start()
 
 
 _LINES = ("h2", "h3", "h4", "h5", "h6", "li", "p")

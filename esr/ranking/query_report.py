@@ -233,6 +233,8 @@ _ASKS = tuple(
 )
 _LONGEST_ASKED = 200
 """Maximum number of characters of a query that may ask what somebody said."""
+_MAX_SPEAKER_WORDS = 30
+"""Number of words of a speaker in which a name is looked for: a document may bring a whole text."""
 _QUOTED = 20
 """Number of the newest sentences with a quotation by which a speaker is known."""
 _SIMILAR, _MOST_SPEAKERS = 8, 100
@@ -322,7 +324,7 @@ def _find_form(key: str, speakers: Iterable[str]) -> str:
 
 def find_written(key: str, speaker: str) -> str:
     """The words of a speaker, such as Prime Minister Theresa May, that have the key; empty without any."""
-    words = speaker.split()
+    words = speaker.split()[:_MAX_SPEAKER_WORDS]
     for start, end in combinations(range(len(words) + 1), 2):
         if name_key(text := " ".join(words[start:end])) == key:
             return text

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +64,17 @@ def test_a_title_that_is_a_whole_text_is_cut(esr: Esr, tmp_path: Path) -> None:
     assert len(esr("search", "storm", "--index", index).output) < 2_000
     hit = json.loads(esr("search", "storm", "--index", index, "--json").stdout)["hits"][0]
     assert hit["title"] == title
+
+
+def test_a_query_for_what_somebody_said_names_the_command_that_lists_it(esr: Esr, tmp_path: Path) -> None:
+    quote = {"start": 0, "end": 14, "speaker": "Theresa May", "name": "theresa may", "cue": "said"}
+    text = '"Storms come," Theresa May said.'
+    source, index = tmp_path / "news.jsonl", tmp_path / "an index"
+    source.write_text(json.dumps({"id": "a", "sentences": [{"text": text, "quotes": [quote]}]}))
+    esr("load", source, "--index", index)
+    told = esr("search", "what did Theresa May say about storms", "--index", index).stderr
+    (command,) = re.findall("What Theresa May said about storms: esr (.+)", told)
+    assert "Storms come" in esr(*shlex.split(command)).stdout
 
 
 def test_unseen_words_are_reported_beside_the_answer(esr: Esr, news: Path) -> None:

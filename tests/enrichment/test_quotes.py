@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from esr.enrichment.enricher import Enricher
+from esr.enrichment.quote_speakers import Grammar
 from esr.enrichment.quotes import find_quotes
 from esr.text.document import Document, Quote, Sentence
 from esr.text.validate import build_document
@@ -226,6 +229,18 @@ def test_the_enricher_finds_quotations_without_a_model_and_keeps_those_of_the_do
     own = Quote(0, 4, "me")
     given = Document("b", (Sentence("b.s0", "“We leave now,” said Ann Lee.", quotes=(own,)),))
     assert [sentence.quotes for sentence in enricher.enrich(given)] == [(own,)]
+
+
+def test_verbs_far_before_a_quotation_are_not_examined(monkeypatch: pytest.MonkeyPatch) -> None:
+    examined = []
+
+    def is_verb(grammar: Grammar, text: str, match: re.Match[str]) -> bool:
+        examined.append(match.start())
+        return False
+
+    monkeypatch.setattr(Grammar, "is_verb", is_verb)
+    quotes_in("and they said " * 500 + "“A storm came over the bay.”")
+    assert 0 < len(examined) < 50
 
 
 def test_the_recipe_of_quotations_depends_on_rules_and_language_alone() -> None:

@@ -81,9 +81,22 @@ def _fail(*_: object, **__: object) -> None:
         (f"<p {_ATTRIBUTES}>Text.</p>", "utf-8", "an element has more than 1,000 attributes"),
         (f"<p {_ATTRIBUTES}>Text.</p>", "utf-16", "an element has more than 1,000 attributes"),
         (f"<script>a<b</script><p b=c {_ATTRIBUTES}", "utf-8", "an element has more than 1,000 attributes"),
+        (
+            f"<script/><p {_ATTRIBUTES}></p><script></script>",
+            "utf-8",
+            "an element has more than 1,000 attributes",
+        ),
+        (f"<script><p {_ATTRIBUTES}>", "utf-8", "an element has more than 1,000 attributes"),
         ("<b>x</b>" * 100_001, "utf-8", "the page has more than 100,000 elements"),
     ],
-    ids=["attributes", "attributes in UTF-16", "attributes of an open tag", "elements"],
+    ids=[
+        "attributes",
+        "attributes in UTF-16",
+        "attributes of an open tag",
+        "attributes after an empty script",
+        "attributes in an open script",
+        "elements",
+    ],
 )
 def test_a_page_that_would_take_minutes_is_malformed(load_error, monkeypatch, content, encoding, message):
     monkeypatch.setattr("trafilatura.bare_extraction", _fail)

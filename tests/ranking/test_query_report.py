@@ -11,6 +11,7 @@ import pytest
 import esr
 from esr.enrichment.recipe import Recipe
 from esr.index.filters import NO_FILTERS, Filters
+from esr.index.names import name_key
 from esr.plans.plan import HasWords
 from esr.ranking import query_report
 from esr.ranking.query_report import (
@@ -19,6 +20,7 @@ from esr.ranking.query_report import (
     complete,
     correct,
     find_quoted,
+    find_written,
     suggest,
     suggest_speakers,
 )
@@ -338,6 +340,20 @@ def test_the_speaker_of_a_query_has_a_name_and_a_place(searcher_of_quotations: S
     prepared = searcher_of_quotations.prepare("quotes by MRS MAY on market", Ranking())
     found = find_quoted(prepared, NO_FILTERS)
     assert found == QuotedSpeaker("theresa may", "Theresa May", 10, 17, "market")
+
+
+def test_a_name_is_looked_for_only_at_the_beginning_of_a_speaker_that_is_a_whole_text(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    texts = []
+
+    def record(text: str) -> str:
+        texts.append(text)
+        return name_key(text)
+
+    monkeypatch.setattr(query_report, "name_key", record)
+    assert find_written("ann lee", "the mayor, Ann Lee of Hull") == "Ann Lee"
+    assert find_written("ann lee", "mayor " * 200) == "" and len(texts) < 1_000
 
 
 def test_other_queries_look_up_no_speaker(
