@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from esr.errors import EsrError, InputError
 from esr.loaders import FORMATS, Malformed, ReadOptions, ocr, read_documents
+from esr.loaders.confined_process import hold_process
 from esr.text.document import Document
 from tests.support import samples
 from tests.support.runs import examples, rounds
@@ -28,6 +29,13 @@ KINDS = (*FORMATS, *PACKED)
 TEXT_KINDS = tuple(format.name for format in FORMATS.values() if format.is_text)
 _SECONDS = 10
 _CALM = {"deadline": None, "suppress_health_check": list(HealthCheck)}
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_child() -> Iterator[None]:
+    """The process that reads PDF is started once, not for each example."""
+    with hold_process():
+        yield
 
 
 @contextmanager
