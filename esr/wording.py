@@ -22,8 +22,11 @@ LONG_TITLE_CHARS = 5_000
 
 
 def shorten_title(title: str, most: int = TITLE_CHARS) -> str:
-    """A title for display, cut at a blank if it has more than `most` characters."""
-    return title if len(title) <= most else title[: most - 1].rsplit(" ", 1)[0] + "…"
+    """A title for display, cut if it has more than `most` characters, at a blank unless it is far away."""
+    if len(title) <= most:
+        return title
+    blank = title.rfind(" ", most // 2, most)
+    return title[: blank if blank > 0 else most - 1] + "…"
 
 
 def list_examples(items: Sequence[str], most: int = 5) -> str:

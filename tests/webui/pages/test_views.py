@@ -15,6 +15,7 @@ from esr.following.exports import CITATIONS
 from esr.following.watch import text_digest
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.analyzer import get_analyzer
+from esr.wording import shorten_title
 from tests.support.elasticsearch import document, load
 from tests.support.fake_index import FakeIndex
 from tests.support.page_corpus import get, read_json, read_table
@@ -275,6 +276,13 @@ def test_a_title_that_is_a_whole_text_is_cut_in_lists_and_whole_in_its_article(t
         (headline,) = re.findall('class="open"[^>]*>(.*?)</a>', client.get("/search?q=storm").text)
         assert len(headline) <= 160 and headline.endswith("budget…")
         assert "budget end" in client.get("/document?id=a").text
+
+
+def test_a_title_is_cut_at_a_blank_unless_it_is_far_away() -> None:
+    assert shorten_title("one two three", 13) == "one two three"
+    assert shorten_title("one two three", 12) == "one two…"
+    assert shorten_title("one two three", 8) == "one two…"
+    assert shorten_title("【社論】 " + "暴" * 20, 12) == "【社論】 " + "暴" * 6 + "…"
 
 
 def test_no_view_shows_a_title_of_a_megabyte_whole(tmp_path: Path) -> None:
