@@ -338,20 +338,6 @@ def read_xlsx(source: Source) -> Iterator[ReadResult | Remark]:
             raise InputError(source.name, f"broken XLSX: {problem}; fetch or save the file again") from None
 
 
-_MAX_CELLS = 250_000_000
-"""Maximum number of cells of a sheet. One cell in the last column makes a row of 16,384."""
-
-
-def _iterate_rows(where: str, sheet: Any) -> Iterator[tuple[int, list[Any]]]:
-    """The rows with their numbers. Raises InputError if they have too many cells."""
-    cells = 0
-    for number, row in enumerate(sheet.iter_rows(values_only=True), 1):
-        cells += len(row)
-        if cells > _MAX_CELLS:
-            raise InputError(where, f"the sheet has more than {_MAX_CELLS:,} cells: delete its empty columns")
-        yield number, list(row)
-
-
 def _read_sheets(source: Source, file: Any) -> Iterator[ReadResult | Remark]:
     from openpyxl import load_workbook
 
@@ -380,6 +366,20 @@ def _read_sheets(source: Source, file: Any) -> Iterator[ReadResult | Remark]:
             is_first = False
         for number, cells in filled:
             yield _build_row(f"{source.name}:{to_one_line(sheet.title)}!{number}", columns or [], cells)
+
+
+_MAX_CELLS = 250_000_000
+"""Maximum number of cells of a sheet. One cell in the last column makes a row of 16,384."""
+
+
+def _iterate_rows(where: str, sheet: Any) -> Iterator[tuple[int, list[Any]]]:
+    """The rows with their numbers. Raises InputError if they have too many cells."""
+    cells = 0
+    for number, row in enumerate(sheet.iter_rows(values_only=True), 1):
+        cells += len(row)
+        if cells > _MAX_CELLS:
+            raise InputError(where, f"the sheet has more than {_MAX_CELLS:,} cells: delete its empty columns")
+        yield number, list(row)
 
 
 _Rows = Iterator[tuple[int, list[str | None]]]
