@@ -46,6 +46,7 @@ import os, signal, threading, time
 from esr.processes import exit_on_sigterm, run_together
 
 ended, number = [], getattr(signal, {name!r})
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
 exit_on_sigterm()
 threading.Thread(target=time.sleep, args=(2,), daemon=True).start()  # may receive the signal too
 

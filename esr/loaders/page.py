@@ -32,11 +32,11 @@ _MAX_ELEMENTS = 100_000
 """Maximum number of elements of a page. The time of extraction grows with their square."""
 _MAX_ATTRIBUTES = 1_000
 """Maximum number of attributes of an element. The time of parsing it grows with their square."""
-# A comment, or a tag with its quoted values, which may contain ">". Each byte is looked at once.
-_TAG = compile_lazily(
-    rb"""<!--.*?(?:-->|\Z)|<(?P<name>[A-Za-z][^\s/>]*+)(?:[^>=]++|=\s*+(?:"[^"]*+"|'[^']*+'|))*+""", re.DOTALL
-)
+_TAG = compile_lazily(rb"<!--.*?(?:-->|\Z)|<(?P<name>[A-Za-z][^\s/>]*+)", re.DOTALL)
+"""A comment, or the beginning of a tag."""
 _VALUE = compile_lazily(rb"""=\s*+(?:"[^"]*+"|'[^']*+'|)""")
+_END_OF_TAG = compile_lazily(rb""">|=\s*+(?:"[^"]*+"|'[^']*+')""")
+"""The end of a tag, or a quoted value before it, which may contain ">". Each byte is looked at once."""
 _CODE = (b"script", b"style")
 _CODE_END = compile_lazily(rb"</(?:script|style)", re.I)
 _HEAD_BYTES = 2**14
@@ -287,17 +287,19 @@ def check_attributes(data: bytes, *, has_code: bool = True) -> None:
     data, position = data.replace(b"\0", b""), 0  # UTF-16 has zero bytes
     while tag := _TAG.search(data, position):
         position = tag.end()
-        name = (tag["name"] or b"").lower()
-        is_long = name and len(tag[0]) > 2 * _MAX_ATTRIBUTES
-        if is_long and len(_VALUE.sub(b"= ", tag[0]).split()) > _MAX_ATTRIBUTES:
+        if tag["name"] is None:
+            continue
+        while (part := _END_OF_TAG.search(data, position)) and part[0] != b">":
+            position = part.end()
+        position = part.start() if part else len(data)
+        attributes, name = data[tag.end() : position], tag["name"].lower()
+        is_long = len(attributes) > 2 * _MAX_ATTRIBUTES
+        if is_long and len(_VALUE.sub(b"= ", attributes).split()) > _MAX_ATTRIBUTES:
             raise NoArticle(f"an element has more than {_MAX_ATTRIBUTES:,} attributes: leave it out")
-        if (
-            has_code
-            and name in _CODE
-            and not tag[0].endswith(b"/")
-            and (end := _CODE_END.search(data, position))
-        ):
-            position = end.start()
+        if has_code and name in _CODE and not attributes.endswith(b"/"):
+            end = _CODE_END.search(data, position)
+            position = end.start() if end else position
+            has_code = end is not None  # no later one has an end either
 
 
 _LINES = ("h2", "h3", "h4", "h5", "h6", "li", "p")
