@@ -27,7 +27,8 @@ from tests.support.runs import IS_LONG, rounds
 
 pytestmark = pytest.mark.endurance
 
-SMALL_SEGMENTS = {"esr.folder.write.segment_writer:FULL_TERMS": 2500}
+FULL_TERMS = "esr.folder.write.segment_writer:FULL_TERMS"
+SMALL_SEGMENTS = {FULL_TERMS: 2500}
 DOCUMENTS, SENTENCES = 600, 8
 KILLS = rounds(20)
 
@@ -152,8 +153,7 @@ def read_index(where: Path) -> dict[str, Any] | None:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_command_killed_before_any_change_of_a_file_can_be_repeated(tmp_path: Path, name: str) -> None:
     write_desk(tmp_path)
-    changes = {**SMALL_SEGMENTS, "esr.cli.enrich:Enricher": build_slow_enricher}
-    changes["esr.folder.write.segment_writer:FULL_TERMS"] = 40
+    changes = {FULL_TERMS: 40, "esr.cli.enrich:Enricher": build_slow_enricher}
 
     def prepare(number: int) -> tuple[Path, list[str]]:
         desk = shutil.copytree(tmp_path, tmp_path.parent / f"{tmp_path.name}-{number}")

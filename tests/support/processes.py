@@ -35,7 +35,6 @@ _IMPORTED = [
     "tests.support.elasticsearch",
     "tests.support.fake_enricher",
     "tests.support.processes",
-    "tests.support.processes",
 ]
 """What takes its time. Further modules are imported by the process that needs them."""
 
