@@ -14,7 +14,7 @@ class Passage(NamedTuple):
     """A sentence's id and score, its text with the sentences around it, and its metadata.
 
     The metadata have the sentence itself as `sentence`, and `id`, `document_id`, `title`, `date`, `source`,
-    `url` and `citation`; unknown ones are left out.
+    `url` (of the web) and `citation`; unknown ones are left out.
     """
 
     id: str
@@ -42,5 +42,5 @@ def find_passages(
 
 def _describe(hit: esr.Hit) -> dict[str, Any]:
     known = {name: getattr(hit, name) for name in ("id", "document_id", "title", "date", "source", "url")}
-    known |= {"sentence": hit.text, "citation": cite(hit.document_id, hit)}
+    known |= {"url": web_url(hit.url), "sentence": hit.text, "citation": cite(hit.document_id, hit)}
     return {name: value for name, value in known.items() if value is not None}

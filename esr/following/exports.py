@@ -22,6 +22,7 @@ from esr.index.hits import Hit, SentenceRecord
 from esr.ranking.answers import COLUMNS, guard_formula, require_record
 from esr.registry import Registry
 from esr.stdlib import batched, replace_nonfinite
+from esr.text.addresses import web_url
 from esr.text.dates import normalise_date
 from esr.text.document import META_PREFIX
 from esr.wording import LONG_TITLE_CHARS, shorten_title
@@ -70,10 +71,22 @@ class Article(Protocol):
 
 
 def cite(document_id: str, of: Article) -> str:
-    """An article as one line: its authors, title, source, day and address, without unknown ones."""
-    title = f"“{shorten_title(of.title, LONG_TITLE_CHARS)}”" if of.title else f"document {document_id}"
+    """An article as one line: its authors, title, source, day and web address, without unknown ones.
+
+    Only the title is in double quotation marks. Those inside the fields become single ones, so that no title
+    can end early and go on as another source. Other addresses than those of the web are left out.
+    """
+    title = f"document {document_id}"
+    if of.title:
+        title = f"“{shorten_title(of.title, LONG_TITLE_CHARS).translate(_SINGLE_QUOTES)}”"
+    authors = (author.translate(_SINGLE_QUOTES) for author in of.authors)
+    source = (of.source or "").translate(_SINGLE_QUOTES)
     day = "-".join(filter(None, _date_parts(of.date)))
-    return _one_line(", ".join(filter(None, (*of.authors, title, of.source, day, of.url))))
+    return _one_line(", ".join(filter(None, (*authors, title, source, day, web_url(of.url)))))
+
+
+_SINGLE_QUOTES = str.maketrans('"“”„‟＂〝〞〟', "'‘’‚‛'‘’’")
+"""Double quotation marks and the single ones that replace them."""
 
 
 def to_bibtex(sentences: Iterable[Cited]) -> Iterator[str]:

@@ -29,6 +29,7 @@ from esr.ranking.prepared_query import PreparedQuery, known_scores
 from esr.ranking.ranking import Ranking, read_toml
 from esr.ranking.searcher import Searcher
 from esr.stdlib import hash64
+from esr.text.addresses import web_url
 from esr.text.dates import normalise_date, parse_date_end, parse_date_start
 from esr.text.document import ATTRIBUTES, META, value_key
 from esr.wording import shorten_title
@@ -459,7 +460,7 @@ def write_feeds(state: WatchState, searches: Sequence[SavedSearch], folder: Path
             feed = Feed(feed_urn([("watch", search.name)]), search.name)
             path = folder / f"{search.name}.atom"
             part = path.with_suffix(".part")
-            part.write_bytes(render_feed(feed, records, lambda record: record.url))
+            part.write_bytes(render_feed(feed, records, lambda record: web_url(record.url)))
             part.replace(path)
     except OSError as error:
         raise EsrError(f"{folder} cannot be written: {to_one_line(error.strerror or error)}") from error

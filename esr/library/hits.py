@@ -14,6 +14,7 @@ from esr.index.hits import SentenceRecord
 from esr.ranking.answers import hit_dict
 from esr.ranking.prepared_query import Answer, PreparedQuery
 from esr.stdlib import cached_property
+from esr.text.addresses import web_url
 from esr.text.analyzer import Span, find_spans
 from esr.text.document import Document
 
@@ -364,8 +365,8 @@ _SHOWN = 10
 
 def _to_row(hit: Hit) -> str:
     title = html.escape(hit.title or hit.document_id)
-    if hit.url and hit.url.startswith(("http://", "https://")):
-        title = f'<a href="{html.escape(hit.url)}">{title}</a>'
+    if url := web_url(hit.url):
+        title = f'<a href="{html.escape(url)}">{title}</a>'
     rest = "".join(f"<td>{html.escape(text or '')}</td>" for text in (hit.source, hit.date))
     return (
         f"<tr><td>{hit.rank}</td><td>{hit.score:.4f}</td>"

@@ -227,6 +227,18 @@ def test_news_stored_without_the_fields_of_today_are_in_the_feed(tmp_path: Path)
     assert [content.text for content in root.iter(f"{{{ATOM}}}content")] == ["A storm."]
 
 
+@pytest.mark.parametrize(("url", "links"), [("https://a.example/x", 1), ("javascript:alert(1)", 0)])
+def test_a_feed_links_to_addresses_of_the_web_alone(tmp_path: Path, url: str, links: int) -> None:
+    hit: dict[str, Any] = dict.fromkeys(("previous", "next", "title", "date", "source", "language"))
+    hit |= {"sentence_id": "d.s0", "document_id": "d", "position": 0, "text": "A storm.", "url": url}
+    with WatchState(tmp_path / "searches.state") as state:
+        with state.transaction():
+            state.add_news("storms", [hit])
+        write_feeds(state, [SavedSearch("storms", esr.parse_query("storm"), Ranking())], tmp_path)
+    (entry,) = ElementTree.parse(tmp_path / "storms.atom").iter(f"{{{ATOM}}}entry")
+    assert len([*entry.iter(f"{{{ATOM}}}link")]) == links
+
+
 def test_a_feed_is_well_formed_whatever_a_source_holds() -> None:
     bad = "a\x0bb\ufffe\ud800"
     record = SentenceRecord("d.s0", "d", 0, bad, None, None, bad, None, bad, None, bad)

@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import date
 from functools import lru_cache
 from typing import Any
-from urllib.parse import urlsplit
 
 from flask import Flask, Response, current_app, redirect, render_template, request
 from jinja2.runtime import Context
@@ -23,6 +22,7 @@ from esr.index.filters import NO_FILTERS
 from esr.models.static_scores import BUILTIN_FEATURES
 from esr.plans.plan import HasQuote
 from esr.ranking import answers
+from esr.text.addresses import web_url
 from esr.text.analyzer import Analyzer, find_spans
 from esr.text.document import PARSE, VECTORS, describe_place, flat_metadata, is_language_tag, text_direction
 from esr.wording import count, shorten_title
@@ -188,17 +188,6 @@ def install_filters(app: Flask) -> None:
 
 
 @lru_cache(_REMEMBERED)
-def web_url(url: str | None) -> str | None:
-    """The URL if its scheme is http or https, else None: the URL of a document may be unsafe."""
-    if not url or any(c.isspace() or not c.isprintable() for c in url):
-        return None
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return None
-    return url if parts.scheme in ("http", "https") and parts.hostname else None
-
-
 def metadata_rows(metadata: Mapping[str, Any]) -> list[tuple[str, tuple[str, ...]]]:
     """Each key of the metadata with its values as texts. Keys of nested objects are joined."""
     return list(flat_metadata(metadata).items())

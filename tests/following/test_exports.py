@@ -1,0 +1,32 @@
+"""Citations of articles in one line, whatever their fields say."""
+
+from __future__ import annotations
+
+import pytest
+
+from esr.following.exports import cite
+from esr.text.document import Document
+
+
+def document(**fields: object) -> Document:
+    values = {"id": "a", "title": "Floods", "date": "2024-03-05", "source": "Wire", **fields}
+    return Document(sentences=(), **values)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("mark", ['"', "”", "“", "„", "＂"])
+@pytest.mark.parametrize("field", ["title", "source", "authors"])
+def test_no_field_of_an_article_ends_its_title_and_goes_on_as_another_source(field: str, mark: str) -> None:
+    forged = f"Floods{mark}, Fake Source, 2020-01-01, https://fake.example"
+    line = cite("a", document(**{field: (forged,) if field == "authors" else forged}))
+    assert [c for c in line if c in '"“”„＂'] == ["“", "”"]
+    assert line.endswith("2024-03-05")
+
+
+def test_quotation_marks_inside_a_title_become_single_ones() -> None:
+    assert cite("a", document(title="He said “no”")) == "“He said ‘no’”, Wire, 2024-03-05"
+
+
+@pytest.mark.parametrize("url", ["javascript:alert(1)", "data:text/html,x", "https://a.example/\u202e"])
+def test_only_addresses_of_the_web_are_cited(url: str) -> None:
+    assert cite("a", document(url=url)) == "“Floods”, Wire, 2024-03-05"
+    assert cite("a", document(url="https://a.example/x")).endswith(", https://a.example/x")
