@@ -43,7 +43,7 @@ MAY_IMPORT = {
     "esr/ranking": "dependency encoders index models plans query text",
     "esr/following": "index models query ranking text",
     "esr/corpus": "following index plans query ranking text",
-    "esr/bridges": "esr cli following index library ranking",
+    "esr/bridges": "esr cli following index library ranking text",
     "esr/library": "esr corpus enrichment features following index loaders models query ranking text",
     "esr/topics": "index loaders",
     "esr/lab": "topics dependency features index loaders models plans ranking text",

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import esr
 from esr.following.exports import cite
 from esr.ranking.searcher import UnsearchableQuery
+from esr.text.addresses import web_url
 
 
 class Passage(NamedTuple):
