@@ -28,7 +28,7 @@ from esr.lab.reproduce.claims import TARGETS
 from esr.models.static_scores import FORMS, PRIORS
 from esr.ranking import boosts
 from esr.ranking.ranking import SHIPPED
-from esr.text.analyzer import BY_LANGUAGE, all_definitions
+from esr.text.analyzer_definitions import BY_LANGUAGE, all_definitions
 from esr.wording import count, format_table, table_lines
 from tests.support.runs import need, only_long
 from tools.references.commands import build_page, build_table, list_commands

@@ -23,7 +23,8 @@ BASE = "errors extras processes progress registry resources stdlib wording"
 """Modules of `esr` itself that know nothing of the rest: every folder may import them."""
 MAY_IMPORT = {
     "esr/plans": "",
-    "esr/text": "",
+    "esr/text": "text/splitting",
+    "esr/text/splitting": "text",
     "esr/query": "plans text",
     "esr/dependency": "text",
     "esr/models": "dependency plans",
@@ -68,7 +69,7 @@ ROOMS = {"esr/elastic": "search|write", "esr/folder": "format|kernel search|writ
 other. Of the files beside the rooms, only `index.py` knows them."""
 DOOR = "esr/index/factory.py"
 """The file through which the rest reaches the rooms of the engines."""
-DRAWN_WHOLE = ("esr/elastic", "esr/folder", "esr/lab", "webui")
+DRAWN_WHOLE = ("esr/elastic", "esr/folder", "esr/lab", "esr/text", "webui")
 """Folders that the picture shows with all that is in them."""
 PAGE_FROM = {"esr/cli/keys.py", "esr/cli/operate.py"}
 """The commands that know the page."""

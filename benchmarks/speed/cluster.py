@@ -22,7 +22,7 @@ from esr.elastic.search.sentence_search import Search as SentenceSearch
 from esr.index.filters import Filters
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
-from esr.text.analyzer import get_definition
+from esr.text.analyzer_definitions import get_definition
 
 ALIAS, PLAIN = "esr-speed", "esr-speed-plain"
 

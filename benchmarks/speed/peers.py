@@ -13,7 +13,8 @@ import tantivy
 from benchmarks.speed import corpus
 from benchmarks.speed.timing import Search
 from benchmarks.speed.workspace import ANALYZER, Setup, build_once, collection_file
-from esr.text.analyzer import DEFAULT_ANALYZER, get_analyzer, get_definition
+from esr.text.analyzer import get_analyzer
+from esr.text.analyzer_definitions import DEFAULT_ANALYZER, get_definition
 
 TOKENIZER = "english_stem_without_stop_words"
 HEAP = 128_000_000

@@ -23,7 +23,7 @@ from esr import loaders
 from esr.index.factory import open_writer
 from esr.index.writer import LoadOptions
 from esr.ranking.searcher import open_searcher
-from esr.text.analyzer import choose_analyzer
+from esr.text.analyzer_definitions import choose_analyzer
 from esr.text.document import Document
 
 OWN_ANALYZERS = {

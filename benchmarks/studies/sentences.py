@@ -22,7 +22,7 @@ from functools import partial
 from pathlib import Path
 
 from esr.text.sentences import split_sentences
-from esr.text.spaced_scripts import load_rules
+from esr.text.splitting.rules import load_rules
 
 Split = Callable[[str], list[str]]
 

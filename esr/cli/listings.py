@@ -24,14 +24,8 @@ from esr.query import ParsedQuery, in_language, literal
 from esr.ranking.answers import analysis_dict
 from esr.ranking.boosts import BOOSTS
 from esr.ranking.searcher import open_searcher
-from esr.text.analyzer import (
-    BY_LANGUAGE,
-    DEFAULT_ANALYZER,
-    Analyzer,
-    all_definitions,
-    get_analyzer,
-    get_definition,
-)
+from esr.text.analyzer import Analyzer, get_analyzer
+from esr.text.analyzer_definitions import BY_LANGUAGE, DEFAULT_ANALYZER, all_definitions, get_definition
 
 
 @click.command()

@@ -50,8 +50,9 @@ from esr.loaders.reader import NothingLeft
 from esr.plans.plan import Mixture
 from esr.processes import exit_on_sigterm
 from esr.progress import SendProgress, track_documents
-from esr.text.analyzer import TermCounter, get_analyzer
+from esr.text.analyzer import get_analyzer
 from esr.text.document import PARTS, Located
+from esr.text.term_survey import TermCounter
 from esr.wording import count, list_examples, shorten_title
 
 # Options of commands that read source files

@@ -26,7 +26,9 @@ from esr.ranking.answers import require_record
 from esr.ranking.prepared_query import PreparedQuery
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
-from esr.text.analyzer import WORDS_ANALYZER, get_analyzer, word_span
+from esr.text.analyzer import get_analyzer
+from esr.text.analyzer_definitions import WORDS_ANALYZER
+from esr.text.term_spans import word_span
 
 LINES, WIDTH = 100, 50
 """Defaults: lines of a concordance, and characters on each side of the node."""

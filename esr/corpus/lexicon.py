@@ -17,7 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from esr.index.hits import SentenceTexts, WordNumbers
-from esr.text.analyzer import WORDS_ANALYZER, Analyzer, get_analyzer, word_span
+from esr.text.analyzer import Analyzer, get_analyzer
+from esr.text.analyzer_definitions import WORDS_ANALYZER
+from esr.text.term_spans import word_span
 
 Numbers = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]

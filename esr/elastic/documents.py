@@ -25,7 +25,8 @@ from esr.index.names import ENTITY_TYPES, name_key
 from esr.index.writer import Description
 from esr.plans.plan import FieldName, TextField
 from esr.stdlib import batched
-from esr.text.analyzer import UNKNOWN_LANGUAGE, Analyzer, is_marked
+from esr.text.analyzer import Analyzer
+from esr.text.analyzer_definitions import UNKNOWN_LANGUAGE, is_marked
 from esr.text.document import (
     LIST_FIELDS,
     METADATA,

@@ -45,7 +45,7 @@ from esr.errors import EsrError, IndexUnusable
 from esr.index.generations import BROKEN, KEPT, LOADING, SERVING
 from esr.index.names import Aliases
 from esr.index.writer import Description, outdated_analyzer
-from esr.text.analyzer import get_definition
+from esr.text.analyzer_definitions import get_definition
 
 FORMAT = 7
 

@@ -40,7 +40,8 @@ from esr.features import FEATURES
 from esr.features.feature import DEFAULT_RULE, FeatureInput, check_rule
 from esr.features.lexicon import Lexicon, default_lexicon, default_lexicon_name, read_lexicon
 from esr.stdlib import cached_property
-from esr.text.analyzer import DEFAULT_ANALYZER, get_analyzer, get_definition
+from esr.text.analyzer import get_analyzer
+from esr.text.analyzer_definitions import DEFAULT_ANALYZER, get_definition
 from esr.text.document import (
     DEFAULT_PARTS,
     LOCATION,

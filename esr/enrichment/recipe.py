@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 from esr.errors import EsrError, UsageError, unknown
 from esr.extras import install_command, missing
-from esr.text.analyzer import primary_language
+from esr.text.analyzer_definitions import primary_language
 from esr.text.document import PARTS, QUOTES, VECTORS
 from esr.wording import count
 

@@ -12,7 +12,7 @@ from esr.index.filters import DayCounts, FacetCounts, Filters
 from esr.index.hits import CandidateEvidence, Hit, SearchResult
 from esr.plans.plan import AllOf, AnyOf, Condition, HasLanguage, HasTerm, Not, Plan, Statistics, any_of
 from esr.stdlib import cached_property
-from esr.text.analyzer import UNKNOWN_LANGUAGE, language_group
+from esr.text.analyzer_definitions import UNKNOWN_LANGUAGE, language_group
 from esr.text.document import QuantizedVector
 
 

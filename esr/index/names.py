@@ -22,7 +22,8 @@ from msgspec import Struct, field
 
 from esr.errors import InputError
 from esr.stdlib import cached_property
-from esr.text.analyzer import WORDS_ANALYZER, get_analyzer
+from esr.text.analyzer import get_analyzer
+from esr.text.analyzer_definitions import WORDS_ANALYZER
 from esr.text.document import LOCATION, ORGANIZATION, PERSON, Entity, value_key
 from esr.text.token_filters import CharacterTable
 

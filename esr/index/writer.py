@@ -14,8 +14,9 @@ from msgspec.structs import asdict, force_setattr, replace
 from esr.errors import EsrError, InputError
 from esr.index.generations import DEFAULT_KEEP
 from esr.plans.plan import Mixture
-from esr.text.analyzer import BY_LANGUAGE, DEFAULT_ANALYZER, TermSurvey, get_definition
+from esr.text.analyzer_definitions import BY_LANGUAGE, DEFAULT_ANALYZER, get_definition
 from esr.text.document import Document, Located
+from esr.text.term_survey import TermSurvey
 
 
 class Description(Struct, frozen=True):

@@ -15,8 +15,8 @@ from esr.ranking.answers import hit_dict
 from esr.ranking.prepared_query import Answer, PreparedQuery
 from esr.stdlib import cached_property
 from esr.text.addresses import web_url
-from esr.text.analyzer import Span, find_spans
 from esr.text.document import Document
+from esr.text.term_spans import Span, find_spans
 
 if TYPE_CHECKING:
     import pandas

@@ -24,16 +24,15 @@ from esr.loaders.adapter import LanguageDetector, describe_uncertain
 from esr.loaders.files import DEFAULT_LIMITS
 from esr.loaders.pipeline import DocumentPipeline, format_counts, open_pipeline
 from esr.stdlib import cached_property
-from esr.text.analyzer import (
+from esr.text.analyzer_definitions import (
     BY_LANGUAGE,
     MULTILINGUAL_ANALYZER,
-    abridge,
     choose_analyzer,
-    detect_language,
     find_misfits,
     get_definition,
 )
 from esr.text.document import Document, Located
+from esr.text.languages import abridge, detect_language
 from esr.wording import count
 
 READ_DEFAULTS: Mapping[str, Any] = {

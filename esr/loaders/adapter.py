@@ -31,10 +31,11 @@ from esr.loaders.fields import (
     read_paragraphs,
 )
 from esr.loaders.format import Format, Malformed, Record, Remark, Skipped
-from esr.text.analyzer import MAX_CHARACTERS, detect_language
-from esr.text.dates import UnclearDate, is_iso_date, parse_date_start, read_date, to_iso_date
+from esr.text.dates import is_iso_date, parse_date_start
 from esr.text.document import LIST_FIELDS, METADATA, TEXT_FIELDS, Document
+from esr.text.languages import MAX_CHARACTERS, detect_language
 from esr.text.validate import SENTENCE_FIELDS, build_document
+from esr.text.written_dates import UnclearDate, read_date, to_iso_date
 
 _BLOCKS = (
     "address article blockquote br center dd div dl dt figcaption figure footer h1 h2 h3 h4 h5 h6 header hr"

@@ -13,7 +13,7 @@ from esr.loaders import markup
 from esr.loaders.format import Malformed, ReadResult, Record, Skipped, Source, loads
 from esr.loaders.ids import make_id
 from esr.stdlib import compile_lazily
-from esr.text.dates import to_iso_date
+from esr.text.written_dates import to_iso_date
 
 _START = re.compile(rb"<mediawiki[\s>]")
 _MAX_TEXT = 4 * 2**20

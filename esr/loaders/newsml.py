@@ -25,7 +25,7 @@ from esr.loaders.format import (
     loads,
 )
 from esr.loaders.ids import make_id, make_id_from_path
-from esr.text.dates import to_iso_date
+from esr.text.written_dates import to_iso_date
 
 # NITF
 

@@ -21,7 +21,7 @@ from esr.loaders.fields import read_list
 from esr.loaders.files import DEFAULT_LIMITS, Budget, open_seekable
 from esr.loaders.format import Malformed, ReadResult, Record, Remark, Source, loads
 from esr.loaders.ids import make_id_from_path
-from esr.text.dates import to_iso_date
+from esr.text.written_dates import to_iso_date
 
 _OLE = b"\xd0\xcf\x11\xe0"
 """The first bytes of files of older programs, and of files encrypted by a password."""

@@ -21,8 +21,8 @@ from esr.loaders.fields import read_list
 from esr.loaders.format import Malformed, ReadResult, Record, Skipped, Source, loads
 from esr.loaders.ids import make_id, make_id_from_path
 from esr.stdlib import compile_lazily
-from esr.text.dates import to_iso_date
 from esr.text.labels import CAPITAL_LINK, LINK
+from esr.text.written_dates import to_iso_date
 
 # Pages of articles are shorter, and extraction is slow on long pages.
 MAX_PAGE_BYTES = 8 * 2**20

@@ -24,9 +24,9 @@ from esr.loaders.files import open_seekable
 from esr.loaders.format import Record, Remark, Source, loads
 from esr.loaders.ids import make_id_from_path
 from esr.stdlib import cached_property, compile_lazily
-from esr.text.dates import to_iso_date
 from esr.text.document import PAGE, join_pieces
-from esr.text.sentences import find_uncut_words, join_lines
+from esr.text.printed_lines import find_uncut_words, join_lines
+from esr.text.written_dates import to_iso_date
 
 _END = b"%%EOF"
 _END_BYTES = 2048

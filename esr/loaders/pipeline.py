@@ -30,7 +30,7 @@ from esr.loaders.ids import DuplicateFilter, SameIdFilter
 from esr.loaders.ir_datasets import is_dataset
 from esr.loaders.reader import AUTO, ReadOptions, find_files, read_documents, read_file, read_rows
 from esr.loaders.table import parse_layout
-from esr.text.analyzer import primary_language
+from esr.text.analyzer_definitions import primary_language
 from esr.text.dates import parse_date_end, parse_date_start
 from esr.text.document import Document, Located
 from esr.text.validate import to_fields

@@ -19,8 +19,8 @@ from esr.loaders.fields import read_list
 from esr.loaders.format import Format, Malformed, ReadResult, Record, Source, register
 from esr.loaders.ids import make_id, make_requested_id
 from esr.stdlib import compile_lazily
-from esr.text.dates import to_iso_date
-from esr.text.sentences import find_language
+from esr.text.languages import find_language
+from esr.text.written_dates import to_iso_date
 
 Lines = Sequence[str]
 

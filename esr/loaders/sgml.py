@@ -18,7 +18,7 @@ from esr.loaders.encoding import MAX_DOCUMENT_BYTES, read_chunks, too_long_error
 from esr.loaders.fields import read_list
 from esr.loaders.format import Malformed, Record, Source, loads
 from esr.stdlib import compile_lazily
-from esr.text.dates import to_iso_date
+from esr.text.written_dates import to_iso_date
 
 _LONGEST_TAG = 1010
 """The length of the longest tag: patterns match at most 1,000 characters of attributes."""

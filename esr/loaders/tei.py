@@ -18,8 +18,8 @@ from esr.loaders.encoding import MAX_DOCUMENT_BYTES
 from esr.loaders.fields import read_list
 from esr.loaders.format import Record, Source, loads
 from esr.loaders.ids import make_id, make_id_from_path
-from esr.text.dates import to_iso_date
-from esr.text.sentences import join_lines
+from esr.text.printed_lines import join_lines
+from esr.text.written_dates import to_iso_date
 
 _XML_ID = "{http://www.w3.org/XML/1998/namespace}id"
 _BLOCKS = ("p", "head", "ab", "l", "item", "row", "sp", "opener", "closer", "byline", "dateline", "trailer")

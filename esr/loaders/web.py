@@ -38,8 +38,8 @@ from esr.loaders import feed, markup, page
 from esr.loaders.fetching import SETTLED_SECONDS, FetchReport, read_state, write_file, write_state
 from esr.loaders.format import Record, Source
 from esr.stdlib import hash64
-from esr.text.dates import to_iso_date
 from esr.text.validate import InvalidDocument, build_document
+from esr.text.written_dates import to_iso_date
 
 _MAX_REDIRECTS = 5
 _MAX_ROBOTS_BYTES = 2**19

@@ -44,7 +44,8 @@ from esr.query.query import (
     ParsedQuery,
     date_start,
 )
-from esr.text.analyzer import WORDS_ANALYZER, Analyzer, get_analyzer
+from esr.text.analyzer import Analyzer, get_analyzer
+from esr.text.analyzer_definitions import WORDS_ANALYZER
 from esr.text.document import LOCATION, ORGANIZATION, PERSON, is_attribute
 
 ENTITY_FIELDS = {"person": PERSON, "place": LOCATION, "organization": ORGANIZATION, "name": None}

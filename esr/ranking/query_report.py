@@ -31,7 +31,8 @@ from esr.ranking.prepared_query import PreparedQuery
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, UnsearchableQuery
 from esr.stdlib import compile_lazily
-from esr.text.analyzer import WORDS_ANALYZER, Analyzer, TermToken, get_analyzer
+from esr.text.analyzer import Analyzer, TermToken, get_analyzer
+from esr.text.analyzer_definitions import WORDS_ANALYZER
 from esr.text.document import META, META_PREFIX, is_attribute
 
 # Corrections

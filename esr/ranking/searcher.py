@@ -31,16 +31,12 @@ from esr.query.query import TEXT, ParsedQuery, has_relative_dates, resolve_dates
 from esr.ranking import boosts
 from esr.ranking.prepared_query import Answer, PreparedQuery, elapsed_ms, plan_query
 from esr.ranking.ranking import NO_EXPANSIONS, Ranking
-from esr.text.analyzer import (
-    BY_LANGUAGE,
-    UNKNOWN_LANGUAGE,
-    detect_language,
-    get_analyzer,
-    language_group,
-    words_of_terms,
-)
+from esr.text.analyzer import get_analyzer
+from esr.text.analyzer_definitions import BY_LANGUAGE, UNKNOWN_LANGUAGE, language_group
 from esr.text.dates import normalise_date, parse_date_start
 from esr.text.document import PARSE
+from esr.text.languages import detect_language
+from esr.text.term_spans import words_of_terms
 
 PREFIX_TERMS, PREFIX_CANDIDATES = 3, 20
 """Maximum number of terms that prefixes add to the ranking, and of terms per prefix they are chosen from."""

@@ -16,7 +16,8 @@ from esr import encoders, features, loaders, models
 from esr.models.static_scores import PRIORS
 from esr.ranking import boosts
 from esr.ranking.answers import COLUMNS
-from esr.text.analyzer import BY_LANGUAGE, all_definitions, get_analyzer
+from esr.text.analyzer import get_analyzer
+from esr.text.analyzer_definitions import BY_LANGUAGE, all_definitions
 from tests.cli.conftest import Esr
 from tests.support.web_servers import slow_cross_encoder
 

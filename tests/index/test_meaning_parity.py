@@ -26,7 +26,7 @@ from esr.ranking.ranking import Ranking
 from esr.ranking.requests import raw_request
 from esr.ranking.rerank_context import encode_query
 from esr.ranking.searcher import open_searcher
-from esr.text.analyzer import analyzer_for_language
+from esr.text.analyzer_definitions import analyzer_for_language
 from esr.text.document import Document
 from esr.text.validate import build_document
 from tests.index.test_parity import SPLITS, Engines, compare_answers

@@ -14,7 +14,7 @@ import pytest
 from esr.errors import InputError
 from esr.loaders import ReadOptions, get, ocr, pdf, read_documents
 from esr.text.document import PlacedText, describe_place, find_places, join_pieces
-from esr.text.sentences import find_uncut_words, join_lines
+from esr.text.printed_lines import find_uncut_words, join_lines
 from esr.text.validate import build_document
 from tests.loaders.conftest import texts
 from tests.support.samples import FOLDER, LEAD, sample

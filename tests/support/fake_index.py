@@ -30,7 +30,8 @@ from esr.plans.plan import (
     Statistics,
     TermStatistics,
 )
-from esr.text.analyzer import WORDS_ANALYZER, get_analyzer
+from esr.text.analyzer import get_analyzer
+from esr.text.analyzer_definitions import WORDS_ANALYZER
 from esr.text.dates import is_iso_date, parse_date_start
 from esr.text.document import ATTRIBUTES, Document, Quote, Sentence
 from webui.pages.rendering import is_full_date

@@ -12,7 +12,7 @@ from esr.query import FIELDS, ParsedQuery
 from esr.query.parser import CLOSING_MARKS
 from esr.query.query import Conjunction, Disjunction, Expression, Negation
 from esr.stdlib import batched
-from esr.text.analyzer import get_definition
+from esr.text.analyzer_definitions import get_definition
 from esr.text.tokenizer import classes
 
 SYNTAX = (

@@ -7,14 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from esr.text.dates import (
-    UnclearDate,
-    normalise_date,
-    parse_date_end,
-    parse_date_start,
-    read_date,
-    to_iso_date,
-)
+from esr.text.dates import normalise_date, parse_date_end, parse_date_start
+from esr.text.written_dates import UnclearDate, read_date, to_iso_date
 
 
 @pytest.mark.parametrize(

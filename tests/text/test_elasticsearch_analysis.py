@@ -22,7 +22,8 @@ from esr.elastic.meta import index_body, install_templates
 from esr.index.writer import Description
 from esr.loaders import example_news
 from esr.stdlib import batched
-from esr.text.analyzer import WORDS_ANALYZER, all_definitions, get_analyzer
+from esr.text.analyzer import get_analyzer
+from esr.text.analyzer_definitions import WORDS_ANALYZER, all_definitions
 from tests.support.elasticsearch import fresh, load
 from tests.support.runs import IS_LONG, examples, rounds
 from tests.support.texts import made_up_words, spoilt_texts

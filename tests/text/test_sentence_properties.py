@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from esr.text.sentences import _NAMES, split_numbered_sentences, split_sentences
+from esr.text.languages import _NAMES
+from esr.text.sentences import split_numbered_sentences, split_sentences
 from tests.support.processes import check_linear
 from tests.support.runs import IS_LONG
 

@@ -11,18 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import esr
-from esr.text.sentences import (
-    _CODES,
-    _NAMES,
-    THAI_LANGUAGES,
-    UNSPACED_LANGUAGES,
-    _rules_language,
-    find_language,
-    find_script_language,
-    name_language,
-    split_sentences,
-)
-from esr.text.spaced_scripts import Rules, load_rules
+from esr.text.languages import _CODES, _NAMES, find_language, find_script_language, name_language
+from esr.text.sentences import _rules_language, split_sentences
+from esr.text.splitting.rules import Rules, load_rules
+from esr.text.splitting.thai import THAI_LANGUAGES
+from esr.text.splitting.unspaced import UNSPACED_LANGUAGES
 from tests.support.processes import check_linear
 
 

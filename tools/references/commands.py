@@ -25,7 +25,8 @@ from esr.plans.plan import CANDIDATES
 from esr.ranking import boosts
 from esr.ranking.rerank_context import ENCODER_VARIABLES
 from esr.ranking.signals import FEATURE, PRIOR, SignalType, signal_types
-from esr.text.analyzer import BY_LANGUAGE, all_definitions, get_analyzer, get_definition
+from esr.text.analyzer import get_analyzer
+from esr.text.analyzer_definitions import BY_LANGUAGE, all_definitions, get_definition
 from esr.wording import format_table
 from webui.running.settings import Settings
 

@@ -24,7 +24,8 @@ from esr.plans.plan import Affine, Condition, HasEntity, HasTerm, HasWords, Mixt
 from esr.query import parse
 from esr.query.interpretation import interpret
 from esr.query.query import has_relative_dates
-from esr.text.analyzer import WORDS_ANALYZER, get_analyzer
+from esr.text.analyzer import get_analyzer
+from esr.text.analyzer_definitions import WORDS_ANALYZER
 from esr.text.document import META, META_PREFIX, Document, QuantizedVector, is_attribute
 from webui.running.problems import Forbidden
 

@@ -17,8 +17,8 @@ from esr.ranking.explain import Explanation, SentenceTree, explain, sentence_tre
 from esr.ranking.prepared_query import Answer, score_given
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
-from esr.text.analyzer import words_by_term
 from esr.text.document import Document, text_direction
+from esr.text.term_spans import words_by_term
 from webui.answers.lists import rank_sentences
 from webui.arguments.request import SearchRequest, check_query
 from webui.running.problems import blame_argument, look_up

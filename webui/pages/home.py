@@ -26,7 +26,7 @@ from esr.ranking.query_report import count_values_of
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
 from esr.text.document import META
-from esr.text.sentences import name_language
+from esr.text.languages import name_language
 from webui.answers.lists import count_values
 from webui.pages.results import LABELS, Dates, draw_dates, query_clause
 from webui.running.settings import Settings

@@ -23,8 +23,9 @@ from esr.models.static_scores import BUILTIN_FEATURES
 from esr.plans.plan import HasQuote
 from esr.ranking import answers
 from esr.text.addresses import web_url
-from esr.text.analyzer import Analyzer, find_spans
+from esr.text.analyzer import Analyzer
 from esr.text.document import PARSE, VECTORS, describe_place, flat_metadata, is_language_tag, text_direction
+from esr.text.term_spans import find_spans
 from esr.wording import count, shorten_title
 from webui.arguments import rankings
 from webui.arguments.form import VIEW, Links, build_form, clean_arguments, path_to, shorten

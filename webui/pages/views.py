@@ -47,7 +47,7 @@ from esr.ranking.searcher import Searcher
 from esr.ranking.signals import NAME
 from esr.stdlib import batched
 from esr.text.document import ATTRIBUTES, META, Document
-from esr.text.sentences import name_language
+from esr.text.languages import name_language
 from esr.wording import LONG_TITLE_CHARS, shorten_title
 from webui.answers import downloads, explanations
 from webui.answers.downloads import citations_file, export_file

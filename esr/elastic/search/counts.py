@@ -44,7 +44,8 @@ from esr.index.filters import (
 from esr.index.hits import Hit, SearchResult, SentenceTexts
 from esr.index.names import ENTITY_TYPES, SAMPLE, choose_written_form
 from esr.plans.plan import Condition, HasWords, Plan
-from esr.text.analyzer import WORDS_ANALYZER, get_analyzer
+from esr.text.analyzer import get_analyzer
+from esr.text.analyzer_definitions import WORDS_ANALYZER
 from esr.text.dates import parse_date_start
 
 _FIRST_KEYS, _KEYS_PER_VALUE, _WIDEN = 200, 10, 10

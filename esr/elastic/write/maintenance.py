@@ -64,7 +64,8 @@ from esr.index.generations import (
 from esr.index.writer import LoadOptions, LoadReport
 from esr.processes import scratch_folder
 from esr.stdlib import batched
-from esr.text.analyzer import get_analyzer, language_of_term
+from esr.text.analyzer import get_analyzer
+from esr.text.analyzer_definitions import language_of_term
 from esr.text.document import QUOTES, VECTORS, Located
 
 _ENRICHED_FIELDS = ("features", "entities", "parse", VECTORS, QUOTES, "enriched")

@@ -63,7 +63,7 @@ from esr.index.generations import BROKEN
 from esr.index.writer import DEFAULT_PROFILE, Description, LoadOptions, LoadReport, require_documents
 from esr.processes import scratch_folder
 from esr.stdlib import hash64
-from esr.text.analyzer import MULTILINGUAL_ANALYZER
+from esr.text.analyzer_definitions import MULTILINGUAL_ANALYZER
 from esr.text.document import Located
 
 LARGEST_SEGMENT = 5 * 2**30

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import escape
 
-from esr.text.analyzer import all_definitions, get_analyzer
+from esr.text.analyzer import get_analyzer
+from esr.text.analyzer_definitions import all_definitions
 from webui.pages.rendering import (
     Highlighter,
     day,

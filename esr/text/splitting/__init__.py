@@ -1,0 +1,1 @@
+"""The rules by which text is split into paragraphs and sentences."""
