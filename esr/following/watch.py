@@ -7,6 +7,7 @@ next run reports the rest.
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import re
@@ -83,14 +84,18 @@ class WatchState:
         self._db.execute("COMMIT")
 
     def definition(self, search: str) -> str | None:
-        """The definition of a search when it was first run; None for a new search."""
+        """The stored definition of a search (`SavedSearch.definition`); None for a new search."""
         row = self._db.execute("SELECT definition FROM search WHERE name = ?", (search,)).fetchone()
         return None if row is None else str(row[0])
 
     def begin(self, search: str, definition: str) -> None:
         """Start a new search, or one with a new definition: none of its sentences are known."""
-        self._db.execute("REPLACE INTO search VALUES (?, ?)", (search, definition))
+        self.define(search, definition)
         self._db.execute("DELETE FROM known WHERE search = ?", (search,))
+
+    def define(self, search: str, definition: str) -> None:
+        """Store the definition of a search. What is known of it stays."""
+        self._db.execute("REPLACE INTO search VALUES (?, ?)", (search, definition))
 
     def unknown(self, search: str, sentences: Sequence[str]) -> list[str]:
         """The sentences not yet known for a search, in order."""
@@ -158,12 +163,71 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 
 @dataclass(frozen=True, slots=True)
 class SavedSearch:
-    """A search and its name, which also names the file of its feed."""
+    """A search and its name, which also names the file of its feed. `is_literal`: the query has no syntax."""
 
     name: str
     query: ParsedQuery
     ranking: Ranking
     filters: Filters = NO_FILTERS
+    is_literal: bool = False
+
+    def definition(self) -> str:
+        """What the search asks for, as the state stores it. The ranking is not part of it."""
+        parts = {"query": self.query.text, "literal": self.is_literal, "filters": self.filters.as_dict()}
+        return json.dumps({"version": _DEFINITION, **parts}, sort_keys=True)
+
+    def has_definition(self, stored: str) -> bool:
+        """Whether this is the search of a stored definition, also of one by another version of esr.
+
+        If that cannot be read in full, what can be read decides: a search that begins anew by mistake would
+        keep what came since the last run to itself.
+        """
+        if stored == self.definition():
+            return True
+        definition = json.loads(stored)
+        if isinstance(definition, list):
+            return self._has_old_definition(*definition)
+        if definition["version"] == _DEFINITION:
+            return False
+        return bool(definition.get("query", self.query.text) == self.query.text)
+
+    def _has_old_definition(self, spelling: str, text: str, filters: str) -> bool:
+        """Compare a definition of esr 0.2: the query in a uniform spelling and as typed, and its filters."""
+        read_otherwise = parse if self.is_literal else literal
+        if text != self.query.text or spelling not in (str(self.query), str(read_otherwise(text))):
+            return text == self.query.text
+        if spelling != str(self.query):
+            return False
+        known = _read_old_filters(filters)
+        return known is None or known.as_dict() == self.filters.as_dict()
+
+
+_DEFINITION = 1
+"""The version of stored definitions."""
+
+
+def _read_old_filters(text: str) -> Filters | None:
+    """The filters in a `repr` of esr 0.2; None if this version cannot read them."""
+
+    def read(node: ast.expr) -> Any:
+        match node:
+            case ast.Call(ast.Name("Filters"), [], keywords):
+                values = {str(keyword.arg): read(keyword.value) for keyword in keywords}
+                return Filters(**{**values, "attributes": dict(values.get("attributes", ()))})
+            case ast.Call(
+                ast.Name("HasAttribute"), [], [ast.keyword("names", names), ast.keyword(_, values)]
+            ):
+                return ast.literal_eval(names)[0], ast.literal_eval(values)
+            case ast.Tuple(parts):
+                return tuple(map(read, parts))
+            case _:
+                return ast.literal_eval(node)
+
+    try:
+        filters = read(ast.parse(text, mode="eval").body)
+    except (EsrError, SyntaxError, ValueError, TypeError, LookupError, RecursionError):
+        return None
+    return filters if isinstance(filters, Filters) else None
 
 
 def read_searches(path: Path) -> list[SavedSearch]:
@@ -203,7 +267,8 @@ def _read_search(where: str, name: str, table: Any) -> SavedSearch:
             build_attribute_filters({name: _texts(table, name) for name in ATTRIBUTES}, _texts(table, META)),
         )
         ranking = Ranking.from_dict(table.get("ranking", {}))
-        return SavedSearch(name, literal(query) if is_literal else parse(query), ranking, filters)
+        parsed = literal(query) if is_literal else parse(query)
+        return SavedSearch(name, parsed, ranking, filters, is_literal)
     except InputError:
         raise
     except EsrError as error:
@@ -385,9 +450,8 @@ def find_news(
 def _find_news_of(prepared: PreparedQuery, search: SavedSearch, state: WatchState, tell_all: bool) -> bool:
     """Store the new sentences of a search. Returns whether the search is new."""
     found = prepared.index.by_date(prepared.all_words, _ALL, search.filters, records=False).hits
-    # If the definition changes, the search starts anew. The ranking is not part of it.
-    definition = json.dumps([str(search.query), search.query.text, repr(search.filters)])
-    is_new = state.definition(search.name) != definition
+    stored, definition = state.definition(search.name), search.definition()
+    is_new = stored is None or not search.has_definition(stored)  # a changed search starts anew
     ids = [hit.sentence_id for hit in found]
     if is_new and not tell_all:
         unknown: list[str] = []
@@ -397,6 +461,8 @@ def _find_news_of(prepared: PreparedQuery, search: SavedSearch, state: WatchStat
     with state.transaction():
         if is_new:
             state.begin(search.name, definition)
+        elif stored != definition:
+            state.define(search.name, definition)
         state.add_known(search.name, ids if is_new else unknown)
         state.add_news(search.name, map(hit_dict, hits))
     return is_new

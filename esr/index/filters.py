@@ -107,6 +107,21 @@ class Filters(Struct, frozen=True):
     def __bool__(self) -> bool:
         return self is not NO_FILTERS and self != NO_FILTERS
 
+    def as_dict(self) -> dict[str, Any]:
+        """The filters as JSON in the stable form that is stored and compared: without what is not set.
+
+        The order of values and their repetitions, which mean nothing, are left out. `attributes` are pairs of
+        names and values.
+        """
+        attributes = sorted([sorted(set(one.names)), sorted(set(one.values))] for one in self.attributes)
+        fields: dict[str, Any] = {
+            "date_from": self.date_from,
+            "date_to": self.date_to,
+            **{name: sorted(set(getattr(self, name))) for name in ("sources", "documents", "entities")},
+            "attributes": attributes,
+        }
+        return {name: value for name, value in fields.items() if value not in (None, [])}
+
     def attribute_values(self, name: str) -> tuple[str, ...]:
         """The values that the filters accept for an attribute."""
         return tuple(v for wanted in self.attributes if wanted.names == (name,) for v in wanted.values)

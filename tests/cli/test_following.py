@@ -9,6 +9,7 @@ import csv
 import io
 import json
 import random
+import sqlite3
 import time
 from collections import Counter
 from pathlib import Path
@@ -164,6 +165,71 @@ def test_a_changed_query_is_a_new_search(esr: Esr, tmp_path: Path, searches: Pat
     assert not esr("watch", searches, "--index", where).stderr
     add(where, "c", text="A flood.")
     assert tell(esr, searches, where) == [("storms", "c.s0")]
+
+
+OLD_FILTERS = {
+    "of this search": "Filters(date_from=1483228800000, date_to=None, sources=('x.org',), documents=(), "
+    "entities=(), attributes=(HasAttribute(names=('author',), values=('Ann',)),))",
+    "without fields that came later": "Filters(date_from=1483228800000, sources=('x.org',), "
+    "attributes=(HasAttribute(names=('author',), values=('Ann',)),))",
+    "that nobody can read": "Filters(date_from=1483228800000, sources=('x.org',), nosuch=<object at 0x1>)",
+}
+FILTERED = '[storms]\nquery = "storm"\nfrom = "2017"\nsource = "x.org"\nauthor = "Ann"\n'
+
+
+def store_definition(state: Path, search: str, definition: object) -> None:
+    with sqlite3.connect(state) as db:
+        changed = db.execute(
+            "UPDATE search SET definition = ? WHERE name = ?", (json.dumps(definition), search)
+        )
+        assert changed.rowcount == 1
+    db.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("filters", OLD_FILTERS.values(), ids=OLD_FILTERS)
+def test_a_state_of_an_older_version_swallows_no_news(
+    esr: Esr, tmp_path: Path, searches: Path, filters: str
+) -> None:
+    where = str(tmp_path / "index")
+    searches.write_text(FILTERED)
+    stormy = {"source": "x.org", "date": "2017-03-05", "authors": ("Ann",)}
+    load(where, [document("old", "A storm.", **stormy)])
+    assert tell(esr, searches, where) == []
+    store_definition(searches.with_name(f"{searches.name}.state"), "storms", ["storm", "storm", filters])
+    load(where, [document("new", "A storm.", **stormy)], if_exists="append")
+    assert tell(esr, searches, where) == [("storms", "new.s0")]
+    assert tell(esr, searches, where) == []
+
+
+@pytest.mark.slow
+def test_a_state_of_an_older_version_knows_a_changed_search(esr: Esr, tmp_path: Path, searches: Path) -> None:
+    where = str(tmp_path / "index")
+    searches.write_text('[storms]\nquery = "storm"\nsource = "y.org"\n')
+    load(where, [document("a", "A storm.", source="x.org"), document("b", "A storm.", source="y.org")])
+    esr("watch", searches, "--index", where)
+    store_definition(
+        searches.with_name(f"{searches.name}.state"),
+        "storms",
+        ["storm", "storm", "Filters(sources=('x.org',))"],
+    )
+    assert "new: storms" in esr("watch", searches, "--index", where).stderr
+
+
+def test_the_order_of_values_and_the_spelling_of_dates_are_no_new_search(tmp_path: Path) -> None:
+    path = tmp_path / "searches.toml"
+    path.write_text(
+        '[a]\nquery = "storm"\nsource = ["x", "y"]\nfrom = "2017-01"\nmeta = ["desk=B", "desk=A"]\n'
+        '[b]\nquery = "storm"\nsource = ["y", "x", "y"]\nfrom = 2017-01-01\nmeta = ["desk=A", "desk=B"]\n'
+        '[c]\nquery = "storm"\nsource = "y"\nfrom = 2017-01-01\n[d]\nquery = "storm"\nliteral = true\n'
+        '[e]\nquery = "storm"\n'
+    )
+    a, b, c, d, e = watching.read_searches(path)
+    assert a.definition() == b.definition() and b.has_definition(a.definition())
+    assert not c.has_definition(a.definition()) and not e.has_definition(d.definition())
+    assert json.loads(a.definition())["version"] == 1
+    newer = json.dumps({"version": 2, "query": "storm", "anything": "else"})
+    assert e.has_definition(newer) and not e.has_definition(newer.replace("storm", "flood"))
 
 
 @pytest.mark.slow
