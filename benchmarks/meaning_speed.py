@@ -38,7 +38,7 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.speed.workspace import ANALYZER, Setup, collection_file
-from esr import loaders, topics
+from esr import loaders
 from esr.cli.main import main as esr_command
 from esr.elastic import meta
 from esr.elastic.index import ElasticsearchIndex
@@ -60,6 +60,7 @@ from esr.ranking.ranking import Ranking
 from esr.ranking.rerank_context import encode_query
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.document import VECTORS, Document, SentenceEnrichment
+from esr.topics.topic_files import read_topics
 
 BATCH = 50_000
 ROUNDS = 4
@@ -204,7 +205,7 @@ def _mix(pool: Floats, n: int, draw: np.random.Generator) -> Iterator[SentenceEn
 
 
 def measure_searches(where: str, path: Path, number: int, plain: str | None) -> None:
-    queries = [topic.query("title") for topic in topics.read_topics(path)[:number]]
+    queries = [topic.query("title") for topic in read_topics(path)[:number]]
     with open_searcher(where) as searcher:
         searcher.index.warm_up()
         ways = _ways(searcher, plain)
@@ -274,7 +275,7 @@ def _find_exactly(index: Index, query: str) -> Sequence[Hit]:
 
 
 def measure_nearest(where: str, path: Path, number: int, vectors: int | None) -> None:
-    queries = [topic.query("title") for topic in topics.read_topics(path)]
+    queries = [topic.query("title") for topic in read_topics(path)]
     queries = queries[:: max(len(queries) // number, 1)][:number]
     with open_searcher(where) as searcher:
         index = searcher.index

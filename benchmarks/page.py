@@ -16,10 +16,10 @@ import random
 
 from locust import HttpUser, between, task
 
-from esr import topics
-from esr.topics import TITLE
+from esr.topics.topic import TITLE
+from esr.topics.topic_files import read_topics
 
-QUERIES = [topic.fields[TITLE] for topic in topics.read_topics(os.environ["QUERIES"])]
+QUERIES = [topic.fields[TITLE] for topic in read_topics(os.environ["QUERIES"])]
 
 
 class Reader(HttpUser):

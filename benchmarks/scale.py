@@ -24,7 +24,7 @@ from benchmarks.memory import PeakUsage
 from benchmarks.speed import corpus, figures
 from benchmarks.speed.figures import ROOT
 from benchmarks.speed.workspace import ANALYZER, ESR, count_bytes
-from esr import topics
+from esr.topics.topic_files import read_topics
 
 PART = "scale"
 SEARCHES = 150
@@ -67,7 +67,7 @@ def search(where: Path, queries: Path) -> dict[str, Any]:
 
 def headlines(path: Path) -> list[str]:
     """Unchanged headlines, shuffled by a seed."""
-    queries = [topic.query() for topic in topics.read_topics(path)][::EVERY]
+    queries = [topic.query() for topic in read_topics(path)][::EVERY]
     random.Random(1).shuffle(queries)
     return queries[:SEARCHES]
 

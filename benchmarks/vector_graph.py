@@ -22,10 +22,11 @@ import numpy as np
 import numpy.typing as npt
 from elasticsearch import Elasticsearch
 
-from esr import loaders, topics
+from esr import loaders
 from esr.elastic.vectors import FLAT_VECTOR, GRAPH
 from esr.elastic.write.verification import LOAD_SETTINGS
 from esr.encoders import DEFAULT, load_encoder
+from esr.topics.topic_files import read_topics
 
 Vectors = npt.NDArray[np.int8]
 INDEX, FIELD = "esr-vector-graph", "vector"
@@ -48,7 +49,7 @@ def main() -> None:
     options.add_argument("--number", type=int, default=40, help="queries")
     arguments = options.parse_args()
     encoder = load_encoder(DEFAULT)
-    texts = [topic.query("title") for topic in topics.read_topics(arguments.queries)[: arguments.number]]
+    texts = [topic.query("title") for topic in read_topics(arguments.queries)[: arguments.number]]
     queries = np.array([encoder.encode_query(text).array for text in texts])
     real = np.array(
         [encoder.encode_passage(text) for text in _draw_sentences(arguments.documents, arguments.real)]

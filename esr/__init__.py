@@ -41,7 +41,7 @@ if TYPE_CHECKING:
         WriteOptions,
     )
     from esr.library.public_index import Index
-    from esr.ranking.explain import Explanation
+    from esr.ranking.explanation.explanation import Explanation
     from esr.text.document import Document, Quote, Sentence
 
 __all__ = [
@@ -113,7 +113,7 @@ _MODULES = {
     "esr.library.opening": "AsyncIndex create load open open_async parse_query",
     "esr.library.options": "AppendOptions EnrichOptions LoadOptions LoginOptions "
     "ReadOptions SearchOptions WriteOptions",
-    "esr.ranking.explain": "Explanation",
+    "esr.ranking.explanation.explanation": "Explanation",
     "esr.text.document": "Document Quote Sentence",
 }
 """The public names by module. A module is imported when one of its names is first used."""

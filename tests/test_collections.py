@@ -21,7 +21,7 @@ from esr import loaders, models
 from esr.models.static_scores import PRIORS
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
-from esr.topics import read_topics
+from esr.topics.topic_files import read_topics
 from tests.support.elasticsearch import differences, fresh, load
 from tests.support.runs import IS_LONG
 

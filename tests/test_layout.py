@@ -42,10 +42,12 @@ MAY_IMPORT = {
     "esr/elastic/search": "elastic index plans text",
     "esr/elastic/write": "dependency elastic enrichment features folder/format folder/write index plans text",
     "esr/ranking": "dependency encoders index models plans query text",
+    "esr/ranking/explanation": "dependency index models plans ranking text",
     "esr/following": "index models query ranking text",
     "esr/corpus": "following index plans query ranking text",
     "esr/bridges": "esr cli following index library ranking text",
-    "esr/library": "esr corpus enrichment features following index loaders models query ranking text",
+    "esr/library": "esr corpus enrichment features following index loaders models query ranking "
+    "ranking/explanation text",
     "esr/topics": "index loaders",
     "esr/lab": "topics dependency features index loaders models plans ranking text",
     "esr/lab/report": "esr topics index lab models plans ranking",
@@ -53,15 +55,16 @@ MAY_IMPORT = {
     "esr/lab/commands": "esr topics cli index lab lab/report lab/reproduce ranking",
     "webui/running": "index ranking",
     "webui/arguments": "corpus features following index models plans query ranking text webui/running",
-    "webui/answers": "topics corpus following index plans query ranking text webui/arguments webui/running",
-    "webui/pages": "topics corpus dependency following index models plans query ranking text webui/answers "
+    "webui/answers": "topics corpus following index plans query ranking ranking/explanation text "
     "webui/arguments webui/running",
+    "webui/pages": "topics corpus dependency following index models plans query ranking "
+    "ranking/explanation text webui/answers webui/arguments webui/running",
     "webui/api": "esr corpus dependency features following index models plans query ranking text "
     "webui/answers webui/arguments webui/running",
     "webui/access": "index plans query text webui/pages webui/running",
     "webui": "index plans ranking webui/access webui/api webui/pages webui/running",
     "esr/cli": "esr corpus encoders enrichment features following index library loaders models plans "
-    "query ranking text webui webui/access",
+    "query ranking ranking/explanation text webui webui/access",
 }
 """By folder, what it may import beside itself and `BASE`. `esr` is the Python API, `esr.open`."""
 ROOMS = {"esr/elastic": "search|write", "esr/folder": "format|kernel search|write"}
@@ -69,7 +72,7 @@ ROOMS = {"esr/elastic": "search|write", "esr/folder": "format|kernel search|writ
 other. Of the files beside the rooms, only `index.py` knows them."""
 DOOR = "esr/index/factory.py"
 """The file through which the rest reaches the rooms of the engines."""
-DRAWN_WHOLE = ("esr/elastic", "esr/folder", "esr/lab", "esr/text", "webui")
+DRAWN_WHOLE = ("esr/elastic", "esr/folder", "esr/lab", "esr/ranking", "esr/text", "webui")
 """Folders that the picture shows with all that is in them."""
 PAGE_FROM = {"esr/cli/keys.py", "esr/cli/operate.py"}
 """The commands that know the page."""

@@ -28,7 +28,8 @@ from esr.models import MODELS
 from esr.models.static_scores import PRIORS
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
-from esr.ranking.signals import FEATURE, PRIOR, RankingSignal
+from esr.ranking.signal_types import FEATURE, PRIOR
+from esr.ranking.signals import RankingSignal
 
 OWN_TERMS = Ranking(candidates="matching")
 GROWN = ("bm25s", "tantivy")

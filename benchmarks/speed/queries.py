@@ -6,8 +6,8 @@ import random
 from collections.abc import Iterable, Sequence
 
 from benchmarks.speed.workspace import ANALYZER, TERM_COUNTS, Setup
-from esr import topics
 from esr.text.analyzer import get_analyzer
+from esr.topics.topic_files import read_topics
 
 
 def sample(setup: Setup) -> list[str]:
@@ -17,7 +17,7 @@ def sample(setup: Setup) -> list[str]:
 
 def all_queries(setup: Setup) -> list[str]:
     """All distinct queries of the file with 2 to 6 terms, shuffled with a seed."""
-    distinct = dict.fromkeys(topic.query() for topic in topics.read_topics(setup.queries))
+    distinct = dict.fromkeys(topic.query() for topic in read_topics(setup.queries))
     queries = [query for query in distinct if len(distinct_terms(query)) in TERM_COUNTS]
     random.Random(1).shuffle(queries)
     return queries
@@ -25,7 +25,7 @@ def all_queries(setup: Setup) -> list[str]:
 
 def headlines(setup: Setup) -> list[str]:
     """`number` queries of any length, evenly spread over the file."""
-    distinct = list(dict.fromkeys(topic.query() for topic in topics.read_topics(setup.queries)))
+    distinct = list(dict.fromkeys(topic.query() for topic in read_topics(setup.queries)))
     searchable = [query for query in distinct if distinct_terms(query)]
     return searchable[:: max(1, len(searchable) // setup.number)][: setup.number]
 

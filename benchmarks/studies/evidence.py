@@ -23,7 +23,6 @@ from tqdm import tqdm
 
 from benchmarks.studies.claims import LEVEL, Verdict
 from benchmarks.studies.results import COLLECTIONS, prepare_collection
-from esr import topics
 from esr.features import FEATURES
 from esr.lab.comparison import FOLDS
 from esr.lab.curves import CurveTraining, Estimates, EstimationOptions
@@ -35,6 +34,7 @@ from esr.models.static_scores import Adjustment
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import open_searcher
 from esr.registry import Value
+from esr.topics.topic_files import read_topics
 from esr.wording import table_lines
 
 # Claims of the second paper (docs/formulas.md, B.11), tested on the figures and curves of one collection.
@@ -272,7 +272,7 @@ def measure_feature(source: Path, work: Path, base: str, feature: str) -> dict[s
     collection = prepare_collection(source, work)
     values: dict[str, Any] = {}
     with open_searcher(collection.index) as searcher:
-        tasks = build_tasks(topics.read_topics(collection.topics), read_qrels(collection.qrels)).ready
+        tasks = build_tasks(read_topics(collection.topics), read_qrels(collection.qrels)).ready
         tuner = Tuner(searcher, tasks, memory=MEMORY)
         tuners = {measure: Tuner(searcher, tuner.tasks, measure, cache=tuner.cache) for measure in MEASURES}
         values["base"] = {m: _values(tuners[m], [BASES[base]] * len(tasks)) for m in MEASURES}
@@ -349,7 +349,7 @@ def _table(results: Results, base: str, measure: str) -> Iterator[str]:
 
 def _feature_results(results: Results, name: str, arguments: argparse.Namespace) -> FeatureResults:
     collection = prepare_collection(arguments.collections / name, arguments.work)
-    tasks = build_tasks(topics.read_topics(collection.topics), read_qrels(collection.qrels)).ready
+    tasks = build_tasks(read_topics(collection.topics), read_qrels(collection.qrels)).ready
 
     @cache
     def curves(feature: str) -> Estimates:

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.studies.results import COLLECTIONS, prepare_collection
-from esr import topics
 from esr.lab import measures
 from esr.lab.comparison import Collection
 from esr.lab.learn import LearningOptions, learn, to_dict
@@ -33,6 +32,7 @@ from esr.lab.training_data import (
 from esr.lab.tuner import build_tasks
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, UnsearchableQuery, open_searcher
+from esr.topics.topic_files import read_topics
 
 TARGET = Path(__file__).resolve().parents[2] / "docs" / "learning.md"
 BEGIN, END = "<!-- figures: python -m benchmarks.studies.learning -->", "<!-- end of figures -->"
@@ -90,7 +90,7 @@ class LearningExperiment:
         if name not in self._topics:
             collection = self._collections[name]
             judgements = read_qrels(collection.qrels)
-            tasks = build_tasks(topics.read_topics(collection.topics), judgements).ready
+            tasks = build_tasks(read_topics(collection.topics), judgements).ready
             with open_searcher(collection.index) as searcher:
                 self._topics[name] = collect_signals(searcher, tasks, judgements, BASE, self.signals)
         return self._topics[name]

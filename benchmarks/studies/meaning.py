@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from benchmarks.studies.results import COLLECTIONS as LARGER
 from benchmarks.studies.results import TOPICS
-from esr import loaders, topics
+from esr import loaders
 from esr.enrichment.enricher import Enricher
 from esr.index.enrichment_run import run_enrichment
 from esr.index.factory import open_writer
@@ -32,6 +32,7 @@ from esr.ranking.ranking import Ranking
 from esr.ranking.rerank_context import VectorWeights
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.ranking.signals import signal_from_dict
+from esr.topics.topic_files import read_topics
 
 TARGET = Path(__file__).resolve().parents[2] / "docs" / "meaning-notes.md"
 BEGIN, END = "<!-- figures: python -m benchmarks.studies.meaning -->", "<!-- end of figures -->"
@@ -122,8 +123,7 @@ def _evaluate(source: Path, where: Path, first: int) -> dict[str, dict[str, floa
         open_writer(str(where), LoadOptions(analyzer="english-stem")).load(documents)
     judgements = read_qrels(next(source.glob("qrels.txt*")))
     queries = {
-        topic.id: topic.query("title")
-        for topic in topics.read_topics(source / "topics.tsv")[first : first + TOPICS]
+        topic.id: topic.query("title") for topic in read_topics(source / "topics.tsv")[first : first + TOPICS]
     }
     relevant = {topic: grades for topic, grades in judgements.items() if any(grades.values())}
     judged = {topic: grades for topic, grades in relevant.items() if topic in queries}

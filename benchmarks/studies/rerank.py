@@ -20,14 +20,14 @@ from typing import Any
 
 import numpy as np
 
-from esr import topics
 from esr.index.hits import Hit, LazyHits
 from esr.ranking.prepared_query import PreparedQuery
 from esr.ranking.ranking import Ranking
 from esr.ranking.rerank_context import load_parses
 from esr.ranking.reranker import Candidates, Reranker, rerank
 from esr.ranking.searcher import Searcher, UnsearchableQuery, open_searcher
-from esr.topics import TITLE
+from esr.topics.topic import TITLE
+from esr.topics.topic_files import read_topics
 
 SECOND_STAGES = {
     "tdsr": [{"signal": "tdsr"}],
@@ -57,7 +57,7 @@ def main() -> None:
 
 
 def _find_queries(searcher: Searcher, path: Path, model: str) -> Iterator[tuple[str, list[Hit]]]:
-    for topic in topics.read_topics(path):
+    for topic in read_topics(path):
         query = topic.fields[TITLE]
         try:
             if len(searcher.terms(query)) != TERMS:

@@ -168,7 +168,7 @@ def explain(
     Example:
       esr explain "earthquake relief China" NA-12.s3 --index my-index
     """
-    from esr.ranking.explain import explain as explain_sentence
+    from esr.ranking.explanation.explain import explain as explain_sentence
 
     with open_searcher(where) as searcher:
         snapshot = searcher.snapshot()

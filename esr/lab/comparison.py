@@ -19,7 +19,7 @@ from multiprocessing import active_children, get_context
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from esr import models, topics
+from esr import models
 from esr.errors import EsrError, InputError, UsageError, unknown
 from esr.lab import measures
 from esr.lab.grid import DEFAULT_NUMBER, Grid, build_default_grid, cross_validate, generate_tasks, train
@@ -28,7 +28,9 @@ from esr.lab.tuner import WORKER_DIED, Task, Tuner, build_tasks
 from esr.processes import defer_interrupt, end_with_parent
 from esr.ranking.ranking import SHIPPED, Ranking, read_json
 from esr.ranking.searcher import Searcher, UnsearchableQuery, open_searcher
-from esr.topics import TITLE, read_restrictions
+from esr.topics.restrictions import read_restrictions
+from esr.topics.topic import TITLE
+from esr.topics.topic_files import read_topics
 
 FOLDS = 5
 _MAX_GRID = 120
@@ -221,7 +223,7 @@ def compute_cell(cell: Cell, key: str) -> dict[str, Any]:
     inputs = cell.inputs
     allowed = read_restrictions(inputs.restrict) if inputs.restrict else None
     judgements = read_qrels(inputs.qrels)
-    judged_topics = [topic for topic in topics.read_topics(inputs.topics) if topic.id in judgements]
+    judged_topics = [topic for topic in read_topics(inputs.topics) if topic.id in judgements]
     with open_searcher(inputs.index) as searcher:
         tasks = build_tasks(judged_topics, judgements, field=inputs.field, restrict=allowed).ready
         choice = SOURCES[cell.parameters](searcher, cell.settings, tasks)

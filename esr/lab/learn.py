@@ -23,7 +23,7 @@ from esr.plans.evaluate import Array
 from esr.ranking.ranking import Ranking
 from esr.ranking.reranker import merge_scores
 from esr.ranking.signals import RankingSignal
-from esr.topics import Scores
+from esr.topics.runs import Scores
 
 Tick = Callable[[int], None]
 

@@ -27,7 +27,8 @@ from esr.extras import require
 from esr.index.contract import Index
 from esr.loaders.ir_datasets import is_dataset, read_entries
 from esr.stdlib import hash64
-from esr.topics import Line, Scores, line_error, malformed_line, read_lines, sort_sentences
+from esr.topics.lines import Line, line_error, malformed_line, read_lines
+from esr.topics.runs import Scores, sort_sentences
 
 if TYPE_CHECKING:
     from ir_measures import Measure

@@ -25,7 +25,7 @@ from esr.lab.measures import (
     correct_p_values,
     mean,
 )
-from esr.topics import Scores
+from esr.topics.runs import Scores
 from esr.wording import align_columns
 
 ALL = "all"

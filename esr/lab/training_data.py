@@ -26,7 +26,8 @@ from esr.models.static_scores import BUILTIN_FEATURES, Adjustment
 from esr.plans.evaluate import Array
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, UnsearchableQuery
-from esr.ranking.signals import FEATURE, PRIOR, RankingSignal, signal_types
+from esr.ranking.signal_types import FEATURE, PRIOR, signal_types
+from esr.ranking.signals import RankingSignal
 
 FORMS = {"len": "log", "position": "log"}
 """Forms of features whose values vary too widely for a linear form, which all others have."""

@@ -42,7 +42,8 @@ from esr.ranking.ranking import Ranking
 from esr.ranking.rerank_context import RerankContext, VectorWeights, load_parses
 from esr.ranking.reranker import Reranker, merge_scores
 from esr.ranking.searcher import Searcher, UnsearchableQuery, open_searcher
-from esr.topics import TITLE, Restrictions, Topic, choose_restrictions
+from esr.topics.restrictions import Restrictions, choose_restrictions
+from esr.topics.topic import TITLE, Topic
 
 
 class JudgedCandidates(NamedTuple):

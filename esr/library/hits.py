@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pandas
     import polars
 
-    from esr.ranking.explain import Explanation
+    from esr.ranking.explanation.explanation import Explanation
 
 COLUMNS = (
     *("rank", "score", "id", "document_id", "position", "text", "title", "date", "source", "url"),
@@ -277,7 +277,7 @@ class Hits(Sequence[Hit]):
         `hit` is one of the hits, its zero-based position, or the id of any sentence of the index. Raises
         UsageError for an unknown id.
         """
-        from esr.ranking.explain import explain
+        from esr.ranking.explanation.explain import explain
 
         id = hit if isinstance(hit, str) else self[hit].id if isinstance(hit, int) else hit.id
         return explain(self._query, id, self._filters)

@@ -31,16 +31,10 @@ from esr.plans.plan import (
 )
 from esr.ranking import boosts
 from esr.ranking.boosts import Expansion, add_terms, feature_steps, from_json, term_weights, to_json
+from esr.ranking.regression_trees import TreeEnsemble, trees_from_dict
 from esr.ranking.reranker import DEPTH, Reranker
-from esr.ranking.signals import (
-    FEATURE,
-    RankingSignal,
-    TreeEnsemble,
-    find_signal_type,
-    parse_signal,
-    signal_from_dict,
-    trees_from_dict,
-)
+from esr.ranking.signal_types import FEATURE, find_signal_type
+from esr.ranking.signals import RankingSignal, parse_signal, signal_from_dict
 from esr.stdlib import cached_property
 
 _OBJECTS = ("params", "priors")

@@ -16,10 +16,10 @@ from esr.errors import UsageError
 from esr.index.contract import Index, SimilarityRescoring, mean_known
 from esr.index.filters import Filters
 from esr.plans.plan import CollectionStatistics, Mixture, Statistics, TermStatistics
+from esr.ranking.meaning_signal import NAME
 from esr.ranking.prepared_query import PreparedQuery
 from esr.ranking.ranking import Ranking
 from esr.ranking.rerank_context import VectorWeights
-from esr.ranking.signals import NAME
 
 
 def raw_request(

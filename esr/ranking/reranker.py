@@ -14,8 +14,10 @@ from msgspec import Struct
 
 from esr.index.hits import Hit, LazyHits
 from esr.plans.evaluate import Array
+from esr.ranking.cross_encoder_signal import CROSS, cross_scores
+from esr.ranking.regression_trees import TreeEnsemble
 from esr.ranking.rerank_context import RerankContext, VectorWeights
-from esr.ranking.signals import CROSS, Positions, RankingSignal, TreeEnsemble, cross_scores
+from esr.ranking.signals import Positions, RankingSignal
 from esr.text.document import PARSE
 
 DEPTH = 1000

@@ -58,7 +58,7 @@ from esr.ranking.ranking import Ranking, lower_furniture
 from esr.ranking.searcher import MAX_TERMS, Searcher, open_searcher
 from esr.text.dates import parse_date_start
 from esr.text.document import Document
-from esr.topics import read_topics
+from esr.topics.topic_files import read_topics
 from tests.following.test_timeline import random_documents
 from tests.support.elasticsearch import RELATIVE, document, fresh, load
 from tests.support.fake_enricher import write_tiny_encoder

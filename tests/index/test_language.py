@@ -30,7 +30,7 @@ from esr.index.language import in_language
 from esr.index.writer import LoadOptions
 from esr.query import in_language as said_to_be_in
 from esr.query import parse
-from esr.ranking.explain import explain
+from esr.ranking.explanation.explain import explain
 from esr.ranking.prepared_query import PreparedQuery, score_given
 from esr.ranking.ranking import Ranking
 from esr.ranking.requests import raw_request, request_template

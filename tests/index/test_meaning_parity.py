@@ -21,7 +21,7 @@ from esr.index.filters import NO_FILTERS, Filters
 from esr.index.hits import Hit
 from esr.index.writer import LoadOptions
 from esr.plans.plan import CANDIDATES
-from esr.ranking.explain import explain
+from esr.ranking.explanation.explain import explain
 from esr.ranking.ranking import Ranking
 from esr.ranking.requests import raw_request
 from esr.ranking.rerank_context import encode_query

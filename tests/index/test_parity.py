@@ -16,7 +16,7 @@ from esr import loaders, models
 from esr.index.filters import Filters
 from esr.models.static_scores import PRIORS
 from esr.plans.plan import CANDIDATES
-from esr.ranking.explain import explain
+from esr.ranking.explanation.explain import explain
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.dates import parse_date_start

@@ -42,7 +42,7 @@ from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.analyzer import get_analyzer
 from esr.text.document import Document, Located, Sentence
-from esr.topics import format_lines
+from esr.topics.runs import format_lines
 from tests.lab.conftest import documents, tasks
 from tests.plans.test_evaluate import plans
 from tests.support.elasticsearch import fresh, load

@@ -35,7 +35,7 @@ from esr.lab.training_data import (
 )
 from esr.lab.tuner import Task
 from esr.plans.evaluate import Array
-from esr.ranking.explain import explain
+from esr.ranking.explanation.explain import explain
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.ranking.signals import RankingSignal

@@ -54,7 +54,7 @@ from esr.lab.tuner import Task, Tuner
 from esr.models.language_models import MU_GRID
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import open_searcher
-from esr.topics import read_run
+from esr.topics.runs import read_run
 from tests.lab.conftest import tasks
 
 pytestmark = pytest.mark.slow

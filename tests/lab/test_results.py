@@ -13,23 +13,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from esr import topics
 from esr.errors import InputError, UsageError
 from esr.index.hits import Hit
 from esr.lab import measures
 from esr.lab.measures import compare_systems, correct_p_values
 from esr.lab.results import ALL, evaluate_runs, to_csv, to_json, to_table
-from esr.topics import (
-    Run,
-    Topic,
-    check_tag,
-    choose_restrictions,
-    format_lines,
-    read_restrictions,
-    read_run,
-    restrictions_from_topics,
-    sort_sentences,
-)
+from esr.topics.restrictions import choose_restrictions, read_restrictions, restrictions_from_topics
+from esr.topics.runs import Run, check_tag, format_lines, read_run, sort_sentences
+from esr.topics.topic import Topic
+from esr.topics.topic_files import read_topic_kinds, read_topics
 from tests.lab.conftest import NOVELTY
 
 QRELS = {topic: {"a": 1, "b": 0, "c": 0} for topic in ("1", "2", "3", "4")}
@@ -301,25 +293,21 @@ def test_the_word_topics_chooses_what_the_topics_list_and_anything_else_is_a_fil
 
 def test_lines_with_an_id_a_tab_and_a_query_are_topics(file):
     path = file("\ufeff7\tharbour strike\r\n\r\nq-2\ttoll\ton the bridge \n")
-    assert topics.read_topics(path) == [
+    assert read_topics(path) == [
         Topic("7", {"title": "harbour strike"}),
         Topic("q-2", {"title": "toll\ton the bridge"}),
     ]
 
 
 def test_a_compressed_file_is_read_whatever_its_name(file):
-    assert topics.read_topics(file("1\tstrike\n", "topics.tsv.gz")) == [Topic("1", {"title": "strike"})]
-    assert topics.read_topics(file(gzip.compress(b"1\tstrike\n"), "topics")) == [
-        Topic("1", {"title": "strike"})
-    ]
+    assert read_topics(file("1\tstrike\n", "topics.tsv.gz")) == [Topic("1", {"title": "strike"})]
+    assert read_topics(file(gzip.compress(b"1\tstrike\n"), "topics")) == [Topic("1", {"title": "strike"})]
 
 
 @pytest.mark.parametrize("id", ["id", "qid", "topic_id", "query_id", "_id"])
 @pytest.mark.parametrize("text", ["title", "query", "text"])
 def test_json_lines_may_use_several_key_names(file, id, text):
-    assert topics.read_topics(file(json.dumps({id: 4, text: " toll  on "}))) == [
-        Topic("4", {"title": "toll on"})
-    ]
+    assert read_topics(file(json.dumps({id: 4, text: " toll  on "}))) == [Topic("4", {"title": "toll on"})]
 
 
 def test_json_lines_have_all_fields_of_a_topic(file):
@@ -332,11 +320,11 @@ def test_json_lines_have_all_fields_of_a_topic(file):
         "documents": ["b", "a", "b"],
     }
     fields = {"title": "strike", "desc": "The strike.", "narr": "All of it."}
-    assert topics.read_topics(file(json.dumps(line) + "\n\n")) == [Topic("N1", fields, "event", ("b", "a"))]
+    assert read_topics(file(json.dumps(line) + "\n\n")) == [Topic("N1", fields, "event", ("b", "a"))]
 
 
 def test_novelty_topics_are_recognised_by_their_first_tag(file):
-    assert [(topic.id, topic.kind) for topic in topics.read_topics(file("\n" + NOVELTY))] == [
+    assert [(topic.id, topic.kind) for topic in read_topics(file("\n" + NOVELTY))] == [
         ("N1", "event"),
         ("N2", "opinion"),
     ]
@@ -364,12 +352,12 @@ def test_novelty_topics_are_recognised_by_their_first_tag(file):
     ],
 )
 def test_an_error_names_the_file_and_the_line(read_error, content, expected):
-    assert expected in read_error(topics.read_topics, content)
+    assert expected in read_error(read_topics, content)
 
 
 def test_a_missing_file_is_rejected(tmp_path):
     with pytest.raises(InputError, match="none: cannot be read: No such file"):
-        topics.read_topics(tmp_path / "none")
+        read_topics(tmp_path / "none")
 
 
 def test_the_query_is_the_title_unless_other_fields_are_named():
@@ -384,20 +372,18 @@ def test_the_query_is_the_title_unless_other_fields_are_named():
 
 
 def test_types_come_from_lines_or_from_topics(file):
-    assert topics.read_topic_kinds(file("N1\tevent\nN2\tOpinion\nN1\tEvent\n")) == {
+    assert read_topic_kinds(file("N1\tevent\nN2\tOpinion\nN1\tEvent\n")) == {
         "N1": "event",
         "N2": "opinion",
     }
-    assert topics.read_topic_kinds(file(NOVELTY)) == {"N1": "event", "N2": "opinion"}
+    assert read_topic_kinds(file(NOVELTY)) == {"N1": "event", "N2": "opinion"}
 
 
 def test_missing_or_conflicting_types_are_rejected(file, read_error):
-    assert "file.txt:2: topic 'N1' has two types" in read_error(
-        topics.read_topic_kinds, "N1\tevent\nN1\topinion\n"
-    )
-    assert "file.txt:1: topic 'N1' has no type" in read_error(topics.read_topic_kinds, "N1\t\n")
+    assert "file.txt:2: topic 'N1' has two types" in read_error(read_topic_kinds, "N1\tevent\nN1\topinion\n")
+    assert "file.txt:1: topic 'N1' has no type" in read_error(read_topic_kinds, "N1\t\n")
     with pytest.raises(UsageError, match="contains no types of topics"):
-        topics.read_topic_kinds(file('{"id": "1", "title": "a"}'))
+        read_topic_kinds(file('{"id": "1", "title": "a"}'))
 
 
 PIECES = st.sampled_from(
@@ -426,7 +412,7 @@ def test_any_bytes_are_topics_or_an_input_error(data):
         path = Path(folder) / "topics"
         path.write_bytes(data)
         try:
-            read = topics.read_topics(path)
+            read = read_topics(path)
         except InputError as error:
             assert "\n" not in str(error)
         else:
@@ -434,7 +420,7 @@ def test_any_bytes_are_topics_or_an_input_error(data):
 
 
 def test_a_novelty_topic_has_a_type_and_documents_best_first(file):
-    assert topics.read_topics(file(NOVELTY)) == [
+    assert read_topics(file(NOVELTY)) == [
         Topic(
             "N1",
             {
@@ -460,16 +446,16 @@ def test_a_novelty_topic_has_a_type_and_documents_best_first(file):
 
 def test_closing_tags_entities_and_capitals_are_accepted(file):
     text = "<TOP><NUM>303</NUM><TITLE>Topic: R&amp;D &lt;now&gt;</TITLE>\n<con>1. left out\n</TOP>\n"
-    assert topics.read_topics(file(text)) == [Topic("303", {"title": "R&D <now>"})]
+    assert read_topics(file(text)) == [Topic("303", {"title": "R&D <now>"})]
 
 
 def test_a_top_ends_where_the_next_begins(file):
     text = "<top>\n<num> Number: 1\n<title> a\n<top>\n<num> Number: 2\n<title> b\n"
-    assert [(topic.id, topic.query()) for topic in topics.read_topics(file(text))] == [("1", "a"), ("2", "b")]
+    assert [(topic.id, topic.query()) for topic in read_topics(file(text))] == [("1", "a"), ("2", "b")]
 
 
 def test_documents_may_share_a_line(file):
-    (topic,) = topics.read_topics(file("<top><num>1<title>a\n<docs>\nd1 d2\nd1\n  3. d3\n</docs>\n</top>"))
+    (topic,) = read_topics(file("<top><num>1<title>a\n<docs>\nd1 d2\nd1\n  3. d3\n</docs>\n</top>"))
     assert topic.documents == ("d1", "d2", "d3")
 
 
@@ -488,4 +474,4 @@ def test_documents_may_share_a_line(file):
     ],
 )
 def test_a_malformed_topic_is_rejected_with_its_line(read_error, content, expected):
-    assert expected in read_error(topics.read_topics, content)
+    assert expected in read_error(read_topics, content)

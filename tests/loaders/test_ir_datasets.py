@@ -12,7 +12,8 @@ import pytest
 import esr
 from esr.errors import InputError, UsageError
 from esr.lab.measures import read_qrels
-from esr.topics import Topic, read_topics
+from esr.topics.topic import Topic
+from esr.topics.topic_files import read_topics
 from tests.cli.conftest import call
 from tests.support.runs import need
 

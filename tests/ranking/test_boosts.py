@@ -18,11 +18,11 @@ from esr.models import MODELS
 from esr.plans.plan import CANDIDATES, PlanTerm, StaticScore
 from esr.ranking import boosts
 from esr.ranking.boosts import add_terms, answer_feature
-from esr.ranking.explain import explain
+from esr.ranking.explanation.explain import explain
 from esr.ranking.ranking import Origin, Ranking
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.document import Located, ParseWord, Sentence
-from esr.topics import format_lines
+from esr.topics.runs import format_lines
 from tests.support.folder_index import append, boost_corpus, document, load
 
 NEWS = [
@@ -326,7 +326,7 @@ def test_only_the_likeliest_terms_are_taken_and_of_equal_ones_the_first_by_name(
 
 def test_filters_do_not_change_it_so_that_explain_and_search_agree(searcher: Searcher) -> None:
     from esr.index.filters import Filters
-    from esr.ranking.explain import explain
+    from esr.ranking.explanation.explain import explain
 
     boosted = ranking(w=0.5, sentences=2)
     (hit,) = searcher.search("policy vote", 1, ranking=boosted, filters=Filters(documents=("b",))).hits

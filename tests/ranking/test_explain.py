@@ -10,7 +10,8 @@ import pytest
 
 from esr.errors import UsageError
 from esr.models import MODELS
-from esr.ranking.explain import TermDistance, explain, sentence_tree
+from esr.ranking.explanation.explain import explain
+from esr.ranking.explanation.sentence_tree import TermDistance, sentence_tree
 from esr.ranking.prepared_query import known_scores
 from esr.ranking.ranking import Origin, Ranking
 from esr.ranking.searcher import Searcher, open_searcher

@@ -17,7 +17,7 @@ from esr.lab import grid, measures
 from esr.lab.grid import ascend
 from esr.lab.training_data import list_signals
 from esr.lab.tuner import Task, Tuner
-from esr.ranking.explain import explain
+from esr.ranking.explanation.explain import explain
 from esr.ranking.ranking import Ranking
 from esr.ranking.rerank_context import build_context
 from esr.ranking.reranker import merge_scores

@@ -10,7 +10,8 @@ import pytest
 
 from esr.errors import InputError, UsageError
 from esr.ranking.ranking import Ranking
-from esr.ranking.signals import RankingSignal, RegressionTree, relative_to_best, trees_from_dict
+from esr.ranking.regression_trees import RegressionTree, relative_to_best, trees_from_dict
+from esr.ranking.signals import RankingSignal
 
 TREES: dict[str, Any] = {
     "inputs": [{"signal": "dir"}, {"signal": "feature len"}],

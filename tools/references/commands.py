@@ -24,7 +24,7 @@ from esr.models.static_scores import FORMS, PRIORS, Form, Prior
 from esr.plans.plan import CANDIDATES
 from esr.ranking import boosts
 from esr.ranking.rerank_context import ENCODER_VARIABLES
-from esr.ranking.signals import FEATURE, PRIOR, SignalType, signal_types
+from esr.ranking.signal_types import FEATURE, PRIOR, SignalType, signal_types
 from esr.text.analyzer import get_analyzer
 from esr.text.analyzer_definitions import BY_LANGUAGE, all_definitions, get_definition
 from esr.wording import format_table

@@ -19,7 +19,7 @@ from esr.following.timeline import TABLE_COLUMNS
 from esr.index.hits import Hit, SentenceRecord
 from esr.ranking.answers import COLUMNS, build_spreadsheet_rows, guard_formula, require_record
 from esr.ranking.prepared_query import Answer
-from esr.topics import format_lines
+from esr.topics.runs import format_lines
 from esr.wording import flatten_row
 from webui.answers.explanations import Comparison, ScoredDocument
 

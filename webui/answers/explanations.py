@@ -13,7 +13,9 @@ from msgspec import structs
 from esr.index.hits import Hit, SentenceRecord
 from esr.plans.evaluate import Array
 from esr.ranking import answers
-from esr.ranking.explain import Explanation, SentenceTree, explain, sentence_tree
+from esr.ranking.explanation.explain import explain
+from esr.ranking.explanation.explanation import Explanation
+from esr.ranking.explanation.sentence_tree import SentenceTree, sentence_tree
 from esr.ranking.prepared_query import Answer, score_given
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher

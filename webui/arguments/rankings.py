@@ -30,10 +30,12 @@ from esr.models.static_scores import (
 from esr.plans.plan import CANDIDATES
 from esr.ranking import boosts
 from esr.ranking.boosts import Boost
+from esr.ranking.cross_encoder_signal import CROSS, SECONDS
 from esr.ranking.ranking import Ranking
 from esr.ranking.rerank_context import CROSS_VARIABLE
 from esr.ranking.reranker import DEPTH
-from esr.ranking.signals import CROSS, SECONDS, RankingSignal, SignalType, parse_signal, signal_types
+from esr.ranking.signal_types import SignalType, signal_types
+from esr.ranking.signals import RankingSignal, parse_signal
 from esr.registry import Parameter
 from esr.text.document import PARTS, VECTORS
 from webui.arguments.table import MAX_DEPTH, PARAMETER, PRIOR, is_ranking_argument

@@ -9,11 +9,12 @@ from collections.abc import Mapping, Sequence
 
 from flask import Flask, Response, request
 
-from esr import topics
 from esr.errors import EsrError, InputError, UsageError
 from esr.ranking.prepared_query import Answer
 from esr.ranking.searcher import Searcher
-from esr.topics import TITLE, Line, Topic
+from esr.topics.lines import Line
+from esr.topics.topic import TITLE, Topic
+from esr.topics.topic_files import parse_topics
 from webui.answers import downloads
 from webui.answers.downloads import NOTHING
 from webui.answers.lists import rank_sentences
@@ -103,7 +104,7 @@ def parse_queries(text: str, where: str) -> list[Topic]:
     is_topic_file = lines[0].text.lstrip().startswith(_TOPIC_FILE_STARTS)
     if is_topic_file or any("\t" in line.text for line in lines):
         try:
-            return topics.parse(where, lines)
+            return parse_topics(where, lines)
         except InputError as error:
             raise RequestError(str(error), QUERIES) from error
     return [Topic(str(n), {TITLE: line.text.strip()}) for n, line in enumerate(lines, 1)]

@@ -41,10 +41,11 @@ from esr.index.filters import Filters
 from esr.index.hits import Hit, SentenceRecord
 from esr.query import literal
 from esr.ranking.answers import COLUMNS, describe_match, require_record, single
-from esr.ranking.explain import Addition, Explanation
+from esr.ranking.explanation.explanation import Explanation
+from esr.ranking.explanation.parts import Addition
+from esr.ranking.meaning_signal import NAME
 from esr.ranking.ranking import Origin, Ranking
 from esr.ranking.searcher import Searcher
-from esr.ranking.signals import NAME
 from esr.stdlib import batched
 from esr.text.document import ATTRIBUTES, META, Document
 from esr.text.languages import name_language

@@ -41,20 +41,10 @@ from esr.ranking.answers import best_of_documents, require_record
 from esr.ranking.prepared_query import Answer, PreparedQuery
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import UnsearchableQuery, open_searcher
-from esr.topics import (
-    TITLE,
-    Scores,
-    Topic,
-    check_tag,
-    choose_restrictions,
-    display_names,
-    format_lines,
-    read_run,
-    read_topic_kinds,
-    read_topics,
-    remove_duplicates,
-    split_fields,
-)
+from esr.topics.restrictions import choose_restrictions
+from esr.topics.runs import Scores, check_tag, display_names, format_lines, read_run, remove_duplicates
+from esr.topics.topic import TITLE, Topic, split_fields
+from esr.topics.topic_files import read_topic_kinds, read_topics
 from esr.wording import align_columns, count, list_examples
 
 # esr run

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from esr import topics
 from esr.cli.output import check_output, open_output
 from esr.cli.ranking_options import ranking_options
 from esr.errors import EsrError, UsageError
@@ -19,7 +18,8 @@ from esr.lab.tuner import build_tasks
 from esr.progress import count_topics
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import open_searcher
-from esr.topics import TITLE
+from esr.topics.topic import TITLE, Topic, split_fields
+from esr.topics.topic_files import read_topic_kinds, read_topics
 
 if TYPE_CHECKING:
     from esr.lab.report.page import Picture
@@ -107,7 +107,7 @@ def report(
         raise UsageError("--topics needs --index: name the index to search")
     if not topics_file and (ranking != Ranking() or restrict_file or curves):
         raise UsageError("a model, --curves and --restrict need a search: give --index and --topics too")
-    kinds = topics.read_topic_kinds(by) if by else None
+    kinds = read_topic_kinds(by) if by else None
     data = read_inputs(qrels_file, run_files, baseline, kinds)
     for note in data.notes:
         click.echo(note, err=True)
@@ -118,7 +118,7 @@ def report(
     measure = _DEFAULT_MEASURE if _DEFAULT_MEASURE in names else names[0]
     drawings, moves = _draw_runs(data, results, measure)
     texts: Mapping[str, str] = {}
-    all_topics = topics.read_topics(topics_file) if topics_file else None
+    all_topics = read_topics(topics_file) if topics_file else None
     if where:
         with open_searcher(where) as searcher:
             drawings += _draw_index(searcher, data, all_topics, field, restrict_file, ranking, curves)
@@ -156,9 +156,9 @@ def _draw_runs(
     return drawings, find_moves(gains, results, measure, data.qrels, data.runs)
 
 
-def _queries(all_topics: Iterable[topics.Topic], field: str) -> dict[str, str]:
+def _queries(all_topics: Iterable[Topic], field: str) -> dict[str, str]:
     """The queries of the topics that have the field."""
-    names = topics.split_fields(field)
+    names = split_fields(field)
     return {
         topic.id: topic.query(field) for topic in all_topics if any(topic.fields.get(name) for name in names)
     }
@@ -167,7 +167,7 @@ def _queries(all_topics: Iterable[topics.Topic], field: str) -> dict[str, str]:
 def _draw_index(
     searcher: Searcher,
     data: Inputs,
-    all_topics: Sequence[topics.Topic] | None,
+    all_topics: Sequence[Topic] | None,
     field: str,
     restrict_file: str | None,
     ranking: Ranking,

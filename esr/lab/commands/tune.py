@@ -58,8 +58,9 @@ from esr.lab.tuner import DEPTH, Task, TaskSet, Tuner, Workers, build_tasks
 from esr.progress import count_topics
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
-from esr.ranking.signals import signal_types
-from esr.topics import TITLE, read_topic_kinds, read_topics
+from esr.ranking.signal_types import signal_types
+from esr.topics.topic import TITLE
+from esr.topics.topic_files import read_topic_kinds, read_topics
 from esr.wording import count
 
 grid_option = click.option(

@@ -34,7 +34,7 @@ from esr.lab.report.page import (
 )
 from esr.lab.results import ALL, RunEvaluation
 from esr.plans.evaluate import Array
-from esr.topics import Scores, sort_sentences
+from esr.topics.runs import Scores, sort_sentences
 
 _MAX_BARS = 25
 _MAX_LABEL_LENGTH = 8

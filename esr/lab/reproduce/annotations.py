@@ -24,7 +24,7 @@ from msgspec.structs import replace
 
 from esr.errors import InputError
 from esr.text.document import Document, ParseWord
-from esr.topics import Topic
+from esr.topics.topic import Topic
 
 OPINIONS = ("subj", "pos", "neg", "opt")
 NAMES = ("pers", "loc", "org", "ne")

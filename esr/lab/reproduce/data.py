@@ -27,7 +27,8 @@ from esr.lab.tuner import Task, build_tasks
 from esr.models.tfidf_models import rarity
 from esr.text.analyzer import get_analyzer
 from esr.text.document import Document, Sentence
-from esr.topics import Topic, read_topics
+from esr.topics.topic import Topic
+from esr.topics.topic_files import read_topics
 
 # Topics, documents and judgements of each year (docs/formulas.md, A.14).
 NAMES: dict[str, tuple[str, str, str]] = {

@@ -39,7 +39,7 @@ from esr.lab.reproduce.systems import (
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import open_searcher
 from esr.text.document import Document, Sentence
-from esr.topics import Scores
+from esr.topics.runs import Scores
 
 POOLED = "matching, all topics' sentences together, year"
 

@@ -50,7 +50,7 @@ from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, UnsearchableQuery, open_searcher
 from esr.registry import Value
 from esr.text.document import Document, Located
-from esr.topics import Scores, format_lines
+from esr.topics.runs import Scores, format_lines
 
 BASELINES = "baselines"
 OPINION = "tfisf with features of opinion"

@@ -69,7 +69,7 @@ from esr.models.static_scores import parse_adjustment
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import open_searcher
 from esr.text.document import Document, Located, Sentence
-from esr.topics import Scores
+from esr.topics.runs import Scores
 from tests.lab.conftest import documents, tasks
 from tests.support import worked_examples as worked
 from tests.support.folder_index import document, load

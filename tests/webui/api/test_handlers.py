@@ -27,7 +27,7 @@ from esr.ranking.answers import COLUMNS
 from esr.ranking.query_report import Completion, report_query
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
-from esr.topics import read_run
+from esr.topics.runs import read_run
 from tests.support.fake_enricher import write_tiny_cross_encoder
 from tests.support.page_corpus import error, get, ids, post
 from tests.support.web_servers import slow_cross_encoder

@@ -19,7 +19,8 @@ from esr.following.timeline import Series, Timeline
 from esr.index.filters import NO_FILTERS, Filters
 from esr.query import parse
 from esr.ranking.answers import describe_match
-from esr.ranking.explain import Explanation, explain
+from esr.ranking.explanation.explain import explain
+from esr.ranking.explanation.explanation import Explanation
 from esr.ranking.query_report import report_query, report_reading
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher

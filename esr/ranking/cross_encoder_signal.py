@@ -1,0 +1,51 @@
+"""The signal `cross`: the score of a cross-encoder for the query and a sentence."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from esr.errors import UsageError
+from esr.ranking.rerank_context import CROSS_VARIABLE
+from esr.registry import Parameter
+
+CROSS = "cross"
+CROSS_DEPTH = Parameter(
+    "depth", "number of the best sentences that it reads", 50, low=1, high=1000, integer=True
+)
+SECONDS = Parameter(
+    "seconds",
+    "time limit of reading; sentences not read in time keep their order",
+    5.0,
+    high=600.0,
+    open_low=True,
+)
+CROSS_TEXT = re.compile(
+    rf"{CROSS}[: ](?P<model>https?://(?:\[[^\]]*\]|[^/:]*)(?::\d+)?(?:/[^:]*)?|hf:[^:]*|(?![^:]*=|[\d.+-]+(?::|$))[^:]+)"
+    r"(?::(?P<rest>.*))?"
+)
+"""Text of a signal `cross`. A model is an address, a hub name or a folder, not a weight or a parameter."""
+
+
+def cross_scores(
+    model: str, query: str, texts: Sequence[str], seconds: float = math.inf
+) -> npt.NDArray[np.float64]:
+    """The scores of a cross-encoder, of shape (n,), NaN for texts it had no time for. Raises EsrError.
+
+    An empty `model` stands for the one of the environment.
+    """
+    from esr.encoders import load_cross_encoder  # slow to import, needed by few searches
+
+    if not texts:
+        return np.zeros(0)
+    name = model or os.environ.get(CROSS_VARIABLE)
+    if not name:
+        raise UsageError(
+            f"the signal {CROSS} needs a cross-encoder: write {CROSS}:MODEL, or set {CROSS_VARIABLE}"
+        )
+    return load_cross_encoder(name).scores(query, texts, seconds)

@@ -1,0 +1,1 @@
+"""Explanations of scores: parts that add up to the score of a sentence."""

@@ -1,0 +1,156 @@
+"""The parts of the score of the second stage: signals, trees over them, and the term sets behind them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from esr.dependency.cliques import ParsedSentences, SetFamily
+from esr.dependency.dependence_signals import MRF_FAMILIES, SIGNALS, best_sets, mrf_potentials
+from esr.dependency.explanation import Relation, TermSet, find_best_set, find_relations
+from esr.index.contract import Index
+from esr.ranking.explanation.parts import Addition
+from esr.ranking.explanation.sentence_tree import sentence_tree
+from esr.ranking.ranking import TREES, Origin
+from esr.ranking.rerank_context import RerankContext
+from esr.ranking.reranker import Reranker
+from esr.ranking.signals import RankingSignal
+from esr.text.document import ParseWord
+
+
+@dataclass(frozen=True, slots=True)
+class SignalPart:
+    """The contribution of one signal: its value (None if it has none), its weight, what it adds, and why.
+
+    `sets` are the term sets behind the value, best first. `parts` are the summands of the value, by name.
+    `bounded` is true if the sentence has more sets, or more choices of words for them, than were searched.
+    """
+
+    origin: Origin
+    value: float | None
+    weight: float
+    adds: float
+    sets: tuple[TermSet | Relation, ...]
+    bounded: bool
+    parts: Mapping[str, float] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "signal": self.origin.name,
+            "value": self.value,
+            "weight": self.weight,
+            "adds": self.adds,
+            "sets": tuple(each.as_dict() for each in self.sets),
+            "bounded": self.bounded,
+            "parts": dict(self.parts),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class SecondPart:
+    """The second stage of one sentence: weight * first stage + signals + trees (None without trees).
+
+    `parse` is the tree to draw, None if the sentence has no parse or its words cannot be recovered. `marked`
+    has the positions of query words in the tree, `chosen` the positions of the words of the sets that scored.
+    The nearest sentences are `approximate` if they come from an index or bits of vectors.
+    """
+
+    score: float
+    weight: float
+    signals: tuple[SignalPart, ...]
+    trees: float | None
+    parsed: bool
+    parse: tuple[ParseWord, ...] | None
+    marked: tuple[int, ...]
+    chosen: tuple[int, ...]
+    approximate: bool = False
+
+    @property
+    def lacks_parse(self) -> bool:
+        """Whether a signal needs a parse and none is stored."""
+        return not self.parsed and any(part.origin.name in SIGNALS for part in self.signals)
+
+    @property
+    def additions(self) -> list[Addition]:
+        """One addition for each signal, and one for the trees."""
+        signals = [Addition(part.origin, part.adds) for part in self.signals]
+        return signals if self.trees is None else [*signals, Addition(TREES, self.trees)]
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "score": self.score,
+            "weight": self.weight,
+            "signals": [part.as_dict() for part in self.signals],
+            "trees": self.trees,
+            "parsed": self.parsed,
+            "parse": None if self.parse is None else [word._asdict() for word in self.parse],
+            "marked": list(self.marked),
+            "chosen": list(self.chosen),
+            "approximate": self.approximate,
+        }
+
+
+def explain_second(
+    index: Index,
+    context: RerankContext,
+    sentence_id: str,
+    reranker: Reranker,
+    first: float,
+    tree_score: float | None,
+    missing: Mapping[str, float],
+    is_read: bool = True,
+) -> SecondPart:
+    """Split a sentence's second-stage score, without tie breaking, which depends on the other sentences.
+
+    `context` is that of this sentence alone. `tree_score` is what the trees add, None without trees.
+    `missing` maps each signal without a value for this sentence to what it adds instead, if that is not 0.
+    `is_read`: whether the last signal was computed for the sentence.
+    """
+    parts = tuple(_signal_part(signal, context, missing) for signal in reranker.signals)
+    if reranker.last is not None and is_read:
+        parts += (_signal_part(reranker.last, context, missing),)
+    elif reranker.last is not None:
+        origin = Origin("signal", reranker.last.signal)
+        parts += (SignalPart(origin, None, reranker.last.weight, 0.0, (), False),)
+    tree = sentence_tree(index, tuple(context.counts), sentence_id, context.parses())
+    return SecondPart(
+        reranker.first_weight * first + sum(part.adds for part in parts) + (tree_score or 0.0),
+        reranker.first_weight,
+        parts,
+        tree_score,
+        tree is not None,
+        None if tree is None else tree.words,
+        () if tree is None else tree.marked,
+        tuple(sorted({word for part in parts for best in part.sets[:1] for word in best.words})),
+        reranker.uses_vectors and not index.nearest_is_exact(),
+    )
+
+
+def _signal_part(signal: RankingSignal, context: RerankContext, missing: Mapping[str, float]) -> SignalPart:
+    value = float(signal.values(context)[0])
+    sets, truncated = _term_sets(signal, context.parses()) if signal.signal in SIGNALS else ((), False)
+    value_or_none = None if math.isnan(value) else value
+    origin = Origin("signal", signal.signal)
+    adds = missing.get(signal.signal, float(signal.adds(context)[0]))
+    parts: Mapping[str, float] = {}
+    if signal.type.parts and value_or_none is not None:
+        parts = {name: float(v[0]) for name, v in signal.type.parts(context, signal.settings()).items()}
+    return SignalPart(origin, value_or_none, signal.weight, adds, sets, truncated, parts)
+
+
+def _term_sets(
+    signal: RankingSignal, sentence: ParsedSentences
+) -> tuple[tuple[TermSet | Relation, ...], bool]:
+    """Return the term sets behind a signal of term dependence, and whether limits left some out."""
+    name, settings = signal.signal, signal.settings()
+    sets: tuple[TermSet | Relation, ...]
+    if name in MRF_FAMILIES:
+        evidence = sentence.evidence(MRF_FAMILIES[name] or "adjacent")
+        sets = tuple(find_relations(evidence, mrf_potentials(name, sentence, settings), settings, 0))
+    else:
+        evidence = sentence.evidence(cast(SetFamily, settings["sets"]))
+        best = find_best_set(evidence, best_sets(sentence, settings), 0, sentence.text_counts())
+        sets = () if best is None else (best,)
+    return sets, bool(evidence.truncated[0])

@@ -1,0 +1,49 @@
+"""The signal `meaning`: the similarity of vectors (docs/formulas.md, section F)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from esr.plans.evaluate import Array
+from esr.ranking.rerank_context import FEEDBACK, RerankContext, VectorWeights
+from esr.registry import Parameter, Value
+
+NAME = "meaning"
+MEANING_WEIGHT = Parameter(
+    "w",
+    "weight of the signal",
+    25.0,
+    low=-1e6,
+    high=1e6,
+    grid=(0.0, 10.0, 15.0, 20.0, 25.0, 30.0, 40.0, 60.0),
+)
+PARAMETERS = (
+    Parameter("nu", "share of the neighbours", 0.0, high=0.5, grid=(0.0, 0.1, 0.2, 0.3)),
+    Parameter("lambda", "share of the document", 0.0, high=0.5, grid=(0.0, 0.1, 0.2)),
+    Parameter("empty", "share of the vector of an empty query, subtracted from the query's", 0.0, high=1.0),
+    Parameter(
+        "feedback",
+        f"share of the mean vector of the best {FEEDBACK} sentences of a first ranking, added to the query's",
+        0.0,
+        high=1.0,
+    ),
+)
+
+
+def meaning_shares(context: RerankContext, settings: Mapping[str, Value]) -> Mapping[str, Array]:
+    """What sentence, neighbours and document add to the signal `meaning`, each of shape (n,)."""
+    shares = {"neighbours": float(settings["nu"]), "document": float(settings["lambda"])}
+    used = {name: share for name, share in shares.items() if share}
+    similarities = context.similarities(tuple(used), VectorWeights.of(settings))
+    parts = {"sentence": (1.0 - sum(used.values())) * similarities.sentence}
+    for name, share in used.items():
+        products = getattr(similarities, name)
+        parts[name] = share * products
+    return parts
+
+
+def meaning_values(context: RerankContext, settings: Mapping[str, Value]) -> Array:
+    """The signal `meaning`: the sum of its shares, NaN for a sentence without a vector."""
+    return sum(meaning_shares(context, settings).values(), start=np.zeros(()))
