@@ -529,9 +529,10 @@ class ElasticsearchIndex(ElasticsearchSnapshot):
         None if answers could not confirm it: of several loads, one may have no hits; of several nodes, one
         may not have seen a switch yet.
         """
-        if self._latest is None or self.cluster.has_several_nodes:
+        latest = self._latest  # another thread may replace it
+        if latest is None or self.cluster.has_several_nodes:
             return None
-        targets, opened = self._latest[0], self._latest[1].opened
+        targets, opened = latest[0], latest[1].opened
         if not opened.is_pinned or not opened.shards or "," in targets.sentences:
             return None
         presumption = Presumption(self.cluster.aliases, targets, opened.shards)
