@@ -16,8 +16,10 @@ from __future__ import annotations
 import itertools
 import math
 import os
+import random
 import re
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from threading import Event
@@ -25,12 +27,19 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 import msgspec
-from elastic_transport import BaseNode, NodeConfig, NodeSelector, TransportError
+from elastic_transport import (
+    BaseNode,
+    NodeConfig,
+    NodeSelector,
+    SerializationError,
+    TransportApiResponse,
+    TransportError,
+)
 from elasticsearch import ApiError, AuthorizationException, Elasticsearch
 from elasticsearch.serializer import JsonSerializer
 
 from esr.elastic.dialect import ELASTICSEARCH, Dialect, ServerTransport
-from esr.elastic.login import BUSY, ErrorTranslator, Login
+from esr.elastic.login import BUSY, DISK_FULL, ErrorTranslator, Login
 from esr.errors import IndexClosed, IndexMissing, IndexUnusable, UsageError
 from esr.index.generations import new_generation_name
 from esr.index.limits import time_remaining
@@ -253,6 +262,34 @@ class FastJsonSerializer(JsonSerializer):
     def json_loads(self, data: bytes) -> Any:
         return read_json(data)
 
+    def loads(self, data: bytes) -> Any:
+        """Parse an answer. A page that a proxy sends as JSON is its text, like any other page."""
+        try:
+            return super().loads(data)
+        except SerializationError:
+            if data.lstrip()[:1] in (b"{", b"["):  # a damaged answer
+                raise
+            return data.decode("utf-8", "replace")
+
+
+class PatientTransport(ServerTransport):
+    """The transport of writers. It waits while a server, or a proxy in front of it, is not ready.
+
+    The client repeats a request at once, which is too soon for a proxy that starts again. The sender of bulk
+    requests repeats them itself.
+    """
+
+    waits = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
+    """Seconds before each repetition, on average."""
+
+    def perform_request(self, method: str, target: str, **options: Any) -> TransportApiResponse:
+        for wait in self.waits if options.get("max_retries") != 0 else ():
+            answer = super().perform_request(method, target, **options)
+            if answer.meta.status not in BUSY or DISK_FULL in str(answer.body):
+                return answer
+            time.sleep(random.uniform(0.5, 1.5) * wait)
+        return super().perform_request(method, target, **options)
+
 
 class ProcessClients:
     """The client of this process. After a fork, the new process gets its own client.
@@ -326,7 +363,7 @@ class Connection:
                 max_retries=max(3, len(urls)),
                 retry_on_timeout=self.attempts > 1,
                 retry_on_status=BUSY,
-                transport_class=ServerTransport,
+                transport_class=PatientTransport if request_timeout >= LOAD_TIMEOUT else ServerTransport,
                 node_selector_class=StickyNodeSelector,
                 serializer=FastJsonSerializer(),
             )

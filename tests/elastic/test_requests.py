@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from esr.elastic import requests
-from esr.elastic.cluster import Cluster
+from esr.elastic.cluster import LOAD_TIMEOUT, Cluster
 from esr.elastic.requests import RejectedItem, send_bulk
 from esr.elastic.write import actions
 from esr.elastic.write.actions import DocumentActions, SentChunk, send_documents
@@ -33,6 +33,7 @@ class Server(ThreadingHTTPServer):
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
+        self.page_type = ""
         self.requests: list[list[str]] = []
         self.taken: list[str] = []
         self.answers: Any = lambda number, id: OK
@@ -66,9 +67,12 @@ class _Handler(BaseHTTPRequestHandler):
             else {"error": {"reason": "full"}, "status": response_status}
         )
         data = json.dumps(body).encode()
+        content_type = "application/json"
+        if response_status != OK and self.server.page_type:
+            data, content_type = b"<h1>Bad gateway</h1>", self.server.page_type
         self.send_response(200 if response_status == OK else response_status)
         self.send_header("X-Elastic-Product", "Elasticsearch")
-        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Type", content_type)
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
         self.wfile.write(data)
@@ -119,6 +123,30 @@ def test_a_request_that_met_an_overload_is_sent_again(
     assert server.requests[3:] == [["a", "b"]]
     for n, wait in enumerate(waits):
         assert 0.5 * 2**n / 2 <= wait <= 0.5 * 2**n
+
+
+@pytest.mark.parametrize("page_type", ["text/html", "application/json"])
+@pytest.mark.parametrize("response_status", [429, 502])
+def test_a_request_that_a_proxy_answered_with_a_page_is_sent_again(
+    cluster: Cluster, server: Server, page_type: str, response_status: int
+) -> None:
+    server.page_type = page_type
+    server.answers = lambda number, id: response_status if id is None and number < 3 else OK
+    assert send_bulk(cluster, items("a")) == []
+    assert len(server.requests) == 4
+
+
+@pytest.mark.parametrize("response_status", [429, 502])
+def test_other_requests_of_a_writer_wait_for_a_proxy_that_starts_again(
+    server: Server, waits: list[float], response_status: int
+) -> None:
+    server.page_type = "text/html"
+    server.answers = lambda number, id: response_status if id is None and number < 10 else OK
+    writer = Cluster(f"http://127.0.0.1:{server.server_address[1]}/news", LOAD_TIMEOUT)
+    lines = [{"index": {"_index": "i", "_id": "a"}}, {"text": "A flood."}]
+    writer.client.bulk(operations=lines)  # by the client, whose requests are all alike
+    writer.close()
+    assert len(server.requests) == 11 and len(waits) == 2
 
 
 @pytest.mark.slow
