@@ -14,6 +14,8 @@ from pathlib import Path
 from threading import Thread, current_thread, main_thread
 from typing import TYPE_CHECKING, TypeVar
 
+from esr.locks import take_lock
+
 if TYPE_CHECKING:
     import subprocess
 
@@ -47,9 +49,11 @@ def allow_open_files(count: int) -> None:
     The default limit is 1,024 on most systems. In a process with threads, each growth of the table of open
     files takes .01 s, so a program calls this before it starts any.
     """
-    import fcntl
-    import resource
-
+    try:
+        import fcntl
+        import resource
+    except ImportError:  # Windows, where only what needs no folder works
+        return
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     allowed = count + _OTHER_FILES
     if hard != resource.RLIM_INFINITY:
@@ -170,19 +174,18 @@ def scratch_folder(purpose: str) -> Iterator[Path]:
 
     Folders left by killed processes are deleted first.
     """
-    import fcntl  # every search imports this module
     import shutil
     import tempfile
 
     for left in Path(tempfile.gettempdir()).glob(f"esr-*/{_SCRATCH_LOCK}"):
         with suppress(OSError), left.open("r+") as file:  # in use, or owned by another user
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            take_lock(file)
             shutil.rmtree(left.parent, ignore_errors=True)
     folder, owner = Path(tempfile.mkdtemp(prefix=f"esr-{purpose}-")), os.getpid()
     try:
         unnamed = folder / f"{_SCRATCH_LOCK}.new"
         with unnamed.open("w") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
+            take_lock(file)
             unnamed.rename(folder / _SCRATCH_LOCK)  # it is locked before it has the name that others look for
             yield folder
     finally:

@@ -64,10 +64,13 @@ from esr.index.hits import (
     make_hits,
 )
 from esr.index.names import Name, name_key
+from esr.locks import require_locks
 from esr.plans.evaluate import Evidence, concatenate, no_evidence
 from esr.plans.plan import FIELDS, Condition, Plan, Statistics, Unprunable
 from esr.text.analyzer import get_analyzer
 from esr.text.document import Document, QuantizedVector, Quote
+
+require_locks()
 
 if TYPE_CHECKING:
     from esr.folder.write.enrichment import EmbeddedEnrichment

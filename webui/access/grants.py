@@ -7,7 +7,6 @@ request.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import re
@@ -24,6 +23,7 @@ from msgspec import Struct
 
 from esr.errors import EsrError, UsageError
 from esr.extras import require
+from esr.locks import take_lock
 from esr.text.dates import parse_date_end
 from webui.access.restricted import parse_restriction
 from webui.running.rate_limit import parse_rate
@@ -173,7 +173,7 @@ def changing(path: Path) -> Iterator[dict[str, Grant]]:
     except OSError as error:
         raise EsrError(f"cannot write {path}: {(error.strerror or str(error)).lower()}") from None
     try:
-        fcntl.flock(folder, fcntl.LOCK_EX)
+        take_lock(folder, wait=True)
         grants = read_grants(path).by_name if path.exists() else {}
         yield grants
         for grant in grants.values():

@@ -33,6 +33,7 @@ from esr.folder.format.files import (
     replace_json,
 )
 from esr.index.writer import Description, outdated_analyzer
+from esr.locks import is_locked, take_lock
 from esr.processes import map_together
 
 LAYERS = "layers"
@@ -426,12 +427,10 @@ def hold_writer_lock(folder: Path) -> Iterator[None]:
 
     The system releases it when the process ends.
     """
-    import fcntl
-
     while True:
         with (folder / LOCK_NAME).open("w") as file:
             try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                take_lock(file)
             except BlockingIOError as error:
                 raise IndexUnusable(
                     f"another load into {folder}, or its enrichment, is running: wait until it has finished"
@@ -441,6 +440,11 @@ def hold_writer_lock(folder: Path) -> Iterator[None]:
             if _is_at(folder / LOCK_NAME, file.fileno()):
                 yield
                 return
+
+
+def is_being_written(folder: Path) -> bool:
+    """Whether a process holds the writer lock. Neither writes nor takes it."""
+    return is_locked(folder / LOCK_NAME)
 
 
 def _is_at(path: Path, descriptor: int) -> bool:

@@ -27,6 +27,7 @@ from numba.extending import intrinsic
 
 from esr.folder.kernel import layout
 from esr.folder.kernel.layout import RANGES
+from esr.locks import is_locked, take_lock
 
 
 def digest_sources(folder: Path) -> str:
@@ -84,29 +85,16 @@ def compile_alone(module: str) -> None:
     folder = _cache_folder()
     with ExitStack() as locked:
         if folder is not None:
-            with suppress(ImportError, OSError):  # systems or file systems without such locks
-                import fcntl
-
+            with suppress(OSError):  # file systems without locks
                 folder.mkdir(parents=True, exist_ok=True)
-                fcntl.flock(locked.enter_context((folder / LOCK).open("w")), fcntl.LOCK_EX)
+                take_lock(locked.enter_context((folder / LOCK).open("w")), wait=True)
         import_module(module)
 
 
 def is_compiling() -> bool:
     """Whether a process is in `compile_alone`, as far as the system can tell."""
     folder = _cache_folder()
-    if folder is None or not (folder / LOCK).exists():
-        return False
-    try:
-        import fcntl
-
-        with (folder / LOCK).open("w") as file:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except (ImportError, OSError):
-        pass
-    return False
+    return folder is not None and is_locked(folder / LOCK)
 
 
 def _cache_folder() -> Path | None:

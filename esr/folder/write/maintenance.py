@@ -47,6 +47,7 @@ from esr.folder.format.manifest import (
     find_damage,
     hold_writer_lock,
     is_bare,
+    is_being_written,
     list_unreferenced,
     parts_of,
     read_any_format,
@@ -201,13 +202,7 @@ class EmbeddedGenerations:
 
     def _is_locked(self) -> bool:
         """Whether another writer is running."""
-        if self._has_lock:
-            return False
-        try:
-            with hold_writer_lock(self._folder):
-                return False
-        except IndexUnusable:
-            return True
+        return not self._has_lock and is_being_written(self._folder)
 
 
 def _name_by_age(paths: Iterable[Path]) -> str:

@@ -17,6 +17,7 @@ import pytest
 from esr.folder.index import EmbeddedIndex
 from esr.folder.search import kernel_loader as loader
 from esr.folder.search.kernel_loader import KERNEL, LOADER, Loader
+from esr.locks import take_lock
 from tests.support.folder_index import document, load
 from tests.support.processes import wait_until
 from tests.support.runs import need, only_long
@@ -149,13 +150,12 @@ def test_a_system_that_starts_no_process_searches_without_it(
 
 def test_one_process_compiles_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     need("numba")
-    fcntl = pytest.importorskip("fcntl")
     from esr.folder.kernel import numba_support
 
     monkeypatch.setattr(numba_support, "_cache_folder", lambda: tmp_path)
     assert not numba_support.is_compiling()
     with (tmp_path / numba_support.LOCK).open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        take_lock(file)
         assert numba_support.is_compiling()
     assert not numba_support.is_compiling()
 

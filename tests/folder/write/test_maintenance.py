@@ -362,6 +362,21 @@ def test_a_damaged_backup_restores_nothing(intact: Path, where: Path, tmp_path: 
     assert search(where) == found
 
 
+def test_a_listing_neither_writes_nor_takes_the_lock_of_a_writer(
+    intact: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def state_of_load() -> str:
+        return EmbeddedGenerations(str(intact)).all()[0].state
+
+    before = (intact / manifest.LOCK_NAME).stat()
+    with monkeypatch.context() as patched:
+        patched.setattr("fcntl.flock", mock.Mock(side_effect=AssertionError("a lock is taken")))
+        assert state_of_load() == "broken"
+    assert (intact / manifest.LOCK_NAME).stat().st_mtime_ns == before.st_mtime_ns
+    with manifest.hold_writer_lock(intact):
+        assert state_of_load() == "loading"
+
+
 def test_a_backup_that_was_killed_in_its_first_step_can_be_repeated(
     intact: Path, tmp_path: Path, no_sync: None
 ) -> None:
