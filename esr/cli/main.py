@@ -15,13 +15,15 @@ from collections.abc import Iterator, MutableMapping
 from contextlib import contextmanager
 from importlib import import_module
 from io import TextIOWrapper
+from pathlib import Path
 from typing import Any
 
 import click
 
 import esr
 from esr.cli.options import login_options, use_login
-from esr.errors import EsrError
+from esr.errors import EsrError, UsageError
+from esr.locks import require_locks
 from esr.processes import allow_open_files, set_environment
 
 
@@ -142,7 +144,38 @@ class LazyCommands(MutableMapping[str, click.Command]):
         return len(COMMANDS)
 
 
+_WITH_PAGE = ("serve", "keys")
+"""The commands that import the package of the page."""
+
+
+def _import_page() -> None:
+    """Import the package `webui` that was installed with esr.
+
+    Another package of that name may come first on the path: that of a program in the current folder.
+    """
+    from importlib.machinery import PathFinder  # every search imports this module
+    from importlib.util import module_from_spec
+
+    require_locks()
+    beside = Path(__file__).resolve().parents[2]
+    loaded = sys.modules.get("webui")
+    if loaded is not None:
+        others = [path for path in getattr(loaded, "__path__", ()) if Path(path).resolve().parent != beside]
+        if others:
+            raise UsageError(
+                f"another package named webui is imported already, from {others[0]}: "
+                f"call esr {' and esr '.join(_WITH_PAGE)} in a process of its own"
+            )
+        return
+    spec = PathFinder.find_spec("webui", [str(beside)])
+    if spec is not None and spec.origin is not None and spec.loader is not None:
+        sys.modules["webui"] = module = module_from_spec(spec)
+        spec.loader.exec_module(module)
+
+
 def _import_command(name: str) -> click.Command:
+    if name in _WITH_PAGE:
+        _import_page()
     with pause_collections(), set_environment({_THREADS: os.environ.get(_THREADS, "1")}):
         module = import_module(f"esr.{COMMANDS[name]}")
     return next(

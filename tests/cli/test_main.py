@@ -591,3 +591,29 @@ def test_texts_of_documents_do_not_control_the_terminal(tmp_path: Path) -> None:
 def test_a_missing_folder_is_reported_before_any_work(tmp_path: Path) -> None:
     with pytest.raises(EsrError, match="create the folder"):
         check_output(tmp_path / "no" / "out")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("arguments", "status"), [(["keys", "list", "--file", "none"], 1), (["serve", "--index", "none"], 1)]
+)
+def test_a_package_of_the_same_name_beside_a_program_does_not_hide_the_page(
+    arguments: list[str], status: int, tmp_path: Path
+) -> None:
+    for name in ("webui", "index_templates"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text("raise ImportError('not of esr')\n")
+    program = f"from esr.cli import main; main({arguments!r}, prog_name='esr')"
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, len(done.stderr.splitlines())) == (status, 1), done.stderr
+    assert "none" in done.stderr
+
+
+@pytest.mark.slow
+def test_another_package_of_the_name_of_the_page_that_is_imported_already_is_named(tmp_path: Path) -> None:
+    (tmp_path / "webui").mkdir()
+    (tmp_path / "webui" / "__init__.py").touch()
+    program = "import webui; from esr.cli import main; main(['serve', '--index', 'none'], prog_name='esr')"
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 2 and len(done.stderr.splitlines()) == 1, done.stderr
+    assert str(tmp_path) in done.stderr and "esr serve" in done.stderr
