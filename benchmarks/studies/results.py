@@ -3,8 +3,8 @@
     python -m benchmarks.studies.results COLLECTIONS --work FOLDER
 
 COLLECTIONS is a folder with squad-small, squadshifts-medium and wice-dev, each with docs.jsonl.gz, topics.tsv
-and qrels.txt.gz; they are not in the project. FOLDER stores indexes and figures, so that an interrupted call
-resumes. All tables and verdicts are computed from the figures.
+and qrels.txt.gz; `python -m tools.build_collections` builds them. FOLDER stores indexes and figures, so
+that an interrupted call resumes. All tables and verdicts are computed from the figures.
 
 With --without-parses, the tables and verdicts that need no enrichment are printed, and no page is written.
 """
@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import gzip
-import random
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -38,9 +37,9 @@ from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import open_searcher
 from esr.ranking.signals import RankingSignal
 from esr.wording import table_lines
+from tools.build_collections import SAMPLE_SIZE, choose_topics
 
 COLLECTIONS = ("squad-small", "squadshifts-medium", "wice-dev")
-TOPICS = 400
 MEASURES = ("AP", "P@10", "RR")
 LEXICAL = {
     name: ranking
@@ -59,6 +58,12 @@ PRIORS = {
         ("2si document", "2si", "document"),
     )
 }
+BM25 = {
+    "tfisf": Ranking("tfisf"),
+    "bm25": Ranking("bm25"),
+    "bm25 k1=0.9 b=0.4": Ranking("bm25", params={"k1": 0.9, "b": 0.4}),
+}
+"""BM25 with esr's default parameters, and with those that Anserini and Pyserini have."""
 _DEFAULT_2SI = {"mu": 30.0, "lambda": 0.25, "nu": 0.2}
 DEPENDENCE = {
     "tdsr": Ranking("tdsr"),
@@ -79,13 +84,14 @@ WITH_SIGNALS = {
 """The default model with signals at their default weights."""
 CURVES = (*REFERENCES, "tdsr, ties by tfisf", "mrf_sdm, f_I tfisf", "mrf_fdm, f_I tfisf")
 TARGET = Path(__file__).resolve().parents[2] / "docs" / "results.md"
-HEAD = """# Results
+HEAD = f"""# Results
 
 Every model in every context on three development collections: Wikipedia paragraphs with questions
 (squad-small), the same for Wikipedia, Reddit and Amazon text (squadshifts-medium), and web pages with claims
-and the sentences that support them (wice-dev). The collections are not in the project. Each has 400 random
-topics (wice-dev all of its 305), English stems, titles in the context, and rankings of 1,000 sentences.
-`python -m benchmarks.studies.results` writes all tables and verdicts.
+and the sentences that support them (wice-dev). [Collections](collections.md#the-collections-of-the-results)
+says how to build them. Each has {SAMPLE_SIZE} random topics (wice-dev all of its 305), English stems, titles
+in the context, and rankings of 1,000 sentences. `python -m benchmarks.studies.results` writes all tables and
+verdicts.
 
 Each ranking is listed three times:
 
@@ -118,6 +124,7 @@ def main() -> None:
     }
     plans = [
         ComparisonPlan(collections, LEXICAL, MEASURES, parameters=tuple(SOURCES)),
+        ComparisonPlan(collections, BM25, MEASURES),
         ComparisonPlan(collections, PRIORS, MEASURES),
     ]
     if parses:
@@ -145,12 +152,10 @@ def prepare_collection(source: Path, work: Path, enrich: bool = True) -> Collect
             with open_searcher(str(index)) as searcher:
                 run_enrichment(searcher.index, Enricher(analyzer="english-stem"), workers=2)
     if not topics.exists():
-        with gzip.open(qrels, "rt", encoding="utf-8") as lines:
-            judged = {line.split()[0] for line in lines if int(line.split()[3]) > 0}
-        with (source / "topics.tsv").open(encoding="utf-8") as file:
-            judged_lines = [line for line in file if line.split()[0] in judged]
-        random.Random(1).shuffle(judged_lines)
-        topics.write_text("".join(judged_lines[:TOPICS]), "utf-8")
+        lines = (source / "topics.tsv").read_text("utf-8").splitlines(keepends=True)
+        with gzip.open(qrels, "rt", encoding="utf-8") as judgements:
+            sample = choose_topics(lines, judgements)
+        topics.write_text("".join(sample), "utf-8")
     return Collection(str(index), str(topics), str(qrels))
 
 
@@ -174,6 +179,7 @@ def _render(figures: Figures, parses: bool) -> Iterator[str]:
     for measure in MEASURES:
         yield f"## {measure}\n"
         yield from _table(figures, measure, list(LEXICAL), list(SOURCES))
+    yield from _render_bm25(figures)
     yield "## Priors over a whole collection\n"
     yield "AP with default parameters; the prior has weight 1. The papers rank within a few documents.\n"
     yield from _table(figures, "AP", list(PRIORS), ["default"])
@@ -190,6 +196,14 @@ def _render(figures: Figures, parses: bool) -> Iterator[str]:
     ]
     yield from table_lines(["claim", *COLLECTIONS], rows)
     yield ""
+
+
+def _render_bm25(figures: Figures) -> Iterator[str]:
+    yield "## BM25 with the parameters of Anserini\n"
+    yield "esr's default is k1 1.2 and b 0.75. Anserini and Pyserini have k1 0.9 and b 0.4.\n"
+    for measure in MEASURES:
+        yield f"{measure}:\n"
+        yield from _table(figures, measure, list(BM25), ["default"])
 
 
 def _render_dependence(figures: Figures) -> Iterator[str]:
