@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         IndexMissing,
         IndexUnusable,
         InputError,
+        NotFound,
         UsageError,
     )
     from esr.following.timeline import Peak, Series, Timeline
@@ -79,6 +80,7 @@ __all__ = [
     "LoginOptions",
     "NameNetwork",
     "NamePage",
+    "NotFound",
     "Peak",
     "Quotation",
     "Quotations",
@@ -99,7 +101,8 @@ __all__ = [
 ]
 __version__ = "0.2.0"
 _MODULES = {
-    "esr.errors": "EngineUnreachable EsrError IndexClosed IndexMissing IndexUnusable InputError UsageError",
+    "esr.errors": "EngineUnreachable EsrError IndexClosed IndexMissing IndexUnusable InputError NotFound "
+    "UsageError",
     "esr.corpus.collocations": "Collocation Collocations Contrasted ContrastedCollocations",
     "esr.corpus.concordance": "Concordance Line",
     "esr.corpus.names_and_quotes": "Quotation Quotations Companion ListedName NameNetwork NamePage",

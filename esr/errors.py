@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 
@@ -16,6 +16,10 @@ class UsageError(EsrError):
     """The call itself is wrong: an unknown model, a parameter out of range, an empty query."""
 
     exit_code = 2
+
+
+class NotFound(UsageError):
+    """What the call names is not in the index: a document, a sentence, a name, a generation, a hit."""
 
 
 class InputError(EsrError):
@@ -54,10 +58,16 @@ class EngineUnreachable(EsrError):
     """The engine did not answer, or not in time."""
 
 
-def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
-    """The error for an unknown name, with the nearest known one."""
+def unknown(
+    kind: str, name: str, known: Iterable[str], *, elsewhere: Mapping[str, str] = {}, similarity: float = 0.5
+) -> UsageError:
+    """The error for an unknown name, with the nearest known one.
+
+    `elsewhere` maps names that other programs use to known ones, which take precedence over the nearest.
+    """
     names = sorted(known)
-    nearest = find_nearest(name, names)
+    other = elsewhere.get(name)
+    nearest = other if other in names else find_nearest(name, names, similarity)
     hint = f"did you mean {nearest!r}?" if nearest else f"known: {', '.join(names) or 'none'}"
     return UsageError(f"unknown {kind} {name!r}: {hint}")
 

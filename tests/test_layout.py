@@ -19,7 +19,7 @@ from tests.conftest import LONGEST
 
 ROOT = Path(__file__).resolve().parent.parent
 
-BASE = "errors extras locks processes progress registry resources stdlib wording"
+BASE = "errors extras locks processes progress registry resources stdlib tables wording"
 """Modules of `esr` itself that know nothing of the rest: every folder may import them."""
 MAY_IMPORT = {
     "esr/plans": "",

@@ -99,12 +99,12 @@ def enrich(
     vector_index: bool,
     aliases_file: Path | None,
 ) -> None:
-    """Compute features, names, parses and vectors of sentences.
+    """Compute features, names, parses, vectors and quotations of sentences.
 
     They are stored in the index. Searches continue meanwhile. Documents that the same tools have enriched are
     skipped, so an interrupted run resumes where it stopped. Each document is read by the spaCy model of its
     language: see docs/features.md. One without an installed model gets only the features that need none.
-    Vectors are computed where --only names them: docs/meaning.md.
+    Vectors and quotations are computed where --only names them: docs/meaning.md, docs/quotations.md.
 
     Names that an older version of esr has stored are grouped without being searched for again. The index
     keeps the table of aliases until another is given.

@@ -28,6 +28,8 @@ from esr.plans.plan import AllOf, Condition, Not
 from esr.query import ParsedQuery
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
+from esr.tables import Table, to_columns
+from esr.wording import flatten_row
 
 WINDOW, COLLOCATIONS, MIN_COUNT = 5, 50, 5
 """Defaults: words on each side, collocations shown, and minimum occurrences of a term near the node."""
@@ -139,7 +141,7 @@ class Collocation(Struct, frozen=True):
     measures: Mapping[str, float]
 
 
-class Collocations(Struct, frozen=True):
+class Collocations(Table, Struct, frozen=True):
     """Collocations, best first. `node` counts the occurrences of the node in `sentences` sentences."""
 
     collocations: Sequence[Collocation]
@@ -150,6 +152,11 @@ class Collocations(Struct, frozen=True):
         """`{"node", "sentences", "collocations": [{"word", "term", "near", "frequency", "measures"}]}`"""
         collocations = [structs.asdict(each) for each in self.collocations]
         return {"node": self.node, "sentences": self.sentences, "collocations": collocations}
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return a table with a row for each word and a column for each measure."""
+        names = ("word", "term", "near", "frequency", *MEASURES)
+        return to_columns(names, [flatten_row(structs.asdict(each)) for each in self.collocations])
 
 
 class Contrasted(Struct, frozen=True):
@@ -168,7 +175,7 @@ class Contrasted(Struct, frozen=True):
     log_ratio: float
 
 
-class ContrastedCollocations(Struct, frozen=True):
+class ContrastedCollocations(Table, Struct, frozen=True):
     """The units that are more frequent near the node in one part of its sentences, most significant first.
 
     `node` and `sentences` are pairs: the occurrences of the node and the sentences with it, in both parts.
@@ -181,6 +188,12 @@ class ContrastedCollocations(Struct, frozen=True):
     def as_dict(self) -> dict[str, Any]:
         """`{"node", "sentences", "collocations": [{"word", "term", "near", "other", "log_ratio", ...}]}`"""
         return structs.asdict(self) | {"collocations": [structs.asdict(each) for each in self.collocations]}
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return a table with a row for each word."""
+        names = ("word", "term", "near", "other", "per_million", "per_million_other")
+        rows = [flatten_row(structs.asdict(each)) for each in self.collocations]
+        return to_columns((*names, "log_likelihood", "log_ratio"), rows)
 
 
 class Reach(Struct, frozen=True):

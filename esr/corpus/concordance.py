@@ -26,6 +26,7 @@ from esr.ranking.answers import require_record
 from esr.ranking.prepared_query import PreparedQuery
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
+from esr.tables import Table, to_columns
 from esr.text.analyzer import get_analyzer
 from esr.text.analyzer_definitions import WORDS_ANALYZER
 from esr.text.term_spans import word_span
@@ -84,7 +85,7 @@ class Line(Struct, frozen=True):
     url: str | None
 
 
-class Concordance(Struct, frozen=True):
+class Concordance(Table, Struct, frozen=True):
     """Lines in order, from the first `read` of the `sentences` that match, or from a sample."""
 
     lines: Sequence[Line]
@@ -95,6 +96,10 @@ class Concordance(Struct, frozen=True):
         """`{"sentences", "read", "lines": [{"sentence_id", "left", "node", "right", ...}]}`"""
         lines = [structs.asdict(line) for line in self.lines]
         return {"sentences": self.sentences, "read": self.read, "lines": lines}
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return a table with a row for each line."""
+        return to_columns(Line.__struct_fields__, [structs.asdict(line) for line in self.lines])
 
 
 _ORDINALS = {1: "first", 2: "second", 3: "third"}

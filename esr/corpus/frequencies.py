@@ -28,6 +28,8 @@ from esr.ranking.prepared_query import PreparedQuery
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
 from esr.stdlib import batched
+from esr.tables import Table, to_columns
+from esr.wording import flatten_row
 
 Grouping = Literal["month", "source", "year", "week", "day"]
 GROUPINGS: tuple[Grouping, ...] = get_args(Grouping)
@@ -48,7 +50,7 @@ class Frequency(Struct, frozen=True):
     sentences: int
 
 
-class Frequencies(Struct, frozen=True):
+class Frequencies(Table, Struct, frozen=True):
     """One or several queries over the same groups: periods in order and without gaps, or sources by name.
 
     `words` counts the terms of each group that pass the filters, the base of rates; `all_words` counts all.
@@ -92,6 +94,10 @@ class Frequencies(Struct, frozen=True):
                 for series in self.series
             ],
         }
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return a table with the columns TABLE_COLUMNS and a row for each group of each query."""
+        return to_columns(TABLE_COLUMNS, self.rows())
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a table with the columns TABLE_COLUMNS and a row for each group of each query."""
@@ -207,7 +213,7 @@ class KeyWord(Struct, frozen=True):
     percent_difference: float | None
 
 
-class KeyWords(Struct, frozen=True):
+class KeyWords(Table, Struct, frozen=True):
     """Key words of a part of the collection. `sizes` are the numbers of terms of both parts."""
 
     words: Sequence[KeyWord]
@@ -216,6 +222,16 @@ class KeyWords(Struct, frozen=True):
     def as_dict(self) -> dict[str, Any]:
         """`{"sizes", "words": [{"word", "term", "own", "other", "log_likelihood", "log_ratio", ...}]}`"""
         return {"sizes": list(self.sizes), "words": [structs.asdict(word) for word in self.words]}
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return a table with a row for each word."""
+        return to_columns(_WORD_COLUMNS, [flatten_row(structs.asdict(word)) for word in self.words])
+
+
+_WORD_COLUMNS = (
+    *("word", "term", "own", "other", "per_million", "per_million_other"),
+    *("log_likelihood", "log_ratio", "percent_difference"),
+)
 
 
 def find_key_words(

@@ -15,7 +15,7 @@ from msgspec import Struct, structs, to_builtins
 from msgspec.structs import replace
 
 from esr.corpus.collocations import log_dice, log_likelihood
-from esr.errors import UsageError
+from esr.errors import NotFound, UsageError
 from esr.following.timeline import count_periods, name_of
 from esr.index.contract import Index
 from esr.index.filters import (
@@ -36,6 +36,7 @@ from esr.ranking.prepared_query import Answer
 from esr.ranking.query_report import find_written
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, UnsearchableQuery
+from esr.tables import Table, to_columns
 from esr.text.document import Quote
 
 NAMES, COMPANIONS, SENTENCES, MAX_NETWORK = 50, 20, 5, 500
@@ -207,14 +208,14 @@ def read_name(
 
     It has at most `sentences` sentences about the name, and as many quotations. If the text may mean several
     names, the page is that of the name with this exact form, or else of the most frequent one. Raises
-    UsageError if the index has no such name.
+    NotFound if the index has no such name.
     """
     snapshot = searcher.snapshot()
     index, wanted = snapshot.index, parse_name_filter(text)
     names = [name for name in find_meant(index, wanted.key) if name.has_type(wanted.type)]
     if not names:
         unknown = find_unknown_filters(index, Filters(entities=(text,)))
-        raise UsageError(unknown[0].message if unknown else f"unknown name {text!r}")
+        raise NotFound(unknown[0].message if unknown else f"unknown name {text!r}")
     own = next((name for name in names if wanted.key in name.keys), None)
     name = own or min(names, key=lambda each: (-each.sentences, each.key))
     mentions, alone = HasEntity((NameKey(name.key),)), Filters(entities=(NameKey(name.key),))
@@ -337,7 +338,7 @@ class Quotation(Struct, frozen=True):
     previous: str | None
 
 
-class Quotations(Struct, frozen=True):
+class Quotations(Table, Struct, frozen=True):
     """The quotations found, in order. `sentences` counts all sentences that match."""
 
     quotations: list[Quotation]
@@ -347,6 +348,10 @@ class Quotations(Struct, frozen=True):
         """Return the quotations as JSON."""
         data: dict[str, Any] = to_builtins(self)
         return data
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return a table with a row for each quotation."""
+        return to_columns(Quotation.__struct_fields__, [structs.asdict(each) for each in self.quotations])
 
 
 def find_quotations(

@@ -69,7 +69,7 @@ from esr.elastic.write.enrichment import (
     open_enrichment,
     summarize_enrichment,
 )
-from esr.errors import EngineUnreachable, EsrError, UsageError
+from esr.errors import EngineUnreachable, EsrError, NotFound, UsageError
 from esr.index.contract import Index, LengthGroups, Result, Similarities, SimilarityRescoring, check_sentences
 from esr.index.filters import (
     DayCounts,
@@ -421,7 +421,7 @@ class ElasticsearchSnapshot:
     def document(self, document_id: str) -> Document:
         found = self.find_documents([document_id])
         if not found:
-            raise UsageError(f"there is no document {document_id!r} in {self.where}")
+            raise NotFound(f"there is no document {document_id!r} in {self.where}")
         return found[document_id]
 
     def documents(self) -> Iterator[Document]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from esr.errors import EsrError, IndexClosed, IndexMissing, IndexUnusable, UsageError, to_one_line
+from esr.errors import EsrError, IndexClosed, IndexMissing, IndexUnusable, NotFound, UsageError, to_one_line
 from esr.folder.format import manifest
 from esr.folder.format.files import size_on_disk
 from esr.folder.format.manifest import Part, SegmentDamaged, parts_of, require_intact
@@ -430,7 +430,7 @@ class FolderSnapshot:
     def document(self, document_id: str) -> Document:
         found = self.find_documents([document_id])
         if not found:
-            raise UsageError(f"there is no document {document_id!r} in {self.where}")
+            raise NotFound(f"there is no document {document_id!r} in {self.where}")
         return found[document_id]
 
     def find_documents(self, ids: Collection[str]) -> dict[str, Document]:
@@ -488,7 +488,7 @@ class FolderSnapshot:
         for id in ids:
             location = find_sentence(snapshot, id)
             if location is None:
-                raise UsageError(f"there is no sentence {id!r} in {self.where}")
+                raise NotFound(f"there is no sentence {id!r} in {self.where}")
             locations.append(location)
         return locations
 

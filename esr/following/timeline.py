@@ -24,6 +24,7 @@ from esr.index.hits import Hit
 from esr.index.language import unite_languages
 from esr.ranking.answers import hit_dict
 from esr.ranking.prepared_query import PreparedQuery
+from esr.tables import Table, to_columns
 
 Interval = Literal["day", "week", "month", "year"]
 INTERVALS: tuple[Interval, ...] = get_args(Interval)
@@ -110,7 +111,7 @@ class Series:
 
 
 @dataclass(frozen=True, slots=True)
-class Timeline:
+class Timeline(Table):
     """One or several queries over the same periods, in order and without gaps.
 
     `sentences` counts all sentences of each period that pass the filters, the base of rates.
@@ -125,6 +126,18 @@ class Timeline:
         """Return sentences per million of the period's sentences; 0 for an empty period."""
         pairs = zip(series.counts, self.sentences, strict=True)
         return [1e6 * count / of if of else 0.0 for count, of in pairs]
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return a table with the columns TABLE_COLUMNS and a row for each period of each query."""
+        return to_columns(TABLE_COLUMNS, self.rows())
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the rows of this table."""
+        return [
+            dict(zip(TABLE_COLUMNS, (series.query, *row), strict=True))
+            for series in self.series
+            for row in zip(self.periods, series.counts, self.sentences, self.rates(series), strict=True)
+        ]
 
     def as_dict(self) -> dict[str, Any]:
         """`{"interval", "periods", "sentences", "series": [{"query", "counts", "rates", "total", ...}]}`.
@@ -228,11 +241,8 @@ def _count(days: Sequence[int], interval: Interval) -> int:
 
 
 def timeline_rows(timeline: Timeline) -> list[dict[str, str]]:
-    """A table with the columns TABLE_COLUMNS and a row for each period of each query."""
+    """The rows of a timeline as texts, for files."""
     return [
-        dict(zip(TABLE_COLUMNS, (series.query, period, str(count), str(of), f"{rate:.3f}"), strict=True))
-        for series in timeline.series
-        for period, of, count, rate in zip(
-            timeline.periods, timeline.sentences, series.counts, timeline.rates(series), strict=True
-        )
+        {name: f"{cell:.3f}" if isinstance(cell, float) else str(cell) for name, cell in row.items()}
+        for row in timeline.rows()
     ]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from operator import index
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, SupportsIndex
 
 from msgspec import Struct
 from msgspec.structs import force_setattr, replace
@@ -58,8 +58,11 @@ NameUnit = Literal["sentences", "documents"]
 DayCounts = Mapping[int, int]
 """The number of sentences by day, in days since 1970-01-01 in UTC."""
 Moment = int | str | date
-"""Milliseconds since the epoch, an ISO 8601 date such as "2024-01", or a date or datetime; in UTC
-by default."""
+"""An ISO 8601 date such as "2024-01", a date or datetime, a year such as 2024, or milliseconds since 1970; in
+UTC by default."""
+_SMALLEST_MILLISECONDS = 10**11
+"""Smallest absolute number that `read_filters` takes for milliseconds. Smaller ones are more often a year, a
+day such as 20240131, or seconds."""
 Texts = str | Iterable[str]
 """One text, or several."""
 
@@ -184,10 +187,10 @@ def read_filters(filters: Filters | Mapping[str, Any] | None) -> Filters:
         for name in ("source", "document", "entity", *ATTRIBUTES)
     }
     values[META] = _read_metadata(filters.get(META))
-    starts = [_read_moment(f"filter {name!r}", filters.get(name), parse_date_start) for name in _STARTS]
-    before = _read_moment("filter 'before'", filters.get("before"), parse_date_start)
+    starts = [_read_date(name, filters.get(name), parse_date_start) for name in _STARTS]
+    before = _read_date("before", filters.get("before"), parse_date_start)
     ends = [
-        _read_moment("filter 'to'", filters.get("to"), parse_date_end),
+        _read_date("to", filters.get("to"), parse_date_end),
         None if before is None else before - 1,
     ]
     return Filters(
@@ -198,6 +201,20 @@ def read_filters(filters: Filters | Mapping[str, Any] | None) -> Filters:
         values["entity"],
         build_attribute_filters({name: values[name] for name in ATTRIBUTES}, values[META]),
     )
+
+
+def _read_date(filter: str, value: Any, parse: Callable[[str], int]) -> int | None:
+    """The moment that a person or a program wrote as a filter. A number of four digits is a year."""
+    name = f"filter {filter!r}"
+    if isinstance(value, SupportsIndex) and not isinstance(value, bool):
+        value = index(value)
+        if 1000 <= value <= 9999:
+            value = str(value)
+        elif abs(value) < _SMALLEST_MILLISECONDS:
+            raise UsageError(
+                f"{name} is a date such as '2024-01-31', a year, or milliseconds since 1970, not {value!r}"
+            )
+    return _read_moment(name, value, parse)
 
 
 def _read_moment(name: str, value: Any, parse: Callable[[str], int]) -> int | None:

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from msgspec import Struct, field
 
-from esr.errors import UsageError
+from esr.errors import NotFound, UsageError
 
 SERVING = "serving"
 KEPT = "kept"
@@ -167,7 +167,7 @@ def _find(generations: Sequence[Generation], name: str, where: str) -> Generatio
         if generation.name == name:
             return generation
     available = ", ".join(generation.name for generation in generations) or "none"
-    raise UsageError(f"there is no generation {name!r} at {where}: available are {available}")
+    raise NotFound(f"there is no generation {name!r} at {where}: available are {available}")
 
 
 OnProgress = Callable[[int, int], None]

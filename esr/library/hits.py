@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn, overload
+from operator import index
+from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, overload
 
-from esr.errors import UsageError
-from esr.extras import require
+from esr.errors import NotFound, UsageError
 from esr.index import hits as index_hits
 from esr.index.filters import Filters, UnknownFilter
 from esr.index.hits import SentenceRecord
 from esr.ranking.answers import hit_dict
 from esr.ranking.prepared_query import Answer, PreparedQuery
 from esr.stdlib import cached_property
+from esr.tables import Table
 from esr.text.addresses import web_url
 from esr.text.document import Document
 from esr.text.term_spans import Span, find_spans
+from esr.wording import count
 
 if TYPE_CHECKING:
-    import pandas
-    import polars
-
     from esr.ranking.explanation.explanation import Explanation
+    from esr.ranking.query_report import MatchCounts
 
 COLUMNS = (
     *("rank", "score", "id", "document_id", "position", "text", "title", "date", "source", "url"),
@@ -43,7 +43,7 @@ class Hit:
     @property
     def rank(self) -> int:
         """The position in the answer, from 1."""
-        return self._place + 1
+        return self._hits._offset + self._place + 1
 
     @property
     def score(self) -> float:
@@ -191,7 +191,7 @@ class Hit:
         return self._hits._raw[self._place]._replace(record=self._record)
 
 
-class Hits(Sequence[Hit]):
+class Hits(Table, Sequence[Hit]):
     """The answer to a search: hits, best first, ties in the order of the collection.
 
     All later reads are from the state of the index that was searched, until its generation is deleted. A
@@ -204,16 +204,36 @@ class Hits(Sequence[Hit]):
         answer: Answer,
         filters: Filters,
         folded: Mapping[str, Sequence[index_hits.Hit]] | None = None,
+        offset: int = 0,
     ) -> None:
         self._prepared, self._answer, self._filters = prepared, answer, filters
         self._raw = answer.hits
         self._repeats = folded or {}
+        self._offset = offset
         self._documents: dict[str, Document] = {}
 
     @property
     def total(self) -> int:
-        """The number of all sentences that the ranking considered."""
+        """The number of candidates: the sentences that the ranking considered.
+
+        A ranking with a context also considers sentences whose neighbours or document have the words:
+        `any_word` counts those with a word of the query in the sentence itself.
+        """
         return self._answer.total
+
+    @property
+    def any_word(self) -> int | None:
+        """The number of sentences with any of the query's words, as in the API; None without words.
+
+        They satisfy the filters, and the required and excluded clauses of the query. They are counted when
+        they are first asked for.
+        """
+        return self._counts.any_word
+
+    @property
+    def all_words(self) -> int | None:
+        """The number of sentences with all of the query's words, as in the API: see `any_word`."""
+        return self._counts.all_words
 
     @property
     def took_ms(self) -> float:
@@ -259,7 +279,7 @@ class Hits(Sequence[Hit]):
 
         Fields are `source`, `month`, `author`, `section`, `keyword`, keys of the metadata such as
         `meta.desk`, and the types of names (`person`, `organization`, `place` and others; after
-        `index.enrich`). All sentences with a word of the query count, not only the hits. A field is counted
+        `index.enrich`). The sentences are those that `any_word` counts, not only the hits. A field is counted
         without the search's filter on it, so the counts say how many sentences other values would give.
         Raises UsageError for an unknown field.
         """
@@ -275,30 +295,15 @@ class Hits(Sequence[Hit]):
         """Explain a sentence's score as the sum of its parts. `print` shows them as a table.
 
         `hit` is one of the hits, its zero-based position, or the id of any sentence of the index. Raises
-        UsageError for an unknown id.
+        NotFound for an unknown id, or a position behind the last hit.
         """
         from esr.ranking.explanation.explain import explain
 
-        id = hit if isinstance(hit, str) else self[hit].id if isinstance(hit, int) else hit.id
-        return explain(self._query, id, self._filters)
+        return explain(self._query, self._find_id(hit), self._filters)
 
     def as_dicts(self) -> list[dict[str, Any]]:
         """Return the hits as JSON, with the names of the API and of `esr search --json`."""
         return [hit.as_dict() for hit in self]
-
-    def to_pandas(self) -> pandas.DataFrame:
-        """Return the hits as a data frame of pandas: a row for each, with attributes of `Hit` as columns."""
-        require("to_pandas", "pandas")
-        import pandas
-
-        return pandas.DataFrame(self._columns())
-
-    def to_polars(self) -> polars.DataFrame:
-        """Return the hits as a data frame of polars: a row for each, with attributes of `Hit` as columns."""
-        require("to_polars", "polars")
-        import polars
-
-        return polars.DataFrame(self._columns())
 
     def __repr__(self) -> str:
         shown = "".join(f"\n{hit.rank:>3}  {hit.score:9.4f}  {hit.text}" for hit in self[:_SHOWN])
@@ -317,12 +322,34 @@ class Hits(Sequence[Hit]):
             f"<p>{len(self):,} of {self.total:,} candidates, {self.took_ms:.0f} ms</p>"
         )
 
-    def _columns(self) -> dict[str, list[Any]]:
+    def columns(self) -> dict[str, list[Any]]:
+        """Return a table with a row for each hit, with attributes of `Hit` as columns."""
+
         def read(hit: Hit, name: str) -> Any:
             value = getattr(hit, name)
             return list(value) if isinstance(value, tuple) else value
 
         return {name: [read(hit, name) for hit in self] for name in COLUMNS}
+
+    def _find_id(self, hit: int | str | Hit) -> str:
+        if isinstance(hit, str | Hit):
+            return hit if isinstance(hit, str) else hit.id
+        if isinstance(hit, bool) or not isinstance(hit, SupportsIndex):
+            raise UsageError(f"a sentence is a hit, its position or its id, not {hit!r}")
+        if not -len(self) <= (position := index(hit)) < len(self):
+            raise NotFound(f"there is no hit {position}: the answer has {count(len(self), 'hit')}, from 0 on")
+        return self[position].id
+
+    def read(self) -> Hits:
+        """Read the texts of the hits now, if the search did not, and return the same hits."""
+        _ = self._records
+        return self
+
+    @cached_property
+    def _counts(self) -> MatchCounts:
+        from esr.ranking.query_report import count_matches
+
+        return count_matches(self._query, self._filters)
 
     @property
     def _query(self) -> PreparedQuery:

@@ -13,6 +13,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypedDict
 
+import numpy as np
+
 from esr import models
 from esr.errors import EsrError, UsageError, unknown
 from esr.index.filters import NO_FILTERS, Filters, Moment, Texts, read_filters
@@ -26,10 +28,11 @@ Number = float | int | str
 class SearchOptions(TypedDict, total=False):
     """How a search is limited, and how it ranks. All options may be left out.
 
-    Filters: `after` and `before` are dates as in the query language ("2017", "2017-03", "2017-03-15", a date
-    or a datetime, in UTC): `after` includes the date, `before` does not. `to` includes it. `source`,
-    `author`, `section`, `keyword`, `document` and `entity` are one text or several; a sentence needs one of
-    them. `meta` maps keys of the metadata to such texts. `entity` may name a type: "person:Angela Merkel".
+    Filters: `after` and `before` are dates as in the query language ("2017", "2017-03", "2017-03-15"), dates
+    or datetimes of Python, or years as numbers, in UTC: `after` includes the date, `before` does not. `to`
+    includes it. `source`, `author`, `section`, `keyword`, `document` and `entity` are one text or several; a
+    sentence needs one of them. `meta` maps keys of the metadata to such texts. `entity` may name a type:
+    "person:Angela Merkel".
 
     Query: `require="all"` requires every word in the sentence. `literal=True` reads the query as words,
     without syntax. `query_language` is the language of the query, such as "de", for an index by language; by
@@ -120,8 +123,12 @@ class SearchSettings(NamedTuple):
 _DEFAULT = Ranking()
 
 
-def read_search_options(options: Mapping[str, Any]) -> SearchSettings:
-    """Parse the options of a search. Raises UsageError for an unknown option or a bad value."""
+def read_search_options(options: Mapping[str, Any], *own: str) -> SearchSettings:
+    """Parse the options of a search. Raises UsageError for an unknown option or a bad value.
+
+    `own` are the other keywords of the call, which a hint may name.
+    """
+    check_flags(options)
     given = {name: value for name, value in options.items() if value is not None}
     if not given:
         return SearchSettings(_DEFAULT, NO_FILTERS, False, False)
@@ -133,10 +140,10 @@ def read_search_options(options: Mapping[str, Any]) -> SearchSettings:
         raise UsageError(f"require is 'all' or None, not {require!r}")
     if given:
         known = frozenset(p.name for model in models.MODELS.values() for p in model.parameters)
-        params = {name.removesuffix("_"): value for name, value in given.items()}
-        for name in params:
-            if name not in known:
-                raise unknown("option", name, (*FILTERS, *RANKING, *QUERY, *known))
+        params = {_parameter(name): value for name, value in given.items()}
+        for name in given:
+            if _parameter(name) not in known:
+                raise _unknown_option(name, (*FILTERS, *RANKING, *QUERY, *known, *own))
         ranking["params"] = params
     with named_as_keywords():
         return SearchSettings(
@@ -254,16 +261,58 @@ class EnrichOptions(TypedDict, total=False):
 
 
 def check_names(options: Mapping[str, Any], known: Iterable[str]) -> None:
-    """Raise UsageError for an unknown option, with the nearest known one."""
+    """Raise UsageError for an unknown option, with the nearest known one, or for a flag that is not one."""
     names = tuple(known)
     for name in options:
         if name not in names:
-            raise unknown("option", name, names)
+            raise _unknown_option(name, names)
+    check_flags(options)
+
+
+def check_flags(options: Mapping[str, Any]) -> None:
+    """Raise UsageError for a flag that is neither True nor False, such as literal="no"."""
+    for name, value in options.items():
+        if name in _FLAGS:
+            check_flag(name, value)
+
+
+def check_flag(name: str, value: Any) -> None:
+    """Raise UsageError unless the value is True, False, or None for a flag that is not given."""
+    if value is not None and not isinstance(value, bool | np.bool_):
+        raise UsageError(f"{name} is True or False, not {value!r}")
+
+
+_ELSEWHERE = {
+    **dict.fromkeys(("limit", "n", "size", "top_k", "topk", "num_results", "max_results"), "k"),
+    **dict.fromkeys(("start", "skip"), "offset"),
+    **dict.fromkeys(("from", "from_", "since", "date_from", "start_date"), "after"),
+    **dict.fromkeys(("until", "date_to", "end_date"), "to"),
+    **dict.fromkeys(("sources", "publisher"), "source"),
+    **dict.fromkeys(("language", "lang"), "query_language"),
+}
+"""Options by the names that other programs give them."""
+_SIMILAR = 0.7
+"""Least similarity of an option that a hint names: shorter names agree by chance in half of their letters."""
+
+
+def _unknown_option(name: str, known: Iterable[str]) -> UsageError:
+    return unknown("option", name, known, elsewhere=_ELSEWHERE, similarity=_SIMILAR)
+
+
+def _parameter(keyword: str) -> str:
+    """The parameter of a model for its keyword: `lambda_` is the parameter lambda."""
+    return "lambda" if keyword == "lambda_" else keyword
 
 
 _OPTION = re.compile(r"(?<![\w-])--([a-z]+(?:-[a-z]+)*)")
-_KEYWORDS = frozenset(
-    name for options in (SearchOptions, LoadOptions, EnrichOptions) for name in options.__annotations__
+_TYPES: Mapping[str, Any] = {
+    name: annotation
+    for options in (SearchOptions, LoadOptions, EnrichOptions)
+    for name, annotation in options.__annotations__.items()
+}
+_KEYWORDS = frozenset(_TYPES)
+_FLAGS = frozenset(
+    name for name, type in _TYPES.items() if getattr(type, "__forward_arg__", type) == "bool | None"
 )
 
 

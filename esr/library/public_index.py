@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, Unpack
 
-from msgspec.structs import astuple
+from msgspec.structs import astuple, replace
 
 from esr.corpus.collocations import (
     COLLOCATIONS,
@@ -78,13 +78,14 @@ from esr.library.options import (
     SearchOptions,
     SearchSettings,
     WriteOptions,
+    check_flag,
     check_names,
     name_keywords,
     named_as_keywords,
     read_search_options,
 )
 from esr.query import parse
-from esr.ranking.prepared_query import Answer, PreparedQuery, check_k
+from esr.ranking.prepared_query import Answer, PreparedQuery, check_k, check_offset
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, UnsearchableQuery
 from esr.text.document import DEFAULT_PARTS, Document
@@ -103,8 +104,8 @@ class Index:
     index, and a forked process may continue to use it. Use it as a context manager, or close it. Later calls
     raise IndexClosed, but answers stay readable.
 
-    Methods raise UsageError if the call is wrong, and IndexUnusable or EngineUnreachable if the engine has a
-    problem. All of these are EsrErrors.
+    Methods raise UsageError if the call is wrong, NotFound (a UsageError) if what it names does not exist,
+    and IndexUnusable or EngineUnreachable if the engine has a problem. All of these are EsrErrors.
     """
 
     def __init__(self, where: Where, login: Mapping[str, str] | None = None) -> None:
@@ -130,27 +131,34 @@ class Index:
         query: str,
         k: int = 10,
         *,
+        offset: int = 0,
         fold: bool = False,
         overlap: float = DEFAULT_THRESHOLD,
         **options: Unpack[SearchOptions],
     ) -> Hits:
         """Find the best k sentences for a query in the query language, exactly as if all were scored.
 
-        With `fold`, a sentence that repeats an earlier hit is listed in `Hit.folded` of that hit. A
-        sentence is a repeat if another has the share `overlap` of it, by the rarity of its terms. `options`
-        are those of `SearchOptions`. Raises UsageError for a query without words, or an unknown option.
+        `offset` is the number of hits to skip, for a next page; `rank` counts them too. With `fold`, a
+        sentence that repeats an earlier hit is listed in `Hit.folded` of that hit. A sentence is a repeat if
+        another has the share `overlap` of it, by the rarity of its terms. `options` are those of
+        `SearchOptions`. Raises UsageError for a query without words, or an unknown option.
         """
-        settings = read_search_options(options)
+        settings = read_search_options(options, "k", "offset", "fold", "overlap")
+        check_flag("fold", fold)
+        end = check_k(k) + (skipped := check_offset(offset))
 
         def search(prepared: PreparedQuery) -> Hits:
             find = partial(prepared.search, filters=settings.filters)
             if not fold:
-                return Hits(prepared, find(k), settings.filters)
+                answer = find(end, records=not skipped)
+                answer = replace(answer, hits=answer.hits[skipped:])
+                return Hits(prepared, answer, settings.filters, offset=skipped).read()
             answer, listed = find_passages(
-                find, prepared, check_k(k), settings.filters, overlap=check_threshold(overlap), joins=False
+                find, prepared, end, settings.filters, overlap=check_threshold(overlap), joins=False
             )
             repeats = {passage.best.sentence_id: passage.similar for passage in listed}
-            return Hits(prepared, answer, settings.filters, repeats)
+            answer = replace(answer, hits=answer.hits[skipped:])
+            return Hits(prepared, answer, settings.filters, repeats, skipped)
 
         return self._on_latest(query, settings, search)
 
@@ -159,7 +167,7 @@ class Index:
 
         `total` counts all of them. `options` are those of `SearchOptions`; the ranking only gives scores.
         """
-        settings = read_search_options(options)
+        settings = read_search_options(options, "k")
 
         def search(prepared: PreparedQuery) -> Hits:
             return Hits(prepared, find_newest(prepared, k, settings.filters), settings.filters)
@@ -179,7 +187,7 @@ class Index:
         A sentence repeats an earlier one that has the share `overlap` of it. `Hit.folded` has the sentences
         that repeat a hit. With `after`, sentences that repeat one from before that date are not new either.
         """
-        settings = read_search_options(options)
+        settings = read_search_options(options, "k", "overlap")
 
         def search(prepared: PreparedQuery) -> Hits:
             answer, repeats = astuple(find_novel(prepared, k, settings.filters, threshold=overlap))
@@ -193,11 +201,12 @@ class Index:
         """Find the k sentences that say the same as a sentence, or continue it, without the sentence itself.
 
         `hit` is a hit, or the id of a sentence. The search uses its most characteristic words. Sentences of
-        its own document are left out unless `own_document` is set. Raises UsageError for an unknown id.
+        its own document are left out unless `own_document` is set. Raises NotFound for an unknown id.
         """
+        check_flag("own_document", own_document)
         if not isinstance(hit, Hit | str):
             raise UsageError(f"a sentence is a hit or the id of a sentence, not {hit!r}")
-        settings = read_search_options(options)
+        settings = read_search_options(options, "k", "own_document")
         id = hit if isinstance(hit, str) else hit.id
 
         def search(index: contract.Index) -> Hits:
@@ -216,7 +225,7 @@ class Index:
         """
         if isinstance(queries, str | Mapping):
             raise UsageError("queries are several texts: batch(['travel ban', 'refugees'])")
-        settings = read_search_options(options)
+        settings = read_search_options(options, "k")
         snapshot = self._searcher.snapshot().index
 
         def search(query: str) -> Hits:
@@ -246,7 +255,7 @@ class Index:
             raise UsageError("a timeline needs a query: timeline('travel ban')")
         if interval is not None and interval not in INTERVALS:
             raise unknown("interval", interval, INTERVALS)
-        settings = read_search_options(options)
+        settings = read_search_options(options, "interval", "peaks")
         snapshot = self._searcher.snapshot().index
         prepared = [_prepare(snapshot, query, settings) for query in queries]
         return build_timeline(prepared, settings.filters, interval, peaks)
@@ -271,7 +280,7 @@ class Index:
         """
         if sort not in SORTS:
             raise unknown("order", sort, SORTS)
-        settings = read_search_options(options)
+        settings = read_search_options(options, "k", "sort", "width", "unit", "sample", "seed")
         return build_concordance(
             self._searcher,
             settings.parse(query),
@@ -305,7 +314,7 @@ class Index:
         """
         if measure not in MEASURES:
             raise unknown("measure", measure, MEASURES)
-        settings = read_search_options(options)
+        settings = read_search_options(options, "k", "window", "by", "stop_words", "measure", "min_count")
         return find_collocations(
             self._searcher,
             settings.parse(query),
@@ -328,7 +337,7 @@ class Index:
 
         Raises UsageError if the index has no quotations (`enrich("quotes")` finds them).
         """
-        settings = read_search_options(options)
+        settings = read_search_options(options, "k", "about", "speaker")
         found = find_quotations(
             self._searcher,
             speaker,
@@ -346,7 +355,7 @@ class Index:
 
         `name` is any of its forms, in any case, an id such as "Q22686", or `person:NAME`. `companions` is
         the number of names that occur with it, `k` that of sentences about it and of its quotations. Raises
-        UsageError if the index has no such name.
+        NotFound if the index has no such name.
         """
         return read_name(self._searcher, name, companions=companions, sentences=k)
 
@@ -388,7 +397,7 @@ class Index:
     ) -> tuple[Selection, list[ListedName]]:
         if type is not None and type not in ENTITY_TYPES:
             raise unknown("type", type, ENTITY_TYPES)
-        settings = read_search_options(options)
+        settings = read_search_options(options, "k", "type", "prefix")
         read = settings.parse(query) if query.strip() else ""
         selection = select(self._searcher, read, settings.filters)
         return selection, list_names(selection, type=type, prefix=prefix, k=check_k(k))
@@ -411,7 +420,7 @@ class Index:
         `part` is a query for these sentences, such as "source:bbc.co.uk"; `against` is a query for the
         sentences to compare with, by default all others. The other arguments are those of `collocations`.
         """
-        settings = read_search_options(options)
+        settings = read_search_options(options, "k", "against", "window", "by", "stop_words", "min_count")
         return contrast_collocations(
             self._searcher,
             settings.parse(query),
@@ -435,7 +444,7 @@ class Index:
             raise UsageError("frequencies need a query: frequencies('travel ban')")
         if by not in GROUPINGS:
             raise unknown("grouping", by, GROUPINGS)
-        settings = read_search_options(options)
+        settings = read_search_options(options, "by")
         read = [settings.parse(query) for query in queries]
         return count_frequencies(self._searcher, read, settings.filters, by)
 
@@ -460,7 +469,7 @@ class Index:
         return find_key_words(self._searcher, parse(part), other, order=order, min_count=min_count, k=k)
 
     def document(self, id: str) -> Document:
-        """Read a whole document. Raises UsageError for an unknown id."""
+        """Read a whole document. Raises NotFound for an unknown id."""
         return self._searcher.index.document(id)
 
     def documents(self) -> Iterator[Document]:
@@ -497,7 +506,8 @@ class Index:
     def rollback(self, to: str | None = None) -> Generation:
         """Serve an earlier generation again: the previous one, or the one named `to`. Returns it.
 
-        Raises UsageError if there is none. The `keep` of later writes determines how many there are.
+        Raises NotFound if there is none of this name, and UsageError if there is none at all. The `keep` of
+        later writes determines how many there are.
         """
         with self._logged_in(), closing(open_generations(self._where)) as generations:
             return generations.rollback(to)
@@ -509,9 +519,10 @@ class Index:
         slice: tuple[int, int] = (1, 1),
         **options: Unpack[EnrichOptions],
     ) -> EnrichmentReport:
-        """Compute features, names, parses and vectors of the sentences, and store them in the index.
+        """Compute features, names, parses, vectors and quotations, and store them in the index.
 
-        Without `parts`, all but vectors are computed. What is already stored is skipped, so an interrupted
+        Without `parts`, features, entities and parses are computed: quotations and vectors are computed if
+        they are named, as in `enrich("quotes")`. What is already stored is skipped, so an interrupted
         call may be repeated. Searches go on meanwhile. `workers` is the number of processes, and `slice`
         (i, n) is the i-th of n slices of the documents. `options` are those of `EnrichOptions`. Raises
         UsageError if a package is missing, with the command that installs it.
@@ -630,6 +641,7 @@ def _prepare(index: contract.Index, query: str, settings: SearchSettings) -> Pre
 def _read_reach(window: int | None, by: By, stop_words: bool) -> Reach:
     if by not in UNITS:
         raise unknown("unit", by, UNITS)
+    check_flag("stop_words", stop_words)
     return Reach(window, by, stop_words)
 
 

@@ -318,12 +318,21 @@ def plan_query(
 
 def check_k(k: SupportsIndex) -> int:
     """Check a number of sentences. Raises UsageError unless it is a whole number from 1."""
+    return _check_whole("k", k, 1, "a positive number")
+
+
+def check_offset(offset: SupportsIndex) -> int:
+    """Check a number of hits to skip. Raises UsageError unless it is a whole number from 0."""
+    return _check_whole("offset", offset, 0, "a whole number from 0")
+
+
+def _check_whole(name: str, value: SupportsIndex, least: int, kind: str) -> int:
     try:
-        number = 0 if isinstance(k, bool) else index(k)
+        number = least - 1 if isinstance(value, bool) else index(value)
     except TypeError:
-        number = 0
-    if number < 1:
-        raise UsageError(f"k must be a positive number, not {k!r}")
+        number = least - 1
+    if number < least:
+        raise UsageError(f"{name} must be {kind}, not {value!r}")
     return number
 
 

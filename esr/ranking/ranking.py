@@ -101,10 +101,13 @@ SHIPPED = {
 
 
 def find_file(name_or_path: str | Path) -> Path:
-    """The file of a shipped ranking, or the path itself."""
+    """The file of a shipped ranking, or the path itself. Raises UsageError for an unknown bare name."""
     if str(name_or_path) in SHIPPED:
         return Path(__file__).parent / "shipped" / f"{name_or_path}.json"
-    return Path(name_or_path)
+    path = Path(name_or_path)
+    if path.name == str(name_or_path) and not path.suffix and not path.exists():
+        raise UsageError(f"there is no ranking {str(path)!r}: give a file, or one of {', '.join(SHIPPED)}")
+    return path
 
 
 OriginKind = Literal["term", "field", "collection", "length", "prior", "feature", "boost", "signal", "trees"]

@@ -15,7 +15,7 @@ import esr
 from esr import features, models
 from esr.encoders import load_cross_encoder, load_encoder, quantize
 from esr.enrichment.enricher import Enricher, VectorSettings
-from esr.errors import InputError, UsageError
+from esr.errors import UsageError
 from esr.folder.index import FolderSnapshot
 from esr.folder.search import similarity
 from esr.folder.search.kernel_loader import Loader
@@ -363,7 +363,7 @@ def test_vectors_of_two_encoders_are_told_apart(tmp_path: Path, encoder: str) ->
 def test_hybrid_is_a_ranking_by_name() -> None:
     ranking = Ranking.from_file("hybrid")
     assert [signal.signal for signal in ranking.rerank] == ["meaning"] and ranking.model == Ranking().model
-    with pytest.raises(InputError, match="hybrids: cannot be read"):
+    with pytest.raises(UsageError, match="no ranking 'hybrids': give a file, or one of words, hybrid"):
         Ranking.from_file("hybrids")
 
 

@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from msgspec.structs import replace
 
-from esr.errors import UsageError
+from esr.errors import NotFound, UsageError
 from esr.index.contract import Index, Result, Similarities
 from esr.index.filters import NO_FILTERS, DayCounts, FacetCounts, Filters, ValueTable
 from esr.index.hits import CandidateEvidence, Hit, SearchResult, SentenceRecord
@@ -115,7 +115,7 @@ class RestrictedIndex:
         hidden = self._hidden({record.document_id for record in unknown})
         for record in unknown:
             if record.document_id in hidden:
-                raise UsageError(f"there is no sentence {record.sentence_id!r}")
+                raise NotFound(f"there is no sentence {record.sentence_id!r}")
         self._shown.update(record.sentence_id for record in unknown)
         return records
 
@@ -131,7 +131,7 @@ class RestrictedIndex:
     def document(self, document_id: str) -> Document:
         document = self.find_documents([document_id]).get(document_id)
         if document is None:
-            raise UsageError(f"there is no document {document_id!r}")
+            raise NotFound(f"there is no document {document_id!r}")
         return document
 
     def find_documents(self, ids: Collection[str]) -> dict[str, Document]:

@@ -14,7 +14,7 @@ from flask import Flask, Response, current_app, jsonify, request
 from gunicorn.http.errors import ParseException
 from werkzeug.exceptions import ClientDisconnected, HTTPException
 
-from esr.errors import EngineUnreachable, IndexMissing, IndexUnusable, UsageError
+from esr.errors import EngineUnreachable, IndexMissing, IndexUnusable, NotFound, UsageError
 from webui.running.gate import Busy
 
 
@@ -54,10 +54,10 @@ class IndexChanged(RequestError):
 
 @contextmanager
 def look_up(kind: str, id: str) -> Iterator[None]:
-    """Convert a UsageError to an UnknownId. `kind` is the kind of thing: a sentence or a document."""
+    """Convert a NotFound to an UnknownId. `kind` is the kind of thing: a sentence or a document."""
     try:
         yield
-    except UsageError as error:
+    except NotFound as error:
         raise UnknownId(f"there is no {kind} {id!r}", "id") from error
 
 

@@ -23,7 +23,7 @@ from esr.elastic.impacts import Slack
 from esr.elastic.requests import hits_of, msearch, read_entries, search, total_of
 from esr.elastic.search.plan_query import RECORD_FIELDS, SORT, Query, score_query
 from esr.elastic.statistics import MAX_AGE
-from esr.errors import UsageError
+from esr.errors import NotFound
 from esr.index.filters import Filters
 from esr.index.hits import Hit, SearchResult
 from esr.plans.plan import CollectionStatistics, Plan
@@ -261,4 +261,4 @@ def look_up_parses(cluster: Cluster, ids: Sequence[str]) -> list[bytes | None]:
 def _check_ids(cluster: Cluster, ids: Sequence[str], known: Container[str]) -> None:
     for sentence_id in ids:
         if sentence_id not in known:
-            raise UsageError(f"there is no sentence {sentence_id!r} in {cluster.where}")
+            raise NotFound(f"there is no sentence {sentence_id!r} in {cluster.where}")

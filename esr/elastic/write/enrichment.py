@@ -43,7 +43,7 @@ from esr.elastic.vocabulary import (
 )
 from esr.elastic.write.actions import encode_parse
 from esr.enrichment.recipe import Recipe
-from esr.errors import EsrError, UsageError
+from esr.errors import EsrError, NotFound
 from esr.index.names import (
     IDS_KEY,
     Aliases,
@@ -414,7 +414,7 @@ class ElasticsearchEnrichment:
         }
         for document_id in document_ids:
             if document_id not in entries:
-                raise UsageError(f"there is no document {document_id!r} in {self._cluster.where}")
+                raise NotFound(f"there is no document {document_id!r} in {self._cluster.where}")
             if entries[document_id].documents_index not in self._loads:
                 raise EsrError(f"a load replaced {self._cluster.where} meanwhile: enrich it again")
         return entries

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from esr.dependency.parses import encode
 from esr.enrichment.recipe import Recipe
-from esr.errors import UsageError
+from esr.errors import NotFound
 from esr.folder.format import manifest
 from esr.folder.format.files import Mask, Numbers, save_bundle, sync_folder, translate_disk_errors
 from esr.folder.format.layers import (
@@ -266,7 +266,7 @@ class EmbeddedEnrichment:
                     documents[number] = sentences
                     break
             else:
-                raise UsageError(f"there is no document {document_id!r} in {self._folder}")
+                raise NotFound(f"there is no document {document_id!r} in {self._folder}")
         for segment, documents in zip(segments, by_segment, strict=True):
             if documents:
                 yield segment, documents
