@@ -3,43 +3,143 @@
 from __future__ import annotations
 
 import ast
+import re
 import statistics
 import sys
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 MAX_LINES = 700
 MAX_FILES = 16
 MAX_SAME_NAMES = 2
+MAX_BANNERS = 2
+CONTRACT = Path("esr/index/contract.py"), "Index"
+"""The file and the class of the contract of both engines."""
+PERIPHERY = (
+    "esr/bridges",
+    "esr/corpus",
+    "esr/lab",
+    "esr/loaders/press_databases.py",
+    "esr/loaders/office.py",
+)
+"""Folders that are no part of the core."""
+OPTION_CALLS = frozenset({"click.option", "click.argument", "option", "argument"})
+PROCESS_MODULES = frozenset(
+    {"fcntl", "filelock", "multiprocessing", "portalocker", "signal", "subprocess", "threading"}
+)
+PROCESS_NAMES = frozenset({"fork", "register_at_fork", "kill", "waitpid"})
+FOREIGN_PRIVATE = re.compile(
+    r"\b(?:click|flask|gunicorn|granian|jinja2|werkzeug|concurrent|elasticsearch|elastic_transport|numba|numpy|spacy)"
+    r"(?:\.\w+)*\._[a-z]\w*"
+)
+BANNER = re.compile(r"(?:\A|\n)\n# [A-Z][^\n]*(?<!\.)\n\n")
+"""A comment of one line between blank lines, which names a section of a file."""
 
 
-def count_import_lines(source: str) -> int:
+def is_import(node: ast.AST) -> bool:
+    """Whether a statement imports something."""
+    return isinstance(node, ast.Import | ast.ImportFrom)
+
+
+def count_import_lines(tree: ast.Module) -> int:
     """The number of lines of all import statements."""
-    nodes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Import | ast.ImportFrom)]
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
     return sum((node.end_lineno or node.lineno) - node.lineno + 1 for node in nodes)
+
+
+def count_inner_imports(tree: ast.Module) -> int:
+    """The number of import statements inside functions."""
+    functions = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
+    return len({id(node) for function in functions for node in ast.walk(function) if is_import(node)})
+
+
+def count_methods(tree: ast.Module, name: str) -> int:
+    """The number of public methods that a class defines, without those that it inherits."""
+    classes = [node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == name]
+    methods = [node for node in classes[0].body if isinstance(node, ast.FunctionDef)] if classes else []
+    return sum(not method.name.startswith("_") for method in methods)
+
+
+def find_wrappers(trees: Mapping[Path, ast.Module]) -> list[str]:
+    """Classes that hold an index and are named as one."""
+    return [
+        node.name
+        for tree in trees.values()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+        and node.name.endswith("Index")
+        and node.name != "AsyncIndex"  # of the library
+        and _holds_index(node)
+    ]
+
+
+def _holds_index(node: ast.ClassDef) -> bool:
+    return any(isinstance(part, ast.Attribute) and part.attr == "_index" for part in ast.walk(node))
+
+
+def count_options(tree: ast.Module) -> int:
+    """The number of arguments of commands that a module defines by itself."""
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    return sum(ast.unparse(call.func) in OPTION_CALLS for call in calls)
+
+
+def uses_processes(tree: ast.Module) -> bool:
+    """Whether a module handles locks, threads, processes, forks or signals."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import) and any(a.name in PROCESS_MODULES for a in node.names):
+            return True
+        if isinstance(node, ast.ImportFrom) and node.module in PROCESS_MODULES:
+            return True
+        if isinstance(node, ast.Attribute) and node.attr in PROCESS_NAMES and ast.unparse(node.value) == "os":
+            return True
+    return False
 
 
 def describe(folders: list[str]) -> list[tuple[str, str]]:
     """Pairs of a name and a figure for all Python files in the folders."""
     paths = sorted(path for folder in folders for path in Path(folder).rglob("*.py"))
     sources = {path: path.read_text("utf-8") for path in paths}
+    trees = {path: ast.parse(source) for path, source in sources.items()}
     lines = {path: source.count("\n") for path, source in sources.items()}
     total = sum(lines.values())
-    imports = sum(map(count_import_lines, sources.values()))
+    core = sum(n for path, n in lines.items() if not str(path).startswith(PERIPHERY))
+    imports = sum(map(count_import_lines, trees.values()))
     names = Counter(path.name for path in paths if path.name != "__init__.py")
-    repeated = [f"{name} ({n})" for name, n in sorted(names.items()) if n > MAX_SAME_NAMES]
     by_folder = Counter(str(path.parent) for path in paths if path.name != "__init__.py")
-    full = [f"{folder} ({n})" for folder, n in sorted(by_folder.items()) if n > MAX_FILES]
-    long = [f"{path} ({n})" for path, n in lines.items() if n > MAX_LINES]
+    banners = {path: len(BANNER.findall(source)) for path, source in sources.items()}
+    inner = {path: count_inner_imports(tree) for path, tree in trees.items()}
     return [
         ("files", f"{len(paths)}"),
         ("lines", f"{total}"),
+        ("lines of the core", f"{core}"),
         ("lines a file, median", f"{statistics.median(lines.values()):.0f}"),
         ("lines that import", f"{imports} ({imports / total:.1%})"),
-        (f"file names in more than {MAX_SAME_NAMES} places", ", ".join(repeated) or "none"),
-        (f"folders of more than {MAX_FILES} files", ", ".join(full) or "none"),
-        (f"files of more than {MAX_LINES} lines", ", ".join(long) or "none"),
+        ("imports inside functions", f"{sum(inner.values())} in {sum(map(bool, inner.values()))} files"),
+        ("methods of the contract", f"{count_methods(trees[CONTRACT[0]], CONTRACT[1])}")
+        if CONTRACT[0] in trees
+        else ("methods of the contract", "not among these folders"),
+        ("wrappers of an index", ", ".join(find_wrappers(trees)) or "none"),
+        ("arguments of commands outside the table", f"{sum(map(count_options, trees.values()))}"),
+        ("files with locks, processes or signals", f"{sum(map(uses_processes, trees.values()))}"),
+        ("private names of other packages", _list(_foreign_names(sources))),
+        (f"file names in more than {MAX_SAME_NAMES} places", _list(_above(names, MAX_SAME_NAMES))),
+        (f"folders of more than {MAX_FILES} files", _list(_above(by_folder, MAX_FILES))),
+        (f"files of more than {MAX_LINES} lines", _list(_above(lines, MAX_LINES))),
+        (f"files of more than {MAX_BANNERS} banners", f"{len(_above(banners, MAX_BANNERS))}"),
     ]
+
+
+def _above(counts: Mapping[str, int] | Mapping[Path, int], most: int) -> list[str]:
+    return [f"{name} ({n})" for name, n in sorted(counts.items(), key=lambda item: str(item[0])) if n > most]
+
+
+def _foreign_names(sources: Mapping[Path, str]) -> list[str]:
+    return sorted({match[0] for source in sources.values() for match in FOREIGN_PRIVATE.finditer(source)})
+
+
+def _list(values: Iterable[str]) -> str:
+    return ", ".join(values) or "none"
 
 
 if __name__ == "__main__":
