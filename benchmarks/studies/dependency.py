@@ -19,16 +19,11 @@ import numpy as np
 import spacy
 
 from esr import loaders
-from esr.dependency.cliques import clique_evidence, find_occurrences
-from esr.dependency.dependence_signals import (
-    MRF_PARAMETERS,
-    Potentials,
-    compute_potentials,
-    nearest_distances,
-    score_best_sets,
-    sum_potentials,
-)
+from esr.dependency.clique_search import clique_evidence
+from esr.dependency.occurrences import find_occurrences
 from esr.dependency.parses import decode, encode
+from esr.dependency.random_fields import MRF_PARAMETERS, Potentials, compute_potentials, sum_potentials
+from esr.dependency.tdsr import nearest_distances, score_best_sets
 from esr.registry import check_parameters
 from esr.text.analyzer import get_analyzer
 from esr.text.document import ParseWord

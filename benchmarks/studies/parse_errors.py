@@ -21,7 +21,7 @@ from typing import NamedTuple
 import conllu
 import numpy as np
 
-from esr.dependency.cliques import find_occurrences
+from esr.dependency.occurrences import find_occurrences
 from esr.dependency.parses import decode, encode
 from esr.enrichment.enricher import Enricher
 from esr.index.enrichment_run import run_enrichment

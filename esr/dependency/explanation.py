@@ -16,7 +16,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from esr.dependency.cliques import Array, CliqueEvidence, Cliques
-from esr.dependency.dependence_signals import BestSets, Decay, Potential, Potentials
+from esr.dependency.random_fields import Decay, Potential, Potentials
+from esr.dependency.tdsr import BestSets
 from esr.text.document import ParseWord
 
 PotentialName = Literal["syntactic", "proximity"]

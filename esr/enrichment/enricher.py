@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 
 from esr.encoders import DEFAULT, AnyEncoder, load_encoder, quantize
-from esr.encoders.encoder import Floats, find_folder, normalize
+from esr.encoders.encoder import Floats, normalize
+from esr.encoders.encoder_folder import find_folder
 from esr.enrichment.quotes import VERSION as QUOTES_VERSION
 from esr.enrichment.quotes import find_quotes
 from esr.enrichment.recipe import (

@@ -27,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec.structs import replace
 
-from esr.dependency.cliques import ParsedSentences
+from esr.dependency.clique_search import ParsedSentences
 from esr.errors import EsrError, UsageError
 from esr.index.contract import Similarities
 from esr.index.filters import NO_FILTERS, Filters

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from esr.dependency.dependence_signals import ALIASES as SHORT_NAMES
-from esr.dependency.dependence_signals import MRF_PARAMETERS, TDSR_PARAMETERS
+from esr.dependency.random_fields import ALIASES as SHORT_NAMES
+from esr.dependency.random_fields import MRF_PARAMETERS
+from esr.dependency.tdsr import TDSR_PARAMETERS
 from esr.models.language_models import DIR, JM
 from esr.models.model import ALIASES, Model, Query, SecondStage, Settings, WeightedQuery
 from esr.models.tfidf_models import TFISF, tfisf_idf

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from msgspec import Struct
 
-from esr.dependency.cliques import ParsedSentences
+from esr.dependency.clique_search import ParsedSentences
 from esr.errors import UsageError
 from esr.index.contract import Index, Similarities
 from esr.index.filters import NO_FILTERS

@@ -23,6 +23,7 @@ from msgspec import Struct
 
 from esr import models
 from esr.dependency import dependence_signals
+from esr.dependency.random_fields import ALIASES
 from esr.errors import unknown
 from esr.index.contract import Index
 from esr.models import Model
@@ -101,7 +102,7 @@ def find_signal_type(name: str) -> SignalType:
     if name.startswith(f"{CROSS} "):
         return _cross(name.removeprefix(f"{CROSS} "))
     by_name = signal_types()
-    full_name = dependence_signals.ALIASES.get(name, name)
+    full_name = ALIASES.get(name, name)
     if full_name not in by_name:
         raise unknown("signal", name, [*by_name, f"{FEATURE}len"])
     return by_name[full_name]

@@ -14,30 +14,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from esr.dependency import cliques
-from esr.dependency.cliques import (
-    HEIGHTS,
-    MAX_CHOICES,
-    MAX_OCCURRENCES,
-    MAX_TERMS,
-    CliqueEvidence,
-    SetFamily,
-    clique_evidence,
-    find_occurrences,
-)
-from esr.dependency.dependence_signals import (
+from esr.dependency import clique_search
+from esr.dependency.clique_search import MAX_CHOICES, MAX_TERMS, clique_evidence
+from esr.dependency.cliques import HEIGHTS, CliqueEvidence, SetFamily
+from esr.dependency.occurrences import MAX_OCCURRENCES, find_occurrences
+from esr.dependency.random_fields import (
     DECAY_FORMS,
     MRF_FAMILIES,
     MRF_PARAMETERS,
     PROXIMITIES,
-    STRENGTHS,
-    TDSR_PARAMETERS,
     Decay,
     compute_potentials,
-    nearest_distances,
-    score_best_sets,
     sum_potentials,
 )
+from esr.dependency.tdsr import STRENGTHS, TDSR_PARAMETERS, nearest_distances, score_best_sets
 from esr.errors import UsageError
 from esr.registry import check_parameters
 from esr.text.document import ParseWord
@@ -107,7 +97,7 @@ def test_measuring_in_small_chunks_changes_nothing(
     sentences: list[Sentence | None], query: list[str]
 ) -> None:
     expected = choices_of(clique_evidence(forest(sentences), query))
-    with patch.object(cliques, "_CHUNK_CELLS", 20):
+    with patch.object(clique_search, "CHUNK_CELLS", 20):
         assert choices_of(clique_evidence(forest(sentences), query)) == expected
 
 

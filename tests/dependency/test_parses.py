@@ -12,14 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from esr.dependency.cliques import clique_evidence
-from esr.dependency.dependence_signals import (
-    MRF_FAMILIES,
-    compute_potentials,
-    nearest_distances,
-    score_best_sets,
-    sum_potentials,
-)
+from esr.dependency.clique_search import clique_evidence
 from esr.dependency.explanation import (
     PATH_COLOUR,
     SET_COLOUR,
@@ -31,6 +24,8 @@ from esr.dependency.explanation import (
     words_between,
 )
 from esr.dependency.parses import Forest, decode, encode
+from esr.dependency.random_fields import MRF_FAMILIES, compute_potentials, sum_potentials
+from esr.dependency.tdsr import nearest_distances, score_best_sets
 from esr.errors import IndexUnusable
 from esr.stdlib import hash64
 from esr.text.analyzer import get_analyzer

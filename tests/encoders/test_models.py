@@ -9,8 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from esr.encoders import Encoder, encoder, load_cross_encoder, load_encoder, quantize
-from esr.encoders.encoder import CrossEncoder, ServedEncoder, ServerProblem, find_folder, open_cross_encoder
+from esr.encoders import Encoder, load_cross_encoder, load_encoder, model_server, quantize
+from esr.encoders.cross_encoder import CrossEncoder, open_cross_encoder
+from esr.encoders.encoder_folder import find_folder
+from esr.encoders.model_server import ServedEncoder, ServerProblem, connections
 from esr.enrichment.enricher import SentenceVectors, VectorSettings
 from esr.errors import EsrError, InputError, UsageError
 from esr.text.document import Document, Sentence
@@ -170,10 +172,10 @@ def test_a_cross_encoder_on_a_server_gives_its_scores(server: ModelServer, cross
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A server that does not answer is asked again at once."""
-    monkeypatch.setattr(encoder, "_BACKOFF_SECONDS", 0.0)
-    encoder._connections.cache_clear()
+    monkeypatch.setattr(model_server, "BACKOFF_SECONDS", 0.0)
+    connections.cache_clear()
     yield
-    encoder._connections.cache_clear()
+    connections.cache_clear()
 
 
 @pytest.mark.usefixtures("impatient")

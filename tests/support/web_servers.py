@@ -19,7 +19,7 @@ from urllib.parse import unquote, urlsplit
 import numpy as np
 import pytest
 
-from esr.encoders import CrossEncoder, encoder
+from esr.encoders import CrossEncoder, loaded_models
 
 Web = TypeVar("Web", bound=BaseServer)
 
@@ -308,4 +308,4 @@ def slow_cross_encoder(name: str, monkeypatch: pytest.MonkeyPatch, batch: int = 
         time.sleep(0.1)
         return [100.0 * n for n in range(len(texts))]
 
-    monkeypatch.setitem(encoder._cross_encoders, name, CrossEncoder(compute, batch))
+    monkeypatch.setitem(loaded_models.cross_encoders, name, CrossEncoder(compute, batch))

@@ -7,9 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from esr.dependency.cliques import ParsedSentences, SetFamily
-from esr.dependency.dependence_signals import MRF_FAMILIES, SIGNALS, best_sets, mrf_potentials
+from esr.dependency.clique_search import ParsedSentences
+from esr.dependency.cliques import SetFamily
+from esr.dependency.dependence_signals import SIGNALS, best_sets, mrf_potentials
 from esr.dependency.explanation import Relation, TermSet, find_best_set, find_relations
+from esr.dependency.random_fields import MRF_FAMILIES
 from esr.index.contract import Index
 from esr.ranking.explanation.parts import Addition
 from esr.ranking.explanation.sentence_tree import sentence_tree

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from esr.dependency.cliques import CliqueEvidence, ParsedSentences
+from esr.dependency.clique_search import ParsedSentences
+from esr.dependency.cliques import CliqueEvidence
 from esr.index.contract import Index
 from esr.ranking.rerank_context import load_parses
 from esr.text.document import ParseWord
