@@ -1,10 +1,11 @@
-"""Progress bars on standard error, shown only on a terminal."""
+"""Progress on standard error: bars on a terminal, and for work of many minutes lines elsewhere."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from time import monotonic
 from typing import Any, TypeVar
 
 Item = TypeVar("Item")
@@ -27,6 +28,27 @@ def count_topics(total: int | None = None, unit: str = "topics") -> Iterator[Cal
             bar.update(number)
 
         yield advance
+
+
+@contextmanager
+def show_steps() -> Iterator[Callable[[str], None]]:
+    """Show each step that begins: in a bar on a terminal, elsewhere on a line with the time so far.
+
+    Yields the function to call with the name of each step.
+    """
+    begin = monotonic()
+    with _open_bar(" steps") as bar:
+        is_terminal = not isinstance(bar, _NoBar)
+
+        def show(step: str) -> None:
+            if is_terminal:
+                bar.set_description_str(step)
+                bar.update(1)
+            else:
+                minutes, seconds = divmod(int(monotonic() - begin), 60)
+                print(f"{minutes:3}:{seconds:02}  {step}", file=sys.stderr, flush=True)
+
+        yield show
 
 
 class SendProgress:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 from pathlib import Path
 
 import ir_measures
@@ -133,6 +135,42 @@ def test_the_same_command_writes_the_same_and_reuses_earlier_work(done, tmp_path
     for name in ("out.md", "out.json"):
         assert (tmp_path / name).read_bytes() == (done / name).read_bytes()
     assert before == {path: path.stat().st_mtime_ns for path in (done / "work").rglob("*") if path.is_file()}
+
+
+@pytest.mark.slow
+def test_a_stopped_call_goes_on_with_the_results_that_it_kept(done, tmp_path):
+    work = shutil.copytree(done / "work", tmp_path / "work")
+    full = {year: (work / year / "results.jsonl").read_bytes() for year in ("2003", "2004")}
+    for year, lines in full.items():  # killed while it wrote
+        (work / year / "results.jsonl").write_bytes(lines[: len(lines) // 2])
+    novelty(done / "data", "--work", work, "-o", tmp_path / "out.json")
+    assert (tmp_path / "out.json").read_bytes() == (done / "out.json").read_bytes()
+    for year, lines in full.items():
+        resumed = (work / year / "results.jsonl").read_bytes()
+        assert resumed.startswith(lines[: len(lines) // 2])
+        assert set(resumed.splitlines()) >= set(lines.splitlines())
+
+
+@pytest.mark.slow
+def test_results_of_another_protocol_are_not_used(done, tmp_path):
+    output = ("--train", "2003", "-o", tmp_path / "out.json")
+    novelty(done / "data", "--work", done / "work", "--ranked", "all", *output)
+    other = json.loads((tmp_path / "out.json").read_text("utf-8"))
+    (before,) = (
+        t
+        for t in json.loads((done / "out.json").read_text("utf-8"))["tables"]
+        if (t["train"], t["test"]) == ("2003", "2004")
+    )
+    after = next(t for t in other["tables"] if t["test"] == "2004")
+    assert before["systems"] != after["systems"]
+
+
+@pytest.mark.slow
+def test_each_step_is_a_line_where_there_is_no_terminal(done, tmp_path):
+    lines = novelty(done / "data", "--work", done / "work", "-o", tmp_path / "out.json").stderr.splitlines()
+    assert all(re.match(r" *\d+:\d\d  \S", line) for line in lines)
+    steps = [line.partition("  ")[2].strip() for line in (line.lstrip() for line in lines)]
+    assert {"reading 2002", "indexing 2003", "2003: 2si document", "2002 on 2004: bm25"} <= set(steps)
 
 
 @only_long

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from tqdm import tqdm
 
 import esr
 from esr.cli import options
@@ -39,6 +38,7 @@ from esr.lab.reproduce.systems import (
     Protocol,
 )
 from esr.processes import scratch_folder
+from esr.progress import show_steps
 from esr.wording import list_examples, table_lines
 
 _FOLDER = click.Path(file_okay=False, path_type=Path)
@@ -51,7 +51,11 @@ def reproduce() -> None:
 
 @reproduce.command()
 @click.option("--data", required=True, type=_FOLDER, help="Folder with the raw files, anywhere below it.")
-@click.option("--work", type=_FOLDER, help="Keep unpacked files and indices here, and reuse them.")
+@click.option(
+    "--work",
+    type=_FOLDER,
+    help="Keep unpacked files, indices and results here, and reuse them. A stopped call goes on from there.",
+)
 @click.option(
     "--train",
     type=click.Choice([*YEARS, experiment.ALL]),
@@ -123,12 +127,7 @@ def novelty(
     protocol = Protocol(ranked, statistics, depth, parse_grid(grid_texts), enrich)
     with ExitStack() as stack:
         work_folder = work or stack.enter_context(scratch_folder("novelty"))
-        bar = stack.enter_context(tqdm(unit=" steps", disable=None, leave=False))
-
-        def tick(step: str) -> None:
-            bar.set_description_str(step)
-            bar.update(1)
-
+        tick = stack.enter_context(show_steps())
         results = experiment.run(data, work_folder, train, protocol, tick)
     verdicts = experiment.verdicts(results)
     for output in outputs:

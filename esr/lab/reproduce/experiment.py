@@ -33,6 +33,7 @@ from esr.lab.reproduce.systems import (
     measure_pooled,
     open_grid,
     open_indexes,
+    open_kept_results,
     read_feature,
     with_prior,
 )
@@ -54,7 +55,7 @@ def measure_interpretations(year: Year, work: Path, protocol: Protocol) -> dict[
     for statistics in STATISTICS:
         reading = Protocol(statistics=statistics, depth=protocol.depth, enrich=protocol.enrich)
         with open_indexes(year, work, reading) as topic_indexes:
-            experiment = YearExperiment(year, topic_indexes, reading)
+            experiment = YearExperiment(year, topic_indexes, reading, open_kept_results(year, work, reading))
             for rule in ("matching", "all"):
                 tested = experiment.test(Ranking("tfisf", candidates=rule))
                 figures[f"{rule}, {statistics}"] = tested.means["AP"]
@@ -139,20 +140,21 @@ def _train_and_test(
         for name, year in years.items():
             tick(f"indexing {name}")
             topic_indexes = stack.enter_context(open_indexes(year, work, protocol))
-            experiments[name] = YearExperiment(year, topic_indexes, protocol)
+            kept = open_kept_results(year, work, protocol)
+            experiments[name] = YearExperiment(year, topic_indexes, protocol, kept)
         trained = {
-            name: experiments[name].train(SYSTEMS, lambda system, year=name: tick(f"{year} {system}"))  # type: ignore[misc]
+            name: experiments[name].train(SYSTEMS, lambda system, year=name: tick(f"{year}: {system}"))  # type: ignore[misc]
             for name in training_years
         }
         tested: Tested = {}
         for source in training_years:
             for target in (name for name in years if name != source):
-                tick(f"testing {source} to {target}")
-                tested[source, target] = {
-                    system: experiments[target].test(of_system.ranking)
-                    for system, of_system in trained[source].items()
-                    if experiments[target].can_run(SYSTEMS[system])
-                }
+                systems = tested[source, target] = {}
+                for system, trained_system in trained[source].items():
+                    if experiments[target].can_run(SYSTEMS[system]):
+                        tick(f"{source} on {target}: {system}")
+                        systems[system] = experiments[target].test(trained_system.ranking)
+        tick("curves and examples")
         pooled: Pooled = {}
         if set(BOTH_YEARS) <= set(training_years):
             pooled[CROSSED, "topic"] = cross(experiments, trained)

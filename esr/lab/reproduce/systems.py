@@ -42,6 +42,7 @@ from esr.lab.curves import (
 from esr.lab.grid import Grid, build_default_grid, expand_grid
 from esr.lab.reproduce.annotations import NAMES, OPINIONS
 from esr.lab.reproduce.data import ANALYZER, YEARS, Year
+from esr.lab.reproduce.kept_results import KeptResults, make_digest
 from esr.lab.tuner import Task, Tuner
 from esr.models.language_models import MU_GRID
 from esr.models.static_scores import BUILTIN_FEATURES, Adjustment, feature_column, get_form
@@ -346,10 +347,33 @@ def open_grid(system: System, start: Ranking, protocol: Protocol) -> Grid:
     return {name: protocol.grid.get(name.rpartition(".")[2], values) for name, values in grid.items()}
 
 
-class YearExperiment:
-    """Trains and tests systems on the topics of one year."""
+def open_kept_results(year: Year, work: Path, protocol: Protocol, collection: str = "year") -> KeptResults:
+    """The results of earlier calls with the same data and protocol.
 
-    def __init__(self, year: Year, topic_indexes: list[TopicIndex], protocol: Protocol) -> None:
+    `collection` names the documents that are searched, if they are not those of the year.
+    """
+    documents = hashlib.sha256()
+    for document in year.documents:
+        texts = [(s.id, s.text, sorted(s.features.items()), s.parse) for s in document.sentences]
+        documents.update(repr((document.id, texts)).encode())
+    digest = make_digest(
+        *(esr.__version__, dataclasses.asdict(protocol), collection, documents.hexdigest()),
+        *([(task.topic, task.query, task.relevant) for task in year.tasks], sorted(year.allowed.items())),
+        sorted((topic, sorted(grades.items())) for topic, grades in year.qrels.items()),
+    )
+    return KeptResults(work / year.name / "results.jsonl", digest)
+
+
+class YearExperiment:
+    """Trains and tests systems on the topics of one year. Results that were kept are not computed again."""
+
+    def __init__(
+        self,
+        year: Year,
+        topic_indexes: list[TopicIndex],
+        protocol: Protocol,
+        kept: KeptResults | None = None,
+    ) -> None:
         self.year = year
         self._topic_indexes = topic_indexes
         self._protocol = protocol
@@ -357,6 +381,7 @@ class YearExperiment:
         self._evaluator = measures.Evaluator(EVALUATED, year.qrels)
         self._figures: dict[str, SystemFigures] = {}
         self._estimates: dict[tuple[str, str], Estimates] = {}
+        self._kept = kept
         self._features = set(BUILTIN_FEATURES).union(
             set.intersection(*(set(index.searcher.index.features()) for index in topic_indexes))
         )
@@ -402,10 +427,17 @@ class YearExperiment:
         return self._tune(system, replace(base, features=(*base.features, adjustment)))
 
     def _tune(self, system: System, start: Ranking) -> TrainedSystem:
-        settings = expand_grid(start, open_grid(system, start, self._protocol))
-        means = np.hstack([tuner.compute_figures(settings) for tuner in self._tuners]).mean(axis=1)
-        best = int(np.argmax(means))
-        return TrainedSystem(settings[best], float(means[best]), len(settings))
+        grid = open_grid(system, start, self._protocol)
+        settings = expand_grid(start, grid)
+        key = "train", system.name, start.as_dict(), {name: list(values) for name, values in grid.items()}
+        found = self._kept.find(*key) if self._kept else None
+        if found is None:
+            means = np.hstack([tuner.compute_figures(settings) for tuner in self._tuners]).mean(axis=1)
+            best = int(np.argmax(means))
+            found = {"best": best, "figure": float(means[best])}
+            if self._kept:
+                self._kept.keep(*key, result=found)
+        return TrainedSystem(settings[found["best"]], found["figure"], len(settings))
 
     def estimate(self, base: Ranking, feature: str) -> Estimates:
         """The estimates for a feature over a base, from all topics of the year."""
@@ -419,9 +451,16 @@ class YearExperiment:
         """The figures of a setting on the run that `esr run` would write."""
         key = json.dumps(ranking.as_dict(), sort_keys=True)
         if key not in self._figures:
-            run = self.run(ranking)
-            values = self._evaluator.evaluate(run)
-            self._figures[key] = SystemFigures(values, mean_values(values), self._measure_top_length(run))
+            found = self._kept.find("test", key) if self._kept else None
+            if found is None:
+                run = self.run(ranking)
+                values = self._evaluator.evaluate(run)
+                found = {"values": values, "top_length": self._measure_top_length(run)}
+                if self._kept:
+                    self._kept.keep("test", key, result=found)
+            self._figures[key] = SystemFigures(
+                found["values"], mean_values(found["values"]), found["top_length"]
+            )
         return self._figures[key]
 
     def run(self, ranking: Ranking, *, restricted: bool = True) -> Scores:
@@ -534,10 +573,12 @@ def measure_pooled(
     if not set(BOTH_YEARS) <= set(years):
         return {}
     documents = {document.id: document for year in BOTH_YEARS for document in years[year].documents}
+    collections = {"pooled": "pooled"}
+    tick("indexing both years")
     places = {"pooled": build_index(documents.values(), work / "pooled" / "index", protocol.enrich)}
     if aquaint:
         tick("indexing AQUAINT")
-        digest = _digest(documents, aquaint)
+        digest = collections["aquaint"] = _digest(documents, aquaint)
         places["aquaint"] = build_index(
             _read_aquaint(documents, aquaint), work / "aquaint" / "index", digest=digest
         )
@@ -548,13 +589,20 @@ def measure_pooled(
             experiments = {}
             for name in BOTH_YEARS:
                 tasks = [dataclasses.replace(task, filters=NO_FILTERS) for task in years[name].tasks]
-                experiments[name] = YearExperiment(years[name], [TopicIndex(searcher, tasks)], protocol)
+                kept = open_kept_results(years[name], work, protocol, _name_pool(years, collections[reading]))
+                experiments[name] = YearExperiment(years[name], [TopicIndex(searcher, tasks)], protocol, kept)
             trained = {
                 name: experiment.train(POOLED_SYSTEMS, lambda system, r=reading: tick(f"{r} {system}"))  # type: ignore[misc]
                 for name, experiment in experiments.items()
             }
             pooled[CROSSED, reading] = cross(experiments, trained)
     return pooled
+
+
+def _name_pool(years: Mapping[str, Year], collection: str) -> str:
+    """A name for the documents of both years together that changes with them."""
+    texts = [[(d.id, [s.text for s in d.sentences]) for d in years[year].documents] for year in BOTH_YEARS]
+    return make_digest(collection, texts)
 
 
 def _read_aquaint(documents: Mapping[str, Document], files: Sequence[Path]) -> Iterator[Document]:
