@@ -61,12 +61,16 @@ def _describe_counts(answer: Answer, report: QueryReport, passages: Sequence[Pas
     """The numbers of sentences shown, of candidates, and of sentences with the words."""
     shown = sum(len(passage.sentences) for passage in passages)
     parts = [f"{shown:,} of {answer.total:,} candidates"]
-    every, some = report.counts
-    if every is not None and some is not None and len(report.terms) > 1:
-        parts.append(f"{count(every, 'sentence')} with all words")
-        parts.append(f"{some:,} with any")
-    elif some is not None:
-        parts.append(f"{count(some, 'sentence')} with the word")
+    matching, all_words = report.counts
+    if matching is None or all_words is None:
+        pass
+    elif len(report.terms) > 1:
+        parts.append(f"{count(all_words, 'sentence')} with all words")
+        parts.append(f"{matching:,} with any")
+    elif report.terms:
+        parts.append(f"{count(matching, 'sentence')} with the word")
+    else:
+        parts.append(f"{count(matching, 'sentence')} that match")
     return ", ".join(parts)
 
 

@@ -31,9 +31,12 @@ from esr.plans.plan import (
     HasAttribute,
     HasEntity,
     HasSource,
+    HasTerm,
     Plan,
     StaticScore,
     Statistics,
+    all_of,
+    any_of,
     leaves,
 )
 from esr.query.interpretation import Interpretation
@@ -280,11 +283,23 @@ class PreparedQuery(Struct, frozen=True, dict=True):
         return condition
 
     @property
-    def matching_plan(self) -> Plan:
-        """For counts, the plan restricted to candidates that contain a word of the query themselves.
+    def matching(self) -> Condition | None:
+        """The condition of a sentence that matches the query; None for a query of stop words alone.
 
-        If the query itself decides on candidates, the restriction changes nothing.
+        The sentence satisfies the conditions of the query. Unless these alone decide on candidates, it also
+        has a word of the query itself, not only in its context. Filters, facets, charts and `MatchCounts`
+        count these sentences, whatever the ranking.
         """
+        interpretation = self.interpretation
+        own = () if interpretation.condition is None else (interpretation.condition,)
+        if interpretation.decides_candidates:
+            return interpretation.condition
+        words = tuple(map(HasTerm, interpretation.counts))
+        return all_of([any_of(words), *own]) if words else None
+
+    @property
+    def matching_plan(self) -> Plan:
+        """The plan whose candidates are the sentences that match the query: see `matching`."""
         if self.interpretation.decides_candidates or not self.plan.terms:
             return self.plan
         return replace(self.plan, candidates="matching")

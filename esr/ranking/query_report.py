@@ -22,7 +22,7 @@ from esr.index.contract import Index
 from esr.index.filters import NO_FILTERS, Filters, resolve_speaker
 from esr.index.language import chosen_language
 from esr.index.names import name_key, short_key
-from esr.plans.plan import Condition, HasTerm, HasWords, SaidBy, all_of, any_of
+from esr.plans.plan import Condition, HasWords, SaidBy
 from esr.query import FIELDS, Field, NoteKind, ValueKind, literal, split_field, write_value
 from esr.query.interpretation import ENTITY_FIELDS, ReadGroup, read_groups, terms_of_word
 from esr.query.parser import SIGNS, Scanner
@@ -367,14 +367,14 @@ def _similar_words(index: Index, word: str) -> list[str]:
 
 
 class MatchCounts(NamedTuple):
-    """How many sentences have all wanted words, and how many have any ranked word.
+    """How many sentences match the query, and how many of them have all wanted words.
 
-    These sentences also satisfy the query's required and excluded clauses, and the filters. Both numbers are
-    None without ranked words.
+    They also pass the filters. Both numbers are None if they are unknown, and for a query of stop words
+    alone. `PreparedQuery.matching` says which sentences match.
     """
 
+    matching: int | None
     all_words: int | None
-    any_word: int | None
 
 
 class QueryReport(Struct, frozen=True):
@@ -397,15 +397,17 @@ class QueryReport(Struct, frozen=True):
     other_languages: tuple[str, ...] = ()
 
     def as_dict(self) -> Mapping[str, Any]:
-        """The report as JSON: `{"groups", "notes", "all_words", "any_word", "suggestions", "corrected",
-        "quoted"}`, and `"language"` and `"other_languages"` of an index by language.
+        """The report as JSON: `{"groups", "notes", "matching", "all_words", "any_word", "suggestions",
+        "corrected", "quoted"}`, and `"language"` and `"other_languages"` of an index by language.
 
-        Positions are offsets into the query, in characters (code points).
+        Positions are offsets into the query, in characters (code points). `any_word` is the former name of
+        `matching`.
         """
         return {
             "groups": [group.as_dict() for group in self.groups],
             "notes": [{"start": n.start, "end": n.end, "message": n.message} for n in self.notes],
             **self.counts._asdict(),
+            "any_word": self.counts.matching,
             "suggestions": [suggestion.as_dict() for suggestion in self.suggestions],
             "corrected": self.corrected,
             "quoted": None if self.quoted is None else structs.asdict(self.quoted),
@@ -439,16 +441,10 @@ def report_reading(prepared: PreparedQuery) -> QueryReport:
 
 
 def count_matches(prepared: PreparedQuery, filters: Filters) -> MatchCounts:
-    """Count the sentences with all and with any of a query's words."""
-    terms = [HasTerm(term) for term in prepared.interpretation.counts]
-    if not terms:
+    """Count the sentences that match a query, and those of them with all of its words."""
+    if prepared.matching is None:
         return MatchCounts(None, None)
-    condition = prepared.interpretation.condition
-    others: list[Condition] = [] if condition is None else [condition]
-    every, some = prepared.interpretation.all_words, all_of([any_of(terms), *others])
-    assert every is not None
-    assert some is not None
-    return MatchCounts(*prepared.index.count([every, some], filters))
+    return MatchCounts(*prepared.index.count([prepared.matching, prepared.all_words], filters))
 
 
 # Completions

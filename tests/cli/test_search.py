@@ -397,6 +397,7 @@ def test_json_has_what_was_understood_with_its_places(esr: Esr, words_of_news: P
             },
         ],
         "notes": [],
+        "matching": 4,
         "all_words": 4,
         "any_word": 4,
         "suggestions": [],

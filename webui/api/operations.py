@@ -126,8 +126,9 @@ QUERY = having(
         )
     ),
     notes=array(having(**_PLACE, message=_TEXT)),
-    all_words=described(_COUNT, "sentences with all words; null if none are ranked"),
-    any_word=described(_COUNT, "sentences with any of the words; null if none are ranked"),
+    matching=described(_COUNT, "sentences that match the query, as facets count them; null if unknown"),
+    all_words=described(_COUNT, "how many of these have all words; null if unknown"),
+    any_word=described(_COUNT, "the former name of `matching`"),
     suggestions=array(
         having(
             word=_TEXT,
@@ -189,7 +190,7 @@ _LISTED: dict[str, Schema] = {
 }
 _ANSWER: dict[str, Schema] = {
     "hits": array(reference("Hit")),
-    "total": described(WHOLE, "how many sentences are candidates"),
+    "total": described(WHOLE, "how many sentences are candidates: the ranking considered them"),
     "took_ms": {"type": "number"},
     "unseen": described(TEXTS, "words of the query that are not in any document"),
     "incomplete": described(_TEXT_OR_NULL, "what is missing from the answer"),

@@ -283,9 +283,8 @@ def count_answer(
 ) -> AnswerCounts:
     """The counts of an answer. `by_date`: the answer lists all sentences that match, and no others."""
     if by_date:
-        return AnswerCounts(_match(prepared, report, report.counts.any_word), None, None, answer.total)
-    all_words, any_word = report.counts
-    matching = answer.total if prepared.interpretation.decides_candidates else any_word
+        return AnswerCounts(_match(prepared, report, report.counts.matching), None, None, answer.total)
+    matching, all_words = report.counts
     match = _match(prepared, report, matching)
     is_known = match in ("one word", "all words") or all_words == matching
     return AnswerCounts(match, matching, None if is_known else all_words, answer.total)
