@@ -127,8 +127,9 @@ def _draw_lines(made: Concordance) -> str:
         f"{line.left.strip():>{left}} {click.style(line.node, bold=True)}{line.right.rstrip()}"
         for line in made.lines
     )
-    total = f"{len(made.lines):,} lines, {made.sentences:,} sentences with all words"
-    return "\n".join([*lines, "", total])
+    exact = f"{count(made.sentences, 'sentence')} with exactly this form"
+    others = f", {made.all_words:,} with all forms" if made.all_words not in (None, made.sentences) else ""
+    return "\n".join([*lines, "", f"{count(len(made.lines), 'line')}, {exact}{others}"])
 
 
 _k = click.option("-k", type=click.IntRange(1), default=COLLOCATIONS, help="Show this many words.")

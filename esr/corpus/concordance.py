@@ -24,8 +24,9 @@ from esr.index.hits import SentenceRecord
 from esr.query import TEXT, Clause, Group, ParsedQuery
 from esr.ranking.answers import require_record
 from esr.ranking.prepared_query import PreparedQuery
+from esr.ranking.query_report import count_matches
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import Searcher, UnsearchableQuery
 from esr.tables import Table, to_columns
 from esr.text.analyzer import get_analyzer
 from esr.text.analyzer_definitions import WORDS_ANALYZER
@@ -83,19 +84,25 @@ class Line(Struct, frozen=True):
     source: str | None
     date: str | None
     url: str | None
+    language: str | None = None
 
 
 class Concordance(Table, Struct, frozen=True):
-    """Lines in order, from the first `read` of the `sentences` that match, or from a sample."""
+    """Lines in order, from the first `read` of the `sentences` that match, or from a sample.
+
+    `sentences` have the node exactly as the query writes it. `all_words` counts those with all words of the
+    query in any form, as a search does; None for a query of stop words alone.
+    """
 
     lines: Sequence[Line]
     sentences: int
     read: int
+    all_words: int | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """`{"sentences", "read", "lines": [{"sentence_id", "left", "node", "right", ...}]}`"""
+        """`{"sentences", "all_words", "read", "lines": [{"sentence_id", "left", "node", "right", ...}]}`"""
         lines = [structs.asdict(line) for line in self.lines]
-        return {"sentences": self.sentences, "read": self.read, "lines": lines}
+        return {"sentences": self.sentences, "all_words": self.all_words, "read": self.read, "lines": lines}
 
     def columns(self) -> dict[str, list[Any]]:
         """Return a table with a row for each line."""
@@ -158,7 +165,16 @@ def build_concordance(
             *(column.tolist() for column in (*found, words.starts[found.texts])), strict=True
         )
     ]
-    return Concordance(lines, sentences, number)
+    return Concordance(lines, sentences, number, _count_all_words(searcher, query, filters))
+
+
+def _count_all_words(searcher: Searcher, query: ParsedQuery, filters: Filters) -> int | None:
+    """The number of sentences with all words of the query in any form; None if it has only stop words."""
+    try:
+        prepared = searcher.prepare(query, Ranking())
+    except UnsearchableQuery:
+        return None
+    return count_matches(prepared, filters).all_words
 
 
 _SORTED = frozenset(SORTS) - {"newest", "oldest", "best"}
@@ -236,6 +252,7 @@ def _make_line(record: SentenceRecord, first: int, last: int, width: int, unit: 
         record.source,
         record.date,
         record.url,
+        record.language,
     )
 
 

@@ -37,6 +37,7 @@ from esr.plans.plan import (
     HasTerm,
     Plan,
     SaidBy,
+    all_of,
     replace_leaves,
 )
 from esr.text.dates import parse_date_end, parse_date_start
@@ -138,6 +139,14 @@ class Filters(Struct, frozen=True):
         if is_attribute(field):
             return self.without_attribute(field)
         return replace(self, **_OWN_FILTER.get(field, {"entities": ()}))
+
+    def condition_on(self, field: str) -> Condition | None:
+        """The condition that the filters on a field of names or attributes set; None without such filters."""
+        if is_attribute(field):
+            return all_of(one for one in self.attributes if one.names == (field,))
+        if field == "source":
+            return HasSource(self.sources) if self.sources else None
+        return HasEntity(self.entities) if self.entities and field in ENTITY_TYPES else None
 
 
 _OWN_FILTER: dict[str, dict[str, Any]] = {

@@ -559,7 +559,7 @@ def run(*args: object) -> Result:
 def test_the_commands_print_text_json_and_csv(folder: str) -> None:
     lines = run("concordance", "flood", "--index", folder, "--width", 12).stdout.splitlines()
     assert lines[0].startswith("Flood warnings") or " Flood warnings" in lines[0]
-    assert lines[-1] == "6 lines, 6 sentences with all words"
+    assert lines[-1] == "6 lines, 6 sentences with exactly this form"
     answer = json.loads(run("concordance", "flood", "--index", folder, "--format", "json").stdout)
     assert answer["sentences"] == 6 and {line["node"] for line in answer["lines"]} == {"Flood", "flood"}
     table = run("collocations", "flood", "--index", folder, "--min-count", 3, "--format", "csv").stdout

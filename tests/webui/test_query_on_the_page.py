@@ -105,12 +105,14 @@ def test_a_note_is_a_line_with_the_piece_that_it_is_about(client: FlaskClient) -
     ("query", "more", "line"),
     [
         ("storm", "", "2 sentences with this word"),
-        ("storm flood", "", "1 sentence with all words"),
-        ("houses flood", "", "2 sentences, none with all words"),
+        ("storm flood", "", "2 sentences with any of the words, 1 with all words"),
+        ("houses flood", "", "2 sentences with any of the words, none with all words"),
         ("forty houses", "", "1 sentence with all words"),
         ("storm flood", "&require=all", "1 sentence with all words"),
         ('"forty houses" storm', "", "1 matching sentence"),
         ("+storm flood", "", "2 matching sentences, 1 with all words"),
+        ("storm flood", "&sort=date", "1 sentence with all words"),
+        ("source:Wire", "&sort=date", "2 matching sentences"),
     ],
 )
 def test_the_counts_are_of_what_they_say(client: FlaskClient, query: str, more: str, line: str) -> None:

@@ -283,7 +283,8 @@ SCHEMAS: dict[str, Schema] = {
         )
     ),
     "Concordance": having(
-        sentences=described(WHOLE, "how many match"),
+        sentences=described(WHOLE, "how many have the word or phrase exactly as it is written"),
+        all_words=described(_COUNT, "how many have all words in any form; null for stop words alone"),
         read=described(WHOLE, "how many of them the lines were chosen from"),
         lines=array(having(**of_class(Line))),
     ),

@@ -94,9 +94,9 @@ class Links:
         """The first value of an argument, or None."""
         return next((value for n, value in self.arguments if n == name), None)
 
-    def with_value(self, name: str, value: str) -> str:
-        """The results with one more value of a repeatable argument."""
-        return _address("results", [*self.arguments, (name, value)])
+    def with_value(self, name: str, value: str, **changes: str | None) -> str:
+        """The results with one more value of a repeatable argument, and with other arguments changed."""
+        return _address("results", [*change_arguments(self.arguments, **changes), (name, value)])
 
     def without_value(self, name: str, value: str, endpoint: str = "results") -> str:
         return _address(endpoint, [pair for pair in self.arguments if pair != (name, value)])

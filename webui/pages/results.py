@@ -1,9 +1,9 @@
 """The page of results: entries, the reason for each, how the query was read, and the rail of filters.
 
-The page counts the sentences that match the query separately from the candidates: a ranking with context also
-ranks sentences whose neighbours have a word of the query. Reasons are in words; the page that explains a
-score has the arithmetic. The rail has a chart of dates, and the values of fields. A field is counted without
-its own filter, so that other values and dates can be chosen.
+The page counts the sentences that match the query, not the candidates: a ranking with context also ranks
+sentences whose neighbours have a word of the query. Reasons are in words; the page that explains a score has
+the arithmetic. The rail has a chart of dates, and the values of fields. A field is counted without its own
+filter, so that other values and dates can be chosen; a number beside a value is what a click on it gives.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Literal, NamedTuple
+
+from msgspec import structs
 
 from esr.corpus.names_and_quotes import Quotation
 from esr.errors import EsrError
@@ -29,7 +31,7 @@ from esr.index.contract import Index
 from esr.index.filters import FACET_FIELDS, DayCounts, Filters
 from esr.index.hits import Hit, SentenceRecord
 from esr.index.names import ENTITY_TYPES, entity_key, name_key, parse_name_filter
-from esr.plans.plan import Condition, HasTerm, all_of, any_of
+from esr.plans.plan import Not, all_of
 from esr.query import ParsedQuery
 from esr.query.interpretation import ReadGroup, Reading
 from esr.ranking.answers import describe_match, require_record
@@ -70,6 +72,9 @@ _QUOTES = '"“”„＂\n'
 class FacetValue:
     """A value, the arguments that filter by it, and its count. `is_selected`: the search filters by it.
 
+    `count`: the sentences that the value gives if it is chosen. `is_added`: it is chosen beside others, and
+    gives so many sentences more.
+
     `clause`: the clause of the query language for it, to exclude it; empty if there is none. `label`: its
     text on the page.
     """
@@ -80,6 +85,7 @@ class FacetValue:
     is_selected: bool
     clause: str
     label: str
+    is_added: bool = False
 
 
 @dataclass(frozen=True)
@@ -99,11 +105,15 @@ class FacetList:
     type: str
 
 
-def count_facets(prepared: PreparedQuery, filters: Filters, long: str | None = None) -> list[FacetList]:
+def count_facets(
+    prepared: PreparedQuery, filters: Filters, long: str | None = None, by_date: bool = False
+) -> list[FacetList]:
     """A list for each field that has values, at length for the field `long`.
 
-    Keys of the metadata are included if the filters name them. Empty if the engine gives no counts.
+    A count is what a click on the value gives: of the sentences that match, or `by_date` of those with all
+    words. Keys of the metadata are included if the filters name them. Empty if the engine gives no counts.
     """
+    prepared = prepared.with_all_words() if by_date else prepared
     of_keys = [name for wanted in filters.attributes for name in wanted.names if name not in FACET_FIELDS]
     fields = list(dict.fromkeys((*FIELDS, *of_keys, *([long] if long and long != "month" else []))))
     short = [field for field in fields if field != long]
@@ -112,12 +122,32 @@ def count_facets(prepared: PreparedQuery, filters: Filters, long: str | None = N
         if long in fields:
             place = fields.index(long)
             counted[place:place] = count_values(prepared, filters, MORE_VALUES, [long])
+        added = {
+            field: _count_added(prepared, filters, field, MORE_VALUES if field == long else VALUES)
+            for field in fields
+            if filters.condition_on(field) is not None
+        }
     except EsrError:  # an answer without facets is better than an error
         return []
-    lists = [_facet_list(filters, counts, counts.field == long) for counts in counted if counts.values]
+    lists = [
+        _facet_list(filters, counts, counts.field == long, added.get(counts.field))
+        for counts in counted
+        if counts.values
+    ]
     parsed = prepared.interpretation.parsed
     read = [_in_query(each, parsed) if each.field == "language" else each for each in lists]
     return [each for each in read if each.field != "language" or _is_choice(each)]
+
+
+def _count_added(prepared: PreparedQuery, filters: Filters, field: str, size: int) -> ValueCounts:
+    """The values of a field in the sentences that have none of the values that its filters select."""
+    selected = filters.condition_on(field)
+    assert selected is not None
+    plan = prepared.matching_plan
+    own = () if plan.condition is None else (plan.condition,)
+    others = structs.replace(plan, condition=all_of([*own, Not(selected)]))
+    (counts,) = count_values(structs.replace(prepared, plan=others), filters, size, [field])
+    return counts
 
 
 def _is_choice(facet: FacetList) -> bool:
@@ -148,25 +178,42 @@ def filter_arguments(field: str, name: str) -> dict[str, str]:
     return {"entity": entity_key(field, name)} if field in ENTITY_TYPES else {field: name}
 
 
-def _facet_list(filters: Filters, counted: ValueCounts, is_long: bool) -> FacetList:
+def _facet_list(
+    filters: Filters, counted: ValueCounts, is_long: bool, added: ValueCounts | None
+) -> FacetList:
+    """The list of a field. `added`: what values add to those that are selected; None if none are."""
     field = counted.field
-    values = [
-        FacetValue(
+
+    def describe(name: str, count: int, is_added: bool) -> FacetValue:
+        is_selected = _is_selected(filters, field, name)
+        label = name_language(name) if field == "language" else name
+        clause = query_clause(field, name)
+        return FacetValue(
             name,
             filter_arguments(field, name),
             count,
-            _is_selected(filters, field, name),
-            query_clause(field, name),
-            name_language(name) if field == "language" else name,
+            is_selected,
+            clause,
+            label,
+            is_added and not is_selected,
         )
-        for name, count in counted.values
-    ]
+
+    values = [describe(name, count, False) for name, count in counted.values]
+    has_more = counted.has_more
+    if added is not None:
+        order = {value.name: place for place, value in enumerate(values)}  # a click moves nothing
+        others = [describe(name, count, True) for name, count in added.values]
+        values = [value for value in values if value.is_selected] + [
+            value for value in others if value.is_added
+        ]
+        values.sort(key=lambda value: order.get(value.name, len(order)))
+        has_more = added.has_more
     is_name = field in ENTITY_TYPES
     return FacetList(
         field,
         LABELS.get(field, field.removeprefix(META_PREFIX)),
         values,
-        counted.has_more,
+        has_more,
         is_long,
         "entity" if is_name else field if not field.startswith(META_PREFIX) else "",
         field if is_name else "",
@@ -209,10 +256,16 @@ class Dates:
     ends: tuple[str, ...]
 
 
-def count_dates(prepared: PreparedQuery, filters: Filters) -> Dates | None:
-    """The sentences that match the query by period; None without dates, or if the engine gives no counts."""
+def count_dates(prepared: PreparedQuery, filters: Filters, by_date: bool = False) -> Dates | None:
+    """The sentences that match the query by period; None without dates, or if the engine gives no counts.
+
+    `by_date`: the sentences with all words.
+    """
+    condition = prepared.all_words if by_date else prepared.matching
+    if condition is None:
+        return None
     try:
-        (days,) = prepared.index.count_days([_matching(prepared)], filters.without_field("month"))
+        (days,) = prepared.index.count_days([condition], filters.without_field("month"))
     except EsrError:  # as for facets
         return None
     return draw_dates(days, filters) if days else None
@@ -253,13 +306,6 @@ def _is_picked(filters: Filters, start: int, end: int) -> bool:
     return (first is None or first <= end) and (last is None or last >= start)
 
 
-def _matching(prepared: PreparedQuery) -> Condition | None:
-    """The condition that the candidates of facets satisfy."""
-    plan = prepared.matching_plan
-    words = [any_of(map(HasTerm, plan.candidate_terms))] if plan.candidates == "matching" else []
-    return all_of([*words, *([] if plan.condition is None else [plan.condition])])
-
-
 # Counts
 
 Match = Literal["conditions", "one word", "all words", "any word"]
@@ -269,13 +315,15 @@ Match = Literal["conditions", "one word", "all words", "any word"]
 class AnswerCounts(NamedTuple):
     """The numbers of sentences that match by `match`, have all words, and are candidates (`ranked`).
 
-    `matching` is None if it is unknown, `with_all` if it adds nothing.
+    `matching` is None if it is unknown, `with_all` if it adds nothing. `is_of_all_words`: the list, its
+    filters and its chart have only sentences with all words.
     """
 
     match: Match
     matching: int | None
     with_all: int | None
     ranked: int
+    is_of_all_words: bool = False
 
 
 def count_answer(
@@ -283,7 +331,8 @@ def count_answer(
 ) -> AnswerCounts:
     """The counts of an answer. `by_date`: the answer lists all sentences that match, and no others."""
     if by_date:
-        return AnswerCounts(_match(prepared, report, report.counts.matching), None, None, answer.total)
+        match = _match(prepared, report, report.counts.matching)
+        return AnswerCounts(match, None, None, answer.total, match != "conditions" or bool(report.terms))
     matching, all_words = report.counts
     match = _match(prepared, report, matching)
     is_known = match in ("one word", "all words") or all_words == matching
@@ -454,14 +503,14 @@ def _find_results(searcher: Searcher, search: SearchRequest, settings: Settings)
     prepared = prepare_search(searcher, search, settings)
     index, filters = prepared.index, search.filters
     report_of = start_beside(index, lambda: report_query(prepared, filters))
-    dates = start_beside(index, lambda: count_dates(prepared, filters))
-    facets = start_beside(index, lambda: count_facets(prepared, filters, search.facet))
+    by_date = search.arrangement.sort == "date" or search.arrangement.novel
+    dates = start_beside(index, lambda: count_dates(prepared, filters, by_date))
+    facets = start_beside(index, lambda: count_facets(prepared, filters, search.facet, by_date))
     answer, entries, has_more = rank_and_arrange(prepared, search, search.k, settings)
     next_k = min(search.k + settings.more_k, settings.max_k) if search.k < settings.max_k else None
     listed = entries[: search.k]
     best = [each.best for entry in listed for each in entry.passages[:GROUP_SENTENCES]]
     report = report_of()
-    by_date = search.arrangement.sort == "date" or search.arrangement.novel
     shown = [hit for entry in listed for each in entry.passages for hit in (each.best, *each.similar)]
     return Results(
         answer,

@@ -11,12 +11,13 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
+from unicodedata import bidirectional
 
 from flask import Flask, Response, request
 from msgspec.structs import replace
 
 from esr.corpus.collocations import MEASURES, UNITS, Collocations, ContrastedCollocations
-from esr.corpus.concordance import LINES, SORTS
+from esr.corpus.concordance import LINES, SORTS, Line
 from esr.corpus.frequencies import GROUPINGS, ORDERS, Frequencies, KeyWords
 from esr.corpus.names_and_quotes import (
     ListedName,
@@ -34,6 +35,7 @@ from esr.ranking.answers import require_record
 from esr.ranking.query_report import suggest_speakers
 from esr.ranking.searcher import Searcher
 from esr.text.dates import parse_date_start
+from esr.text.document import AUTO, LEFT_TO_RIGHT, RIGHT_TO_LEFT, text_direction
 from esr.wording import count
 from webui.answers import corpus
 from webui.answers.downloads import table_csv
@@ -71,6 +73,7 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
         name_speaker=name_speaker,
         sees_whole=lambda: not indexes.guard.part,
     )
+    app.jinja_env.filters["line_direction"] = line_direction
     page = partial(_render, render)
 
     def near(visit: Visit) -> tuple[Arguments, Collocations]:
@@ -226,7 +229,23 @@ def offer_pairs(searcher: Searcher) -> list[tuple[str, str]]:
 
 LINE_WIDTH = "110"
 """Characters on each side, as an argument: as many as fit on a wide screen."""
+_LETTERS = {"L": LEFT_TO_RIGHT, "R": RIGHT_TO_LEFT, "AL": RIGHT_TO_LEFT}
+"""The direction of letters by their bidirectional class."""
 LINE_ORDERS = {name: text for name, text in SORTS.items() if name != "best"}
+
+
+def line_direction(line: Line) -> str:
+    """The direction of a line: that of its language, or if this is unknown, of the first letter found."""
+    direction = text_direction(line.language)
+    if direction != AUTO:
+        return direction
+    return next((_LETTERS[kind] for kind in map(bidirectional, line.node) if kind in _LETTERS), LEFT_TO_RIGHT)
+
+
+def _find_direction(lines: Sequence[Line]) -> str:
+    """The direction of most lines."""
+    counts = Counter(map(line_direction, lines))
+    return max((LEFT_TO_RIGHT, RIGHT_TO_LEFT), key=lambda direction: counts[direction])
 
 
 def _add_concordance(get: Route, settings: Settings, render: PageRenderer) -> None:
@@ -248,6 +267,7 @@ def _add_concordance(get: Route, settings: Settings, render: PageRenderer) -> No
             next_k=offer_more(k, len(found.lines), LINES),
             singly=[] if found.lines else list_words(search.parsed),
             orders=LINE_ORDERS,
+            direction=_find_direction(found.lines),
         )
 
     @get("/concordance.csv")

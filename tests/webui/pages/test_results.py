@@ -182,10 +182,49 @@ def test_the_chart_of_dates_keeps_all_periods_and_picks_those_of_the_filter(sear
     assert narrow.picked and all(period.startswith("2024") for period in narrow.picked)
 
 
-@pytest.mark.parametrize("order", ["", "&novel=yes", "&sort=date"])
+@pytest.mark.parametrize("order", ["&novel=yes", "&sort=date"])
 def test_the_rail_says_of_which_sentences_it_has_counts(real: FlaskClient, order: str) -> None:
-    assert "Counts are of matching sentences." in real.get(f"/search?q=%22relief+funds%22{order}").text
-    assert "Counts are of sentences with a word of the query." in real.get(f"/search?{Q}{order}").text
+    assert "Counts are of matching sentences." in real.get("/search?q=%22relief+funds%22").text
+    assert "Counts are of sentences with a word of the query." in real.get(f"/search?{Q}").text
+    assert "Counts are of sentences with all words." in real.get(f"/search?q=relief+China{order}").text
+    assert (
+        "Counts are of matching sentences." in real.get(f"/search?q=source:%22Northern+Wire%22{order}").text
+    )
+
+
+LINE = re.compile(r'class="count" role="status">(?:<[^>]+>)*([\d,]+) ')
+TICK = re.compile(
+    r'class="tick( chosen)?" href="([^"]+)"[^>]*><bdi>([^<]+)</bdi></a>.*?class="number">(\+?)([\d,]+)<',
+    re.DOTALL,
+)
+
+
+def read_page(client: FlaskClient, address: str) -> tuple[int, list[tuple[str, str, str, int]]]:
+    """The number of sentences of a page of results, and its values: chosen or not, link, sign and count."""
+    html = client.get(unescape(address)).text
+    (number,) = LINE.findall(html)
+    rail = html.split('class="rail"')[1].split("</aside>")[0]
+    values = [
+        (chosen, link, sign, int(count.replace(",", "")))
+        for chosen, link, _, sign, count in TICK.findall(rail)
+    ]
+    return int(number.replace(",", "")), values
+
+
+@pytest.mark.parametrize(
+    "query", ["relief+China", "earthquake", "%2Bchina+relief", "source:%22Northern+Wire%22"]
+)
+@pytest.mark.parametrize("order", ["", "&sort=date", "&require=all", "&model=bm25"])
+def test_the_count_of_a_value_is_what_its_click_gives(real: FlaskClient, query: str, order: str) -> None:
+    before, values = read_page(real, f"/search?q={query}{order}")
+    assert values
+    for _, link, sign, number in values:
+        after, others = read_page(real, link)
+        assert (sign, after) == ("", number)
+        for is_chosen, further, plus, added in others:
+            if not is_chosen and plus:
+                assert read_page(real, further)[0] == after + added
+    assert before
 
 
 def test_a_value_is_excluded_by_a_link_in_the_query_language(real: FlaskClient) -> None:

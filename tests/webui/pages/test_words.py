@@ -227,8 +227,10 @@ def test_frequencies_say_what_has_no_date_and_their_numbers_lead_to_lines(tmp_pa
         part = client.get("/frequencies?q=storm&by=month&from=2025-01-07").text
     items = re.findall(r"(?s)<li><bdi>.*?</li>", html)
     said = [" ".join(re.sub("<[^>]+>", "", item).split()) for item in items]
-    assert said[0].startswith("storm 3 occurrences in 3 sentences, 1 without a date; ")
-    assert said[1].startswith("flood 1 occurrence in 1 sentence; ") and said[1].endswith("Remove flood")
+    assert said[0].startswith("storm 3 occurrences in 3 sentences with exactly this form, 1 without a date; ")
+    assert said[1].startswith("flood 1 occurrence in 1 sentence with exactly this form; ") and said[
+        1
+    ].endswith("Remove flood")
     assert [number for _, number in numbers] == ["1", "1", "1"]
     assert [line.count('class="node"') for line in lines] == [1, 1, 1]
     assert '<a href="/concordance?q=storm&amp;from=2025-01-07&amp;to=2025-01">1</a>' in part
@@ -303,7 +305,7 @@ def test_the_tables_of_words_are_exported_as_they_are_shown(real: FlaskClient) -
 def test_a_concordance_has_the_lines_of_the_api_and_leads_to_their_sentences(real: FlaskClient) -> None:
     answer = get(real, "/concordance", q="relief", sort="right1")
     html = real.get("/concordance?q=relief&sort=right1&facet=source").text
-    shown = re.findall(r'class="node"><a href="(/document\?[^"]+)"[^>]*><bdi>([^<]+)', html)
+    shown = re.findall(r'class="node"><a href="(/document\?[^"]+)"[^>]*><bdi[^>]*>([^<]+)', html)
     assert [unescape(node) for _, node in shown] == [line["node"] for line in answer["lines"]]
     assert f"{len(shown)} lines of {answer['sentences']} sentences" in html
     assert all("sort=" not in address for address, _ in shown)
@@ -324,6 +326,53 @@ def test_lines_and_quotations_are_exported_as_tables_of_all(real: FlaskClient) -
         assert len(table) == len(everything) > 1
         assert [row["sentence_id"] for row in table] == [each["sentence_id"] for each in everything]
         assert set(table[0]) == set(everything[0])
+
+
+def test_a_concordance_tells_exact_forms_from_those_that_a_search_finds(tmp_path: Path) -> None:
+    texts = "An immigrant came.", "Immigrants left.", "Two immigrants met an immigrant."
+    load(str(tmp_path / "i"), [document("a", *texts)], analyzer="english-stem")
+    with open_searcher(str(tmp_path / "i")) as opened:
+        client = create_app(opened, Settings(access_log=0)).test_client()
+        answer = get(client, "/concordance", q="immigrant")
+        assert (answer["sentences"], answer["all_words"]) == (2, 3)
+        html = client.get("/concordance?q=immigrant").text
+        line = re.sub(r"<[^>]+>", "", html.split('class="count" role="status">')[1].split("</p>")[0])
+        assert line == "2 lines of 2 sentences with exactly this form, 3 with all forms"
+        assert "3 sentences with this word" in client.get("/search?q=immigrant").text
+        assert get(client, "/concordance", q="immigrants left")["all_words"] == 1
+        assert "all forms" not in client.get("/concordance?q=came").text
+
+
+ARABIC = "قال الوزير إن النهر ارتفع"
+
+
+@pytest.mark.parametrize("language", ["ar", None])
+def test_lines_of_arabic_begin_at_the_right(tmp_path: Path, language: str | None) -> None:
+    english = document("b", "The flood of الوزير fell.", language="en")
+    load(str(tmp_path / "i"), [document("a", ARABIC, f"{ARABIC} 2", language=language), english])
+    with open_searcher(str(tmp_path / "i")) as opened:
+        client = create_app(opened, Settings(access_log=0)).test_client()
+        html = client.get("/concordance", query_string={"q": "الوزير", "sort": "oldest"}).text
+        assert '<table class="lines" dir="rtl">' in html
+        rows = re.findall(r'<tr id="line-\d+" class="(\w+)">(.*?)</tr>', html, re.DOTALL)
+        shown = {
+            way: re.findall(r'class="(before|after)" headers="\1"><span dir="(\w+)"', row)
+            for way, row in rows
+        }
+        # In a table from right to left, the first cell is at the right.
+        assert shown == {
+            "rtl": [("before", "rtl"), ("after", "rtl")],
+            "ltr": [("after", "ltr"), ("before", "ltr")],
+        }
+        assert '<table class="lines" dir="ltr">' in client.get("/concordance?q=flood").text
+
+
+def test_the_count_of_a_name_in_a_search_is_what_its_click_gives(real: FlaskClient) -> None:
+    html = real.get("/names?q=relief+China").text
+    links = re.findall(r'class="number" href="([^"]+)" title="Its sentences">([\d,]+)<', html)
+    assert links
+    for link, number in links:
+        assert f"{number} sentence" in real.get(unescape(link)).text.split('class="count"')[1][:200]
 
 
 def test_a_concordance_offers_more_lines_while_there_are_more(real: FlaskClient) -> None:
