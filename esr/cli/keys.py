@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 import click
 
 from esr.cli.options import FILE, as_json, describe_choices
-from esr.errors import UsageError
+from esr.errors import UsageError, unknown
 from webui.access.grants import (
     KINDS,
     SECRET_KINDS,
@@ -23,6 +24,7 @@ from webui.access.grants import (
     make_key,
     read_grants,
 )
+from webui.running.settings import DEFAULT_NAME, parse_locations
 
 _file = click.option(
     "--file",
@@ -94,6 +96,9 @@ def add(
     made = datetime.now(UTC).isoformat(timespec="seconds")
     grant = Grant(name, kind, "-" if kind in SECRET_KINDS else "", filter=restriction, made=made, **limits)
     grant.check()  # before asking for a password
+    if not grant.is_valid(datetime.now(UTC)):
+        raise UsageError(f"--expires {grant.expires} is in the past: give a later date")
+    _check_indexes(grant)
     secret = hash_key(key) if key else _read_password(password_file) if kind == "password" else ""
     with changing(path) as grants:
         if name in grants and not replace:
@@ -104,6 +109,23 @@ def add(
         return
     click.echo(f"added {name} to {path}; its key, which is not shown again:", err=True)
     click.echo(key)
+
+
+def _check_indexes(grant: Grant) -> None:
+    """Compare the names of indexes with those that ESR_INDEX gives to `esr serve`. Raises UsageError.
+
+    Without names there, only the server knows which it serves, and a note says so.
+    """
+    served = parse_locations(os.environ.get("ESR_INDEX", ""))
+    for name in grant.indexes:
+        if set(served) != {DEFAULT_NAME}:
+            if name not in served:
+                raise unknown("index", name, served)
+        elif name != DEFAULT_NAME:
+            click.echo(
+                f"note: nothing here says whether {name!r} is served: set ESR_INDEX as for esr serve",
+                err=True,
+            )
 
 
 def _read_password(file: Path | None) -> str:

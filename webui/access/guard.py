@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import hmac
 import logging
-import math
 import secrets
 import time
 from collections.abc import Collection, Iterable
@@ -23,18 +22,18 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from flask import Flask, Response, g, redirect, request, session, url_for
-from werkzeug.exceptions import TooManyRequests
 from werkzeug.wrappers import Response as AnyResponse
 
 from esr.errors import EsrError, UsageError
 from esr.extras import require
 from esr.index.contract import Index
-from webui.access.grants import ANYBODY, MOST_PASSWORD, Grant, GrantFile, Passwords, read_grants
+from webui.access.grants import ANYBODY, MOST_PASSWORD, Grant, GrantFile, Grants, Passwords, read_grants
+from webui.access.login_limits import LoginLimits
 from webui.access.restricted import parse_restriction, restrict
 from webui.pages.rendering import PageRenderer
 from webui.running.logs import log_event
 from webui.running.problems import Forbidden, RequestError, Unauthorized, wants_json
-from webui.running.rate_limit import SlidingWindow, client_key, parse_rate
+from webui.running.rate_limit import parse_rate
 from webui.running.served_indexes import Guard, ServedIndexes
 from webui.running.settings import Settings
 
@@ -46,9 +45,6 @@ LEAST_SECRET = 32
 """Minimum length of the secret that signs cookies, in characters."""
 _WHO, _CSRF, _NEXT = "who", "csrf", "next"
 _NEXT_CHARS, _NAME_CHARS = 2_000, MOST_PASSWORD
-ATTEMPTS, ATTEMPT_SECONDS, PER_NAME = 30, 300, 3
-"""Maximum login attempts from one address, or for one name, and the period in seconds. From one address, a
-name may be tried ATTEMPTS / PER_NAME times."""
 PROVIDER_SECONDS = 10
 """Timeout of requests to the provider, in seconds."""
 
@@ -106,10 +102,10 @@ class Logins:
         self._settings = settings
         self._render = render
         self._passwords = Passwords()
-        self._attempts = SlidingWindow(rates, ATTEMPTS, ATTEMPT_SECONDS)
+        secret, is_secure = read_secret(settings.secret_file, LEAST_SECRET), not settings.plain_http
+        self._limits = LoginLimits(rates, secret, is_secure)
         self._provider = _provider(app, settings) if settings.oidc_issuer else None
-        app.secret_key = read_secret(settings.secret_file, LEAST_SECRET)
-        is_secure = not settings.plain_http
+        app.secret_key = secret
         app.config.update(
             SESSION_COOKIE_NAME="__Host-esr" if is_secure else "esr",
             SESSION_COOKIE_SECURE=is_secure,
@@ -130,7 +126,7 @@ class Logins:
         who = session.get(_WHO)
         if not who or not 0 <= time.time() - who["at"] <= self._settings.session_hours * 3_600:
             return None
-        grant = self._grants.read().of_person(who["name"], who["kind"])
+        grant = _read_current(self._grants).of_person(who["name"], who["kind"])
         if grant is None or grant.mark != who["mark"] or not grant.is_valid(datetime.now(UTC)):
             return None
         return who["name"], grant
@@ -150,7 +146,7 @@ class Logins:
             None,
             "login.html",
             person=person and person[0],
-            has_passwords=self._grants.read().needs_login,
+            has_passwords=_read_current(self._grants).needs_login,
             has_provider=self._provider is not None,
             csrf=session[_CSRF],
             next=safe_next(request.values.get(_NEXT, "")),
@@ -162,16 +158,18 @@ class Logins:
 
     def log_in(self) -> AnyResponse:
         """Answer the form: a session for the right password, the form again for a wrong one."""
-        self._check_form()
         name, password = (request.form.get(field, "")[:_NAME_CHARS] for field in ("name", "password"))
-        self._count_attempt(name)
-        grant = self._grants.read().of_person(name, "password")
+        grant = _read_current(self._grants).of_person(name, "password")
         if grant is not None:
             g.attempt = name  # others may be passwords in the wrong field
+        self._check_form()
+        self._limits.count(name)
         is_right = self._passwords.is_right(grant, password)
         if grant is None or not is_right or not grant.is_valid(datetime.now(UTC)):
             return self.page("The name or the password is wrong.", name, 401)
-        return self._begin(name, grant, request.form.get(_NEXT, ""))
+        response = self._begin(name, grant, request.form.get(_NEXT, ""))
+        self._limits.accept(name, response)
+        return response
 
     def log_out(self) -> AnyResponse:
         self._check_form()
@@ -189,14 +187,6 @@ class Logins:
         expected = session.get(_CSRF, "")
         if not expected or not hmac.compare_digest(expected.encode(), request.form.get(_CSRF, "").encode()):
             raise Forbidden("the form is too old, or from elsewhere: open the page of the login again", None)
-
-    def _count_attempt(self, name: str) -> None:
-        """Raise TooManyRequests if too many logins were tried from this address or for this name."""
-        client = client_key(request.remote_addr)
-        for key, cost in ((f"{client} {name}", PER_NAME), (client, 1), (name, 1)):
-            standing = self._attempts.hit(f"login {key}", cost)
-            if standing.retry:
-                raise TooManyRequests(retry_after=math.ceil(standing.retry))
 
     # OpenID Connect
 
@@ -218,7 +208,7 @@ class Logins:
         if claim == "email" and claims.get("email_verified") is not True:
             raise Forbidden("the provider has not verified the address of this person", None)
         g.attempt = name[:_NAME_CHARS]
-        grant = self._grants.read().of_person(name, "elsewhere")
+        grant = _read_current(self._grants).of_person(name, "elsewhere")
         if grant is None or not grant.is_valid(datetime.now(UTC)):
             raise Forbidden(f"{name[:60]!r} may not search here", None)
         return self._begin(name, grant, session.get(_NEXT, ""))
@@ -234,6 +224,21 @@ class Logins:
             raise Unauthorized(f"the login was not completed ({error}): log in again", None) from error
         except (RequestException, ValueError) as error:
             raise ProviderSilent("the provider of logins does not answer: try again later", None) from error
+
+
+class AccessUnreadable(RequestError):
+    """The file of grants cannot be read, so nobody may search until it is repaired."""
+
+    status, code, title = 503, "access_unreadable", "Nobody can be admitted"
+
+
+def _read_current(grants: GrantFile) -> Grants:
+    """The grants as they are now. Raises AccessUnreadable; the log has the reason."""
+    try:
+        return grants.read()
+    except EsrError as error:
+        message = "the server cannot read who may search, so it admits nobody: tell its operator"
+        raise AccessUnreadable(message, None) from error
 
 
 class ProviderSilent(RequestError):
@@ -266,6 +271,7 @@ HEALTH = frozenset({"healthz", "readyz"})
 OPEN = HEALTH | ENDPOINTS | {"static", "logo"}
 """The endpoints that need no grant."""
 METRICS = "scraped"
+_LOG = logging.getLogger("webui.access")
 _AUDIT_LOG = logging.getLogger("webui.audit")
 _QUERY_CHARS = 2_000
 
@@ -288,7 +294,10 @@ def parse_networks(text: str) -> tuple[Network, ...]:
 
 
 def check(settings: Settings, index_names: Collection[str]) -> None:
-    """Report mistakes in the settings and the file of grants before the server starts. Raises EsrError."""
+    """Report mistakes in the settings and the file of grants before the server starts. Raises EsrError.
+
+    A grant for an index that is not served is only a warning.
+    """
     check_login_settings(settings)
     if bool(settings.user_header) != bool(settings.user_header_from):
         raise UsageError("ESR_USER_HEADER and ESR_USER_HEADER_FROM need each other: set both or none")
@@ -302,9 +311,14 @@ def check(settings: Settings, index_names: Collection[str]) -> None:
         raise UsageError(f"{settings.access} has people with passwords: set ESR_SECRET_FILE for their logins")
     for grant in grants.by_name.values():
         for name in grant.indexes:
-            if name not in index_names:
-                served = ", ".join(index_names)
-                raise UsageError(f"the grant {grant.name!r} is for an index {name!r}: served are {served}")
+            if name not in index_names:  # it grants nothing, and must not keep the others from searching
+                _LOG.warning(
+                    "%s: the grant %r is for an index %r, which is not served: served are %s",
+                    settings.access,
+                    grant.name,
+                    name,
+                    ", ".join(index_names),
+                )
 
 
 class _GrantGuard(Guard):
@@ -343,7 +357,7 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
 
     def identify() -> Sender | None:
         """The sender of the request. Raises Unauthorized for a bad key, Forbidden for an unknown person."""
-        current = grants.read()
+        current = _read_current(grants)
         scheme, _, key = request.headers.get("Authorization", "").partition(" ")
         if scheme.lower() == "bearer":
             grant = current.of_key(key.strip())

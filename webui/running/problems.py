@@ -212,6 +212,7 @@ def problem_dict(problem: Problem) -> dict[str, str | None]:
 
 def _log(error: Exception, problem: Problem) -> None:
     if problem.status == 503:
-        current_app.logger.error("%s: %s", problem.code, error)
+        reason = error.__cause__ if isinstance(error, RequestError) and error.__cause__ else error
+        current_app.logger.error("%s: %s", problem.code, reason)
     else:
         current_app.logger.error("%s %s failed", request.method, request.path, exc_info=error)

@@ -89,6 +89,12 @@ class SlidingWindow:
                 return Standing(float(until) - now, self._amount, free, reset)
         return Standing(self._seconds, self._amount, free, reset)
 
+    def undo(self, client: str, cost: int = 1) -> None:
+        """Take back a counted request of this cost, the latest one. Raises sqlite3.Error as `hit` does."""
+        latest = "SELECT rowid FROM hits WHERE client = ? AND cost = ? ORDER BY until DESC LIMIT 1"
+        with self._lock, self._database:
+            self._database.execute(f"DELETE FROM hits WHERE rowid = ({latest})", (client, cost))
+
 
 COMPLETION_ENDPOINTS = frozenset({"api.complete", "api.values"})
 COMPLETIONS_PER_REQUEST = 10

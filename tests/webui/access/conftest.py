@@ -15,12 +15,14 @@ from zipfile import ZipFile
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from msgspec.structs import replace
 
 from esr.cli import main
 from esr.enrichment.recipe import Recipe
 from esr.ranking.searcher import open_searcher
 from esr.text.document import Document, Entity, Sentence, SentenceEnrichment
 from tests.support.elasticsearch import fresh, load
+from webui.access.grants import changing
 from webui.app import create_app
 from webui.running.served_indexes import ServedIndexes
 from webui.running.settings import Settings
@@ -109,6 +111,11 @@ class Server:
     def add_person(self, name: str, password: str, *options: str) -> None:
         (self._folder / "password").write_text(password + "\n")
         self.add(name, "--kind", "password", "--password-file", str(self._folder / "password"), *options)
+
+    def expire(self, name: str, date: str) -> None:
+        """Let a grant have expired, as time does: the command refuses a date in the past."""
+        with changing(self.file) as grants:
+            grants[name] = replace(grants[name], expires=date)
 
     def secret(self, name: str = "secret", text: str = SECRET) -> str:
         path = self._folder / name

@@ -24,7 +24,8 @@ from itsdangerous import URLSafeTimedSerializer
 
 from tests.support.runs import end_test, need
 from tests.webui.access.conftest import MARK, SECRET, Caller, Server, text_of
-from webui.access.guard import ATTEMPTS, PER_NAME, safe_next
+from webui.access.guard import safe_next
+from webui.access.login_limits import ATTEMPTS, PER_NAME
 
 pytestmark = pytest.mark.slow
 
@@ -36,7 +37,8 @@ BASE = "https://localhost"
 def people(server: Server) -> Server:
     need("argon2")
     server.add_person("ann", PASSWORD, "--index", "news", "--filter", 'source:"Sports Post"')
-    server.add_person("bob", PASSWORD + "2", "--expires", "2020")
+    server.add_person("bob", PASSWORD + "2")
+    server.expire("bob", "2020")
     return server
 
 

@@ -1,0 +1,124 @@
+"""Guessing of passwords is limited, and nobody can lock somebody else out."""
+
+from __future__ import annotations
+
+import logging
+from http.cookies import SimpleCookie
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from tests.support.runs import need
+from tests.webui.access.conftest import Server
+from tests.webui.access.test_login import BASE, open_form
+from webui.access.login_limits import ATTEMPTS, PER_NAME
+
+pytestmark = pytest.mark.slow
+
+RIGHT, WRONG = "correct horse", "wrong horse"
+
+
+@pytest.fixture
+def app(server: Server, locations: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Flask:
+    need("argon2")
+    server.add_person("ann", RIGHT)
+    server.add_person("10.0.0.4", RIGHT)
+    # Argon2 is slow by design; how many logins may be tried does not depend on it.
+    monkeypatch.setattr(
+        "webui.access.grants.Passwords.is_right", lambda _, grant, text: bool(grant) and text == RIGHT
+    )
+    return server.app(locations, secret_file=server.secret())
+
+
+def try_login(client: FlaskClient, name: str, password: str, address: str = "10.0.0.1") -> Any:
+    data = {"name": name, "password": password, "csrf": open_form(client)}
+    return client.post("/login", base_url=BASE, data=data, environ_base={"REMOTE_ADDR": address})
+
+
+def attack(app: Flask, name: str) -> None:
+    """Try a name from several addresses until no further attempt for it is allowed."""
+    for n in range(PER_NAME + 1):
+        client, statuses = app.test_client(), []
+        for _ in range(ATTEMPTS // PER_NAME):
+            statuses.append(try_login(client, name, WRONG, f"10.1.0.{n}").status_code)
+    assert set(statuses) == {429}
+
+
+def test_a_name_that_looks_like_an_address_locks_no_address_out(app: Flask) -> None:
+    attack(app, "10.0.0.4")
+    assert try_login(app.test_client(), "ann", RIGHT, "10.0.0.4").status_code == 302
+
+
+def test_strangers_do_not_lock_a_person_out_of_their_own_browser(app: Flask) -> None:
+    own, new = app.test_client(), app.test_client()
+    assert try_login(own, "ann", RIGHT).status_code == 302
+    attack(app, "ann")
+    assert try_login(new, "ann", RIGHT, "10.0.0.9").status_code == 429
+    for _ in range(3):
+        own.post("/logout", base_url=BASE, data={"csrf": open_form(own)})
+        assert try_login(own, "ann", RIGHT).status_code == 302
+
+
+def test_others_at_the_same_address_do_not_lock_a_known_browser_out(app: Flask) -> None:
+    own, other = app.test_client(), app.test_client()
+    assert try_login(own, "ann", RIGHT).status_code == 302
+    assert [try_login(other, f"x{n}", WRONG).status_code for n in range(ATTEMPTS + 1)][-1] == 429
+    assert try_login(own, "ann", RIGHT).status_code == 302
+
+
+def test_right_passwords_and_refused_attempts_are_not_counted(app: Flask) -> None:
+    for _ in range(ATTEMPTS + 1):  # people behind one address
+        assert try_login(app.test_client(), "ann", RIGHT).status_code == 302
+    client = app.test_client()
+    for _ in range(2 * ATTEMPTS):  # all but the first ones are refused
+        try_login(client, "ann", WRONG, "10.0.0.7")
+    assert try_login(app.test_client(), "ann", RIGHT, "10.0.0.8").status_code == 302
+
+
+def test_a_known_browser_has_no_more_attempts_than_an_address_and_only_for_its_person(app: Flask) -> None:
+    client = app.test_client()
+    try_login(client, "ann", RIGHT)
+    tries = [
+        try_login(client, "ann", WRONG, f"10.2.0.{n}").status_code for n in range(ATTEMPTS // PER_NAME + 1)
+    ]
+    assert tries == [401] * (ATTEMPTS // PER_NAME) + [429]
+    attack(app, "10.0.0.4")
+    assert try_login(client, "10.0.0.4", RIGHT, "10.0.0.9").status_code == 429
+
+
+def test_the_cookie_of_a_known_browser_cannot_be_forged_and_names_nobody(app: Flask) -> None:
+    client = app.test_client()
+    answer = try_login(client, "ann", RIGHT)
+    (cookie,) = (
+        morsel
+        for header in answer.headers.getlist("Set-Cookie")
+        for morsel in SimpleCookie(header).values()
+        if morsel.key == "__Host-esr-known"
+    )
+    assert (cookie["secure"], cookie["httponly"], cookie["samesite"], cookie["path"]) == (
+        True,
+        True,
+        "Lax",
+        "/",
+    )
+    assert "ann" not in cookie.value
+    attack(app, "ann")
+    for value, status in ((cookie.value, 302), (cookie.value + "x", 429), ("e30", 429), ("", 429)):
+        other = app.test_client()
+        other.set_cookie("__Host-esr-known", value, domain="localhost", secure=True)
+        assert try_login(other, "ann", RIGHT, "10.0.0.9").status_code == status, value
+
+
+def test_audit_lines_of_refused_logins_have_the_name(app: Flask, caplog: pytest.LogCaptureFixture) -> None:
+    attack(app, "ann")
+    client = app.test_client()
+    caplog.clear()
+    with caplog.at_level(logging.INFO, "webui.audit"):
+        try_login(client, "ann", RIGHT, "10.0.0.9")
+        client.post("/login", base_url=BASE, data={"name": "ann", "password": RIGHT, "csrf": "x"})
+        try_login(client, "a password in the wrong field", RIGHT, "10.0.0.9")
+    lines = [record.json_fields for record in caplog.records if record.name == "webui.audit"]
+    posts = [(line["status"], line.get("attempt")) for line in lines if line["method"] == "POST"]
+    assert posts == [(429, "ann"), (403, "ann"), (401, None)]

@@ -1,0 +1,103 @@
+"""Limits of login attempts: nobody guesses passwords, and nobody locks somebody else out.
+
+Attempts are counted by address, by name, and by both. A browser in which a person has logged in before has a
+signed cookie, and its attempts for this person are counted by that cookie alone. So strangers who try a name
+from many addresses, or share the person's address, only lock out browsers that the person has never used.
+Attempts with the right password, and refused ones, are not counted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import math
+import secrets
+from typing import NamedTuple
+
+from flask import request
+from itsdangerous import BadSignature, URLSafeTimedSerializer
+from werkzeug.exceptions import TooManyRequests
+from werkzeug.wrappers import Response as AnyResponse
+
+from webui.running.rate_limit import SlidingWindow, client_key
+
+ATTEMPTS, ATTEMPT_SECONDS, PER_NAME = 30, 300, 3
+"""Maximum login attempts from one address, or for one name, and the period in seconds. From one address, or
+from one known browser, a name may be tried ATTEMPTS / PER_NAME times."""
+KNOWN_SECONDS = 180 * 86_400
+"""Seconds for which a browser is known after a login."""
+_MOST_KNOWN = 5
+"""People of one browser who are remembered."""
+
+
+class _Known(NamedTuple):
+    """A person whom a browser is known for, by a digest of the name, and the browser's random number."""
+
+    person: str
+    browser: str
+
+
+class LoginLimits:
+    """Counts the attempts of the current request. Workers with the same file `rates` count together."""
+
+    def __init__(self, rates: str, secret: str, is_secure: bool) -> None:
+        self._window = SlidingWindow(rates, ATTEMPTS, ATTEMPT_SECONDS)
+        self._secret = secret.encode()
+        self._serializer = URLSafeTimedSerializer(secret, salt="known-browser")
+        self._is_secure = is_secure
+        self._cookie = "__Host-esr-known" if is_secure else "esr-known"
+
+    def count(self, name: str) -> None:
+        """Count an attempt for a name. Raises TooManyRequests if there were too many, without counting it."""
+        counted: list[tuple[str, int]] = []
+        for key, cost in self._keys(name):
+            standing = self._window.hit(key, cost)
+            if standing.retry:
+                self._undo(counted)
+                raise TooManyRequests(retry_after=math.ceil(standing.retry))
+            counted.append((key, cost))
+
+    def accept(self, name: str, response: AnyResponse) -> None:
+        """Take back the count of an attempt that was right, and know the browser from now on."""
+        self._undo(self._keys(name))
+        person = self._digest(name)
+        others = [known for known in self._known() if known.person != person]
+        known = [_Known(person, secrets.token_urlsafe(12)), *others][:_MOST_KNOWN]
+        response.set_cookie(
+            self._cookie,
+            self._serializer.dumps(known),
+            max_age=KNOWN_SECONDS,
+            secure=self._is_secure,
+            httponly=True,
+            samesite="Lax",
+        )
+
+    def _keys(self, name: str) -> list[tuple[str, int]]:
+        """What an attempt is counted by, and its cost. Keys of different kinds are never equal."""
+        person = self._digest(name)
+        for known in self._known():
+            if known.person == person:
+                return [(f"login browser {known.browser}", PER_NAME)]
+        address = client_key(request.remote_addr)
+        pair, by_address, by_name = (
+            f"login pair {address} {name}",
+            f"login address {address}",
+            f"login name {name}",
+        )
+        return [(pair, PER_NAME), (by_address, 1), (by_name, 1)]
+
+    def _undo(self, counted: list[tuple[str, int]]) -> None:
+        for key, cost in counted:
+            self._window.undo(key, cost)
+
+    def _known(self) -> list[_Known]:
+        """The people whom the browser is known for; none if the cookie is missing, forged or too old."""
+        try:
+            value = self._serializer.loads(request.cookies.get(self._cookie, ""), max_age=KNOWN_SECONDS)
+        except BadSignature:
+            return []
+        return [_Known(*pair) for pair in value]
+
+    def _digest(self, name: str) -> str:
+        """A digest of a name, so that the cookie does not show it."""
+        return hmac.new(self._secret, f"known-browser {name}".encode(), hashlib.sha256).hexdigest()[:32]
