@@ -217,22 +217,22 @@ class Hits(Table, Sequence[Hit]):
         """The number of candidates: the sentences that the ranking considered.
 
         A ranking with a context also considers sentences whose neighbours or document have the words:
-        `any_word` counts those with a word of the query in the sentence itself.
+        `matching` counts those that match the query themselves.
         """
         return self._answer.total
 
     @property
-    def any_word(self) -> int | None:
-        """The number of sentences with any of the query's words, as in the API; None without words.
+    def matching(self) -> int | None:
+        """The number of sentences that match the query, as in the API; None for stop words alone.
 
-        They satisfy the filters, and the required and excluded clauses of the query. They are counted when
-        they are first asked for.
+        They pass the filters, satisfy the conditions of the query and, unless its conditions alone decide,
+        have a word of it themselves. They are counted when they are first asked for.
         """
-        return self._counts.any_word
+        return self._counts.matching
 
     @property
     def all_words(self) -> int | None:
-        """The number of sentences with all of the query's words, as in the API: see `any_word`."""
+        """The number of matching sentences with all of the query's words, as in the API: see `matching`."""
         return self._counts.all_words
 
     @property
@@ -279,7 +279,7 @@ class Hits(Table, Sequence[Hit]):
 
         Fields are `source`, `month`, `author`, `section`, `keyword`, keys of the metadata such as
         `meta.desk`, and the types of names (`person`, `organization`, `place` and others; after
-        `index.enrich`). The sentences are those that `any_word` counts, not only the hits. A field is counted
+        `index.enrich`). The sentences are those that `matching` counts, not only the hits. A field is counted
         without the search's filter on it, so the counts say how many sentences other values would give.
         Raises UsageError for an unknown field.
         """

@@ -57,12 +57,12 @@ def test_matches_are_counted_as_in_the_api_and_facets_sum_to_them(either: esr.In
     hits = either.search("flood harbour", 1)
     texts = [sentence.text for document in either.documents() for sentence in document.sentences]
     words = [{word.strip(".,").lower() for word in text.split()} for text in texts]
-    assert hits.any_word == sum(bool({"flood", "harbour"} & of) for of in words)
+    assert hits.matching == sum(bool({"flood", "harbour"} & of) for of in words)
     assert hits.all_words == sum({"flood", "harbour"} <= of for of in words)
-    assert hits.total > hits.any_word
+    assert hits.total > hits.matching
     dated = either.search("flood harbour", 1, after=1900)
-    assert sum(dated.facets("month")["month"].values()) == either.search("flood harbour", 1).any_word - 1
-    assert dated.any_word == hits.any_word - 1, "one document has no date"
+    assert sum(dated.facets("month")["month"].values()) == either.search("flood harbour", 1).matching - 1
+    assert dated.matching == hits.matching - 1, "one document has no date"
 
 
 # Tables
