@@ -67,10 +67,22 @@ as words, and so does `"literal": true` in the body of a batch. `require=all` ta
 every word.
 
 An answer of `search` has a `query`. It says how each group of the query was read, with its position, and why
-if it is ignored. Notes name what looks like syntax but is read as words. `all_words` and `any_word` count the
-sentences that have all of the words, and any of them. Suggestions are for words that hardly any sentence has.
+if it is ignored. Notes name what looks like syntax but is read as words. `matching` and
+`all_words` count sentences ([counts](#counts)). Suggestions are for words that hardly any sentence has.
 `quoted` has the speaker and the words for `quotes`, if a query such as "what did Theresa May say about
 Brexit" names somebody whom the index quotes.
+
+### Counts
+
+| name | the number of sentences that pass the filters and |
+| --- | --- |
+| `query.matching` | match the query: they satisfy its conditions and have a word of it themselves |
+| `query.all_words` | also have all of its words, as in lists by date, timelines, and the `names` of a query |
+| `total` | are candidates of the ranking: with context, also those whose neighbours or document have a word |
+| `facets` | match the query and have the value, whatever the filter on the same field |
+| `sentences` of `concordance` and `frequencies` | have exactly this form |
+
+A facet says how many sentences match if its value is chosen alone.
 
 `complete` answers while somebody types. Its requests are counted separately ([limits](#limits)).
 
