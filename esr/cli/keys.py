@@ -12,19 +12,19 @@ from typing import Any
 import click
 
 from esr.cli.options import FILE, as_json, describe_choices
-from esr.errors import UsageError, unknown
+from esr.errors import UsageError
 from webui.access.grants import (
     KINDS,
     SECRET_KINDS,
     Grant,
     changing,
     describe,
+    find_unserved,
     hash_key,
     hash_password,
     make_key,
     read_grants,
 )
-from webui.running.settings import DEFAULT_NAME, parse_locations
 
 _file = click.option(
     "--file",
@@ -116,16 +116,10 @@ def _check_indexes(grant: Grant) -> None:
 
     Without names there, only the server knows which it serves, and a note says so.
     """
-    served = parse_locations(os.environ.get("ESR_INDEX", ""))
-    for name in grant.indexes:
-        if set(served) != {DEFAULT_NAME}:
-            if name not in served:
-                raise unknown("index", name, served)
-        elif name != DEFAULT_NAME:
-            click.echo(
-                f"note: nothing here says whether {name!r} is served: set ESR_INDEX as for esr serve",
-                err=True,
-            )
+    for name in find_unserved(grant, os.environ.get("ESR_INDEX", "")):
+        click.echo(
+            f"note: nothing here says whether {name!r} is served: set ESR_INDEX as for esr serve", err=True
+        )
 
 
 def _read_password(file: Path | None) -> str:
