@@ -20,6 +20,8 @@ except ImportError as error:
 class SentenceRetriever(BaseRetriever):
     """Finds the best `k` sentences of an index for a question, each with `window` sentences on each side.
 
+    Sentences of a document whose windows overlap are one passage, so that no sentence is found twice.
+
     A document's content is the sentence with its window. Its metadata have the `sentence` itself, `id`,
     `document_id`, `title`, `date`, `source`, `url`, `score`, and a `citation`. `options` are those of
     `Index.search`; the question is read as words unless `literal` is False.

@@ -32,8 +32,8 @@ from esr.ranking.ranking import Ranking
 def mcp(where: str, http: bool, host: str, port: int, names: tuple[str, ...], ranking: Ranking) -> None:
     """Serve an index to assistants (Model Context Protocol).
 
-    Assistants get the tools search, document, timeline, similar and names. Answers have a budget in
-    characters, and each sentence comes with its id and a citation. Needs the extra mcp.
+    Assistants get the tools search, document, timeline, similar, names, quotes and contents. Answers have a
+    budget in characters, and each sentence comes with its id and a citation. Needs the extra mcp.
 
     \b
     Example:

@@ -1,6 +1,10 @@
 """PyTerrier: a retriever, a reranker and an indexer, for its pipelines and experiments.
 
 PyTerrier's documents are sentences, and `docno` is a sentence's id. None of the three needs Java.
+
+The operator `+` counts 0 for a document that one of its transformers did not find. Scores of most models are
+logarithms below 0, so that those not found would be the best. Scores of a query are therefore raised by a
+constant, so that the lowest is 0; scores of 0 and more stay as they are.
 """
 
 from __future__ import annotations
@@ -12,7 +16,7 @@ import numpy as np
 
 import esr
 from esr.extras import missing
-from esr.library.options import read_search_options
+from esr.library.options import SearchOptions, check_names, read_search_options
 from esr.ranking.answers import best_of_documents
 from esr.ranking.prepared_query import score_given
 from esr.ranking.searcher import UnsearchableQuery
@@ -23,11 +27,33 @@ try:
 except ImportError as error:
     raise ImportError(str(missing(__name__, "pyterrier")), name="pyterrier") from error
 
+_OWN = ("index", "k", "unit", "fields")
 _WORDS = {"literal": True}
 """By default, queries are read as words without syntax, as `esr run` reads topics."""
 
 
-class Retriever(pt.Transformer):
+class _WithOptions(pt.Transformer):
+    """A transformer whose parameters are the options of `Index.search`, for `pt.GridSearch`."""
+
+    options: dict[str, Any]
+
+    def get_parameter(self, name: str) -> Any:
+        """The value of an attribute or an option; None for an option that is not given."""
+        if name in _OWN and hasattr(self, name):
+            return getattr(self, name)
+        check_names({name: None}, SearchOptions.__annotations__)
+        return self.options.get(name)
+
+    def set_parameter(self, name: str, value: Any) -> None:
+        """Set an attribute or an option. Raises UsageError for an unknown one."""
+        if name in _OWN and hasattr(self, name):
+            setattr(self, name, value)
+        else:
+            check_names({name: None}, SearchOptions.__annotations__)
+            self.options = {**self.options, name: value}
+
+
+class Retriever(_WithOptions):
     """Finds the best k sentences for each query, with their `docno`, `score`, `rank` and `fields`.
 
     With `unit="document"`, the results are the best sentences of the best k documents, and `docno` is the id
@@ -55,12 +81,16 @@ class Retriever(pt.Transformer):
         pt.validate.query_frame(inp, extra_columns=["query"])
         queries = inp[pt.model.query_columns(inp)].drop_duplicates("qid")
         rows = [
-            (qid, self._docno(hit), rank, hit.score, *(getattr(hit, name) for name in self.fields))
+            (qid, self._docno(hit), rank, score, *(getattr(hit, name) for name in self.fields))
             for qid, query in zip(queries["qid"], queries["query"], strict=True)
-            for rank, hit in enumerate(self._find(query), pt.model.FIRST_RANK)
+            for rank, (hit, score) in enumerate(self._find_scored(query), pt.model.FIRST_RANK)
         ]
         found = pd.DataFrame(rows, columns=["qid", "docno", "rank", "score", *self.fields])
         return queries.merge(found.astype({"qid": queries["qid"].dtype}), on="qid")
+
+    def _find_scored(self, query: str) -> list[tuple[esr.Hit, float]]:
+        hits = list(self._find(query))
+        return [*zip(hits, _raise([hit.score for hit in hits]).tolist(), strict=True)]
 
     def _docno(self, hit: esr.Hit) -> str:
         return hit.document_id if self.unit == "document" else hit.id
@@ -80,16 +110,16 @@ class Retriever(pt.Transformer):
             return []
 
 
-class Reranker(pt.Transformer):
+class Reranker(_WithOptions):
     """Scores the sentences that another transformer found, by the ranking in `options`.
 
-    Sentences without a score are last; for a query without words, these are all sentences. Raises UsageError
-    for a `docno` that is not in the index.
+    Sentences without a score are last, with 0; for a query without words, these are all sentences. Raises
+    NotFound for a `docno` that is not in the index.
     """
 
     def __init__(self, index: esr.Index, **options: Any) -> None:
         self.index, self.options = index, {**_WORDS, **options}
-        self._settings = read_search_options(self.options)
+        read_search_options(self.options)  # raises UsageError for a bad one
 
     def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
         pt.validate.result_frame(inp, extra_columns=["query"])
@@ -100,7 +130,7 @@ class Reranker(pt.Transformer):
         return out.assign(rank=out.groupby("qid", sort=False).cumcount() + pt.model.FIRST_RANK)
 
     def _score(self, query: str, ids: list[str]) -> Any:
-        settings = self._settings
+        settings = read_search_options(self.options)
         try:
             prepared = self.index.searcher.prepare(
                 settings.read(query),
@@ -112,7 +142,15 @@ class Reranker(pt.Transformer):
             return np.zeros(len(ids))
         scores, _ = score_given(prepared, ids)
         known = np.isfinite(scores)
-        return np.where(known, scores, scores[known].min(initial=0.0) - 1.0)
+        raised = _raise(scores[known])
+        out = np.zeros(len(ids))
+        out[known] = raised if known.all() else raised + 1.0
+        return out
+
+
+def _raise(scores: Any) -> Any:
+    """Scores raised by a constant, so that none is below 0, which stands for a sentence not found."""
+    return np.asarray(scores, float) - np.min(scores, initial=0.0)
 
 
 class Indexer(pt.Indexer):

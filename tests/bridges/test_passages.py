@@ -80,6 +80,22 @@ def test_passages_are_sentences_with_neighbours_and_what_an_answer_cites(
         assert passage.metadata == {name: v for name, v in known.items() if v} | {"sentence": hit.text}
 
 
+def test_no_sentence_is_in_two_passages(find: Find, index: Any) -> None:
+    passages = find(index, QUESTION, k=20, window=2)
+    hits = index.search(QUESTION, 20, fold=True, literal=True)
+    ids = [id for passage in passages for id in (passage.id, *passage.metadata.get("other_ids", ()))]
+    assert sorted(ids) == sorted(hit.id for hit in hits)
+    assert len(passages) < len(hits)
+    for passage in passages:
+        texts = [sentence.text for sentence in index.document(passage.metadata["document_id"]).sentences]
+        assert passage.text in " ".join(texts)
+        own = [hit for hit in hits if hit.id in (passage.id, *passage.metadata.get("other_ids", ()))]
+        assert own[0].id == passage.id and own[0].text == passage.metadata["sentence"]
+        for other in passages:
+            if other is not passage and other.metadata["document_id"] == passage.metadata["document_id"]:
+                assert not [text for text in texts if text in other.text and text in passage.text]
+
+
 def test_the_window_and_the_options_of_a_search_are_kept(find: Find, index: Any) -> None:
     passages = find(index, QUESTION, window=0, source="Northern Wire", model="bm25")
     hits = index.search(QUESTION, 10, fold=True, literal=True, source="Northern Wire", model="bm25")
@@ -135,6 +151,6 @@ def test_the_answer_is_that_of_the_server(folder: Path) -> None:
     (shown,) = re.findall(r'^\{"total".*$', PAGE, re.MULTILINE)
     with esr.open("my-index") as index:
         tools = server.build_server(index, Ranking())
-        call_tool = tools.call_tool("search", {"query": "relief funds China", "budget": 700})
+        call_tool = tools.call_tool("search", {"query": "relief funds China", "budget": 900})
         result = in_thread(asyncio.run, call_tool)
     assert json.loads(result.content[0].text) == json.loads(shown)

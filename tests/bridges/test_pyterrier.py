@@ -106,7 +106,9 @@ def test_results_are_the_hits_in_their_order_with_fields_and_the_columns_of_the_
     hits = index.search(QUERIES["1"], 5, literal=True)
     first = found[found["qid"] == "1"]
     assert [*first["docno"]] == [hit.id for hit in hits]
-    assert [*first["score"]] == [hit.score for hit in hits]
+    floor = min(hit.score for hit in hits)
+    assert floor < 0
+    assert [*first["score"]] == pytest.approx([hit.score - floor for hit in hits], abs=1e-9)
     assert [*first["text"]] == [hit.text for hit in hits]
     assert [*first["rank"]] == [0, 1, 2, 3, 4]
     assert len(retriever(topics.iloc[:0])) == 0
@@ -125,9 +127,11 @@ def test_a_reranker_gives_found_sentences_the_scores_of_its_ranking(
         assert [*got["score"]] == pytest.approx([*expected["score"]], abs=1e-9)
     other = (bridge.Retriever(index, 10) >> bridge.Reranker(index, model="bm25"))(topics)
     scores = {hit.id: hit.score for hit in index.search(QUERIES["1"], 1000, literal=True, model="bm25")}
-    for _, row in other[other["qid"] == "1"].iterrows():
-        if row["docno"] in scores:
-            assert row["score"] == pytest.approx(scores[row["docno"]], abs=1e-9)
+    first = other[other["qid"] == "1"]
+    raised = int(not {*first["docno"]} <= {*scores})  # sentences without a score are below all others
+    for _, row in first.iterrows():
+        expected = scores[row["docno"]] + raised if row["docno"] in scores else 0
+        assert row["score"] == pytest.approx(expected, abs=1e-9)
 
 
 def test_transformers_are_combined_by_operators(index: Any, topics: Any, bridge: Any) -> None:
@@ -140,13 +144,55 @@ def test_transformers_are_combined_by_operators(index: Any, topics: Any, bridge:
     assert len((one % 3)(topics)) == 9
 
 
+def test_a_sum_puts_what_one_ranking_did_not_find_below_what_both_found(
+    index: Any, topics: Any, bridge: Any
+) -> None:
+    logs, bm25 = bridge.Retriever(index, 20), bridge.Retriever(index, 8, model="bm25")
+    found = logs(topics)
+    assert found["score"].min() == 0 and (found["score"] >= 0).all()
+    combined = (bm25 + logs * 0.5)(topics)
+    for qid in ("1", "2", "4"):
+        both = {*bm25(topics).query("qid == @qid")["docno"]} & {*found.query("qid == @qid")["docno"]}
+        own = combined[combined["qid"] == qid]
+        best = own.sort_values("score", ascending=False).iloc[0]["docno"]
+        assert best in both, "neither list's best is beaten by a sentence that the other lacks"
+
+
+def test_a_reranker_scores_nothing_below_what_was_not_found(index: Any, topics: Any, bridge: Any) -> None:
+    found = bridge.Retriever(index, 30)(topics)
+    for options in ({}, {"model": "bm25"}, {"model": "jm"}):
+        again = bridge.Reranker(index, **options)(found)
+        assert (again["score"] >= 0).all()
+
+
+@pytest.mark.parametrize("name", ["Retriever", "Reranker"])
+def test_a_grid_search_sets_parameters_of_the_model(
+    name: str, index: Any, topics: Any, grades: dict[str, Any], bridge: Any, pd: Any, pt: Any
+) -> None:
+    judged = [(qid, id, grade) for qid, of in grades.items() for id, grade in of.items()]
+    qrels = pd.DataFrame(judged, columns=["qid", "docno", "label"])
+    first = bridge.Retriever(index, 60)
+    tuned = bridge.Retriever(index, 60, model="2si") if name == "Retriever" else bridge.Reranker(index)
+    pipeline = tuned if name == "Retriever" else first >> tuned
+    pt.GridSearch(pipeline, {tuned: {"mu": [1, 50, 5000]}}, topics, qrels, "ndcg")
+    assert tuned.get_parameter("mu") in (1, 50, 5000)
+    with pytest.raises(UsageError, match="unknown option 'muu'"):
+        tuned.set_parameter("muu", 1)
+    with pytest.raises(UsageError, match="mu"):
+        tuned.set_parameter("mu", -1)
+        pipeline(topics)
+
+
 def test_documents_are_ranked_by_their_best_sentences(index: Any, topics: Any, bridge: Any) -> None:
     found = bridge.Retriever(index, 4, unit="document")(topics)
     best: dict[str, float] = {}
     for hit in index.search(QUERIES["1"], 1000, literal=True):
         best.setdefault(hit.document_id, hit.score)
     first = found[found["qid"] == "1"]
-    assert [*zip(first["docno"], first["score"], strict=True)] == [*best.items()][:4]
+    expected = dict([*best.items()][:4])
+    assert [*first["docno"]] == [*expected]
+    floor = min(0, *expected.values())
+    assert [*first["score"]] == pytest.approx([score - floor for score in expected.values()], abs=1e-9)
 
 
 def test_an_indexer_makes_an_index_of_a_corpus(tmp_path: Path, bridge: Any, pd: Any) -> None:
