@@ -7,6 +7,7 @@ permanent objects; searching them for garbage takes a sixth of the time of a sea
 from __future__ import annotations
 
 import atexit
+import errno
 import gc
 import os
 import re
@@ -192,8 +193,8 @@ class Group(click.Group):
         except EsrError as error:
             click.echo(f"Error: {error}", err=True)
             sys.exit(error.exit_code)
-        except OSError as error:  # from the output, for example a full disk
-            click.echo(f"Error: cannot continue: {error.strerror or error}", err=True)
+        except (MemoryError, OSError, RuntimeError, ImportError) as error:
+            click.echo(f"Error: {_describe_failure(error)}", err=True)
             sys.exit(1)
         except KeyboardInterrupt:
             click.echo("stopped", err=True)
@@ -206,6 +207,24 @@ class Group(click.Group):
             from esr.errors import unknown
 
             raise unknown("command", args[0], self.commands) from error
+
+
+_LACKS_MEMORY = ("can't start new thread", "failed to map segment", "Cannot allocate memory")
+"""Parts of the messages of errors that only a lack of memory causes."""
+
+
+def _describe_failure(error: Exception) -> str:
+    """What stopped a command: a limit of the system. Raises the error itself if it is something else."""
+    if isinstance(error, MemoryError) or any(part in str(error) for part in _LACKS_MEMORY):
+        return (
+            "there is not enough memory for the data or the threads of this process: end other programs, or "
+            "raise its limits (ulimit -v, ulimit -u, or those of its container)"
+        )
+    if not isinstance(error, OSError):
+        raise error
+    file = f" with {error.filename}" if error.filename else ""
+    limit = ": raise the limit of the size of files (ulimit -f)" if error.errno == errno.EFBIG else ""
+    return f"cannot continue{file}: {error.strerror or error}{limit}"
 
 
 @click.group(cls=Group, commands=LazyCommands(), context_settings=_HELP)

@@ -5,6 +5,7 @@ The analyzer `auto` is chosen by the languages of a sample of the documents.
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -209,9 +210,11 @@ def deliver_pipeline(
     Languages are not reported if no document was added, since detection would take longer than a small
     correction, or if the index no longer answers.
     """
+    started = time.perf_counter()
     with pipeline.open() as documents:
         sampled = SampledDocuments(documents)
         report = deliver(sampled)
+    report.seconds = time.perf_counter() - started
     report.notes += pipeline.notes()
     if report.added:
         from esr.ranking.searcher import open_searcher  # slow to import
@@ -241,6 +244,7 @@ def load_pipeline(
         for note in sampled.language_notes(pipeline.summary.languages, analyzer) if analyzer else ():
             warn(note)
 
+    started = time.perf_counter()  # the writer begins only when the first documents have been read
     with pipeline.open() as documents:
         sampled = SampledDocuments(documents, pipeline.sample)
         options = replace(
@@ -250,6 +254,7 @@ def load_pipeline(
         )
         writer = open_writer(where, options)
         report = writer.load(passed())
+    report.seconds = time.perf_counter() - started
     report.notes += [
         *([sampled.reason] if sampled.reason else []),
         *pipeline.notes(),

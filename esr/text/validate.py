@@ -97,6 +97,8 @@ _SUFFIX_BYTES = 12
 
 # Columns of runs and judgements are separated by blanks, so ids must not contain any.
 _INVALID_IN_ID = compile_lazily(r"[\s\x00-\x1f\x7f-\x9f]")
+MAX_SENTENCES = 200_000
+"""Maximum number of sentences of a document, which is in memory as a whole: about 2 kB for each."""
 MAX_PARAGRAPH = 2**31 - 1
 """The greatest integer of Elasticsearch's type `integer`."""
 SENTENCE_FIELDS = ("id", "text", "features", "parse", "paragraph", "quotes")
@@ -136,6 +138,7 @@ def _build_sentences(id: str, text: Any, entries: Any, language: str | None) -> 
         raise InvalidDocument("the document has both text and sentences: leave one of them out")
     if text is not None:
         split = split_numbered_sentences(normalize("NFC", require_string(text, "text")), language)
+        _check_length(len(split))
         places = find_places(text, (sentence.text for sentence in split))
         return tuple(
             Sentence(_default_id(id, n), sentence.text, features=features, paragraph=sentence.paragraph)
@@ -143,6 +146,7 @@ def _build_sentences(id: str, text: Any, entries: Any, language: str | None) -> 
         )
     if entries is None:
         return ()
+    _check_length(len(require_list(entries, "sentences")))
     prefix, is_long = default_id_prefix(id), _is_long(id)
     sentences = tuple(
         [
@@ -152,6 +156,13 @@ def _build_sentences(id: str, text: Any, entries: Any, language: str | None) -> 
     )
     _check_unique_ids(sentences)
     return sentences
+
+
+def _check_length(sentences: int) -> None:
+    if sentences > MAX_SENTENCES:
+        raise InvalidDocument(
+            f"the document has {sentences:,} sentences: split it into documents of at most {MAX_SENTENCES:,}"
+        )
 
 
 def _build_sentence(document_id: str, position: int, fields: Any, default_id: str | None) -> Sentence:

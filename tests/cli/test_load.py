@@ -9,10 +9,15 @@ import gzip
 import json
 import os
 import threading
+import time
 from pathlib import Path
+from typing import Any
+from unittest.mock import Mock
 
 import pytest
+from click.testing import CliRunner
 
+from esr.cli import main
 from esr.ranking.searcher import open_searcher
 from tests.cli.conftest import Esr
 from tests.support.samples import FOLDER, sample
@@ -454,3 +459,53 @@ def test_documents_are_shown_after_mapping_and_deduplication(esr: Esr, tmp_path:
     result = esr("load", tmp_path / "x.csv", *options, "--dry-run")
     assert "1 document with 1 sentence" in result.stdout
     assert "1 document repeats an earlier one word for word" in result.stdout
+
+
+@pytest.mark.parametrize("command", ["load", "append"])
+def test_the_seconds_of_a_report_include_reading(
+    command: str, esr: Esr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Documents are read before the writer is opened: a sample of them chooses the analyzer."""
+    from esr.loaders.pipeline import DocumentPipeline
+
+    clock, offset = time.perf_counter, [0.0]
+    monkeypatch.setattr(time, "perf_counter", lambda: clock() + offset[0])
+    news, index = tmp_path / "news.jsonl", tmp_path / "index"
+    news.write_text('{"id": "a", "text": "A storm came."}\n')
+    esr("load", news, "--index", index)
+    open_at_once = DocumentPipeline.open
+
+    def open_slowly(self: DocumentPipeline, **options: Any) -> Any:
+        offset[0] += 1000
+        return open_at_once(self, **options)
+
+    monkeypatch.setattr(DocumentPipeline, "open", open_slowly)
+    news.write_text('{"id": "b", "text": "A flood came."}\n')
+    replace = ["--if-exists", "replace"] if command == "load" else []
+    result = esr(command, news, "--index", index, *replace, "--json")
+    assert json.loads(result.stdout)["seconds"] >= 1000
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        RuntimeError("can't start new thread"),
+        ImportError("x.so: failed to map segment from shared object"),
+    ],
+)
+def test_too_little_memory_is_one_message(
+    error: Exception, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("esr.cli.load.load_documents", Mock(side_effect=error))
+    result = CliRunner().invoke(main, ["load", str(source), "--index", str(tmp_path / "index")])
+    assert result.exit_code == 1 and len(result.stderr.splitlines()) == 1
+    assert result.stderr.startswith("Error: there is not enough memory") and "ulimit -v" in result.stderr
+
+
+def test_another_failure_of_a_program_keeps_its_traceback(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("esr.cli.load.load_documents", Mock(side_effect=RuntimeError("a fault of esr")))
+    result = CliRunner().invoke(main, ["load", str(source), "--index", str(tmp_path / "index")])
+    assert isinstance(result.exception, RuntimeError)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from esr.text import validate
 from esr.text.document import (
     DIRECTIONS,
     MAX_ATTRIBUTE_CHARS,
@@ -466,3 +467,10 @@ def test_metadata_may_not_be_nested_without_end():
         value = [value]
     with pytest.raises(InvalidDocument, match="nested more than 50 deep"):
         build_document({"id": "a", "metadata": {"a": value}})
+
+
+@pytest.mark.parametrize("fields", [{"text": "One. Two. Three."}, {"sentences": [{"text": "One."}] * 3}])
+def test_a_document_of_too_many_sentences_is_refused(fields, monkeypatch):
+    monkeypatch.setattr(validate, "MAX_SENTENCES", 2)
+    message = error_message({"id": "d", **fields})
+    assert "3 sentences" in message and "at most 2" in message

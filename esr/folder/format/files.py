@@ -160,7 +160,11 @@ class _NewFile:
         self.checksum = crc32(data, self.checksum)
         view = memoryview(data).cast("B") if len(data) else memoryview(b"")
         while len(view):
-            view = view[self._file.write(view) :]
+            try:
+                view = view[self._file.write(view) :]
+            except OSError as error:
+                error.filename = self._file.name
+                raise
 
 
 @contextmanager
@@ -378,6 +382,11 @@ def translate_disk_errors(folder: Path, command: str = "load") -> Iterator[None]
     try:
         yield
     except OSError as error:
+        if error.errno == errno.EFBIG:
+            raise EsrError(
+                f"cannot write {error.filename or folder}, which is larger than this process may write, "
+                f"{folder} is unchanged: raise the limit (ulimit -f) and {command} again"
+            ) from error
         if error.errno in NO_SPACE:
             raise EsrError(
                 f"the disk is full, {folder} is unchanged: free some space and {command} again"

@@ -315,6 +315,10 @@ def read_any_format(folder: Path) -> Manifest:
     except FileNotFoundError as error:
         if not folder.exists() or is_bare(folder):
             raise IndexMissing(f"there is no index at {folder}: make one with esr load") from error
+        if (folder / BACKUP_NAME).exists():
+            raise IndexUnusable(
+                f"{folder} is a backup that was never finished: run esr backup again"
+            ) from error
         if (folder / SEGMENTS).exists():
             raise ManifestDamaged(folder / MANIFEST_NAME, "it is missing") from error
         raise IndexUnusable(f"{folder} is not an index: it has no {MANIFEST_NAME}") from error

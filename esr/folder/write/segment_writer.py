@@ -92,6 +92,8 @@ class TokenBuffer:
 
 FULL_TERMS = 4_000_000
 FULL_BYTES = 96_000_000
+DOCUMENT_BYTES, TERM_BYTES = 500, 300
+"""What a document and a distinct term add to the memory of a segment, besides the texts."""
 
 
 class SegmentBuilder:
@@ -121,7 +123,8 @@ class SegmentBuilder:
 
     @property
     def is_full(self) -> bool:
-        return self._term_count >= FULL_TERMS or self._bytes >= FULL_BYTES
+        size = self._bytes + DOCUMENT_BYTES * len(self) + TERM_BYTES * len(self._tokens.terms)
+        return self._term_count >= FULL_TERMS or size >= FULL_BYTES
 
     def __len__(self) -> int:
         return len(self.document_ids)

@@ -501,3 +501,13 @@ def test_a_missing_or_truncated_file_of_a_segment_is_reported(where: Path, name:
         append(where, document("B", "two"))
     load(where, [document("A", "one")], if_exists="replace")
     assert indexed_ids(where) == ["A.s0"], "loading again repairs it"
+
+
+def test_a_segment_is_full_by_its_documents_and_distinct_words_too(
+    where: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their texts alone would fit into one segment; memory grows with the words and documents as well."""
+    monkeypatch.setattr(segment_writer, "FULL_BYTES", 400_000)
+    load(where, [document(f"d{n}", f"w{n:06}x") for n in range(1500)])
+    assert len(list((where / SEGMENTS).iterdir())) > 1
+    assert len(indexed_ids(where)) == 1500

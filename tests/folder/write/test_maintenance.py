@@ -362,6 +362,28 @@ def test_a_damaged_backup_restores_nothing(intact: Path, where: Path, tmp_path: 
     assert search(where) == found
 
 
+@pytest.mark.parametrize("command", ["verify", "indices", "search"])
+def test_a_first_backup_that_was_killed_is_called_unfinished(
+    command: str, intact: Path, tmp_path: Path, no_sync: None
+) -> None:
+    target = tmp_path / "backup"
+    with (
+        mock.patch.object(manifest, "commit", side_effect=KeyboardInterrupt),
+        pytest.raises(KeyboardInterrupt),
+    ):
+        back_up(intact, target, copy=True)
+    with pytest.raises(IndexUnusable, match="never finished: run esr backup again") as raised:
+        if command == "search":
+            EmbeddedIndex(str(target))
+        elif command == "verify":
+            verify(target, fast=False)
+        else:
+            EmbeddedGenerations(str(target))
+    assert "damaged" not in str(raised.value)
+    back_up(intact, target, copy=True)
+    assert not verify(target, fast=False).damaged
+
+
 def test_a_listing_neither_writes_nor_takes_the_lock_of_a_writer(
     intact: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
