@@ -97,6 +97,7 @@ class Grammar:
         determiners     articles that are followed by a noun, even if it looks like a verb: "the report"
         unfinished      words with which no speaker ends
         titles          titles that are not part of a name
+        agents          those who speak for somebody, whose name is next to the word: "Putin spokesman"
         common          words that are no names, but have a capital at the beginning of a sentence
     """
 
@@ -118,6 +119,7 @@ class Grammar:
         determiners: str = "",
         unfinished: str = "",
         titles: str = "",
+        agents: str = "",
         common: str = "",
     ) -> None:
         self.cue = _verbs(cues)
@@ -138,6 +140,7 @@ class Grammar:
         self.unfinished = _set(unfinished)
         self.no_beginning = self.prepositions - self.articles
         self.titles = _set(titles)
+        self.agents = _set(agents)
         self.common = _set(common)
 
     def before_verb(self, left: str) -> Phrase | None:
@@ -221,6 +224,10 @@ class Grammar:
                     taken.append(words.pop(0))
                 if not any(word.is_capital or word.bare in self.titles for word in taken[owner:]):
                     continue
+            elif taken and words and words[0].bare in self.agents:  # "Putin spokesman Dmitry Peskov"
+                taken.append(words.pop(0))
+                while words and words[0].is_capital:
+                    taken.append(words.pop(0))
             has_title = bool(taken) and taken[-1].bare in self.titles
             if self.has_name(taken) or has_title:
                 return self._cut(left, taken)
@@ -397,6 +404,9 @@ class DocumentNames:
         runs = list(self._runs(core))
         if not core or not runs or runs[-1][-1].end != core[-1].end:
             return None
+        agents = [n for n, word in enumerate(core) if word.text in self._rules.agents]
+        if agents and runs[-1][0] != core[agents[-1] + 1]:
+            return None  # "a lawyer representing Ann Lee"
         name = self._without_titles(runs[-1])
         if not name or _POSSESSIVE.search(name[-1].text):
             return None
@@ -437,6 +447,17 @@ class DocumentNames:
 
 
 _PARTICLES = _set("von van der den de da di del la le al bin ibn zu zur")
+
+
+def names_speaker(rules: Grammar, text: str, speaker: str) -> bool:
+    """Whether a text has the last name of a speaker, as written or as a key: "I told Chancellor Merkel"."""
+    words = read_words(speaker)
+    names = [word for word in words if rules.has_name([word]) and word.bare not in rules.titles]
+    names = names or (words if speaker == value_key(speaker) else [])
+    if not names:
+        return False
+    last = _last_name(names)
+    return any(word.is_capital and _last_name([word]) == last for word in read_words(text))
 
 
 def _last_name(name: Sequence[Word]) -> str:

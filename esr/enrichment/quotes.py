@@ -15,7 +15,15 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from esr.enrichment.quote_speakers import CLOSING_MARKS, DocumentNames, Grammar, Phrase, grammar, read_words
+from esr.enrichment.quote_speakers import (
+    CLOSING_MARKS,
+    DocumentNames,
+    Grammar,
+    Phrase,
+    grammar,
+    names_speaker,
+    read_words,
+)
 from esr.text.document import Document, Quote
 
 MAX_SENTENCES = 10
@@ -171,7 +179,7 @@ def _closes(text: str, match: re.Match[str], opening: str) -> bool:
     return True
 
 
-VERSION = 5
+VERSION = 6
 """Increment it when the rules change."""
 _REACH = 250
 """Maximum characters from a quotation to a verb after it."""
@@ -272,7 +280,7 @@ class _Finder:
             if previous is None:
                 return Quotation(pieces, None, False)
             follows = "\n" not in self._text[previous.pieces[-1][1] : start]
-            goes_on = follows or self._continues(previous, start)
+            goes_on = (follows or self._continues(previous, start)) and self._may_say(previous.source, quoted)
             return Quotation(pieces, previous.source if goes_on else None, follows)
         if previous is not None and self._in_sentence_of(previous, start):
             return Quotation(pieces, previous.source, True)
@@ -280,9 +288,15 @@ class _Finder:
             subject = self._grammar.subject(clause)
             if subject and subject.text.lower() in self._grammar.other_pronouns:
                 subject = None
-            at = start - len(clause)
-            return Quotation(pieces, _source_of(subject, at, None, -1) if subject else None, False)
+            source = _source_of(subject, start - len(clause), None, -1) if subject else None
+            return Quotation(pieces, source if self._may_say(source, quoted) else None, False)
         return None
+
+    def _may_say(self, source: Source | None, quoted: str) -> bool:
+        """Whether a source that no verb names may be that of a quotation: few people name themselves."""
+        if source is None or source.speaker is None:
+            return True
+        return not names_speaker(self._grammar, quoted, source.speaker)
 
     def _is_sentence(self, quoted: str, end: int) -> bool:
         return bool(_SENTENCE_END.search(quoted)) or self._text[end : end + 1] in (".", ",")
@@ -428,7 +442,21 @@ def _resolve(
         if speaker.lower() in rules.pronouns:
             name = _name_before(text, at, rules, names, found, quotations)
             found[at] = name if name and (name in persons or names.is_titled(name)) else None
-    return [found.get(source.at) if source and source.speaker else None for _, source, _ in quotations]
+    return [_name_in(text, rules, quotation, found) for quotation in quotations]
+
+
+def _name_in(
+    text: JoinedText, rules: Grammar, quotation: Quotation, found: Mapping[int, str | None]
+) -> str | None:
+    """The name of a quotation's speaker. A pronoun does not stand for a name that the quotation has."""
+    source = quotation.source
+    if source is None or source.speaker is None:
+        return None
+    name = found.get(source.at)
+    if name is not None and source.speaker.lower() in rules.pronouns:
+        quoted = " ".join(text.text[start:end] for start, end in quotation.pieces)
+        return None if names_speaker(rules, quoted, name) else name
+    return name
 
 
 def _name_before(

@@ -252,3 +252,46 @@ def test_the_recipe_of_quotations_depends_on_rules_and_language_alone() -> None:
         everything.fingerprints["parse"]
         == Enricher(["parse"], analyzer="english").recipe.fingerprints["parse"]
     )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "“We talked,” Ms Merkel said.\n\n“I reiterated to Chancellor Merkel my support.”",
+        "“We talked,” Angela Merkel said. “I thanked Merkel’s staff for it.”",
+        "Angela Merkel heard the words “I thanked Mrs Merkel for all that was done” again.",
+        "Angela Merkel came. He said it. “We talked,” she said.\n\n“Merkel was right,” she said.",
+    ],
+)
+def test_nobody_says_what_names_the_speaker_unless_a_verb_says_so(text: str) -> None:
+    said = {quotation: (speaker, name) for quotation, speaker, name in quotes_in(text)}
+    (third_person,) = (known for quotation, known in said.items() if "Merkel" in quotation)
+    assert third_person in ((None, None), ("she", None))
+
+
+def test_who_is_quoted_by_name_may_say_the_own_name() -> None:
+    assert quotes_in("“Nobody beats Trump,” Donald Trump said.") == [
+        ("“Nobody beats Trump,”", "Donald Trump", "donald trump")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Putin spokesman Dmitry Peskov told journalists that it “can hardly be a deal”.", "dmitry peskov"),
+        (
+            "Putin spokesman Dmitry Peskov told us that Russia wants it and that the war in the east of it "
+            "“can hardly be a subject for some kind of deal.”",
+            "dmitry peskov",
+        ),
+        ("A Putin spokesman told journalists that it “can hardly be a deal”.", None),
+        ("Putin spokesman told journalists that it “can hardly be a deal”.", None),
+        ("“It can hardly be a deal,” said Putin spokeswoman Ann Lee.", "ann lee"),
+        ("“It can hardly be a deal,” a lawyer representing Vladimir Putin said.", None),
+        ("“It can hardly be a deal,” Vladimir Putin's lawyer said.", None),
+        ("“It can hardly be a deal,” a spokeswoman for Vladimir Putin said.", None),
+        ("“It can hardly be a deal,” Trump lawyer Michael Cohen said.", "michael cohen"),
+    ],
+)
+def test_those_who_speak_for_somebody_are_not_that_person(text: str, name: str | None) -> None:
+    assert [found[2] for found in quotes_in(f"Vladimir Putin came. {text}")] == [name]
