@@ -34,7 +34,7 @@ from esr.progress import SendProgress
 from esr.ranking.searcher import open_searcher
 from esr.stdlib import batched
 from esr.text.document import Document
-from esr.text.validate import to_json_line
+from esr.text.validate import to_fields, to_json_line, write_json_line
 from esr.wording import align_columns, count
 
 
@@ -400,41 +400,61 @@ def _format_drifts(drifts: list[Drift]) -> Iterator[str]:
     metavar="FILE",
     help="The file, compressed if its name ends in .gz; - is standard output.",
 )
-@click.option("--quotes", "with_quotes", is_flag=True, help="Include the quotations that esr enrich found.")
-def export(where: str, output: str, with_quotes: bool) -> None:
+@click.option("--quotes", is_flag=True, help="Include the quotations that esr enrich found.")
+@click.option("--features", is_flag=True, help="Include the features that esr enrich computed.")
+@click.option("--names", is_flag=True, help="Include the names that esr enrich found.")
+def export(where: str, output: str, **parts: bool) -> None:
     """Write all documents of an index as JSON Lines.
 
     They are in the order of the index, and esr load makes the same index from them. Sentences, features,
-    parses and quotations are those of the original documents. What esr enrich stored is not included, except
-    with --quotes: run it again.
+    parses and quotations are those of the original documents. What esr enrich stored is included on request.
+    esr load reads features and quotations back; names it leaves to esr enrich.
 
     \b
     Example:
       esr export --index my-index -o news.jsonl
-      esr export --index my-index --quotes -o quotes.jsonl.gz
+      esr export --index my-index --quotes --features --names -o enriched.jsonl.gz
       esr export --index http://localhost:9200/news > news.jsonl
     """
     with open_searcher(where) as searcher, open_output(output) as file:
         index = searcher.index.snapshot()
         total = index.status()["documents"]
-        stored = _with_quotes(index, index.documents()) if with_quotes else index.documents()
-        documents = tqdm(stored, total=total, unit=" documents", disable=None, leave=False)
-        for document in documents:
-            file.write(to_json_line(document) + "\n")
+        documents = tqdm(index.documents(), total=total, unit=" documents", disable=None, leave=False)
+        lines = (
+            _write_enriched(index, documents, **parts)
+            if any(parts.values())
+            else map(to_json_line, documents)
+        )
+        for line in lines:
+            file.write(f"{line}\n")
     if output != "-":
         click.echo(f"wrote {count(total, 'document')} to {output}")
 
 
-_QUOTES_BATCH = 100
+_EXPORTED_AT_ONCE = 100
 
 
-def _with_quotes(index: Index, documents: Iterable[Document]) -> Iterator[Document]:
-    """The documents with the quotations that the index stores."""
-    for batch in batched(documents, _QUOTES_BATCH):
-        found = iter(index.quotes([sentence.id for document in batch for sentence in document.sentences]))
+def _write_enriched(
+    index: Index, documents: Iterable[Document], quotes: bool, features: bool, names: bool
+) -> Iterator[str]:
+    """The documents as lines of JSON, with these parts of what the index stores with their sentences."""
+    for batch in batched(documents, _EXPORTED_AT_ONCE):
+        ids = [sentence.id for document in batch for sentence in document.sentences]
+        records = iter(index.sentences(ids) if features or names else [None] * len(ids))
+        stored_quotes = iter(index.quotes(ids) if quotes else [()] * len(ids))
         for document in batch:
-            sentences = [replace(sentence, quotes=next(found)) for sentence in document.sentences]
-            yield replace(document, sentences=tuple(sentences))
+            entities, sentences = [], []
+            for sentence, record, found in zip(document.sentences, records, stored_quotes, strict=False):
+                sentence = replace(sentence, quotes=found) if quotes else sentence
+                if record is not None and features:
+                    sentence = replace(sentence, features=record.features)
+                entities.append(record.entities if record is not None and names else None)
+                sentences.append(sentence)
+            fields = to_fields(replace(document, sentences=tuple(sentences)))
+            for of_sentence, of_type in zip(fields["sentences"], entities, strict=True):
+                if of_type:
+                    of_sentence["entities"] = {type: list(found) for type, found in of_type.items()}
+            yield write_json_line(fields)
 
 
 @click.command(epilog="Roles: " + describe_choices(ROLES))

@@ -415,7 +415,12 @@ def to_fields(document: Document) -> dict[str, Any]:
 
 def to_json_line(document: Document) -> str:
     """The document as a line of JSON Lines, without the line end."""
-    return json.dumps(to_fields(document), ensure_ascii=False, separators=(",", ":"))
+    return write_json_line(to_fields(document))
+
+
+def write_json_line(fields: Mapping[str, Any]) -> str:
+    """Fields of a document as a line of JSON Lines, without the line end."""
+    return json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
 
 
 def checksum(document: Document) -> str:

@@ -25,12 +25,15 @@ from esr.cli.operate import _format_drifts
 from esr.cli.sync import GONE
 from esr.folder.format.manifest import FORMAT
 from esr.folder.write.maintenance import EmbeddedPriors
+from esr.index.enrichment_run import run_enrichment
 from esr.index.generations import Drift, RefreshReport
 from esr.index.writer import LoadReport
+from esr.ranking.searcher import open_searcher
 from esr.text.document import Document
 from esr.text.validate import build_document, checksum, to_fields, to_json_line
 from tests.cli.conftest import Esr, call
 from tests.index.test_parity import ARTICLES, random_documents
+from tests.support.fake_enricher import FakeEnricher
 from tests.support.index_contents import index_contents
 
 UNUSUAL = {
@@ -107,6 +110,35 @@ def test_found_quotations_are_exported_if_asked_for_and_loaded_again(
     listed = json.loads(esr("quotes", "--index", place, "--format", "json").stdout)["quotations"]
     assert [(each["text"], each["name"]) for each in listed] == [("“We leave now,”", "theresa may")]
     assert "Nothing matched" in esr("quotes", "Ann Lee", "--index", place).stdout
+
+
+def test_computed_features_and_names_are_exported_if_asked_for(esr: Esr, place: str, tmp_path: Path) -> None:
+    source, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    given = [{"text": f"Storm {n}.", "features": {"own": float(n)}} for n in range(4)]
+    source.write_text(json.dumps({"id": "a", "sentences": given}) + '\n{"id": "b", "sentences": []}\n')
+    esr("load", source, "--index", place)
+    plain = esr("export", place).stdout
+    with open_searcher(place) as searcher:
+        run_enrichment(searcher.index, FakeEnricher())
+    assert esr("export", place).stdout == plain
+    with open_searcher(place) as searcher:
+        records = searcher.index.sentences([f"a.s{n}" for n in range(4)])
+    line, empty = map(json.loads, esr("export", place, "--features", "--names").stdout.splitlines())
+    assert empty == {"id": "b", "sentences": []}
+    for record, sentence in zip(records, line["sentences"], strict=True):
+        assert sentence["features"] == dict(record.features) and sentence["features"].keys() > {
+            "own",
+            "count",
+        }
+        assert sentence.get("entities", {}) == {
+            type: [*names] for type, names in (record.entities or {}).items()
+        }
+    assert any("entities" in sentence for sentence in line["sentences"])
+    with_features = esr("export", place, "--features").stdout
+    assert "entities" not in with_features
+    out.write_text(with_features)
+    esr("load", out, "--index", place, "--if-exists", "replace")
+    assert esr("export", place).stdout == with_features
 
 
 def test_only_the_export_goes_to_standard_output(esr: Esr, tmp_path: Path) -> None:
