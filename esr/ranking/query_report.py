@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations, islice, product
 from typing import Any, Literal, NamedTuple
+from unicodedata import normalize
 
 from msgspec import Struct, structs
 from msgspec.structs import replace
@@ -98,8 +99,12 @@ def suggest(prepared: PreparedQuery) -> tuple[Suggestion, ...]:
     """Suggest corrections for the words of a query that hardly any sentence has."""
     text = prepared.interpretation.parsed.text
     suggestions = []
-    for token, sentences in _rare_words(prepared):
-        alternatives = find_alternatives(prepared, token.term, sentences)
+    rare = list(_rare_words(prepared))
+    accented = _find_accented(prepared, rare)
+    for token, sentences in rare:
+        similar = find_alternatives(prepared, token.term, sentences)
+        same = accented.get(token)
+        alternatives = similar if same is None else (same, *similar)[:MAX_SUGGESTED]
         if alternatives:
             queries = tuple(text[: token.start] + word.text + text[token.end :] for word in alternatives)
             word = text[token.start : token.end]
@@ -107,6 +112,34 @@ def suggest(prepared: PreparedQuery) -> tuple[Suggestion, ...]:
         if len(suggestions) == MAX_LISTED:
             break
     return tuple(suggestions)
+
+
+def _find_accented(
+    prepared: PreparedQuery, rare: Sequence[tuple[TermToken, int]]
+) -> Mapping[TermToken, WordCount]:
+    """Find the rare words that sentences have with other accents, in their usual spelling: sequía.
+
+    Stemmers cut words by their accents, so these forms have other terms. The analyzer `words` ignores them.
+    """
+    if not rare:
+        return {}
+    index = prepared.index
+    counts = index.count([HasWords((token.term,)) for token, _ in rare], NO_FILTERS)
+    frequent = {
+        token: count
+        for (token, sentences), count in zip(rare, counts, strict=True)
+        if count > sentences and count >= _RARER * sentences
+    }
+    forms = index.written_forms([token.term for token in frequent])
+    return {
+        token: WordCount(form, count)
+        for (token, count), form in zip(frequent.items(), forms, strict=True)
+        if terms_of_word(form, index.analyzer) != terms_of_word(_typed(prepared, token), index.analyzer)
+    }
+
+
+def _typed(prepared: PreparedQuery, token: TermToken) -> str:
+    return normalize("NFC", prepared.interpretation.parsed.text[token.start : token.end])
 
 
 def correct(text: str, suggestions: Sequence[Suggestion]) -> str | None:
@@ -149,9 +182,13 @@ def _rare_words(prepared: PreparedQuery) -> Iterator[tuple[TermToken, int]]:
         for clause in group.alternatives:
             if group.role == "excluded" or clause.field != TEXT or clause.form == "prefix":
                 continue
-            for start, end, word in _locate_words(parsed.text[clause.start : clause.end]):
-                terms = terms_of_word(word, analyzer)
-                sentences = statistics[terms[0]].sf if len(terms) == 1 and terms[0] in statistics else None
+            typed = parsed.text[clause.start : clause.end]
+            for start, end, word in _locate_words(typed):
+                as_typed = terms_of_word(normalize("NFC", typed[start:end]), analyzer)
+                terms = next(
+                    (t for t in (as_typed, terms_of_word(word, analyzer)) if {*t} & {*statistics}), ()
+                )
+                sentences = statistics[terms[0]].sf if len(terms) == 1 else None
                 if len(word) >= _SHORTEST and sentences is not None and sentences <= _MOST:
                     yield TermToken(start + clause.start, end + clause.start, word), sentences
 
