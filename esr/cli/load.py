@@ -10,7 +10,8 @@ from __future__ import annotations
 import gc
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any, TypeVar, cast
 
@@ -34,6 +35,7 @@ from esr.index.writer import (
     LoadReport,
 )
 from esr.library.loading import AUTO, SampledDocuments, deliver_pipeline, load_pipeline
+from esr.library.removal import Selection, select_documents
 from esr.loaders import Malformed
 from esr.loaders.fields import FIELDS
 from esr.loaders.files import DEFAULT_LIMITS, count_text_bytes
@@ -50,6 +52,7 @@ from esr.loaders.reader import NothingLeft
 from esr.plans.plan import Mixture
 from esr.processes import exit_on_sigterm
 from esr.progress import SendProgress, track_documents
+from esr.ranking.searcher import open_searcher
 from esr.text.analyzer import get_analyzer
 from esr.text.document import PARTS, Located
 from esr.text.term_survey import TermCounter
@@ -522,21 +525,70 @@ def append(
 
 @click.command()
 @options.index_or_first
-@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@click.argument("ids", nargs=-1, metavar="[ID...]")
+@click.option("--query", metavar="QUERY", help="Remove the documents with a sentence that has all its words.")
+@click.option("--before", metavar="DATE", help="Remove the documents dated before this date.")
+@click.option("--dry-run", "is_dry_run", is_flag=True, help="Count what would be removed; write nothing.")
+@click.option("--list", "is_list", is_flag=True, help="Print what was removed for good.")
 @keep
 @options.as_json
-def remove(where: str, ids: tuple[str, ...], keep: int, as_json: bool) -> None:
-    """Remove documents from an index, with all their sentences. The ID `-` reads ids from standard input.
+def remove(where: str, ids: tuple[str, ...], keep: int, as_json: bool, **chosen: Any) -> None:
+    """Remove documents from an index for good, with all their sentences.
 
-    The previous generation still contains them if it is kept: `--keep 0` keeps none.
+    The documents are those with these ids (`-` reads ids from standard input), or those that --query and
+    --before choose; with both, those that satisfy both. Sentences that lists fold as repeats count like all
+    others.
+
+    The index keeps a list of what was removed, so that esr sync does not deliver it again. esr append of a
+    document takes its id off the list. The previous generation still contains the documents if it is kept:
+    `--keep 0` keeps none.
 
     \b
     Example:
       esr remove a1 a2 --index my-index
       esr remove - --index my-index < ids.txt
+      esr remove --query 'source:"Daily News" hoax' --dry-run --index my-index
+      esr remove --before 2015 --keep 0 --index my-index
+      esr remove --list --index my-index
     """
     exit_on_sigterm()
-    _print_report(open_delivery(where, LoadOptions(keep=keep)).remove(_read_ids(ids)), where, as_json)
+    if chosen["is_list"]:
+        _print_withdrawn(where, as_json)
+        return
+    selection = _select(where, ids, chosen["query"], chosen["before"])
+    counts = {} if ids else {"documents": len(selection.ids), "sentences": selection.sentences}
+    if chosen["is_dry_run"]:
+        if as_json:
+            click.echo(json.dumps({**counts, "ids": selection.ids}))
+        else:
+            matches = "" if ids else f"; {count(selection.sentences, 'sentence')} of them match"
+            click.echo(f"would remove {count(len(selection.ids), 'document')}{matches}")
+        return
+    report = open_delivery(where, LoadOptions(keep=keep)).remove(selection.ids, selection.before)
+    if not ids:
+        report.notes.append(f"{count(selection.sentences, 'sentence')} matched, repeats included")
+    _print_report(report, where, as_json, counts)
+
+
+def _select(where: str, ids: Sequence[str], query: str | None, before: str | None) -> Selection:
+    if not ids:
+        with open_searcher(where) as searcher:
+            return select_documents(searcher.index.snapshot(), query, before)
+    if query is not None or before is not None:
+        raise UsageError("documents are removed by ids, or by --query and --before: leave one of them out")
+    return Selection(list(dict.fromkeys(_read_ids(ids))), 0, None)
+
+
+def _print_withdrawn(where: str, as_json: bool) -> None:
+    withdrawn = open_delivery(where, LoadOptions()).withdrawn().as_dict()
+    if as_json:
+        click.echo(json.dumps(withdrawn))
+        return
+    if "before" in withdrawn:
+        first = datetime.fromtimestamp(withdrawn["before"] / 1000, UTC)
+        click.echo(f"all documents before {first:%Y-%m-%d}")
+    for id in withdrawn["ids"]:
+        click.echo(id)
 
 
 def _read_ids(arguments: Iterable[str]) -> list[str]:

@@ -41,6 +41,7 @@ from esr.errors import EsrError, IndexMissing, UsageError, unknown
 from esr.index.factory import is_elasticsearch, open_delivery, open_generations
 from esr.index.generations import SERVING
 from esr.index.login_variables import redact
+from esr.index.withdrawn import NONE_WITHDRAWN
 from esr.index.writer import DeliveryReport, LoadOptions
 from esr.library.loading import deliver_pipeline
 from esr.loaders import FoundFile, Skipped, UnknownFiles
@@ -426,6 +427,8 @@ class SyncRun:
         self._config = config
         self._record = record
         self._is_dry_run = is_dry_run
+        self._withdrawn = NONE_WITHDRAWN
+        self._left_out = 0
         self._found = self._unknown = 0
         self._new_files: list[tuple[SyncedSource, FoundFile]] = []
         known_as = redact(where) if is_elasticsearch(where) else os.path.abspath(where)
@@ -547,6 +550,9 @@ class SyncRun:
         for source, file in self._new_files:
             self._record.begin_file(source.name, file.path)
             for located in source.source.read_file(file, passed_on):
+                if self._withdrawn.covers(located.document):
+                    self._left_out += 1
+                    continue
                 self._record.add(located.document.id)
                 yield located
 
@@ -561,10 +567,14 @@ class SyncRun:
             delivery = open_delivery(self._where, options)
         except IndexMissing:
             return self._count() if self._is_dry_run else self._load(options)
+        self._withdrawn = delivery.withdrawn()
         step = delivery.compare if self._is_dry_run else delivery.append
-        return deliver_pipeline(
+        report = deliver_pipeline(
             self.pipeline, self._where, lambda documents: step(documents, self._find_gone)
         )
+        if self._left_out:
+            report.notes.append(f"{count(self._left_out, 'document')} left out: removed by esr remove")
+        return report
 
     def _count(self) -> DeliveryReport:
         """Count the documents in a dry run without an index."""

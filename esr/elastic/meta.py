@@ -44,6 +44,7 @@ from esr.elastic.requests import ask
 from esr.errors import EsrError, IndexUnusable
 from esr.index.generations import BROKEN, KEPT, LOADING, SERVING
 from esr.index.names import Aliases
+from esr.index.withdrawn import NONE_WITHDRAWN, Withdrawn
 from esr.index.writer import Description, outdated_analyzer
 from esr.text.analyzer_definitions import get_definition
 
@@ -131,7 +132,8 @@ class Load:
     of the indices of sentences `members`; other loads only belong to generations. `manifest` identifies the
     contents of the finished load. `impacts` describes its impacts, empty if it has none. `is_rejected` marks
     the head of a generation from which a rollback went back to an older one. `aliases` and `short_forms` are
-    those of names. `heartbeat` is when its writer was last alive, in seconds since 1970, 0 if unknown.
+    those of names. `withdrawn` are the documents removed for good, of which the newest load has the list.
+    `heartbeat` is when its writer was last alive, in seconds since 1970, 0 if unknown.
     `missing` are those of its two indices that do not exist; only `all_loads` sets it.
     """
 
@@ -150,6 +152,7 @@ class Load:
     short_forms: Mapping[str, Any] = field(default_factory=dict)
     heartbeat: float = 0.0
     missing: tuple[str, ...] = ()
+    withdrawn: Withdrawn = NONE_WITHDRAWN
 
     @property
     def documents_index(self) -> str:
@@ -176,6 +179,8 @@ class Load:
                 **({"rejected": True} if self.is_rejected else {}),
                 **({"aliases": dict(self.aliases)} if self.aliases else {}),
                 **({"short_forms": dict(self.short_forms)} if self.short_forms else {}),
+                # As text, since Elasticsearch may merge items of a list in a `_meta`.
+                **({"withdrawn": json.dumps(self.withdrawn.as_dict())} if self.withdrawn else {}),
                 **({} if self.is_complete or not self.heartbeat else {"heartbeat": self.heartbeat}),
                 **self.description.as_dict(),
                 # No server can analyze a query by language, so clients get no template.
@@ -300,9 +305,11 @@ def aliases_of(loads: Sequence[Load]) -> Aliases:
 
 
 def with_aliases(cluster: Cluster, load: Load) -> Load:
-    """A new load with the aliases of names of the loads behind the alias."""
-    aliases = aliases_of(aliased_loads(cluster))
-    return replace(load, aliases=aliases.as_dict(), short_forms=aliases.short_forms)
+    """A new load with the aliases of names of the loads behind the alias, and the list of the newest one."""
+    loads = aliased_loads(cluster)
+    aliases = aliases_of(loads)
+    withdrawn = loads[-1].withdrawn if loads else NONE_WITHDRAWN
+    return replace(load, aliases=aliases.as_dict(), short_forms=aliases.short_forms, withdrawn=withdrawn)
 
 
 def read(cluster: Cluster, index: str) -> list[Load]:
@@ -365,6 +372,7 @@ def _parse(index: str, meta: Mapping[str, Any]) -> Load:
         meta.get("aliases", {}),
         meta.get("short_forms", {}),
         meta.get("heartbeat", 0.0),
+        withdrawn=Withdrawn.from_dict(json.loads(meta.get("withdrawn", "{}"))),
     )
 
 

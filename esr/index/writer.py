@@ -13,6 +13,7 @@ from msgspec.structs import asdict, force_setattr, replace
 
 from esr.errors import EsrError, InputError
 from esr.index.generations import DEFAULT_KEEP
+from esr.index.withdrawn import Withdrawn
 from esr.plans.plan import Mixture
 from esr.text.analyzer_definitions import BY_LANGUAGE, DEFAULT_ANALYZER, get_definition
 from esr.text.document import Document, Located
@@ -219,5 +220,12 @@ class Delivery(Protocol):
     def compare(self, documents: Iterable[Located], find_removed: FindIds = no_ids) -> DeliveryReport:
         """Report the counts that `append` would, without writing."""
 
-    def remove(self, ids: Iterable[str]) -> DeliveryReport:
-        """Remove the documents with these ids. Unknown ids are no error."""
+    def remove(self, ids: Iterable[str], before: int | None = None) -> DeliveryReport:
+        """Remove the documents with these ids for good: they are added to the list of `withdrawn`.
+
+        Unknown ids are no error. With `before`, the ids are those of all documents dated before this moment,
+        in milliseconds since the epoch: the list gets the moment in place of the ids.
+        """
+
+    def withdrawn(self) -> Withdrawn:
+        """The documents that were removed for good. `append` takes those that it adds off the list."""

@@ -495,13 +495,34 @@ class Index:
         report.notes = _write_notes(*report.notes, pipeline.describe_malformed())
         return report
 
-    def remove(self, ids: Iterable[str], **options: Unpack[WriteOptions]) -> DeliveryReport:
-        """Remove documents in one step, by their ids. Unknown ids are `missing` in the report."""
+    def remove(
+        self,
+        ids: Iterable[str] = (),
+        *,
+        query: str | None = None,
+        before: str | None = None,
+        **options: Unpack[WriteOptions],
+    ) -> DeliveryReport:
+        """Remove documents for good, in one step: by ids, or by a query, a date or both.
+
+        `query` removes the documents with a sentence that has all its words, `before` those dated before a
+        day. `esr sync` does not deliver them again. Unknown ids are `missing` in the report.
+        """
         check_names(options, WriteOptions.__annotations__)
+        from esr.library.removal import select_documents
+
         if isinstance(ids, str):
             raise UsageError(f"ids are several: remove([{ids!r}])")
+        removed, moment = list(ids), None
+        if query is not None or before is not None:
+            if removed:
+                raise UsageError(
+                    "documents are removed by ids, or by query and before: leave one of them out"
+                )
+            with self._logged_in():
+                removed, _, moment = select_documents(self._searcher.index.snapshot(), query, before)
         with self._logged_in():
-            return self._delivery(options).remove(ids)
+            return self._delivery(options).remove(removed, moment)
 
     def rollback(self, to: str | None = None) -> Generation:
         """Serve an earlier generation again: the previous one, or the one named `to`. Returns it.

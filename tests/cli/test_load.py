@@ -10,6 +10,8 @@ import json
 import os
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -20,6 +22,7 @@ from click.testing import CliRunner
 from esr.cli import main
 from esr.ranking.searcher import open_searcher
 from tests.cli.conftest import Esr
+from tests.support.elasticsearch import fresh
 from tests.support.samples import FOLDER, sample
 
 pytestmark = pytest.mark.slow
@@ -368,6 +371,78 @@ def test_a_removal_reports_unknown_ids(esr: Esr, where: Path) -> None:
     assert lines[0].startswith(f"{where}: 2 removed, in ")
     assert lines[1] == "3 were not in the index: x, y, z"
     assert ids_append(esr, where) == []
+
+
+REPEATS = [
+    {
+        "id": "a",
+        "text": "The dam of the old town broke at night after a week of rain.",
+        "source": "x",
+        "date": "2014",
+    },
+    {
+        "id": "b",
+        "text": "The dam of the old town broke at night after a week of rain.",
+        "source": "y",
+        "date": "2015",
+    },
+    {"id": "c", "text": "A dam holds. The dam is old.", "source": "x", "date": "2016"},
+    {"id": "d", "text": "Snow fell.", "source": "x", "date": "2013"},
+]
+
+
+@pytest.fixture(params=["embedded", pytest.param("elasticsearch", marks=pytest.mark.elasticsearch)])
+def repeats(request: pytest.FixtureRequest, esr: Esr, tmp_path: Path) -> Iterator[str]:
+    """An index with two documents that say the same."""
+    path = tmp_path / "repeats.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in REPEATS))
+    with ExitStack() as stack:
+        where = str(tmp_path / "repeated")
+        if request.param == "elasticsearch":
+            where = stack.enter_context(fresh(request.getfixturevalue("elasticsearch_url")))
+        assert esr("load", path, "--index", where).exit_code == 0
+        yield where
+
+
+def test_documents_are_removed_by_a_query_with_the_repeats_that_lists_fold(esr: Esr, repeats: str) -> None:
+    options = ["remove", repeats, "--query", "dam town"]
+    assert esr(*options, "--dry-run").stdout == "would remove 2 documents; 2 sentences of them match\n"
+    assert json.loads(esr(*options, "--dry-run", "--json").stdout) == {
+        "documents": 2,
+        "sentences": 2,
+        "ids": ["b", "a"],
+    }
+    lines = esr(*options).stdout.splitlines()
+    assert ": 2 removed, in " in lines[0] and "2 sentences matched, repeats included" in lines
+    lines = esr("remove", repeats, "--query", "dam").stdout.splitlines()
+    assert ": 1 removed, in " in lines[0] and "2 sentences matched, repeats included" in lines
+    assert esr("remove", repeats, "--list").stdout.split() == ["a", "b", "c"]
+    assert ": nothing to do, in " in esr("remove", repeats, "--query", "dam").stdout
+
+
+def test_documents_are_removed_by_their_age_alone_or_with_a_query(esr: Esr, repeats: str) -> None:
+    options = ["remove", repeats, "--query", "source:x", "--before", "2016", "--json"]
+    report = json.loads(esr(*options).stdout)
+    assert (report["removed"], report["documents"], report["sentences"]) == (2, 2, 2)
+    report = json.loads(esr("remove", repeats, "--before", "2016", "--json").stdout)
+    assert (report["removed"], report["sentences"]) == (1, 1)
+    known = {"ids": ["a", "d"], "before": 1_451_606_400_000}
+    assert json.loads(esr("remove", repeats, "--list", "--json").stdout) == known
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ([], "nothing says which documents to remove: give ids, a query or a date"),
+        (["a", "--query", "storm"], "documents are removed by ids, or by --query and --before"),
+        (["--query", "the of"], "the query has only stop words"),
+        (["--before", "soon"], "before must be a date such as 2017-02-28, not 'soon'"),
+    ],
+)
+def test_a_removal_that_is_unclear_is_one_message(
+    esr_error: Esr, where: Path, options: list[str], problem: str
+) -> None:
+    assert problem in str(esr_error("remove", "--index", where, *options))
 
 
 def test_the_report_can_be_json(esr: Esr, where: Path) -> None:

@@ -108,6 +108,58 @@ def test_each_run_delivers_what_is_new_as_one_generation(any_desk: Desk) -> None
 
 
 @pytest.mark.slow
+def test_what_was_removed_for_good_does_not_come_back(any_desk: Desk) -> None:
+    desk = any_desk
+    desk.put("1.jsonl", a="A storm.", b="A flood.", c="Hail.")
+    desk.sync()
+    assert call("remove", desk.where, "b", "never").exit_code == 0
+    desk.put("2.jsonl", b="A flood falls.", d="Snow.", never="Not here.")
+    report = desk.sync()
+    assert report["notes"][-1:] == ["3 documents left out: removed by esr remove"]
+    assert desk.texts().keys() == {"a", "c", "d"}
+    assert desk.counts("--reread")[1:4] == (0, 0, 0) and desk.texts().keys() == {"a", "c", "d"}
+    assert call("remove", desk.where, "--list").stdout.split() == ["b", "never"]
+    assert call("append", desk.where, desk.folder / "feeds" / "2.jsonl").exit_code == 0
+    assert call("remove", desk.where, "--list").stdout == ""
+    desk.sync()
+    assert desk.texts() == {
+        "a": "A storm.",
+        "c": "Hail.",
+        "b": "A flood falls.",
+        "d": "Snow.",
+        "never": "Not here.",
+    }
+
+
+@pytest.mark.slow
+def test_documents_older_than_a_removed_age_are_not_delivered(any_desk: Desk) -> None:
+    desk = any_desk
+    lines = [{"id": f"y{year}", "date": f"{year}-05-06", "text": "A flood."} for year in (2014, 2015, 2016)]
+    lines.append({"id": "undated", "text": "A flood."})
+    desk.write("1.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
+    desk.sync()
+    assert "2 sentences matched" in call("remove", desk.where, "--before", "2016").stdout
+    old = {"id": "z", "date": "2013-01-01", "text": "Older."}
+    desk.write("2.jsonl", "".join(json.dumps(line) + "\n" for line in [*lines, old]))
+    desk.sync("--reread")
+    assert desk.texts().keys() == {"y2016", "undated"}
+    assert call("remove", desk.where, "--list").stdout == "all documents before 2016-01-01\n"
+
+
+@pytest.mark.slow
+def test_a_load_in_place_of_the_index_keeps_the_list_and_a_rollback_has_its_own(any_desk: Desk) -> None:
+    desk = any_desk
+    desk.put("1.jsonl", a="A storm.", b="A flood.")
+    desk.sync()
+    call("remove", desk.where, "b")
+    desk.put("2.jsonl", a="A storm.", c="Hail.")
+    call("load", desk.folder / "feeds" / "2.jsonl", "--index", desk.where, "--if-exists", "replace")
+    assert call("remove", desk.where, "--list").stdout == "b\n"
+    desk.sync("--reread")
+    assert "b" not in desk.texts()
+
+
+@pytest.mark.slow
 def test_a_run_that_changes_nothing_makes_no_generation(desk: Desk) -> None:
     desk.put("1.jsonl", a="A storm.")
     desk.sync()

@@ -8,7 +8,7 @@ alias moves, and the previous generation is kept.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -51,6 +51,7 @@ from esr.elastic.write.verification import (
 from esr.elastic.write.writer import delete_broken_loads
 from esr.errors import EngineUnreachable, EsrError
 from esr.folder.format.snapshot import Snapshot
+from esr.index.withdrawn import Withdrawn
 from esr.index.writer import DeliveryReport, FindIds, LoadOptions, no_ids, sentence_id_conflict
 from esr.plans.plan import CollectionStatistics
 from esr.processes import scratch_folder
@@ -187,7 +188,11 @@ class ElasticsearchDelivery:
     def append(self, documents: Iterable[Located], find_removed: FindIds = no_ids) -> DeliveryReport:
         report = DeliveryReport()
         replaced: list[str] = []
-        return self._deliver(report, self._changes(documents, find_removed, report, replaced), replaced)
+        changes = self._changes(documents, find_removed, report, replaced)
+        added: list[str] = []  # of those that were removed for good
+        return self._deliver(
+            report, self._note_added(changes, added), replaced, lambda known: known.without(added)
+        )
 
     def compare(self, documents: Iterable[Located], find_removed: FindIds = no_ids) -> DeliveryReport:
         report = DeliveryReport()
@@ -196,9 +201,23 @@ class ElasticsearchDelivery:
                 pass  # counted in the report
         return report
 
-    def remove(self, ids: Iterable[str]) -> DeliveryReport:
-        report = DeliveryReport()
-        return self._deliver(report, (), self._find_removed(ids, report))
+    def remove(self, ids: Iterable[str], before: int | None = None) -> DeliveryReport:
+        report, ids = DeliveryReport(), list(ids)
+        removed = self._find_removed(ids, report)
+        return self._deliver(
+            report, (), removed, lambda known: known.add(ids if before is None else (), before)
+        )
+
+    def withdrawn(self) -> Withdrawn:
+        return self._loads[-1].withdrawn
+
+    def _note_added(self, documents: Iterable[Located], added: list[str]) -> Iterator[Located]:
+        """Yield the documents, and append the ids of those that were removed for good to `added`."""
+        withdrawn = self.withdrawn().ids
+        for located in documents:
+            if located.document.id in withdrawn:
+                added.append(located.document.id)
+            yield located
 
     def _changes(
         self,
@@ -249,11 +268,16 @@ class ElasticsearchDelivery:
             yield IndexedDocument(decode_document(source), hit["_index"], source.get("checksum", ""))
 
     def _deliver(
-        self, report: DeliveryReport, documents: Iterable[Located], removed: list[str]
+        self,
+        report: DeliveryReport,
+        documents: Iterable[Located],
+        removed: list[str],
+        update: Callable[[Withdrawn], Withdrawn],
     ) -> DeliveryReport:
         """Make a generation without `removed` and with `documents`.
 
-        `removed` is complete only when all of `documents` has been read.
+        `removed` is complete only when all of `documents` has been read; then `update` returns the documents
+        removed for good, given those before.
         """
         started = time.perf_counter()
         try:
@@ -264,7 +288,9 @@ class ElasticsearchDelivery:
                 if report.has_changes:
                     self._check_sentence_ids(new_spool, set(removed))
                     report.notes += known_content_notes(self._cluster, self._description, new_spool.segments)
-                    self._change(new_spool, old_spool, removed, report)
+                    self._change(new_spool, old_spool, removed, report, update)
+                elif (withdrawn := update(self.withdrawn())) != self.withdrawn():
+                    meta.write(self._cluster, replace(self._loads[-1], withdrawn=withdrawn))
         finally:
             self._cluster.close()
         report.seconds = time.perf_counter() - started
@@ -277,7 +303,12 @@ class ElasticsearchDelivery:
                 raise sentence_id_conflict("this delivery", sentence_id, owner)
 
     def _change(
-        self, new_spool: Snapshot, old_spool: Snapshot, removed: Sequence[str], report: DeliveryReport
+        self,
+        new_spool: Snapshot,
+        old_spool: Snapshot,
+        removed: Sequence[str],
+        report: DeliveryReport,
+        update: Callable[[Withdrawn], Withdrawn],
     ) -> None:
         cluster = self._cluster
         install_templates(cluster)
@@ -313,6 +344,8 @@ class ElasticsearchDelivery:
                         self._add_documents(copy, new_spool, existing, expected)
                     end_load_settings(cluster, name, [_REFRESH])
                     verify(cluster, name, expected)
+            copies[-1] = replace(copies[-1], withdrawn=update(self.withdrawn()))
+            meta.write(cluster, copies[-1])
             is_switching = True
             serve(cluster, copies[-1], instead_of=[load.index for load in self._loads])
         except BaseException as error:

@@ -32,6 +32,7 @@ from esr.folder.format.files import (
     recorded_check,
     replace_json,
 )
+from esr.index.withdrawn import NONE_WITHDRAWN, Withdrawn
 from esr.index.writer import Description, outdated_analyzer
 from esr.locks import is_locked, take_lock
 from esr.processes import map_together
@@ -116,6 +117,7 @@ class Manifest(Struct, frozen=True):
     `kept_generations` are the last commits of other generations, newest first, rejected ones last; their own
     `kept_generations` are empty. `is_rejected` marks a generation that a rollback has skipped. `aliases` maps
     the displayed form of a name to its aliases, `short_forms` the key of one to the keys of its short forms.
+    `withdrawn` are the documents that were removed for good.
     `checksums` has the checks of the segments' tables of checksums and of the layers, by path. What an older
     version has written has none.
     """
@@ -132,6 +134,7 @@ class Manifest(Struct, frozen=True):
     aliases: Mapping[str, Sequence[str]] = field(default_factory=dict)
     short_forms: Mapping[str, Sequence[str]] = field(default_factory=dict)
     checksums: Mapping[str, FileCheck] = field(default_factory=dict)
+    withdrawn: Withdrawn = NONE_WITHDRAWN
 
     @property
     def has_index(self) -> bool:
@@ -168,6 +171,7 @@ class Manifest(Struct, frozen=True):
             aliases=self.aliases,
             short_forms=self.short_forms,
             checksums=self.checksums,
+            withdrawn=self.withdrawn,
         )
         return commit._without_unused_recipes()
 
@@ -189,6 +193,12 @@ class Manifest(Struct, frozen=True):
         if short_forms == self.short_forms:
             return self
         return replace(self, commit_number=self.commit_number + 1, short_forms=short_forms)
+
+    def with_withdrawn(self, withdrawn: Withdrawn) -> Manifest:
+        """The next commit, with these documents removed for good, or this commit if they are unchanged."""
+        if withdrawn == self.withdrawn:
+            return self
+        return replace(self, commit_number=self.commit_number + 1, withdrawn=withdrawn)
 
     def rolled_back_to(self, name: str) -> Manifest:
         """The next commit, which serves a kept generation, keeps the current one and rejects newer ones."""
@@ -249,6 +259,7 @@ class Manifest(Struct, frozen=True):
             **({"aliases": self.aliases} if self.aliases else {}),
             **({"short_forms": self.short_forms} if self.short_forms else {}),
             **({"checksums": self.checksums} if self.checksums else {}),
+            **({"withdrawn": self.withdrawn.as_dict()} if self.withdrawn else {}),
         }
 
     @classmethod
@@ -266,6 +277,7 @@ class Manifest(Struct, frozen=True):
             aliases=data.get("aliases", {}),
             short_forms=data.get("short_forms", {}),
             checksums=_decode_checks(data),
+            withdrawn=Withdrawn.from_dict(data.get("withdrawn", {})),
         )
 
 

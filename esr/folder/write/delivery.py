@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from esr.errors import EsrError, IndexMissing
 from esr.folder.format import manifest
@@ -35,6 +36,7 @@ from esr.folder.write.folder_writer import IdRegistry, find_document, may_be_exp
 from esr.folder.write.merging import merge_segments
 from esr.folder.write.segment_writer import FULL_BYTES, FULL_TERMS, SegmentWriter
 from esr.index.generations import DEFAULT_KEEP, new_generation_name
+from esr.index.withdrawn import NONE_WITHDRAWN, Withdrawn
 from esr.index.writer import DeliveryReport, Description, FindIds, no_ids, sentence_id_conflict
 from esr.text.document import Located
 
@@ -42,12 +44,23 @@ from esr.text.document import Located
 class Changes(Struct, frozen=True):
     """The changes of a delivery: new segments with their layers, and deleted documents.
 
-    `deleted` holds the numbers of documents by the name of their segment.
+    `deleted` holds the numbers of documents by the name of their segment. `withdrawn` are documents that are
+    removed for good.
     """
 
     segments: Sequence[Segment] = ()
     layers: Sequence[LayerInfo] = ()
     deleted: Mapping[str, set[int]] = field(default_factory=dict)
+    withdrawn: Withdrawn = NONE_WITHDRAWN
+
+    def update(self, withdrawn: Withdrawn) -> Withdrawn:
+        """The documents removed for good after these changes: what is added is not."""
+        added = [
+            id
+            for id in withdrawn.ids
+            if any(segment.document_ids.find(id) is not None for segment in self.segments)
+        ]
+        return withdrawn.add(self.withdrawn.ids, self.withdrawn.before).without(added)
 
 
 class _Target(Struct, frozen=True):
@@ -183,13 +196,19 @@ class EmbeddedDelivery:
         _find_removed(find_removed(), segments, report, {})
         return report
 
-    def remove(self, ids: Iterable[str]) -> DeliveryReport:
+    def remove(self, ids: Iterable[str], before: int | None = None) -> DeliveryReport:
+        removed = list(ids)
+        withdrawn = Withdrawn(frozenset(removed) if before is None else frozenset(), before)
+
         def find(description: Description, old: list[Segment], report: DeliveryReport) -> Changes:
             deleted: dict[str, set[int]] = {}
-            _find_removed(ids, old, report, deleted)
-            return Changes(deleted=deleted)
+            _find_removed(removed, old, report, deleted)
+            return Changes(deleted=deleted, withdrawn=withdrawn)
 
         return self._apply("remove", find)
+
+    def withdrawn(self) -> Withdrawn:
+        return manifest.read_manifest(self._folder).withdrawn
 
     def _write_new(
         self,
@@ -228,6 +247,8 @@ class EmbeddedDelivery:
                 changes = make_changes(before.description, old, report)
                 if report.has_changes:
                     self._commit(before, old, changes, report)
+                elif (unchanged := before.with_withdrawn(changes.update(before.withdrawn))) is not before:
+                    manifest.commit(self._folder, unchanged)
         report.seconds = time.perf_counter() - started
         return report
 
@@ -236,7 +257,7 @@ class EmbeddedDelivery:
             self._folder, before, old, changes, new_generation_name(before.newest_name), self._keep
         )
         self._verify(commit, old, changes, report)
-        manifest.commit(self._folder, commit)
+        manifest.commit(self._folder, replace(commit, withdrawn=changes.update(before.withdrawn)))
         if before.generation_name in {kept.generation_name for kept in commit.kept_generations}:
             report.notes.append(f"generation {before.generation_name} is kept: esr rollback goes back to it")
 

@@ -1,0 +1,58 @@
+"""Finds the documents to remove by a query or by their age, for the command line and the Python API."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from esr.errors import UsageError
+from esr.index.contract import Index
+from esr.index.filters import NO_FILTERS, Filters
+from esr.query import parse
+from esr.ranking.searcher import Searcher
+from esr.stdlib import batched
+from esr.text.dates import parse_date_start
+
+_ALL = 2**40
+_BATCH = 1_000
+
+
+class Selection(NamedTuple):
+    """Documents to remove, and the number of their sentences that were asked for.
+
+    Each sentence counts, also those that lists fold as repeats. `before` is the moment before which all
+    documents are selected, in milliseconds since the epoch; None if a query chooses among them.
+    """
+
+    ids: list[str]
+    sentences: int
+    before: int | None
+
+
+def parse_before(text: str) -> int:
+    """The beginning of a date. Raises UsageError for anything else."""
+    try:
+        return parse_date_start(text)
+    except ValueError:
+        raise UsageError(f"before must be a date such as 2017-02-28, not {text!r}") from None
+
+
+def select_documents(index: Index, query: str | None, before: str | None) -> Selection:
+    """The documents with a sentence that has every word of a query, or dated before a day, or both.
+
+    Raises UsageError if neither is given, or the query has nothing to search for.
+    """
+    if query is None and before is None:
+        raise UsageError("nothing says which documents to remove: give ids, a query or a date")
+    moment = None if before is None else parse_before(before)
+    filters = NO_FILTERS if moment is None else Filters(date_to=moment - 1)
+    searcher = Searcher(index, owns_index=False)
+    parsed = parse(f"before:{before}" if query is None else query)
+    if query is not None:
+        searcher = searcher.for_query(parsed)
+    condition = searcher.interpret(parsed).all_words
+    assert condition is not None  # an interpreted query is never empty
+    hits = searcher.index.by_date(condition, _ALL, filters, records=False).hits
+    documents: dict[str, None] = {}
+    for batch in batched([hit.sentence_id for hit in hits], _BATCH):
+        documents |= {record.document_id: None for record in searcher.index.sentences(batch)}
+    return Selection(list(documents), len(hits), moment if query is None else None)
