@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from flask import Flask, Response, current_app, jsonify, request
-from gunicorn.http.errors import ParseException
 from werkzeug.exceptions import ClientDisconnected, HTTPException
 
 from esr.errors import EngineUnreachable, IndexMissing, IndexUnusable, NotFound, UsageError
@@ -136,10 +135,6 @@ def describe_error(error: Exception) -> Problem:
             return Problem(400, "bad_input", RequestError.title, as_sentence(str(error)))
         case HTTPException(code=int(code)) if 400 <= code < 500:
             return _describe_http_error(error, 408 if isinstance(error, ClientDisconnected) else code)
-        case ParseException():  # when the body is read
-            return Problem(
-                400, "bad_request", "Bad request", "The body of the request is broken or too long."
-            )
     told = next((told for kind, told in _UNAVAILABLE.items() if isinstance(error, kind)), None)
     if told:
         return Problem(503, *told)

@@ -70,6 +70,9 @@ class Settings:
     receive: float = _setting(
         20.0, "seconds in which the head of a request must arrive, and then its body", 0.1
     )
+    send: float = _setting(
+        20.0, "seconds in which a client must read the next part of an answer, at most 128 KiB", 0.1
+    )
     searches: int = _setting(8, "requests of one worker that an index handles at a time; others wait")
     threads: int = _setting(64, "requests that one worker handles at a time, including those that wait", 4)
     workers: int = _setting(1, "server processes")

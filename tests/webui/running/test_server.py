@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import signal
-import socket
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
@@ -25,20 +21,15 @@ import psutil
 import pytest
 
 from esr.errors import EsrError, IndexMissing, UsageError
-from esr.index.factory import open_writer
-from esr.index.writer import LoadOptions
-from esr.loaders import read_documents
 from tests.support.processes import wait_until
+from tests.support.running_servers import ROOT, SERVE, SERVE_MORE, Running, start_two, stopped
 from tests.support.runs import need
 from tests.support.web_servers import serving
 from webui import serve
 from webui.running import telemetry
 from webui.running.server import listen, url
 
-SERVE = "import sys; from webui import serve; serve(sys.argv[1], '127.0.0.1', 0)"
-ROOT = Path(__file__).parents[3]
 ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
-DOCUMENT = {"id": "a", "title": "Wind", "text": "It blew. The storms damaged forty houses. Nobody was hurt."}
 
 
 def test_a_port_in_use_is_one_clear_message() -> None:
@@ -74,88 +65,6 @@ def test_a_missing_index_is_reported_before_serving(tmp_path: Path, monkeypatch:
     monkeypatch.setattr("webui.running.server._Server.run", lambda server: None)
     with pytest.raises(IndexMissing):
         serve(str(tmp_path / "none"), "127.0.0.1", 0)
-
-
-@dataclass
-class Running:
-    """A server over a small index in a folder: its process, its address, and where the index is."""
-
-    process: subprocess.Popen[str]
-    address: str
-    where: Path
-
-    def get(self, path: str) -> tuple[int, str]:
-        """The status and the text of an answer."""
-        try:
-            with urllib.request.urlopen(self.address + path, timeout=60) as answer:
-                return answer.status, answer.read().decode()
-        except urllib.error.HTTPError as error:
-            with error:
-                return error.code, error.read().decode()
-
-    def connect(self) -> socket.socket:
-        host, port = self.address.removeprefix("http://").rstrip("/").split(":")
-        return socket.create_connection((host, int(port)), timeout=60)
-
-    def stop(self) -> str:
-        """Stops it cleanly. Returns what it wrote to standard error."""
-        self.process.send_signal(signal.SIGTERM)
-        _, errors = self.process.communicate(timeout=30)  # workers that hang are killed later
-        assert self.process.returncode == 0
-        assert "Traceback" not in errors
-        return errors
-
-    def workers(self) -> list[int]:
-        path = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
-        return [int(pid) for pid in path.read_text().split()]
-
-
-@pytest.fixture
-def start(tmp_path: Path) -> Iterator[Callable[..., Running]]:
-    """Starts servers with settings."""
-    started: list[subprocess.Popen[str]] = []
-
-    def make(program: str = SERVE, **settings: str) -> Running:
-        news, where = tmp_path / "news.jsonl", tmp_path / "index"
-        news.write_text(json.dumps(DOCUMENT))
-        open_writer(str(where), LoadOptions()).load(read_documents([str(news)]))
-        process = subprocess.Popen(
-            [sys.executable, "-c", program, str(where)],
-            cwd=ROOT,
-            env=os.environ | settings,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
-        started.append(process)
-        assert process.stdout is not None
-        line = process.stdout.readline()
-        assert line.startswith(f"esr serves {where} at http://127.0.0.1:"), line
-        return Running(process, line.split()[-1], where)
-
-    yield make
-    for process in started:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)  # its workers too: they hold its pipes
-        process.communicate(timeout=60)
-
-
-def start_two(start: Callable[..., Running], **settings: str) -> Running:
-    """A server of two workers, both of which are there."""
-    server = start(ESR_WORKERS="2", ESR_ACCESS_LOG="0", **settings)
-    wait_until(lambda: len(server.workers()) == 2)
-    return server
-
-
-@contextmanager
-def stopped(worker: int) -> Iterator[None]:
-    """A while in which a worker does nothing, so that the other one answers alone."""
-    os.kill(worker, signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        os.kill(worker, signal.SIGCONT)
 
 
 @pytest.mark.slow
@@ -209,91 +118,6 @@ def test_headers_of_a_proxy_that_is_not_trusted_change_nothing(
         )
         answer = b"".join(iter(lambda: connection.recv(65_536), b""))
     assert answer.startswith(b"HTTP/1.1 200 OK") and b'"sentence_id":"a.s1"' in answer
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("chunks", [b"zz\r\n{", b"1\r\n{\r\n" * 300_000], ids=["broken", "endless"])
-def test_a_body_in_chunks_that_cannot_be_read_is_an_error_of_the_client(
-    start: Callable[..., Running], chunks: bytes
-) -> None:
-    server = start(ESR_ACCESS_LOG="0")
-    head = HALF_BODY.replace(b"Content-Length: 99\r\n\r\n{", b"Transfer-Encoding: chunked\r\n\r\n")
-    with server.connect() as connection:
-        with suppress(OSError):  # the server closes the connection
-            connection.sendall(head + chunks)
-        answer = connection.recv(65_536)
-    assert answer.startswith(b"HTTP/1.1 400") and b"broken or too long" in answer
-    assert server.stop() == ""
-
-
-HALF_HEAD = b"GET /search.json?q=storm HTTP/1.1\r\nHost: x\r\n"
-HALF_BODY = (
-    b"POST /api/v1/batch HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{"
-)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "half", [b"", HALF_HEAD[:9], HALF_HEAD, HALF_BODY], ids=["none", "line", "head", "body"]
-)
-def test_many_half_sent_requests_stop_neither_searches_nor_the_health_check(
-    start: Callable[..., Running], half: bytes
-) -> None:
-    """The rest of them is waited for longer than `get` waits for an answer."""
-    server = start(ESR_ACCESS_LOG="0", ESR_THREADS="8", ESR_RECEIVE="300")
-    with ExitStack() as connections:
-        for _ in range(20):
-            connections.enter_context(server.connect()).sendall(half)
-        for _ in range(3):
-            assert server.get("healthz")[0] == 200
-            assert server.get("search.json?q=storm")[0] == 200
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("half", [HALF_HEAD, HALF_BODY], ids=["head", "body"])
-def test_a_request_has_a_limited_time_to_arrive_in(start: Callable[..., Running], half: bytes) -> None:
-    server = start(ESR_ACCESS_LOG="0", ESR_RECEIVE="1")
-    with server.connect() as connection:
-        connection.sendall(half)
-        answer = b""
-        while part := connection.recv(65_536):
-            answer += part
-        assert answer.startswith(b"HTTP/1.1 408")
-        assert json.loads(answer.partition(b"\r\n\r\n")[2])["error"]["code"] == "timeout"
-    with server.connect() as connection:  # what comes in pieces, but in time, is answered
-        for piece in (HALF_HEAD[:3], HALF_HEAD[3:40], HALF_HEAD[40:], b"\r", b"\n"):
-            connection.sendall(piece)
-            time.sleep(0.05)
-        assert connection.recv(65_536).startswith(b"HTTP/1.1 200")
-
-
-@pytest.mark.slow
-def test_the_health_check_is_answered_while_all_threads_are_busy(start: Callable[..., Running]) -> None:
-    server = start(ESR_ACCESS_LOG="0", ESR_THREADS="4", ESR_RECEIVE="60")
-    with ExitStack() as connections:
-        for _ in range(10):
-            connections.enter_context(server.connect()).sendall(HALF_BODY)
-        assert server.get("healthz")[0] == 200
-
-
-@pytest.mark.slow
-def test_an_open_request_is_answered_before_the_server_stops(start: Callable[..., Running]) -> None:
-    server = start(ESR_ACCESS_LOG="0")
-    body = json.dumps({"queries": [{"id": "1", "query": "storm"}]}).encode()
-    with server.connect() as connection:
-        head = "POST /api/v1/batch HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-        connection.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body[:10])
-        wait_until(lambda: in_flight(server) == 2)  # the request for the metrics is the other one
-        server.process.send_signal(signal.SIGTERM)
-        time.sleep(1.0)
-        assert server.process.poll() is None
-        connection.sendall(body[10:])
-        answer = b""
-        while part := connection.recv(65_536):
-            answer += part
-    assert answer.startswith(b"HTTP/1.1 200")
-    assert b'"sentence_id":"a.s1"' in answer
-    assert server.process.wait(20) == 0
 
 
 @pytest.mark.slow
@@ -403,27 +227,20 @@ def test_workers_count_the_requests_of_a_client_together(start: Callable[..., Ru
 def test_a_dead_worker_leaves_its_counts_and_no_requests_in_flight(
     start: Callable[..., Running],
 ) -> None:
-    server = start_two(start)
+    server = start_two(start, SERVE_MORE)
     for _ in range(10):
         assert server.get("search.json?q=storm")[0] == 200
-    # One request hangs in each worker: its body does not come.
-    head = "POST /api/v1/batch HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
     with ExitStack() as connections:
         for _ in range(6):
             hanging = connections.enter_context(server.connect())
-            hanging.sendall(f"{head}Content-Length: 99\r\n\r\n".encode())
-        wait_until(lambda: in_flight(server) == 7)  # /metrics is one itself
+            hanging.sendall(b"GET /sleep?seconds=300 HTTP/1.1\r\nHost: x\r\n\r\n")
+        wait_until(lambda: server.in_flight() == 7)  # /metrics is one itself
         dying = server.workers()
         for worker in dying:
             os.kill(worker, signal.SIGKILL)
         wait_until(lambda: len(server.workers()) == 2 and not set(dying) & set(server.workers()))
-    wait_until(lambda: in_flight(server) == 1)
+    wait_until(lambda: server.in_flight() == 1)
     assert 'esr_requests_total{route="search_json",status="200"} 10.0' in server.get("metrics")[1]
-
-
-def in_flight(server: Running) -> float:
-    (count,) = re.findall(r"^esr_requests_in_flight (\S+)$", server.get("metrics")[1], re.MULTILINE)
-    return float(count)
 
 
 @pytest.mark.slow

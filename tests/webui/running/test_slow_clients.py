@@ -1,0 +1,196 @@
+"""Clients that send and read slowly, and requests that are open when the server ends or is reloaded."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import threading
+import time
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+
+import psutil
+import pytest
+
+from tests.support.processes import wait_until
+from tests.support.running_servers import SERVE_MORE, Running, start_two
+
+pytestmark = pytest.mark.slow
+HALF_HEAD = b"GET /search.json?q=storm HTTP/1.1\r\nHost: x\r\n"
+POST = b"POST /api/v1/batch HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\n"
+HALF_BODY = POST + b"Content-Length: 99\r\n\r\n{"
+UPLOAD = POST + b"Content-Length: 900000\r\n\r\n" + b"x" * 100_000
+QUERIES = json.dumps({"queries": [{"id": "1", "query": "storm"}]}).encode()
+MIB = 1 << 20
+
+
+def receive_all(connection: socket.socket) -> bytes:
+    return b"".join(iter(lambda: connection.recv(MIB), b""))
+
+
+def request(path: str) -> bytes:
+    return f"GET /{path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode()
+
+
+def assert_answers(server: Running) -> None:
+    """The server answers each kind of request."""
+    for path in ("healthz", "readyz", "metrics", "search.json?q=storm"):
+        assert server.get(path)[0] == 200
+
+
+@pytest.mark.parametrize(
+    "half",
+    [b"", HALF_HEAD[:9], HALF_HEAD, HALF_BODY, UPLOAD],
+    ids=["none", "line", "head", "body", "upload"],
+)
+def test_many_half_sent_requests_stop_no_other(start: Callable[..., Running], half: bytes) -> None:
+    """The rest of them is waited for longer than `get` waits for an answer."""
+    server = start(ESR_ACCESS_LOG="0", ESR_THREADS="8", ESR_RECEIVE="300")
+    with ExitStack() as connections:
+        for _ in range(40):
+            connections.enter_context(server.connect()).sendall(half)
+        assert_answers(server)
+        late = connections.enter_context(server.connect())
+        late.sendall(POST + f"Content-Length: {len(QUERIES)}\r\n\r\n".encode() + QUERIES[:5])
+        assert server.get("healthz")[0] == 200
+        late.sendall(QUERIES[5:])
+        answer = receive_all(late)
+        assert answer.startswith(b"HTTP/1.1 200") and b'"sentence_id":"a.s1"' in answer
+
+
+def test_clients_that_do_not_read_stop_no_other(start: Callable[..., Running]) -> None:
+    server = start(SERVE_MORE, ESR_ACCESS_LOG="0", ESR_THREADS="8", ESR_SEND="300")
+    with ExitStack() as connections:
+        for pieces in ("", "&pieces="):
+            for _ in range(35):
+                connection = connections.enter_context(server.connect())
+                connection.sendall(request(f"send?bytes={8 * MIB}{pieces}"))
+        assert_answers(server)
+
+
+@pytest.mark.parametrize("pieces", ["", "&pieces="], ids=["whole", "pieces"])
+def test_a_client_that_does_not_read_loses_its_connection(start: Callable[..., Running], pieces: str) -> None:
+    server = start(SERVE_MORE, ESR_ACCESS_LOG="0", ESR_SEND="0.5")
+    with server.connect() as connection:
+        connection.sendall(request(f"send?bytes={32 * MIB}{pieces}"))
+        port = connection.getsockname()[1]
+        wait_until(lambda: port in peers(server))
+        wait_until(lambda: port not in peers(server))
+    assert server.stop() == ""
+
+
+def peers(server: Running) -> set[int]:
+    """The ports from which clients are connected to the workers."""
+    opened = [found for pid in server.workers() for found in psutil.Process(pid).net_connections("tcp")]
+    return {found.raddr.port for found in opened if found.raddr}
+
+
+@pytest.mark.parametrize("half", [HALF_HEAD, HALF_BODY], ids=["head", "body"])
+def test_a_request_has_a_limited_time_to_arrive_in(start: Callable[..., Running], half: bytes) -> None:
+    server = start(ESR_ACCESS_LOG="0", ESR_RECEIVE="1")
+    with server.connect() as connection:
+        connection.sendall(half)
+        answer = receive_all(connection)
+        assert answer.startswith(b"HTTP/1.1 408")
+        assert json.loads(answer.partition(b"\r\n\r\n")[2])["error"]["code"] == "timeout"
+    with server.connect() as connection:  # what comes in pieces, but in time, is answered
+        for piece in (HALF_HEAD[:3], HALF_HEAD[3:40], HALF_HEAD[40:], b"\r", b"\n"):
+            connection.sendall(piece)
+            time.sleep(0.05)
+        assert connection.recv(65_536).startswith(b"HTTP/1.1 200")
+        connection.sendall(HALF_HEAD)  # the next head of a connection has a limited time too
+        assert b"HTTP/1.1 408" in receive_all(connection)
+
+
+def test_the_health_check_is_answered_while_all_threads_are_busy(start: Callable[..., Running]) -> None:
+    server = start(SERVE_MORE, ESR_ACCESS_LOG="0", ESR_THREADS="4")
+    with ExitStack() as connections:
+        for _ in range(10):
+            connections.enter_context(server.connect()).sendall(request("sleep?seconds=300"))
+        assert server.get("healthz")[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("chunks", "status"),
+    [(b"zz\r\n{", b"400"), (b"1\r\n{\r\n" * 300_000 + b"0\r\n\r\n", b"413")],
+    ids=["broken", "too long"],
+)
+def test_a_body_in_chunks_that_cannot_be_read_is_an_error_of_the_client(
+    start: Callable[..., Running], chunks: bytes, status: bytes
+) -> None:
+    server = start(ESR_ACCESS_LOG="0", ESR_BODY_BYTES="200000")
+    with server.connect() as connection:
+        connection.sendall(POST + b"Transfer-Encoding: chunked\r\n\r\n")
+        with suppress(OSError):  # the server closes the connection
+            connection.sendall(chunks)
+        answer = receive_all(connection)
+    assert answer.startswith(b"HTTP/1.1 " + status)
+    assert json.loads(answer.partition(b"\r\n\r\n")[2])["error"]["message"]
+    assert "Traceback" not in server.stop()
+
+
+def test_the_client_is_told_to_send_a_body_that_it_announces(start: Callable[..., Running]) -> None:
+    server = start(ESR_ACCESS_LOG="0")
+    with server.connect() as connection:
+        head = f"Content-Length: {len(QUERIES)}\r\nExpect: 100-continue\r\n\r\n"
+        connection.sendall(POST + head.encode())
+        assert connection.recv(65_536) == b"HTTP/1.1 100 Continue\r\n\r\n"
+        connection.sendall(QUERIES)
+        assert receive_all(connection).startswith(b"HTTP/1.1 200")
+
+
+# The end of the server
+
+
+def test_an_open_request_is_answered_before_the_server_stops(start: Callable[..., Running]) -> None:
+    server = start(SERVE_MORE, ESR_ACCESS_LOG="0")
+    with server.connect() as connection, server.connect():  # the other one, which sends nothing, ends at once
+        connection.sendall(request("sleep?seconds=3"))
+        wait_until(lambda: server.in_flight() == 2)  # the request for the metrics is the other one
+        server.process.send_signal(signal.SIGTERM)
+        assert receive_all(connection).startswith(b"HTTP/1.1 200")
+    assert server.process.wait(20) == 0
+
+
+@pytest.mark.parametrize("pieces", ["", "&pieces="], ids=["whole", "pieces"])
+def test_a_large_answer_is_sent_to_its_end_before_the_server_stops(
+    start: Callable[..., Running], pieces: str
+) -> None:
+    server = start(SERVE_MORE, ESR_ACCESS_LOG="0")
+    with server.connect() as connection:
+        connection.sendall(request(f"send?bytes={80 * MIB}{pieces}"))
+        begin = connection.recv(65_536)
+        server.process.send_signal(signal.SIGTERM)
+        answer = begin + receive_all(connection)
+    assert answer.count(b"x" * 1024) == 80 * 1024 or answer.count(b"x") == 80 * MIB
+    assert server.process.wait(20) == 0
+
+
+def test_an_interrupt_ends_the_server_at_once(start: Callable[..., Running]) -> None:
+    server = start(SERVE_MORE, ESR_ACCESS_LOG="0")
+    with server.connect() as connection:
+        connection.sendall(request("sleep?seconds=300"))
+        wait_until(lambda: server.in_flight() == 2)
+        server.process.send_signal(signal.SIGINT)
+        assert server.process.wait(60) == 0
+
+
+def test_a_reload_loses_no_request(start: Callable[..., Running]) -> None:
+    server = start_two(start)
+    before, statuses, is_over = set(server.workers()), [], threading.Event()
+
+    def ask() -> None:
+        while not is_over.is_set():
+            statuses.append(server.get("healthz")[0])
+
+    clients = [threading.Thread(target=ask) for _ in range(4)]
+    for client in clients:
+        client.start()
+    server.process.send_signal(signal.SIGHUP)
+    wait_until(lambda: len(server.workers()) == 2 and not before & set(server.workers()))
+    is_over.set()
+    for client in clients:
+        client.join()
+    assert set(statuses) == {200}
+    assert server.stop() == ""
