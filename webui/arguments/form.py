@@ -16,7 +16,10 @@ from urllib.parse import parse_qsl, quote_plus
 from flask import request, url_for
 
 from esr import models
+from esr.corpus.concordance import split_node
+from esr.errors import UsageError
 from esr.models import Model
+from esr.query import literal, parse
 from esr.ranking.reranker import DEPTH
 from esr.stdlib import cached_property
 from esr.text.dates import parse_date_end, parse_date_start
@@ -42,7 +45,7 @@ from webui.arguments.table import (
     names_of,
     rows,
 )
-from webui.arguments.values import Choice, Day, Share, Text
+from webui.arguments.values import Choice, Day, Share, Text, Whole
 from webui.running.problems import RequestError
 from webui.running.settings import Settings
 
@@ -93,6 +96,11 @@ class Links:
     def first(self, name: str) -> str | None:
         """The first value of an argument, or None."""
         return next((value for n, value in self.arguments if n == name), None)
+
+    @property
+    def has_node(self) -> bool:
+        """Whether the query has a word or a phrase, which some views show in context."""
+        return _has_node(self.first("q") or "", self.first("syntax") == "none")
 
     def with_value(self, name: str, value: str, **changes: str | None) -> str:
         """The results with one more value of a repeatable argument, and with other arguments changed."""
@@ -147,6 +155,15 @@ class Links:
         return Links(shared)
 
 
+@lru_cache(1024)
+def _has_node(query: str, is_literal: bool) -> bool:
+    try:
+        split_node(literal(query) if is_literal else parse(query))
+    except UsageError:
+        return False
+    return True
+
+
 def split_links(query_string: bytes, settings: Settings, taker: str, *names: str) -> tuple[Links, Links]:
     """Links with all arguments of the address of a page, and links to other pages.
 
@@ -198,7 +215,8 @@ def _path(endpoint: str, prefix: str) -> str:
 # The form
 
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]+")
-_COUNTS = (20, 50, 100)
+_TIMES = (1, 2, 5, 10)
+"""Multiples of the default of a whole number that the form offers."""
 _OVERLAPS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
@@ -305,8 +323,10 @@ def _field(row: Argument, text: str, settings: Settings) -> Field:
     elif isinstance(kind, Share):
         labels = {f"{n:g}": f"{n:.0%}" + " or more" * (n < 1) for n in sorted({*_OVERLAPS, value})}
     else:
-        counts = (n for n in _COUNTS if n <= settings.max_k)
-        labels = {str(n): str(n) for n in sorted({value, usual, *counts})}
+        assert isinstance(kind, Whole)
+        least, most = kind.bounds(settings)
+        counts = (usual * times for times in _TIMES) if usual else ()
+        labels = {str(n): str(n) for n in sorted({value, usual, *(n for n in counts if least <= n <= most)})}
     return Field(
         row, "select", "", [Option(name, label, name == f"{value}") for name, label in labels.items()]
     )

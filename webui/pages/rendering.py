@@ -165,7 +165,7 @@ def install_filters(app: Flask) -> None:
         describe_place=describe_place,
         month=month,
         term_set=describe_term_set,
-        split_lead=split_lead,
+        split_end=split_end,
         text_attributes=text_attributes,
         shorten_title=shorten_title,
         lang_attribute=lang_attribute,
@@ -309,20 +309,25 @@ class Highlighter:
         return "".join([*pieces, escape(chunk[done:])])
 
 
-_BEFORE_MARK = 40
-"""Characters shown before the first mark if the beginning of a sentence is hidden."""
+SENTENCE_WORDS = 60
+"""Words of a matched sentence that are always shown."""
+_AFTER_MARK = 10
+"""Words shown after the first mark if it is beyond these."""
 
 
-def split_lead(shown: Markup, is_best: bool, sentences: int) -> tuple[Markup, Markup]:
-    """A sentence in two parts: a beginning that is hidden to bring the first mark into view, and the rest.
+def split_end(shown: Markup) -> tuple[Markup, Markup]:
+    """A sentence in two parts: what is always shown, and an end that is hidden until the context is opened.
 
-    `is_best`: whether it is the best of its passage; `sentences`: how many the passage has. Both determine
-    how many lines are shown until the context is opened.
+    The beginning is never hidden, since a sentence without it may say the opposite. Only an end beyond
+    SENTENCE_WORDS is, and never the first mark.
     """
-    in_sight = (180 if sentences == 1 else 100) if is_best else 60
-    mark = shown.find("<mark>")
-    end = shown.rfind(" ", 0, mark - _BEFORE_MARK) + 1 if mark > in_sight else 0
-    return shown[:end], shown[end:]
+    words = shown.split(" ")
+    first = next((place for place, word in enumerate(words) if "<mark>" in word), 0)
+    number = max(SENTENCE_WORDS, first + 1 + _AFTER_MARK)
+    if len(words) <= number + _AFTER_MARK:  # a few words more take no more space than the sign for them
+        return shown, Markup()
+    space = Markup(" ")
+    return space.join(words[:number]), space + space.join(words[number:])
 
 
 def describe_term_set(part: TermSet | Relation) -> str:

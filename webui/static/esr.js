@@ -268,8 +268,8 @@
   });
 
   function isClipped(sentence) {
-    const lead = sentence.querySelector(".lead");
-    return sentence.scrollHeight > sentence.clientHeight + 1 || (lead && !lead.checkVisibility());
+    const end = sentence.querySelector(".end");
+    return end && !end.checkVisibility();
   }
 
   document.addEventListener("click", (event) => {

@@ -390,3 +390,18 @@ def test_what_needs_parses_or_vectors_is_offered_where_the_index_has_them() -> N
     assert offered() == ({"mrf_fidm"}, {"freshness"})
     chosen = offered(model="tdsr", rerank="meaning:50")
     assert chosen == ({"mrf_fidm", "tdsr"}, {"meaning", "freshness"}), "a form holds its address"
+
+
+@pytest.mark.parametrize(
+    ("limits", "offered"),
+    [
+        (Settings(), ["10", "20", "50", "100"]),
+        (Settings(default_k=10, max_k=20), ["10", "20"]),
+        (Settings(default_k=25, max_k=60), ["25", "50"]),
+    ],
+)
+def test_the_form_offers_numbers_of_sentences_that_the_server_allows(
+    limits: Settings, offered: list[str]
+) -> None:
+    form = build_form([("q", "storm")], limits)
+    assert [option.value for option in form.fields["k"].options] == offered

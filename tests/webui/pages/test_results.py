@@ -33,7 +33,7 @@ from tests.support.page_corpus import get
 from webui.answers.explanations import ExplainedSentence, explain_sentence
 from webui.app import create_app
 from webui.arguments.request import SearchRequest
-from webui.pages.rendering import describe_term_set, split_lead
+from webui.pages.rendering import describe_term_set, split_end
 from webui.pages.results import (
     MAX_IGNORED,
     MAX_NOTES,
@@ -640,7 +640,7 @@ def test_a_term_set_that_scored_is_described_in_a_few_words(searcher: Searcher) 
     assert describe_term_set(part) == "earthquak, alone"
 
 
-def test_the_beginning_of_a_sentence_is_apart_where_it_would_hide_the_words_of_the_query(
+def test_the_end_of_a_very_long_sentence_is_apart_unless_it_has_the_words_of_the_query(
     tmp_path: Path,
 ) -> None:
     words = "and so it went on " * 30
@@ -658,8 +658,8 @@ def test_the_beginning_of_a_sentence_is_apart_where_it_would_hide_the_words_of_t
     classes = {id: re.findall(r'<p class="(sentence[^"]*)"', article) for id, article in articles.items()}
     # All but a short sentence alone can be opened, even without neighbours or names.
     assert {id for id, each in articles.items() if "around" in each} == {"early", "late", "passage"}
-    assert classes["early"] == ["sentence"] and classes["late"] == ["sentence led"]
-    assert sorted(classes["passage"]) == ["sentence", "sentence also", "sentence also led"]
+    assert classes["early"] == ["sentence cut"] and classes["late"] == ["sentence"]
+    assert sorted(classes["passage"]) == ["sentence", "sentence also", "sentence also"]
     plain = {id: unescape(re.sub("<[^>]+>", "", article)) for id, article in articles.items()}
     assert all(text in " ".join(plain[id].split()) for id, of_one in texts.items() for text in of_one)
 
@@ -667,13 +667,12 @@ def test_the_beginning_of_a_sentence_is_apart_where_it_would_hide_the_words_of_t
 # What is hidden of a long sentence
 
 
-def test_the_first_mark_of_a_clipped_sentence_is_in_sight() -> None:
-    far = Markup(f"{'word ' * 60}<mark>storm</mark> came")
-    for is_best, sentences in ((True, 1), (True, 2), (False, 2), (False, 3)):
-        lead, rest = split_lead(far, is_best, sentences)
-        assert lead + rest == far and lead.endswith("word ")
-        assert 30 < rest.find("<mark>") <= 45
-    near = Markup(f"{'word ' * 20}<mark>storm</mark>")
-    assert [len(split_lead(near, True, 2)[0]), len(split_lead(near, False, 2)[0])] == [0, 60]
-    for text in ("no mark", "x" * 300 + "<mark>storm</mark>", ""):
-        assert split_lead(Markup(text), False, 3) == ("", text)
+def test_a_sentence_is_never_cut_at_its_beginning_and_at_its_end_only_beyond_sixty_words() -> None:
+    for text in ("", "no mark", "word " * 69 + "end", "x" * 900 + " <mark>storm</mark>"):
+        assert split_end(Markup(text)) == (text, "")
+    long = Markup("The leak about <mark>Flynn</mark> was a crime" + " word" * 90)
+    shown, end = split_end(long)
+    assert shown + end == long and shown.startswith("The leak about") and len(shown.split()) == 60
+    far = Markup("word " * 80 + "<mark>storm</mark>" + " more" * 40)
+    shown, end = split_end(far)
+    assert shown + end == far and "<mark>storm</mark> more" in shown and end.endswith("more")

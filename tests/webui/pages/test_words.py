@@ -343,6 +343,33 @@ def test_a_concordance_tells_exact_forms_from_those_that_a_search_finds(tmp_path
         assert "all forms" not in client.get("/concordance?q=came").text
 
 
+@pytest.mark.parametrize(
+    "address",
+    [
+        *(
+            "/names",
+            "/names?prefix=ch&type=location",
+            "/names?source=Northern+Wire",
+            "/names?q=relief",
+            "/quotes",
+        ),
+        *(
+            "/contrast",
+            "/contrast?part=relief",
+            "/name?name=location:China",
+            "/names?q=source:%22Northern+Wire%22",
+        ),
+        *("/search?q=relief", "/search?q=place:China", "/search?q=relief*&syntax=none"),
+    ],
+)
+def test_no_tab_leads_to_an_error(real: FlaskClient, address: str) -> None:
+    tabs = re.findall(r'<nav class="views.*?</nav>', real.get(address).text, re.DOTALL)
+    links = [unescape(link) for tab in tabs for link in re.findall(r'href="([^"]+)"', tab)]
+    assert links
+    for link in links:
+        assert real.get(link).status_code < 400, link
+
+
 ARABIC = "قال الوزير إن النهر ارتفع"
 
 
