@@ -21,6 +21,7 @@ from msgspec.structs import asdict
 
 from esr.cli import options
 from esr.cli.options import FILE, add_options, as_json, describe_choices, optional_index, parse_slice
+from esr.cli.run_metrics import count_changes, measure_run
 from esr.errors import EsrError, InputError, UsageError
 from esr.index.factory import open_delivery
 from esr.index.generations import DEFAULT_KEEP
@@ -419,7 +420,7 @@ def load(
     enrich_loaded = _plan_enrichment(enrich_only) if enrich or enrich_only else None
     if slice and enrich_loaded:
         raise UsageError("--enrich does not work with --slice: run esr enrich when all slices are loaded")
-    with SendProgress() as progress:
+    with measure_run("load", where) as run, SendProgress() as progress:
         options = LoadOptions(
             if_exists=if_exists,
             analyzer=analyzer,
@@ -438,6 +439,8 @@ def load(
             profile=profile,
         )
         report = load_documents(pipeline, where, options)
+        run.documents = {"added": report.documents - report.unchanged, "unchanged": report.unchanged}
+        run.set_aside(pipeline.malformed_count)
     if as_json:
         click.echo(json.dumps({**pipeline.summary.as_dict(), **to_builtins(report)}, indent=1))
     else:
@@ -516,9 +519,14 @@ def append(
       esr append deliveries/2026-03-02 --index http://localhost:9200/news
     """
     exit_on_sigterm()
-    pipeline = open_pipeline(paths, **pipeline_options)
-    delivery = open_delivery(where, LoadOptions(keep=keep, workers=workers))
-    report = deliver_pipeline(pipeline, where, lambda documents: delivery.append(track_documents(documents)))
+    with measure_run("append", where) as run:
+        pipeline = open_pipeline(paths, **pipeline_options)
+        delivery = open_delivery(where, LoadOptions(keep=keep, workers=workers))
+        report = deliver_pipeline(
+            pipeline, where, lambda documents: delivery.append(track_documents(documents))
+        )
+        run.documents = count_changes(report)
+        run.set_aside(pipeline.malformed_count)
     _print_report(report, where, as_json, {"unknown_files": pipeline.summary.unknown_files})
     pipeline.raise_if_malformed()
 
@@ -564,7 +572,9 @@ def remove(where: str, ids: tuple[str, ...], keep: int, as_json: bool, **chosen:
             matches = "" if ids else f"; {count(selection.sentences, 'sentence')} of them match"
             click.echo(f"would remove {count(len(selection.ids), 'document')}{matches}")
         return
-    report = open_delivery(where, LoadOptions(keep=keep)).remove(selection.ids, selection.before)
+    with measure_run("remove", where) as run:
+        report = open_delivery(where, LoadOptions(keep=keep)).remove(selection.ids, selection.before)
+        run.documents = count_changes(report)
     if not ids:
         report.notes.append(f"{count(selection.sentences, 'sentence')} matched, repeats included")
     _print_report(report, where, as_json, counts)

@@ -22,6 +22,7 @@ from esr.cli import options
 from esr.cli.load import impacts, keep, workers
 from esr.cli.options import FILE, as_json, describe_choices, index_or_first
 from esr.cli.output import open_output
+from esr.cli.run_metrics import measure_run
 from esr.errors import UsageError
 from esr.index import factory
 from esr.index.contract import Index
@@ -205,7 +206,9 @@ def backup(where: str, target: str, copy: bool, as_json: bool) -> None:
     Example:
       esr backup /backups/my-index --index my-index
     """
-    report = factory.back_up_index(where, target, copy=copy)
+    with measure_run("backup", where) as run:
+        report = factory.back_up_index(where, target, copy=copy)
+        run.copied_bytes = report.copied_bytes
     _show_copy(report, f"backed {where} up to {target}", as_json)
 
 

@@ -37,6 +37,7 @@ from esr.cli.load import (
     workers,
 )
 from esr.cli.options import FILE, add_options, as_json, index_or_first
+from esr.cli.run_metrics import count_changes, measure_run
 from esr.errors import EsrError, IndexMissing, UsageError, unknown
 from esr.index.factory import is_elasticsearch, open_delivery, open_generations
 from esr.index.generations import SERVING
@@ -629,13 +630,21 @@ def sync(where: str, config: Path, is_dry_run: bool, reread: bool, as_json: bool
       esr sync news.toml --index http://localhost:9200/news --dry-run
     """
     exit_on_sigterm()
-    settings = read_config(config)
-    with open_delivered_files(settings.state, is_dry_run=is_dry_run) as record:
-        run = SyncRun(where, settings, record, is_dry_run=is_dry_run)
-        report = run.deliver(reread=reread)
-        if not is_dry_run:
-            record.commit()
-    click.echo(json.dumps(report.as_dict()) if as_json else "\n".join(report.lines()))
+    # A dry run is no run: it writes nothing.
+    with measure_run("sync", None if is_dry_run else where) as metrics:
+        settings = read_config(config)
+        with open_delivered_files(settings.state, is_dry_run=is_dry_run) as record:
+            run = SyncRun(where, settings, record, is_dry_run=is_dry_run)
+            report = run.deliver(reread=reread)
+            metrics.documents = count_changes(report.delivery)
+            if not is_dry_run:
+                record.commit()
+        click.echo(json.dumps(report.as_dict()) if as_json else "\n".join(report.lines()))
+        _raise_if_incomplete(run, report)
+
+
+def _raise_if_incomplete(run: SyncRun, report: SyncReport) -> None:
+    """Raise EsrError if there is something that a run could not read."""
     run.pipeline.raise_if_malformed()
     if report.unknown_files:
         raise EsrError(

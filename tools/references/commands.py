@@ -16,6 +16,7 @@ from esr import features, loaders, models
 from esr.cli.load import source_options
 from esr.cli.main import main
 from esr.cli.ranking_options import filter_options, ranking_options
+from esr.cli.run_metrics import RUN_VARIABLES
 from esr.encoders import HUB_MODELS, KNOWN
 from esr.index.limits import CACHE_VARIABLES, DEFAULT_CACHE_LIMIT
 from esr.index.login_variables import VARIABLES
@@ -177,6 +178,7 @@ def _settings() -> list[tuple[str, ...]]:
         ),
         ("`ESR_MAIL_PASSWORD`", "the password of the mailboxes that `esr sync` reads, without a file", ""),
         *((f"`{name}`", help, "") for name, help in {**VARIABLES, **ENCODER_VARIABLES}.items()),
+        *((f"`{name}`", help, "") for name, help in RUN_VARIABLES.items()),
         *((f"`{name}`", help, f"`{DEFAULT_CACHE_LIMIT:,}`") for name, help in CACHE_VARIABLES.items()),
         *serve,
     ]

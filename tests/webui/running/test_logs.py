@@ -22,6 +22,7 @@ from flask.testing import FlaskClient
 from hypothesis import given
 from hypothesis import strategies as st
 
+from esr.cli.run_metrics import measure_run
 from esr.errors import EngineUnreachable, EsrError, IndexMissing, IndexUnusable, UsageError
 from esr.ranking.searcher import Searcher
 from esr.stdlib import replace_nonfinite
@@ -314,11 +315,23 @@ def test_each_query_is_counted_and_written_down_where_it_is_wanted(
         telemetry.check_query_log(Settings(query_log=str(file)))
 
 
-def test_alerts_and_the_dashboard_ask_for_metrics_that_there_are(searcher: Searcher) -> None:
+@pytest.fixture
+def metrics_of_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv("ESR_METRICS_FOLDER", str(tmp_path))
+    with measure_run("sync", "index"):
+        pass
+    (file,) = tmp_path.iterdir()
+    return file.read_text("utf-8")
+
+
+def test_alerts_and_the_dashboard_ask_for_metrics_that_there_are(
+    searcher: Searcher, metrics_of_a_run: str
+) -> None:
     client = create_app(searcher, Settings(access_log=0)).test_client()
     client.get("/search?q=zzzz")
     client.get("/nowhere")
     told = client.get("/metrics").get_data(as_text=True)
+    told += metrics_of_a_run
     rules = yaml.safe_load((DEPLOY / "prometheus-alerts.yaml").read_text())["groups"][0]["rules"]
     panels = json.loads((DEPLOY / "grafana-dashboard.json").read_text())["panels"]
     asked = [rule["expr"] for rule in rules] + [t["expr"] for panel in panels for t in panel["targets"]]
