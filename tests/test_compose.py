@@ -227,8 +227,25 @@ def kubernetes_validate() -> Any:
     return kubernetes_validate
 
 
+OTHERS: list[dict[str, Any]] = [
+    manifest
+    for name in ("folder", "load")
+    for manifest in yaml.safe_load_all((ROOT / "deploy" / f"kubernetes-{name}.yaml").read_text("utf-8"))
+]
+CRON_JOBS = [manifest for manifest in OTHERS if manifest["kind"] == "CronJob"]
+
+
+def pod_of(manifest: dict[str, Any]) -> dict[str, Any]:
+    """The pod that a deployment or a job starts."""
+    spec = manifest["spec"]
+    return (spec["jobTemplate"]["spec"] if "jobTemplate" in spec else spec)["template"]
+
+
+PODS = [pod_of(manifest) for manifest in OTHERS if manifest["kind"] in ("CronJob", "Deployment")]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("manifest", MANIFESTS, ids=lambda manifest: manifest["kind"])
+@pytest.mark.parametrize("manifest", [*MANIFESTS, *OTHERS], ids=lambda manifest: manifest["kind"])
 def test_kubernetes_accepts_it(kubernetes_validate: Any, manifest: dict[str, Any]) -> None:
     """By the schemas of its API, which know every field."""
     kubernetes_validate.validate(manifest, kubernetes_validate.latest_version(), strict=True)
@@ -281,3 +298,53 @@ def test_probes_ask_what_the_server_answers() -> None:
     ports = {port["name"]: port["containerPort"] for port in CONTAINER["ports"]}
     assert {ports[probe["port"]] for probe in probes.values()} == {int(CONTAINER["args"][-1])}
     assert SERVICE["spec"]["ports"][0]["targetPort"] in ports
+
+
+@pytest.mark.parametrize(
+    "pod", PODS, ids=lambda pod: pod["metadata"]["labels"]["app.kubernetes.io/component"]
+)
+def test_other_pods_are_of_the_same_image_and_may_do_no_more(pod: dict[str, Any]) -> None:
+    (container,) = pod["spec"]["containers"]
+    assert container["image"] == CONTAINER["image"]
+    assert container["securityContext"] == CONTAINER["securityContext"]
+    assert pod["spec"]["securityContext"] == POD["spec"]["securityContext"]
+    assert pod["spec"]["automountServiceAccountToken"] is False
+    assert set(container["resources"]) == {"requests", "limits"}
+    volumes = {volume["name"] for volume in pod["spec"]["volumes"]}
+    assert volumes == {mount["name"] for mount in container["volumeMounts"]}
+
+
+def test_what_other_pods_mount_is_defined_beside_them() -> None:
+    names = {(manifest["kind"], manifest["metadata"]["name"]) for manifest in OTHERS}
+    for pod in PODS:
+        for volume in pod["spec"]["volumes"]:
+            if "persistentVolumeClaim" in volume:
+                assert ("PersistentVolumeClaim", volume["persistentVolumeClaim"]["claimName"]) in names
+            if "configMap" in volume:
+                assert ("ConfigMap", volume["configMap"]["name"]) in names
+
+
+def test_the_page_of_a_folder_may_only_read_it_and_its_job_writes_it() -> None:
+    mounts = {
+        container["name"]: mount
+        for pod in PODS
+        for container in pod["spec"]["containers"]
+        for mount in container["volumeMounts"]
+        if mount["name"] == "index"
+    }
+    assert mounts["page"]["readOnly"] and not mounts["sync"].get("readOnly")
+
+
+@pytest.mark.parametrize("job", CRON_JOBS, ids=lambda job: job["metadata"]["name"])
+def test_one_run_of_a_job_reads_a_file_of_sources_that_is_valid(job: dict[str, Any], tmp_path: Path) -> None:
+    from esr.cli.sync import read_config
+
+    assert job["spec"]["concurrencyPolicy"] == "Forbid"
+    (container,) = pod_of(job)["spec"]["containers"]
+    maps = [volume["configMap"]["name"] for volume in pod_of(job)["spec"]["volumes"] if "configMap" in volume]
+    (config,) = (m for m in OTHERS if m["kind"] == "ConfigMap" and m["metadata"]["name"] == maps[0])
+    name = Path(container["args"][-1]).name
+    (tmp_path / name).write_text(config["data"][name])
+    settings = read_config(tmp_path / name)
+    folders = [mount["mountPath"] for mount in container["volumeMounts"] if not mount.get("readOnly")]
+    assert any(settings.state.is_relative_to(folder) for folder in folders)

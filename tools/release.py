@@ -247,6 +247,10 @@ def check_tree(tree: Path, version: str) -> None:
         raise ReleaseError(f"there is a tag v{version} already: choose the next version")
 
 
+_MANIFESTS = ("kubernetes.yaml", "kubernetes-folder.yaml", "kubernetes-load.yaml")
+"""The files that run the image in Kubernetes."""
+
+
 def check_version(tree: Path, version: str) -> None:
     """Check that the files that name the version agree with it."""
     for file, pattern in (
@@ -254,10 +258,10 @@ def check_version(tree: Path, version: str) -> None:
         ("CITATION.cff", r"^version: (.*)$"),
         ("docker-compose.yml", r"^  image: esr:(.*)$"),
         ("Dockerfile", r"org\.opencontainers\.image\.version=(\S+)"),
-        ("deploy/kubernetes.yaml", r"^ +image: esr:(.*)$"),
+        *((f"deploy/{name}", r"^ +image: esr:(.*)$") for name in _MANIFESTS),
     ):
         versions = re.findall(pattern, (tree / file).read_text("utf-8"), re.MULTILINE)
-        if versions != [version]:
+        if {*versions} != {version}:
             raise ReleaseError(f"{file} says {', '.join(versions) or 'no version'}: make it {version}")
 
 

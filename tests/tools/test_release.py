@@ -47,7 +47,9 @@ def tree(tmp_path: Path) -> Path:
     (tree / "docker-compose.yml").write_text("x-esr:\n  image: esr:1.2.3\n")
     (tree / "Dockerfile").write_text("LABEL org.opencontainers.image.version=1.2.3 \\\n")
     (tree / "deploy").mkdir()
-    (tree / "deploy" / "kubernetes.yaml").write_text("          image: esr:1.2.3\n")
+    for name in ("kubernetes.yaml", "kubernetes-load.yaml"):
+        (tree / "deploy" / name).write_text("          image: esr:1.2.3\n")
+    (tree / "deploy" / "kubernetes-folder.yaml").write_text("  image: esr:1.2.3\n      image: esr:1.2.3\n")
     (tree / "CHANGELOG.md").write_text(CHANGELOG)
     git(tmp_path, "init", "--quiet", str(tree))
     commit(tree)
@@ -83,11 +85,20 @@ def test_a_version_that_has_a_tag_is_refused(tree: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "file", ["esr/__init__.py", "CITATION.cff", "docker-compose.yml", "Dockerfile", "deploy/kubernetes.yaml"]
+    "file",
+    [
+        "esr/__init__.py",
+        "CITATION.cff",
+        "docker-compose.yml",
+        "Dockerfile",
+        "deploy/kubernetes.yaml",
+        "deploy/kubernetes-load.yaml",
+        "deploy/kubernetes-folder.yaml",
+    ],
 )
 def test_a_file_of_another_version_is_refused(tree: Path, file: str) -> None:
     (tree / file).write_text((tree / file).read_text().replace("1.2.3", "1.2.2"))
-    with pytest.raises(ReleaseError, match=rf"^{re.escape(file)} says 1\.2\.2: make it 1\.2\.3"):
+    with pytest.raises(ReleaseError, match=rf"^{re.escape(file)} says 1\.2\.2.*: make it 1\.2\.3"):
         release.check_version(tree, "1.2.3")
 
 
