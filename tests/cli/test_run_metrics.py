@@ -75,6 +75,7 @@ def test_loads_deliveries_syncs_and_backups_write_their_metrics(
     esr("remove", "b", "--index", index)
     esr("sync", config, "--index", index, "--dry-run")
     assert ("sync", "esr_run_failed") not in read(folder)
+    (news / "c.jsonl").write_text('{"id": "c", "text": "A flood came."}\n')
     esr("sync", config, "--index", index)
     esr("backup", tmp_path / "backup", "--index", index, "--copy")
     values = read(folder)
