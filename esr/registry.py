@@ -6,12 +6,13 @@ A parameter has a name, a range and a default. Values are checked by its range.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 from msgspec import Struct
 
 from esr.errors import UsageError, unknown
+from esr.installed_plugins import PLUGINS, Kind
 
 
 class Named(Protocol):
@@ -22,22 +23,70 @@ class Named(Protocol):
 T = TypeVar("T", bound=Named)
 
 
-class Registry(dict[str, T]):
-    """Items by name, in the order of registration. `kind` is the word for an item in messages."""
+class Registry(MutableMapping[str, T]):
+    """Items by name, in the order of registration: those of esr, then those of plug-ins.
 
-    def __init__(self, kind: str) -> None:
-        super().__init__()
-        self._kind = kind
+    `kind` is the word for an item in messages. Plug-ins declare items in `field` of `esr.plugin.Plugin`, and
+    each must be a `type`; without a field, they declare none. Installed plug-ins are read when a name is
+    unknown, and when all items are listed.
+    """
+
+    def __init__(self, kind: str, field: str = "", type: type[T] | None = None) -> None:
+        self._kind = Kind(field, kind, type or object)
+        self._registered: dict[str, T] = {}
+
+    @property
+    def own(self) -> Mapping[str, T]:
+        """The items without those of installed plug-ins, for what cannot wait until these are read."""
+        if not self._kind.field:
+            return self._registered
+        return {**self._registered, **PLUGINS.find_shipped(self._kind)}
+
+    @property
+    def of_plugins(self) -> Mapping[str, T]:
+        """The items of installed plug-ins, without those that cannot be used, which are reported."""
+        return PLUGINS.find_all(self._kind, self._registered) if self._kind.field else {}
 
     def register(self, item: T) -> T:
         self[item.name] = item
         return item
 
     def find(self, name: str) -> T:
-        """Return the item of that name. Raises UsageError with the nearest name."""
-        if name not in self:
-            raise unknown(self._kind, name, self)
-        return self[name]
+        """Return the item of that name. Raises UsageError with the nearest name, and PluginError."""
+        try:
+            return self[name]
+        except KeyError:
+            raise unknown(self._kind.word, name, self) from None
+
+    def report_failure(self, item: T, error: Exception) -> None:
+        """Report that an item of a plug-in raised an error, where the others can be used without it.
+
+        The error is raised again if the item is one of esr.
+        """
+        if item.name in self.own:
+            raise error
+        PLUGINS.report_failure(self._kind, item.name, error)
+
+    def __getitem__(self, name: str) -> T:
+        if name in self._registered:
+            return self._registered[name]
+        item: T | None = PLUGINS.find(self._kind, name) if self._kind.field else None
+        if item is None:
+            raise KeyError(name)
+        return item
+
+    def __setitem__(self, name: str, item: T) -> None:
+        self._registered[name] = item
+
+    def __delitem__(self, name: str) -> None:
+        del self._registered[name]
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self.own
+        yield from self.of_plugins
+
+    def __len__(self) -> int:
+        return len(self.own) + len(self.of_plugins)
 
 
 Value = float | str

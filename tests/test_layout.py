@@ -19,7 +19,7 @@ from tests.conftest import LONGEST
 
 ROOT = Path(__file__).resolve().parent.parent
 
-BASE = "errors extras locks processes progress registry resources stdlib tables wording"
+BASE = "errors extras installed_plugins locks processes progress registry resources stdlib tables wording"
 """Modules of `esr` itself that know nothing of the rest: every folder may import them."""
 MAY_IMPORT = {
     "esr/plans": "",
@@ -62,7 +62,8 @@ MAY_IMPORT = {
     "webui/api": "esr corpus dependency features following index models plans query ranking text "
     "webui/answers webui/arguments webui/running",
     "webui/access": "index plans query text webui/pages webui/running",
-    "webui": "index plans ranking webui/access webui/api webui/pages webui/running",
+    "webui": "index library plans plugin ranking webui/access webui/api webui/arguments webui/pages "
+    "webui/running",
     "esr/cli": "esr corpus encoders enrichment features following index library loaders models plans "
     "query ranking ranking/explanation text webui webui/access",
 }

@@ -24,6 +24,7 @@ from esr.index.generations import SERVING
 from esr.index.limits import within
 from esr.plans.plan import CollectionStatistics
 from esr.ranking.searcher import Searcher
+from webui import plugins
 from webui.access import guard
 from webui.api.operations import install_api
 from webui.pages import batch, timeline, views, words
@@ -193,7 +194,8 @@ def create_app(
     timeline.install(app, indexes, settings, render)
     words.install(app, indexes, settings, render)
     batch.install(app, indexes, settings, render)
-    install_api(app, indexes, settings)
+    plugins.install_pages(app, indexes, settings, render)
+    install_api(app, indexes, settings, plugins.build_operations())
     install(app)
     install_traces(app, settings)
     problems.install(app, error_page, indexes.redact)

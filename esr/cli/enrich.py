@@ -64,8 +64,8 @@ from esr.wording import count
 @click.option(
     "--encoder",
     default=DEFAULT_ENCODER,
-    help=f"The encoder of vectors: {', '.join(KNOWN)}, hf:OWNER/NAME of the Hugging Face hub, the address of "
-    "a server, or a folder. See docs/encoders.md.",
+    help=f"The encoder of vectors: {', '.join(KNOWN.own)}, hf:OWNER/NAME of the Hugging Face hub, the "
+    "address of a server, or a folder. See docs/encoders.md.",
 )
 @click.option(
     "--title-weight",

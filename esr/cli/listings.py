@@ -19,6 +19,7 @@ from esr.cli.ranking_options import query_language
 from esr.encoders import HUB_MODELS, KNOWN
 from esr.errors import UsageError
 from esr.extras import find_extra, install_command
+from esr.installed_plugins import PLUGINS
 from esr.models.static_scores import FORMS, PRIORS
 from esr.query import ParsedQuery, in_language, literal
 from esr.ranking.answers import analysis_dict
@@ -167,6 +168,31 @@ def formats(as_json: bool) -> None:
         for f in loaders.FORMATS.values()
     )
     print_entries(entries, as_json)
+
+
+@click.command()
+@as_json
+def plugins(as_json: bool) -> None:
+    """List the installed plug-ins, with what each adds to esr.
+
+    ESR_PLUGINS chooses among them: their names, separated by commas, or none.
+
+    \b
+    Example:
+      esr plugins
+      esr plugins --json
+    """
+    entries = PLUGINS.describe()
+    if as_json:
+        _print_json(entries)
+        return
+    for entry in entries:
+        name, origin = entry.pop("name"), entry.pop("from")
+        click.echo(name if origin == repr(name) else f"{name}, from {origin}")
+        for field, names in entry.items():
+            click.echo(_indent(f"{field}: {', '.join(names)}"))
+    if not entries:
+        click.echo("No plug-in is installed.", err=True)
 
 
 def print_entries(entries: Iterable[dict[str, Any]], as_json: bool) -> None:

@@ -24,6 +24,7 @@ import click
 import esr
 from esr.cli.options import login_options, use_login
 from esr.errors import EsrError, UsageError
+from esr.installed_plugins import PLUGINS, Kind
 from esr.locks import require_locks
 from esr.processes import allow_open_files, set_environment
 
@@ -105,7 +106,7 @@ COMMANDS = {
     "analyze": "cli.listings",
     "capacity": "lab.commands.capacity",
     **dict.fromkeys(
-        ("models", "priors", "features", "forms", "boosts", "encoders", "analyzers", "formats"),
+        ("models", "priors", "features", "forms", "boosts", "encoders", "analyzers", "formats", "plugins"),
         "cli.listings",
     ),
 }
@@ -115,34 +116,46 @@ _THREADS = "OPENBLAS_NUM_THREADS"
 """The variable with the number of threads that numpy starts on import for products of large matrices, by
 default one per processor. No command computes any, and starting the threads takes a quarter of the time of
 the import, or more with many processors."""
+_KIND = Kind("commands", "command", click.Command)
 _HELP = {"help_option_names": ["-h", "--help"], "show_default": True}
 
 
 class LazyCommands(MutableMapping[str, click.Command]):
-    """The commands by name. Each is imported when it is first accessed."""
+    """The commands by name. Each is imported when it is first accessed.
+
+    Plug-ins are read when a name is unknown, and when all commands are listed.
+    """
 
     def __init__(self) -> None:
         self._imported: dict[str, click.Command] = {}
 
     def __getitem__(self, name: str) -> click.Command:
-        if name not in self._imported:
+        if name in COMMANDS and name not in self._imported:
             self[name] = _import_command(name)
-        return self._imported[name]
+        command = self._imported.get(name) or PLUGINS.find(_KIND, name)
+        if command is None:
+            raise KeyError(name)
+        return _with_help(command)
 
     def __setitem__(self, name: str, command: click.Command) -> None:
-        # The help options also apply to a command that is called without the group.
-        for own in (command, *getattr(command, "commands", {}).values()):
-            own.context_settings = {**_HELP}
         self._imported[name] = command
 
     def __delitem__(self, name: str) -> None:
         raise TypeError(f"the command {name} cannot be removed")
 
     def __iter__(self) -> Iterator[str]:
-        return iter(COMMANDS)
+        yield from COMMANDS
+        yield from PLUGINS.find_all(_KIND, COMMANDS)
 
     def __len__(self) -> int:
-        return len(COMMANDS)
+        return sum(1 for _ in self)
+
+
+def _with_help(command: click.Command) -> click.Command:
+    """The command, with the help options also where it is called without the group."""
+    for each in (command, *getattr(command, "commands", {}).values()):
+        each.context_settings = {**_HELP}
+    return command
 
 
 _WITH_PAGE = ("serve", "keys")
@@ -189,7 +202,8 @@ class Group(click.Group):
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         try:
-            return super().main(*args, **kwargs)
+            with PLUGINS.reporting(lambda problem: click.echo(f"Warning: {problem}", err=True)):
+                return super().main(*args, **kwargs)
         except EsrError as error:
             click.echo(f"Error: {error}", err=True)
             sys.exit(error.exit_code)

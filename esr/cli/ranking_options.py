@@ -32,7 +32,7 @@ def _join(names: Iterable[str]) -> str:
 
 
 _RANKING_OPTIONS = (
-    click.option("--model", help=f"Ranking model: {_join(models.MODELS)}. See esr models."),
+    click.option("--model", help=f"Ranking model: {_join(models.MODELS.own)}. See esr models."),
     click.option("--context", help=f"Context of a sentence: {_join(models.CONTEXTS)}."),
     click.option(
         "--set",
@@ -45,21 +45,21 @@ _RANKING_OPTIONS = (
         "--prior",
         multiple=True,
         metavar="NAME[:WEIGHT]",
-        help=f"A sentence prior: {_join(PRIORS)}. See esr priors.",
+        help=f"A sentence prior: {_join(PRIORS.own)}. See esr priors.",
     ),
     click.option(
         "--feature",
         multiple=True,
         metavar="NAME:FORM[:WEIGHT]",
         help="A feature of the sentences, such as subj:linear:0.5 or len:log:0.1:shift=0. Forms: "
-        f"{_join(f.name for f in FORMS.values() if not f.is_trained)}. See esr forms.",
+        f"{_join(f.name for f in FORMS.own.values() if not f.is_trained)}. See esr forms.",
     ),
     click.option(
         "--boost",
         multiple=True,
         metavar="NAME[:WEIGHT]",
         help="A boost beyond the query's words, such as variants or feedback:0.1:terms=10. "
-        f"Boosts: {_join(boosts.BOOSTS)}. See esr boosts.",
+        f"Boosts: {_join(boosts.BOOSTS.own)}. See esr boosts.",
     ),
     click.option(
         "--rerank",

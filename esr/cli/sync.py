@@ -12,14 +12,14 @@ import glob
 import json
 import os
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import click
 from msgspec.structs import asdict, replace
@@ -47,7 +47,16 @@ from esr.index.writer import DeliveryReport, LoadOptions
 from esr.library.loading import deliver_pipeline
 from esr.loaders import FoundFile, Skipped, UnknownFiles
 from esr.loaders.delivered_files import DeliveredFiles, open_delivered_files
-from esr.loaders.fetching import BucketOptions, Buckets, Fetcher, FetchReport, Mailboxes, MailOptions
+from esr.loaders.fetching import (
+    SYNC_SOURCES,
+    BucketOptions,
+    Buckets,
+    Fetcher,
+    FetchReport,
+    Mailboxes,
+    MailOptions,
+    SyncSource,
+)
 from esr.loaders.files import FileFilter, display_name
 from esr.loaders.pipeline import Callbacks, DocumentPipeline, Source, describe_unknown_files
 from esr.loaders.web import FeedOptions, WebFeeds, WebOptions
@@ -115,26 +124,10 @@ def _open_buckets(urls: Sequence[str], folder: Path, values: Mapping[str, Any]) 
     return Buckets(urls, folder, BucketOptions(files, values["max_files"], values["max_seconds"]))
 
 
-class _Kind(NamedTuple):
-    """A kind of sources that are fetched. Its key in a source has their addresses.
-
-    `items` is the word for their contents. `source_options` are the keys of SOURCE_OPTIONS that apply to
-    them, by default all except those in `fixed`. `is_complete`: whether documents that the source no longer
-    has can be removed.
-    """
-
-    items: str
-    example: str
-    open: Callable[[Sequence[str], Path, Mapping[str, Any]], Fetcher]
-    options: Sequence[Callable[[Any], Any]]
-    source_options: Collection[str]
-    fixed: Mapping[str, Any]
-    is_complete: bool = False
-
-
 _OF_TEXTS = ("mapping", "set", "detect-language")
-_KINDS = {
-    "feeds": _Kind(
+for _source in (
+    SyncSource(
+        "feeds",
         "articles",
         "https://…",
         _open_feeds,
@@ -142,7 +135,8 @@ _KINDS = {
         _OF_TEXTS,
         {"source_format": "jsonl", "make_id": "url"},
     ),
-    "mailboxes": _Kind(
+    SyncSource(
+        "mailboxes",
         "messages",
         "imaps://user@host/mailbox",
         _open_mailboxes,
@@ -150,10 +144,9 @@ _KINDS = {
         _OF_TEXTS,
         {"source_format": "eml"},
     ),
-    "buckets": _Kind("files", "s3://bucket/prefix", _open_buckets, _BUCKET_OPTIONS, (), {}, True),
-}
-_FETCH_OPTIONS = tuple(dict.fromkeys(option for kind in _KINDS.values() for option in kind.options))
-_KEYS_OF_SOURCES = ("name", "paths", "gone", *_KINDS)
+    SyncSource("buckets", "files", "s3://bucket/prefix", _open_buckets, _BUCKET_OPTIONS, is_complete=True),
+):
+    SYNC_SOURCES.register(_source)
 
 
 @dataclass(frozen=True)
@@ -200,7 +193,8 @@ class _Reader:
 
     def read(self, table: Mapping[str, Any]) -> SyncConfig:
         general = {key: value for key, value in table.items() if key not in _OWN_KEYS}
-        options = (*SOURCE_OPTIONS, *_FETCH_OPTIONS, *DELIVERY_OPTIONS, *_INDEX_OPTIONS)
+        of_kinds = dict.fromkeys(option for kind in SYNC_SOURCES.values() for option in kind.options)
+        options = (*SOURCE_OPTIONS, *of_kinds, *DELIVERY_OPTIONS, *_INDEX_OPTIONS)
         self._parse(general, options, str(self._path), _OWN_KEYS)
         state = table.get("state", f"{self._path.name}.state")
         if not isinstance(state, str):
@@ -226,11 +220,12 @@ class _Reader:
             yield self._source(table, general, f"{self._path}: source {table.get('name', number)}")
 
     def _source(self, table: Mapping[str, Any], general: Mapping[str, Any], where: str) -> SyncedSource:
-        own = {key: value for key, value in table.items() if key not in _KEYS_OF_SOURCES}
-        keys = [key for key in ("paths", *_KINDS) if key in table] or ["paths"]
+        own_keys = ("name", "paths", "gone", *SYNC_SOURCES)
+        own = {key: value for key, value in table.items() if key not in own_keys}
+        keys = [key for key in ("paths", *SYNC_SOURCES) if key in table] or ["paths"]
         if len(keys) > 1:
             raise UsageError(f"{where}: a source has {' or '.join(keys)}: make two of it")
-        kind = _KINDS.get(keys[0])
+        kind = SYNC_SOURCES.get(keys[0])
         paths = table.get(keys[0])
         if isinstance(paths, str):
             paths = [paths]
@@ -248,7 +243,7 @@ class _Reader:
             raise UsageError(f"{where}: gone is one of {', '.join(GONE)}, not {gone!r}")
         defaults = _select(general, SOURCE_OPTIONS)
         if kind is None:
-            options = self._parse(own, SOURCE_OPTIONS, where, _KEYS_OF_SOURCES, defaults)
+            options = self._parse(own, SOURCE_OPTIONS, where, own_keys, defaults)
             return self._read_source(name, list(self._expand(paths, where)), options, where, gone)
         if "gone" in table and not kind.is_complete:
             raise UsageError(f"{where}: gone is of files: the {kind.items} of {keys[0]} stay")
@@ -401,7 +396,7 @@ class SyncReport:
 
     def as_dict(self) -> dict[str, Any]:
         known = {name: value for name, value in vars(self).items() if name not in ("delivery", "fetched")}
-        reports = {kind: vars(self.fetched.get(kind, FetchReport())) for kind in _KINDS}
+        reports = {kind: vars(self.fetched.get(kind, FetchReport())) for kind in SYNC_SOURCES}
         fetched = {kind: {kind: report.pop("places"), **report} for kind, report in reports.items()}
         return {**known, **asdict(self.delivery), **fetched}
 
@@ -410,7 +405,7 @@ def _describe_fetched(kind: str, report: FetchReport) -> Iterator[str]:
     """The report's lines about what was fetched."""
     counts = {name: getattr(report, name) for name in ("new", "changed", "unchanged")}
     counts |= {"not fetched": len(report.problems), "left for the next run": report.left}
-    items = _KINDS[kind].items
+    items = SYNC_SOURCES[kind].items
     found = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
     yield f"{report.places:,} {kind}, {len(report.failed):,} of them failed; {items}: {found or 'none new'}"
     yield from report.failed

@@ -26,6 +26,7 @@ from msgspec import Struct, to_builtins
 
 from esr.errors import EsrError, InputError, UsageError, to_one_line, unknown
 from esr.extras import require
+from esr.registry import Registry
 
 FILE = "encoder.json"
 MODEL, TOKENIZER = "model.onnx", "tokenizer.json"
@@ -140,16 +141,11 @@ def _has_type(value: Any, expected: type) -> bool:
 DEFAULT = "bge-small-en-v1.5"
 
 
-def _read_known() -> dict[str, EncoderDescription]:
-    paths = sorted((Path(__file__).parent / "known").glob("*.json"))
-    return {
-        path.stem: EncoderDescription.from_dict(json.loads(path.read_text("utf-8")), path.name)
-        for path in paths
-    }
-
-
-KNOWN = _read_known()
+KNOWN: Registry[EncoderDescription] = Registry("encoder", "encoders", EncoderDescription)
 """The known encoders by name."""
+
+for _path in sorted((Path(__file__).parent / "known").glob("*.json")):
+    KNOWN[_path.stem] = EncoderDescription.from_dict(json.loads(_path.read_text("utf-8")), _path.name)
 
 
 # Models of the Hugging Face hub

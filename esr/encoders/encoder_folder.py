@@ -56,7 +56,7 @@ def find_folder(name: str) -> EncoderFolder:
     Raises UsageError for an unknown name, Unreachable, and InputError for a folder that is incomplete or
     whose files do not match its description.
     """
-    if name in KNOWN:
+    if name in KNOWN.own:
         return _cached(KNOWN[name])
     if is_address(name):
         return EncoderFolder(Path(), describe_address(name))
@@ -64,6 +64,9 @@ def find_folder(name: str) -> EncoderFolder:
         return _of_hub(*fetch_model(name))
     path = Path(name)
     if not path.is_dir():
+        if name in KNOWN:  # of a plug-in
+            known = KNOWN[name]
+            return EncoderFolder(Path(), known) if known.url else _cached(known)
         raise UsageError(
             f"there is no encoder {name!r}: give one of {', '.join(KNOWN)}, {HUB_PREFIX}OWNER/NAME of the "
             f"Hugging Face hub, the address of a server, or a folder with {FILE}, {MODEL} and {TOKENIZER}"

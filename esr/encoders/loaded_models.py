@@ -43,7 +43,7 @@ def _load_once(loaded: dict[str, T], name: str, load: Callable[[str], T]) -> T:
 
 
 def _load(name: str) -> AnyEncoder:
-    if name in KNOWN or name.startswith(HUB_PREFIX):
-        require_runtime(KNOWN.get(name))  # checked before any download
+    if name in KNOWN.own or name.startswith(HUB_PREFIX):
+        require_runtime(KNOWN.own.get(name))  # checked before any download
     found = find_folder(name)
     return ServedEncoder(found.description) if found.description.url else Encoder(*found)

@@ -86,7 +86,7 @@ class Feature(Struct, frozen=True):
         }
 
 
-FEATURES: Registry[Feature] = Registry("feature")
+FEATURES: Registry[Feature] = Registry("feature", "features", Feature)
 register = FEATURES.register
 get = FEATURES.find
 

@@ -123,6 +123,10 @@ class SearchSettings(NamedTuple):
 _DEFAULT = Ranking()
 
 
+def _parameter_names(by_name: Mapping[str, models.Model]) -> frozenset[str]:
+    return frozenset(parameter.name for model in by_name.values() for parameter in model.parameters)
+
+
 def read_search_options(options: Mapping[str, Any], *own: str) -> SearchSettings:
     """Parse the options of a search. Raises UsageError for an unknown option or a bad value.
 
@@ -139,8 +143,10 @@ def read_search_options(options: Mapping[str, Any], *own: str) -> SearchSettings
     if require not in (None, "all"):
         raise UsageError(f"require is 'all' or None, not {require!r}")
     if given:
-        known = frozenset(p.name for model in models.MODELS.values() for p in model.parameters)
         params = {_parameter(name): value for name, value in given.items()}
+        known = _parameter_names(models.MODELS.own)
+        if not known.issuperset(params):
+            known = _parameter_names(models.MODELS)
         for name in given:
             if _parameter(name) not in known:
                 raise _unknown_option(name, (*FILTERS, *RANKING, *QUERY, *known, *own))

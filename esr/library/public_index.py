@@ -116,6 +116,13 @@ class Index:
         self.report: LoadReport | None = None
         """The report of the load that made the index: counts and notes. None for an index that was opened."""
 
+    @classmethod
+    def from_searcher(cls, searcher: Searcher) -> Index:
+        """An index over an open searcher, such as a part of an index. It can only be searched."""
+        index = cls.__new__(cls)
+        index._where, index._login, index._searcher, index.report = "", {}, searcher, None
+        return index
+
     @property
     def where(self) -> str:
         """The location, without a login."""
@@ -603,6 +610,8 @@ class Index:
         )
 
     def _logged_in(self) -> AbstractContextManager[None]:
+        if not self._where:
+            raise UsageError("this index can only be searched: open it with esr.open to change it")
         return use_login(self._login)
 
 

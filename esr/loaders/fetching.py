@@ -11,21 +11,23 @@ import re
 import ssl
 import time
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from dataclasses import field as data_field
 from imaplib import IMAP4, IMAP4_SSL
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 from urllib.parse import unquote, urlsplit
 
-from msgspec import DecodeError, Struct
+from msgspec import DecodeError, Struct, field
 from msgspec.json import decode, encode
 
 from esr.errors import EsrError, UsageError, to_one_line
 from esr.extras import require
 from esr.loaders.encoding import MAX_DOCUMENT_BYTES
 from esr.loaders.files import FileFilter, is_hidden
+from esr.registry import Registry
 from esr.stdlib import hash64
 
 _STATE = ".state.json"
@@ -44,8 +46,8 @@ class FetchReport:
     changed: int = 0
     unchanged: int = 0
     left: int = 0
-    failed: list[str] = field(default_factory=list)
-    problems: list[str] = field(default_factory=list)
+    failed: list[str] = data_field(default_factory=list)
+    problems: list[str] = data_field(default_factory=list)
 
     def add(self, other: FetchReport) -> None:
         for name, value in vars(other).items():
@@ -64,6 +66,29 @@ class Fetcher(Protocol):
         nothing can be written, and UsageError if a package or a password is missing.
         """
         ...
+
+
+class SyncSource(Struct, frozen=True):
+    """A kind of sources that `esr sync` fetches. Its name is the key in a source that has their addresses.
+
+    `items` is the word for their contents, `example` an example of an address. `open` gets the addresses, the
+    folder for the files, and the values of the options. These are options of click, and keys of the file.
+    `source_options` are the keys for reading files that apply to them, by default all but those in `fixed`.
+    `is_complete`: whether documents that the source no longer has can be removed.
+    """
+
+    name: str
+    items: str
+    example: str
+    open: Callable[[Sequence[str], Path, Mapping[str, Any]], Fetcher]
+    options: Sequence[Callable[[Any], Any]] = ()
+    source_options: Collection[str] = ()
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    is_complete: bool = False
+
+
+SYNC_SOURCES: Registry[SyncSource] = Registry("source of esr sync", "sources", SyncSource)
+"""The kinds of sources that `esr sync` fetches, by their key."""
 
 
 def read_state(folder: Path, type: type[State]) -> State:

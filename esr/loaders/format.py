@@ -168,7 +168,7 @@ def open_stream(take: Callable[[int], bytes]) -> BinaryIO:
     return cast(BinaryIO, io.BufferedReader(_Stream(take), _BUFFER_BYTES))
 
 
-FORMATS: Registry[Format] = Registry("format")
+FORMATS: Registry[Format] = Registry("format", "formats", Format)
 register = FORMATS.register
 get = FORMATS.find
 Read = TypeVar("Read", bound=Callable[[Source], Iterator[ReadResult | Remark]])

@@ -88,13 +88,34 @@ def _describe_unknown(head: bytes) -> str:
 
 
 def detect_format(file: PeekedSource) -> Format | None:
-    """The format by the file name's suffix, or by the first bytes if the suffix is not conclusive."""
-    by_suffix = _find_by_suffix(file)
+    """The format by the file name's suffix, or by the first bytes if the suffix is not conclusive.
+
+    Formats of plug-ins are tried for suffixes that esr does not know, and for files that are in none of esr's
+    formats, so that most loads import no plug-in.
+    """
+    if _suffix(file) and not _find_by_suffix(file, FORMATS.own):
+        by_suffix = _find_by_suffix(file, FORMATS.of_plugins)
+        if by_suffix:
+            return next((format for format in by_suffix if _has_format(file, format)), by_suffix[0])
+    return _detect(file, FORMATS.own) or _detect(file, FORMATS.of_plugins)
+
+
+def _detect(file: PeekedSource, formats: Mapping[str, Format]) -> Format | None:
+    by_suffix = _find_by_suffix(file, formats)
     if len(by_suffix) == 1 and not _is_ambiguous(by_suffix):
         return by_suffix[0]
-    candidates = FORMATS.values() if not by_suffix or _is_ambiguous(by_suffix) else by_suffix
-    by_head = next((format for format in candidates if format.sniff(file.head)), None)
+    candidates = formats.values() if not by_suffix or _is_ambiguous(by_suffix) else by_suffix
+    by_head = next((format for format in candidates if _has_format(file, format)), None)
     return by_head or next(iter(by_suffix), None)
+
+
+def _has_format(file: PeekedSource, format: Format) -> bool:
+    """Whether the file begins as files of the format do."""
+    try:
+        return format.sniff(file.head)
+    except Exception as error:
+        FORMATS.report_failure(format, error)
+        return False
 
 
 def detect_format_in_folder(file: PeekedSource, required: Format | None) -> Format | None:
@@ -102,10 +123,14 @@ def detect_format_in_folder(file: PeekedSource, required: Format | None) -> Form
 
     If a format is required, only files in it are sources.
     """
-    by_suffix = _find_by_suffix(file)
     if required is None:
         format = detect_format(file)
-        return None if format and format.often_incidental and not by_suffix else format
+        has_suffix = format is not None and _suffix(file) in format.suffixes
+        return None if format and format.often_incidental and not has_suffix else format
+    by_suffix = _find_by_suffix(file, FORMATS.own)
+    if required.name not in FORMATS.own:
+        has_suffix = _suffix(file) in required.suffixes and not by_suffix
+        return required if has_suffix or _has_format(file, required) else None
     if required in by_suffix:
         return required if len(by_suffix) == 1 or detect_format(file) is required else None
     return required if (not by_suffix or _is_ambiguous(by_suffix)) and required.sniff(file.head) else None
@@ -118,12 +143,20 @@ def detect_container(file: PeekedSource, required: Format | None) -> Format | No
     """
     if detect_archive_type(file) != "zip":
         return None
-    suffix = PurePath(file.source.id_path).suffix.lower()
-    candidates = [required] if required else FORMATS.values()
-    containers = [format for format in candidates if format.is_container]
-    by_name = (format for format in containers if suffix in format.suffixes)
-    by_head = (format for format in containers if format.sniff(file.head))
-    return next(chain(by_name, by_head, containers if required and not suffix else ()), None)
+    if required:
+        return _detect_container(file, [required]) or (
+            required if required.is_container and not _suffix(file) else None
+        )
+    return _detect_container(file, FORMATS.own.values()) or _detect_container(
+        file, FORMATS.of_plugins.values()
+    )
+
+
+def _detect_container(file: PeekedSource, formats: Iterable[Format]) -> Format | None:
+    containers = [format for format in formats if format.is_container]
+    by_name = (format for format in containers if _suffix(file) in format.suffixes)
+    by_head = (format for format in containers if _has_format(file, format))
+    return next(chain(by_name, by_head), None)
 
 
 def _is_ambiguous(formats: list[Format]) -> bool:
@@ -131,9 +164,13 @@ def _is_ambiguous(formats: list[Format]) -> bool:
     return [format.name for format in formats] == ["text"]
 
 
-def _find_by_suffix(file: PeekedSource) -> list[Format]:
-    suffix = PurePath(file.source.id_path).suffix.lower()
-    return [format for format in FORMATS.values() if suffix in format.suffixes]
+def _suffix(file: PeekedSource) -> str:
+    return PurePath(file.source.id_path).suffix.lower()
+
+
+def _find_by_suffix(file: PeekedSource, formats: Mapping[str, Format]) -> list[Format]:
+    suffix = _suffix(file)
+    return [format for format in formats.values() if suffix in format.suffixes]
 
 
 _MAX_ENDINGS = 100

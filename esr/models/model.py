@@ -149,7 +149,7 @@ class Model(Struct, frozen=True):
         }
 
 
-MODELS: Registry[Model] = Registry("model")
+MODELS: Registry[Model] = Registry("model", "models", Model)
 ALIASES: dict[str, str] = {}
 """Full names by short name."""
 register = MODELS.register

@@ -52,7 +52,7 @@ class Prior(Struct, frozen=True):
         return {"name": self.name, "description": self.description, "source": self.source}
 
 
-PRIORS: Registry[Prior] = Registry("prior")
+PRIORS: Registry[Prior] = Registry("prior", "priors", Prior)
 
 
 def check_weight(name: str, value: Any) -> float:
@@ -151,7 +151,7 @@ class Form(Struct, frozen=True):
         }
 
 
-FORMS: Registry[Form] = Registry("form")
+FORMS: Registry[Form] = Registry("form", "forms", Form)
 get_form = FORMS.find
 
 _SHIFT = Parameter("shift", "added to I; use 0 for features above 0", 1.0, high=math.inf, open_high=True)

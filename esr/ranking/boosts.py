@@ -70,7 +70,7 @@ class Boost(Struct, frozen=True):
         return describe(self)
 
 
-BOOSTS: Registry[Boost] = Registry("boost")
+BOOSTS: Registry[Boost] = Registry("boost", "boosts", Boost)
 register = BOOSTS.register
 get = BOOSTS.find
 

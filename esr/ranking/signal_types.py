@@ -14,7 +14,7 @@ A signal is one of:
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from typing import Any
 
@@ -101,21 +101,28 @@ def find_signal_type(name: str) -> SignalType:
         return _feature(name.removeprefix(FEATURE))
     if name.startswith(f"{CROSS} "):
         return _cross(name.removeprefix(f"{CROSS} "))
-    by_name = signal_types()
     full_name = ALIASES.get(name, name)
+    own = _signal_types(tuple(models.MODELS.own), tuple(PRIORS.own))
+    if full_name in own:
+        return own[full_name]
+    by_name = signal_types()
     if full_name not in by_name:
         raise unknown("signal", name, [*by_name, f"{FEATURE}len"])
     return by_name[full_name]
 
 
-@cache
 def signal_types() -> Mapping[str, SignalType]:
     """All signal types by name, except features, which depend on the index."""
+    return _signal_types(tuple(models.MODELS), tuple(PRIORS))
+
+
+@cache
+def _signal_types(model_names: Sequence[str], prior_names: Sequence[str]) -> Mapping[str, SignalType]:
     types = [_dependence(signal) for signal in dependence_signals.SIGNALS.values()]
-    for model in models.MODELS.values():
+    for model in map(models.MODELS.__getitem__, model_names):
         if model.second_stage is None:
             types += [_model(model, context) for context in model.contexts or (None,)]
-    types += [_prior(prior) for prior in PRIORS.values()]
+    types += [_prior(PRIORS[name]) for name in prior_names]
     types += [_meaning(), _cross(""), _freshness()]
     return {signal_type.name: signal_type for signal_type in types}
 

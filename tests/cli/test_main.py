@@ -53,7 +53,9 @@ UNNEEDED = (
     # The kernel is not loaded in a search from the command line.
     "esr.folder.search.impacts esr.folder.kernel.layout "
     # Of the standard library, each takes a millisecond or more.
-    "_hashlib asyncio calendar csv dataclasses email http importlib.resources logging ssl tempfile zipfile"
+    "_hashlib asyncio calendar csv dataclasses email http importlib.resources logging ssl tempfile zipfile "
+    # Entry points of plug-ins.
+    "importlib.metadata esr.plugin"
 )
 
 UNNEEDED_BY_CORRECTIONS = (

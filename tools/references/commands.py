@@ -20,6 +20,7 @@ from esr.cli.run_metrics import RUN_VARIABLES
 from esr.encoders import HUB_MODELS, KNOWN
 from esr.index.limits import CACHE_VARIABLES, DEFAULT_CACHE_LIMIT
 from esr.index.login_variables import VARIABLES
+from esr.installed_plugins import PLUGIN_VARIABLES
 from esr.models import CONTEXTS, Model
 from esr.models.static_scores import FORMS, PRIORS, Form, Prior
 from esr.plans.plan import CANDIDATES
@@ -179,6 +180,7 @@ def _settings() -> list[tuple[str, ...]]:
         ("`ESR_MAIL_PASSWORD`", "the password of the mailboxes that `esr sync` reads, without a file", ""),
         *((f"`{name}`", help, "") for name, help in {**VARIABLES, **ENCODER_VARIABLES}.items()),
         *((f"`{name}`", help, "") for name, help in RUN_VARIABLES.items()),
+        *((f"`{name}`", help, "") for name, help in PLUGIN_VARIABLES.items()),
         *((f"`{name}`", help, f"`{DEFAULT_CACHE_LIMIT:,}`") for name, help in CACHE_VARIABLES.items()),
         *serve,
     ]

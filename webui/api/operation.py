@@ -77,7 +77,7 @@ class Operation:
     schema of answers. `path`: its address below that of the API, by default its name. `errors`: statuses
     of ERRORS that not all operations have. `other_types`: media types of answers besides JSON. `deadline`:
     the name of the setting that limits its time. `has_twin`: whether the page of the same name with `.json`
-    added returns the same answer.
+    added returns the same answer. An operation of a plug-in has its own rows, and the schema of its answer.
     """
 
     name: str
@@ -90,6 +90,8 @@ class Operation:
     other_types: tuple[str, ...] = ()
     deadline: str = "deadline"
     has_twin: bool = False
+    own_rows: Mapping[str, Argument] | None = None
+    schema: Schema | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "path", self.path or f"/{self.name}")
@@ -102,7 +104,12 @@ class Operation:
     @property
     def arguments(self) -> list[Argument]:
         """The arguments of its address, with a row for each model parameter and each prior."""
-        return expand(rows(self.name).values())
+        return expand(self.rows.values())
+
+    @property
+    def rows(self) -> Mapping[str, Argument]:
+        """The rows of the arguments of its address, by name."""
+        return rows(self.name) if self.own_rows is None else self.own_rows
 
     @property
     def statuses(self) -> list[int]:

@@ -37,8 +37,8 @@ from webui.api.operation import (
     json_response,
     search_schema,
 )
-from webui.arguments.request import decode_arguments
-from webui.arguments.table import Argument
+from webui.arguments.request import decode_rows
+from webui.arguments.table import Argument, rows
 from webui.arguments.values import META_FIELD, Schema
 from webui.running.served_indexes import ServedIndexes, View, Visit
 from webui.running.settings import Settings
@@ -513,8 +513,10 @@ OPERATIONS = {
 # Routes and the OpenAPI document
 
 
-def openapi_document(settings: Settings, server: str) -> dict[str, Any]:
-    """The OpenAPI document of an API at the address `server`."""
+def openapi_document(settings: Settings, server: str, others: Sequence[Operation] = ()) -> dict[str, Any]:
+    """The OpenAPI document of an API at the address `server`, with the operations of plug-ins."""
+    operations = [*OPERATIONS.values(), *others]
+    schemas = {operation.answer: operation.schema for operation in others}
     return {
         "openapi": "3.1.0",
         "info": {
@@ -526,11 +528,11 @@ def openapi_document(settings: Settings, server: str) -> dict[str, Any]:
         "servers": [{"url": server}],
         "security": [{}, {"key": []}],
         "paths": {
-            path: {o.method.lower(): _operation(o, settings) for o in OPERATIONS.values() if o.path == path}
-            for path in dict.fromkeys(operation.path for operation in OPERATIONS.values())
+            path: {o.method.lower(): _operation(o, settings) for o in operations if o.path == path}
+            for path in dict.fromkeys(operation.path for operation in operations)
         },
         "components": {
-            "schemas": SCHEMAS,
+            "schemas": {**SCHEMAS, **schemas},
             "securitySchemes": {
                 "key": {
                     "type": "http",
@@ -599,19 +601,22 @@ def _error(status: int) -> Mapping[str, Any]:
     return described
 
 
-def install_api(app: Flask, indexes: ServedIndexes, settings: Settings) -> None:
-    """Add the routes of all operations, and of the OpenAPI document."""
+def install_api(
+    app: Flask, indexes: ServedIndexes, settings: Settings, others: Sequence[Operation] = ()
+) -> None:
+    """Add the routes of all operations, of those of plug-ins, and of the OpenAPI document."""
 
-    def answering(operation: Operation, *others: str) -> View:
+    def answering(operation: Operation, *takers: str) -> View:
         def view(visit: Visit) -> Response:
-            arguments = decode_arguments(request.query_string, settings, operation.name, *others)
+            allowed = rows(operation.name, *takers) if takers else operation.rows
+            arguments = decode_rows(request.query_string, settings, allowed)
             answer = operation.handler(Call(visit, settings, arguments))
             response = answer if isinstance(answer, Response) else json_response(answer)
             return add_etag(response) if operation.method == "GET" else response
 
         return view
 
-    for operation in OPERATIONS.values():
+    for operation in (*OPERATIONS.values(), *others):
         seconds = getattr(settings, operation.deadline)
         rule, endpoint = BASE + operation.path, f"api.{operation.name}"
         indexes.route(app, rule, endpoint, operation.method, seconds)(answering(operation))
@@ -621,4 +626,4 @@ def install_api(app: Flask, indexes: ServedIndexes, settings: Settings) -> None:
 
     @app.get(BASE + "/openapi.json", endpoint="api.openapi")
     def openapi() -> Response:
-        return jsonify(openapi_document(settings, request.script_root + BASE))
+        return jsonify(openapi_document(settings, request.script_root + BASE, others))

@@ -79,7 +79,11 @@ def decode_arguments(query_string: bytes, settings: Settings, *takers: str) -> A
 
     Empty ones count as not given. Raises RequestError for the first error, also for a missing argument.
     """
-    allowed = rows(*takers)
+    return decode_rows(query_string, settings, rows(*takers))
+
+
+def decode_rows(query_string: bytes, settings: Settings, allowed: Mapping[str, Argument]) -> Arguments:
+    """The same as `decode_arguments`, for arguments with these rows."""
     values: dict[str, list[str]] = {}
     for name, value in split_pairs(query_string, settings):
         row = _find_row(name, allowed)
