@@ -2,6 +2,7 @@
 // The ranking is esr's own. An ES module without dependencies: copy this file. docs/elasticsearch.md shows its use.
 
 const VERSION = 1; // of the template of requests that the index stores
+const SEARCH_OPTIONS = ["k", "source", "after", "before", "filter"];
 
 /** What went wrong, in one sentence: the server's reason, or why the index cannot be searched. */
 export class EsrClientError extends Error {}
@@ -12,6 +13,14 @@ function fill(part, slots) {
   if (Array.isArray(part)) return part.map((item) => fill(item, slots));
   if (part === null || typeof part !== "object") return part;
   return Object.fromEntries(Object.entries(part).map(([key, value]) => [key, fill(value, slots)]));
+}
+
+/** Throws for an option that is not known: a misspelt filter would let everything through. */
+function checkOptions(options, ...known) {
+  const unknown = Object.keys(options).find((name) => !known.includes(name));
+  if (unknown !== undefined) {
+    throw new EsrClientError(`unknown option '${unknown}': known are ${known.join(", ")}`);
+  }
 }
 
 function filterClauses({ source, after, before, filter = [] }) {
@@ -31,7 +40,9 @@ function filterClauses({ source, after, before, filter = [] }) {
  * @param options k (10); source, one name or several, as they are written; after and before, dates such as
  *   2017-03, of which after includes the date; filter, further clauses of Elasticsearch
  */
-export function build(request, counts, { occurrences, longest, terms }, { k = 10, ...filters } = {}) {
+export function build(request, counts, { occurrences, longest, terms }, options = {}) {
+  checkOptions(options, ...SEARCH_OPTIONS);
+  const { k = 10, ...filters } = options;
   const seen = [...counts].filter(([term]) => terms.has(term));
   if (!seen.length) throw new EsrClientError("no document contains a term of the query");
   const clauses = seen.map(([term, weight]) => {
@@ -83,7 +94,9 @@ export class Index {
    * @param options headers of each request, such as {Authorization: "ApiKey ..."}; request, a template that
    *   `esr query --as slots` printed, in place of the index's own; fetch
    */
-  constructor(url, { headers = {}, request, fetch = globalThis.fetch.bind(globalThis) } = {}) {
+  constructor(url, options = {}) {
+    checkOptions(options, "headers", "request", "fetch");
+    const { headers = {}, request, fetch = globalThis.fetch.bind(globalThis) } = options;
     const [, server, alias] = url.match(/^(https?:\/\/[^/@]+(?:\/[^@]+)?|(?:\/[^/@]+)*)\/([^/@]+)\/?$/) ?? [];
     if (!alias) {
       throw new EsrClientError("an index is named http(s)://host:port/alias, and a login stands in headers");
@@ -164,6 +177,7 @@ export class Index {
    * A hit has its id, score, text, title, source, date and more, and highlights: the [start, end) of each match.
    */
   async search(words, options = {}) {
+    checkOptions(options, ...SEARCH_OPTIONS);
     const description = await this.describe();
     const counts = await this.analyze(words, description);
     const statistics = await this.statistics([...counts.keys()], description);

@@ -301,6 +301,32 @@ def test_what_cannot_be_searched_is_said_in_one_sentence(elasticsearch_url: str,
     assert_error(ask, "http://localhost:1/news", "http://localhost:1 cannot be reached")
 
 
+UNKNOWN_OPTIONS = """
+import { Index, build } from "ROOT/clients/esr_client.js";
+
+const index = new Index("http://localhost:1/news");
+for (const call of [
+  () => index.search("flood", { afer: "2017" }),
+  () => build({}, new Map(), {}, { sources: ["South"] }),
+  () => new Index("http://localhost:1/news", { header: {} }),
+  () => index.search("flood", { k: 1 }),
+]) {
+  try { await call(); } catch (error) { console.log(error.message); }
+}
+""".replace("ROOT", ROOT.as_uri())
+
+
+def test_the_client_in_javascript_refuses_unknown_options_before_it_asks_a_server() -> None:
+    command = [find_node(), "--input-type=module", "-e", UNKNOWN_OPTIONS]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == [
+        "unknown option 'afer': known are k, source, after, before, filter",
+        "unknown option 'sources': known are k, source, after, before, filter",
+        "unknown option 'header': known are headers, request, fetch",
+        "http://localhost:1 cannot be reached: fetch failed",
+    ]
+
+
 @pytest.mark.parametrize(
     "url",
     ["http://localhost:9200", "http://localhost:9200/", "localhost:9200/news", "http://me:secret@h:1/news"],

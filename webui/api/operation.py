@@ -204,10 +204,35 @@ def read_body(schema: Schema) -> dict[str, Any]:
         field = ".".join(map(str, mismatch.absolute_path)) or None
         message = mismatch.message
         if len(message) > _MESSAGE_CHARS:
-            message = f"does not satisfy {mismatch.validator!r} of the schema"
+            message = _describe_mismatch(str(mismatch.validator), mismatch.validator_value)
         raise RequestError(f"argument {field!r}: {message}" if field else f"the body: {message}", field)
     body: dict[str, Any] = data
     return body
+
+
+_LIMITS = {
+    "maxLength": "has more than {:,} characters",
+    "minLength": "has fewer than {:,} characters",
+    "maxItems": "has more than {:,} items",
+    "minItems": "has fewer than {:,} items",
+    "maximum": "is greater than {:,}",
+    "minimum": "is less than {:,}",
+    "type": "is not of type {}",
+    "required": "lacks one of {}",
+}
+"""What is wrong with a value, by the key of the schema that it violates, with the key's own value."""
+
+
+def _describe_mismatch(key: str, limit: Any) -> str:
+    """What is wrong with a value that is too long to be shown, with the limit that it exceeds."""
+    if key in _LIMITS:
+        text = (
+            limit
+            if isinstance(limit, int | float)
+            else ", ".join(map(str, [limit] * isinstance(limit, str) or limit))
+        )
+        return _LIMITS[key].format(text)
+    return f"does not satisfy {key!r} of the schema"
 
 
 def _reject_constant(constant: str) -> None:

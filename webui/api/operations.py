@@ -164,13 +164,6 @@ _DIRECTION: Schema = {"enum": list(DIRECTIONS), "description": "of writing, by t
 _HIT = having(score=NUMBER, **of_class(SentenceRecord), direction=_DIRECTION)
 _LISTED: dict[str, Schema] = {
     **_HIT["properties"],
-    "passage": described(
-        array(reference("ListedHit")),
-        "the sentence and those beside it, in their order; empty if it is alone",
-    ),
-    "folded": described(
-        array(reference("ListedHit")), "sentences after it that repeat it; not of similar sentences"
-    ),
     "more": described(WHOLE, "further sentences of its document among those read for the page"),
     "reason": described(_TEXT_OR_NULL, "why it is listed without a word of the query; null if it has one"),
     "matches": {
@@ -188,6 +181,21 @@ _LISTED: dict[str, Schema] = {
         "description": "sentences before and after it in its document, where they were requested",
     },
 }
+
+
+def _listed_hit(name: str, required: Sequence[str]) -> Schema:
+    """The schema of a hit of a list, whose passage and repeats have the same schema `name`."""
+    others = array(reference(name))
+    passages = {
+        "passage": described(
+            others, "the sentence and those beside it, in their order; empty if it is alone"
+        ),
+        "folded": described(others, "sentences after it that repeat it; not of similar sentences"),
+    }
+    return {"type": "object", "required": list(required), "properties": _LISTED | passages}
+
+
+_LISTED_HITS = array({"anyOf": [reference("ListedHit"), reference("ChosenHit")]})
 _ANSWER: dict[str, Schema] = {
     "hits": array(reference("Hit")),
     "total": described(WHOLE, "how many sentences are candidates: the ranking considered them"),
@@ -246,7 +254,10 @@ SCHEMAS: dict[str, Schema] = {
     "Problem": having(code=_TEXT, message=_TEXT, field=described(_TEXT_OR_NULL, "the argument at fault")),
     "Error": having(error=reference("Problem")),
     "Hit": _HIT,
-    "ListedHit": {**having(**_LISTED), "required": ["sentence_id"]},
+    "ListedHit": _listed_hit("ListedHit", _HIT["required"]),
+    "ChosenHit": described(
+        _listed_hit("ChosenHit", ["sentence_id"]), "a hit with the `fields` that the request chose"
+    ),
     "ComparedHit": extended(
         "Hit",
         rank={"type": "integer", "minimum": 1},
@@ -263,7 +274,7 @@ SCHEMAS: dict[str, Schema] = {
         "description": "a source, an attribute or a name that the index does not have",
     },
     "Page": having(
-        **_ANSWER | {"hits": array(reference("ListedHit"))},
+        **_ANSWER | {"hits": _LISTED_HITS},
         query=reference("Query"),
         documents=described(_COUNT, "how many documents the pages list in all, where sentences are grouped"),
         offset=described(WHOLE, "how many sentences come before, or documents where they are grouped"),
@@ -351,7 +362,7 @@ SCHEMAS: dict[str, Schema] = {
         ),
     ),
     "Similar": having(
-        **_ANSWER | {"hits": array(reference("ListedHit"))},
+        **_ANSWER | {"hits": _LISTED_HITS},
         terms=described(TEXTS, "the terms of the sentence that were searched for"),
     ),
     "Values": having(

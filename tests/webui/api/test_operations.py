@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from jsonschema import Draft202012Validator
+from jsonschema import Draft202012Validator, ValidationError
 from werkzeug.serving import make_server
 
 from esr import models
@@ -337,6 +337,39 @@ def test_the_page_lists_every_status_and_the_limits() -> None:
     assert all(helps[name] in text() for name in LIMITS)
 
 
+def check_schema(name: str, data: object) -> None:
+    schema = {"$ref": f"#/components/schemas/{name}", "components": {"schemas": SCHEMAS}}
+    Draft202012Validator(schema).validate(data)
+
+
+def test_hits_have_the_required_fields_unless_a_request_chooses_fields(client: FlaskClient) -> None:
+    assert {"sentence_id", "document_id", "score", "text", "title"} <= {*SCHEMAS["ListedHit"]["required"]}
+    for path in ("search?q=storm", "search?q=storm&window=1", f"similar?id={CALLS['similar']['id']}"):
+        hits = client.get(f"{BASE}/{path}").get_json()["hits"]
+        assert hits
+        for hit in hits:
+            check_schema("ListedHit", hit)
+    (hit, *_) = client.get(f"{BASE}/search?q=storm&fields=text").get_json()["hits"]
+    check_schema("ChosenHit", hit)
+    with pytest.raises(ValidationError, match="is a required property"):
+        check_schema("ListedHit", hit)
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ({"q": "storm " * 900}, f"'q': has more than {Settings().query_chars:,} characters"),
+        ({"q": "storm", "fields": ["text"] * 900}, f"has more than {Settings().arguments:,} items"),
+        ({"q": ["storm"] * 900}, "'q': is not of type string"),
+    ],
+    ids=["maxLength", "maxItems", "type"],
+)
+def test_an_error_of_a_body_names_the_limit(client: FlaskClient, body: object, message: str) -> None:
+    answer = client.post(f"{BASE}/search", json=body)
+    assert answer.status_code == 400
+    assert message in answer.get_json()["error"]["message"]
+
+
 # Clients of the API, generated from its OpenAPI document as users of the API generate theirs.
 
 
@@ -532,7 +565,7 @@ def listening(app: Flask) -> Iterator[str]:
 
 PROGRAM = """
 import createClient from "openapi-fetch";
-import type { paths, components } from "./schema.js";
+import type { paths } from "./schema.js";
 
 const client = createClient<paths>({ baseUrl: "%s" });
 const kinds: Record<string, string> = {};
@@ -542,7 +575,7 @@ function tell(name: string, response: Response, data: object | string | undefine
 %s
 const query = { q: "storm", fields: ["text", "score"] as ("text" | "score")[], k: 1 };
 const { data } = await client.GET("/search", { params: { query } });
-const hit: components["schemas"]["ListedHit"] = data!.hits[0]!;
+const hit = data!.hits[0]!;
 const text: string = hit.text ?? "";
 console.log(JSON.stringify({ kinds, text, score: hit.score! < 0 }));
 """
