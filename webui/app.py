@@ -28,7 +28,7 @@ from webui import plugins
 from webui.access import guard
 from webui.api.operations import install_api
 from webui.pages import batch, timeline, views, words
-from webui.pages.home import Home, describe_collection
+from webui.pages.home import Home, describe_collection, read_enrichment
 from webui.pages.rendering import PageRenderer, install_filters
 from webui.pages.timeline import draw_chart
 from webui.running import problems, rate_limit, telemetry
@@ -166,19 +166,22 @@ def create_app(
     @indexes.route(app, "/")
     def home(visit: Visit) -> Response:
         collection = _collection(visit, app)
-        described = None
+        described = enrichment = None
         if collection is not None:
             features = tuple(visit.searcher.index.features())
             seen = visit.searcher.index.where, indexes.guard.part
-            state = (*seen, collection.sentences, collection.occurrences, features)
+            enrichment = read_enrichment(visit.searcher.index, collection.documents)
+            state = (*seen, collection.sentences, collection.occurrences, features, enrichment.key)
             described = homes.get(state)
             if described is None:
                 described = describe_collection(visit.searcher, collection, settings)
                 if len(homes) >= MOST_HOMES:
                     homes.clear()
                 homes[state] = described
+                render.forget_views()
         chart = described and described.dates and draw_chart(described.dates.timeline, "count")
-        return render(visit, "home.html", home=described, chart=chart)
+        incomplete = enrichment.incomplete if enrichment else ()
+        return render(visit, "home.html", home=described, chart=chart, incomplete=incomplete)
 
     def error_page(problem: Problem) -> Response:
         return render(None, "error.html", problem=problem)

@@ -284,7 +284,8 @@ class FakeIndex:
         return {id: self.document(id) for id in ids if id in known}
 
     def status(self) -> Mapping[str, Any]:
-        raise NotImplementedError
+        self._fail()
+        return {"enrichment": []}
 
     def check_ready(self) -> None:
         self._fail()

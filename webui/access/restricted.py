@@ -20,7 +20,7 @@ from esr.index.filters import NO_FILTERS, DayCounts, FacetCounts, Filters, Value
 from esr.index.hits import CandidateEvidence, Hit, SearchResult, SentenceRecord
 from esr.index.names import Name
 from esr.plans.evaluate import Evidence
-from esr.plans.plan import Affine, Condition, HasEntity, HasTerm, HasWords, Mixture, Not, Plan, all_of
+from esr.plans.plan import EVERY_SENTENCE, Condition, HasEntity, HasTerm, HasWords, Not, Plan, all_of
 from esr.query import parse
 from esr.query.interpretation import interpret
 from esr.query.query import has_relative_dates
@@ -231,7 +231,7 @@ class RestrictedIndex:
         return ValueTable((key, found[META_PREFIX + key][0][1]) for key in known if found[META_PREFIX + key])
 
     def _facets(self, fields: Sequence[str], size: int) -> dict[str, FacetCounts]:
-        return self.facets(_EVERY_SENTENCE, dict.fromkeys(fields, NO_FILTERS), size)
+        return self.facets(EVERY_SENTENCE, dict.fromkeys(fields, NO_FILTERS), size)
 
     def __getattr__(self, name: str) -> Any:
         """A method of the tables below. Raises Forbidden for any other, such as `request`, which would show
@@ -282,8 +282,3 @@ def restrict(index: Index, condition: Condition) -> Index:
 
 def _more(limit: int) -> int:
     return max(limit, min(_EXTRA * limit, _MOST))
-
-
-_EVERY_SENTENCE = Plan(
-    (), Mixture(0.0, Affine(), Affine(), Affine(), Affine()), candidates="all", context="surrounding"
-)

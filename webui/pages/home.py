@@ -1,13 +1,15 @@
 """The first page: a description of the collection, its latest headlines, and queries that have hits.
 
-Its content is computed once for each state of an index, since it takes as long as several searches.
+Its content is computed once for each state of an index, since it takes as long as several searches. The state
+includes what was enriched. While an enrichment runs, it changes with each hundredth of the documents.
 """
 
 from __future__ import annotations
 
 import re
+import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -16,18 +18,16 @@ from typing import NamedTuple, TypeVar
 from esr.errors import EsrError
 from esr.following.timeline import name_of
 from esr.index.contract import Index
-from esr.index.filters import DAY, NO_FILTERS, DayCounts
+from esr.index.filters import DAY, NO_FILTERS, DayCounts, Filters
 from esr.index.hits import SentenceRecord
 from esr.index.names import ENTITY_TYPES
-from esr.plans.plan import CollectionStatistics, DateRange
+from esr.plans.plan import EVERY_SENTENCE, CollectionStatistics, DateRange
 from esr.query import FIELDS, METADATA_FIELD, parse
 from esr.ranking.answers import require_record
 from esr.ranking.query_report import count_values_of
-from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
-from esr.text.document import META
+from esr.text.document import META, PARSE, QUOTES, VECTORS
 from esr.text.languages import name_language
-from webui.answers.lists import count_values
 from webui.pages.results import LABELS, Dates, draw_dates, query_clause
 from webui.running.settings import Settings
 
@@ -57,6 +57,51 @@ class Listed(NamedTuple):
     number: int
 
 
+PART_LABELS = {
+    "entities": "names",
+    QUOTES: "quotations",
+    VECTORS: "vectors",
+    PARSE: "parses",
+    "features": "features",
+}
+"""What readers call the parts of enrichment."""
+_KEPT_SECONDS, _UNKNOWN_SECONDS = 300, 60
+"""Seconds for which a page is kept, and if the enrichment is unknown, as to those who see a part of it."""
+
+
+class PartProgress(NamedTuple):
+    """A part of enrichment, and how many documents have it."""
+
+    label: str
+    documents: int
+
+
+class EnrichmentState(NamedTuple):
+    """What an index has of enrichment. `incomplete`: the parts that only some of its documents have.
+
+    `key` is another one if the content of the first page may be another one.
+    """
+
+    key: Hashable
+    incomplete: Sequence[PartProgress]
+
+
+def read_enrichment(index: Index, documents: int) -> EnrichmentState:
+    """The state of the enrichment of an index with this number of documents."""
+    rows = _try(lambda: index.status()["enrichment"])
+    if rows is None:
+        return EnrichmentState(int(time.monotonic() // _UNKNOWN_SECONDS), ())
+    # On a server, documents may show that they are enriched before their sentences do: hence the time.
+    key: list[Hashable] = [int(time.monotonic() // _KEPT_SECONDS)]
+    for each in rows:
+        key.append((each["part"], repr(each["made_with"]), 100 * each["documents"] // max(documents, 1)))
+    counts: dict[str, int] = dict.fromkeys(PART_LABELS, 0)
+    for each in rows:
+        counts[each["part"]] += each["documents"]
+    labels = {part: label for part, label in PART_LABELS.items() if 0 < counts[part] < documents}
+    return EnrichmentState(tuple(key), [PartProgress(label, counts[part]) for part, label in labels.items()])
+
+
 @dataclass(frozen=True)
 class Home:
     """The content of the first page. Lists may be empty.
@@ -80,8 +125,9 @@ def describe_collection(searcher: Searcher, collection: CollectionStatistics, se
     snapshot = searcher.snapshot()
     index = snapshot.index
     days: DayCounts = _try(lambda: index.count_days([None], NO_FILTERS)[0]) or {}
-    values = _try(lambda: index.values("source").with_prefix("", LISTED)) or []
-    sources = [Listed(each.form, query_clause("source", each.form), each.documents) for each in values]
+    counts = _try(lambda: index.facets(EVERY_SENTENCE, dict.fromkeys(_ALWAYS, NO_FILTERS), LISTED)) or {}
+    lists = {LABELS[field]: [_list(field, *value) for value in values] for field, values in counts.items()}
+    sources = lists.get(LABELS["source"], [])
     last = max(days, default=0)
     latest = (_try(lambda: _latest(index, last)) if days else None) or []
     titles = list(dict.fromkeys(record.title or "" for record in latest))
@@ -89,14 +135,17 @@ def describe_collection(searcher: Searcher, collection: CollectionStatistics, se
     found_pairs = _example_pairs(snapshot, titles, 2, LEAST_FOUND)
     if len(found_pairs) < 2:  # a small collection
         found_pairs = _example_pairs(snapshot, titles, 1, 1)
-    lists = {"Sources": [each for each in sources if each.query]}
-    lists |= (_try(lambda: _languages_and_names(snapshot, last)) if days else None) or {}
+    lists |= (_try(lambda: _list_names(index, last)) if days else None) or {}
     asks = make_asks(found_pairs, lists.get(LABELS["person"], []), sources, has_dates=bool(days))
     found = _count_found(snapshot, [ask.query for ask in asks])
     return Home(
         collection,
         draw_dates(days, NO_FILTERS) if days else None,
-        {label: of_label for label, of_label in lists.items() if of_label},
+        {
+            label: shown
+            for label, of_label in lists.items()
+            if (shown := [each for each in of_label if each.query])
+        },
         _first_of_each(latest)[:HEADLINES],
         chosen[:EXAMPLES] or found_pairs,
         [ask for ask in asks if found.get(ask.query)][:ASKS],
@@ -135,24 +184,26 @@ def _first_of_each(records: Iterable[SentenceRecord]) -> list[SentenceRecord]:
     return list(by_document.values())
 
 
-def _languages_and_names(snapshot: Searcher, last: int) -> dict[str, list[Listed]]:
-    """The languages of dated sentences, and the most frequent names of each type in the last LAST_DAYS."""
+_ALWAYS = ("source", "language")
+"""The fields whose values are counted over the whole collection."""
 
-    def counted(start: str, fields: Sequence[str]) -> dict[str, list[Listed]]:
-        prepared = snapshot.prepare(parse(f"after:{start}"), Ranking())
-        return {
-            LABELS[each.field]: [
-                Listed(
-                    name_language(name) if each.field == "language" else name,
-                    query_clause(each.field, name),
-                    count,
-                )
-                for name, count in each.values
-            ]
-            for each in count_values(prepared, NO_FILTERS, LISTED, fields)
-        }
 
-    return counted("1000", ("language",)) | counted(name_of(last - LAST_DAYS + 1, "day"), ENTITY_TYPES)
+def _list(field: str, name: str, number: int, within: str = "") -> Listed:
+    """A value, and a query that finds as many sentences. `within`: a clause added to the query."""
+    clause = query_clause(field, name)
+    query = f"{clause} {within}".rstrip() if clause else ""
+    return Listed(name_language(name) if field == "language" else name, query, number)
+
+
+def _list_names(index: Index, last: int) -> dict[str, list[Listed]]:
+    """The most frequent names of each type in the last LAST_DAYS, up to the day `last`."""
+    start = name_of(last - LAST_DAYS + 1, "day")
+    recent = dict.fromkeys(ENTITY_TYPES, Filters(date_from=start))
+    counts = index.facets(EVERY_SENTENCE, recent, LISTED)
+    return {
+        LABELS[field]: [_list(field, *value, f"after:{start}") for value in values]
+        for field, values in counts.items()
+    }
 
 
 _WORD = re.compile(r"\w[\w'’-]*")
@@ -204,7 +255,7 @@ def make_asks(
         QueryExample(f"({one} OR {other}) AND {last}", "the last word, with one of the others"),
     ]
     if people and people[0].query:
-        asks.append(QueryExample(people[0].query, "sentences that name this person"))
+        asks.append(QueryExample(query_clause("person", people[0].name), "sentences that name this person"))
     if len(sources) > 1 and sources[0].query:
         asks.append(QueryExample(f"{pair} {sources[0].query}", "only from this source"))
     if has_dates:

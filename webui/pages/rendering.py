@@ -86,6 +86,10 @@ class PageRenderer:
         # UTF-8 cannot encode lone surrogates: they become question marks.
         return Response(html.encode("utf-8", "replace"), mimetype="text/html")
 
+    def forget_views(self) -> None:
+        """Look up the views again, since an index has changed."""
+        self._views.clear()
+
     def _find_views(self, visit: Visit) -> Collection[str]:
         """The optional views that the index has data for and the sender may see; empty if unknown."""
         try:

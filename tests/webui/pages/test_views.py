@@ -179,7 +179,7 @@ def test_the_first_page_says_what_the_collection_is_and_its_links_find_something
     html = real.get("/").text
     text = " ".join(re.sub("<[^>]+>", " ", html).split())
     assert "Sources" in text and "Northern Wire" in text and "The latest articles" in text
-    assert "Languages by sentences English" in text
+    assert "Languages of all sentences English" in text
     assert re.search(r'aria-label="Sentences from [\w ]+ to [\w ]+"', html)
     (asks,) = re.findall('<dl class="asks">(.*?)</dl>', html, re.DOTALL)
     assert asks.count("<dt><a href=") == 6
