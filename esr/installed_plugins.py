@@ -28,7 +28,7 @@ NONE = "none"
 PLUGIN_VARIABLES = {
     VARIABLE: f"installed plug-ins to use: their names, separated by commas, or `{NONE}`; by default, all",
 }
-SHIPPED: Mapping[str, str] = {}
+SHIPPED: Mapping[str, str] = {"esr.bridges.plugin:plugin": "commands"}
 """The plug-ins that come with esr, as module:attribute, each with the fields that it fills."""
 
 
@@ -163,20 +163,20 @@ class Plugins:
             raise PluginError(_describe_clash(kind, name, declaring))
         return self._resolve(declaring[0], kind, name) if declaring else None
 
+    def list_shipped(self, kind: Kind) -> list[str]:
+        """The names of the items of plug-ins that come with esr."""
+        return [name for plugin in self._shipped_with(kind) for name in _items(plugin, kind)]
+
     def find_shipped(self, kind: Kind) -> dict[str, Any]:
         """The items of plug-ins that come with esr."""
-        return {
-            name: self._resolve(plugin, kind, name)
-            for plugin in self._shipped_with(kind)
-            for name in _items(plugin, kind)
-        }
+        return {name: self.find(kind, name) for name in self.list_shipped(kind)}
 
     def find_all(self, kind: Kind, reserved: Iterable[str] = ()) -> dict[str, Any]:
         """The items of installed and registered plug-ins, without those that cannot be used.
 
         Names in `reserved` are those of esr.
         """
-        taken = {*reserved, *(name for plugin in self._shipped_with(kind) for name in _items(plugin, kind))}
+        taken = {*reserved, *self.list_shipped(kind)}
         declaring: dict[str, list[_Plugin]] = {}
         for plugin in self._others:
             for name in _items(plugin, kind):

@@ -13,15 +13,24 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct, field
 
-from esr.errors import EsrError, InputError, UsageError
+from esr.errors import EsrError, InputError, NotFound, UsageError
 from esr.installed_plugins import PLUGINS, Declarations, PluginError, PluginWarning
 
 if TYPE_CHECKING:
     import click
 
     from esr.cli.options import index as index_option
+    from esr.cli.ranking_options import ranking_options
     from esr.encoders.description import EncoderDescription
+    from esr.errors import to_one_line, unknown
+    from esr.extras import missing as missing_package
+    from esr.extras import require
     from esr.features.feature import Feature, FeatureInput, Values
+    from esr.following.exports import Article, cite
+    from esr.following.timeline import MAX_PEAKS, PEAKS, Interval, count_periods, name_of
+    from esr.index.filters import NO_FILTERS
+    from esr.index.login_variables import redact
+    from esr.library.options import SearchOptions, check_names, read_search_options
     from esr.library.public_index import Index
     from esr.loaders.encoding import read_chunks, read_lines
     from esr.loaders.fetching import Fetcher, FetchReport, SyncSource
@@ -41,9 +50,14 @@ if TYPE_CHECKING:
         context_shares,
     )
     from esr.models.static_scores import Form, Prior
-    from esr.plans.plan import Affine, Mixture, PlanTerm, Saturation, Smoothing, Statistics
+    from esr.plans.plan import Affine, HasQuote, Mixture, PlanTerm, Saturation, Smoothing, Statistics
+    from esr.ranking.answers import best_of_documents, require_record
     from esr.ranking.boosts import Boost, BoostQuery, Expansion, weight_parameter
+    from esr.ranking.prepared_query import score_given
+    from esr.ranking.ranking import Ranking
+    from esr.ranking.searcher import UnsearchableQuery
     from esr.registry import INNER_TENTHS, TENTHS, Parameter
+    from esr.text.addresses import web_url
     from esr.text.document import Annotation, Document, Sentence
     from esr.text.written_dates import to_iso_date
 
@@ -51,11 +65,15 @@ __all__ = [
     "ALL_CONTEXTS",
     "BACKGROUND",
     "INNER_TENTHS",
+    "MAX_PEAKS",
+    "NO_FILTERS",
     "NU",
+    "PEAKS",
     "TENTHS",
     "Affine",
     "Annotation",
     "Argument",
+    "Article",
     "Boost",
     "BoostQuery",
     "Context",
@@ -70,11 +88,14 @@ __all__ = [
     "Fetcher",
     "Form",
     "Format",
+    "HasQuote",
     "Index",
     "InputError",
+    "Interval",
     "Malformed",
     "Mixture",
     "Model",
+    "NotFound",
     "Operation",
     "Page",
     "PageContent",
@@ -85,10 +106,12 @@ __all__ = [
     "PluginWarning",
     "Prior",
     "Query",
+    "Ranking",
     "Record",
     "Remark",
     "Request",
     "Saturation",
+    "SearchOptions",
     "Sentence",
     "Settings",
     "Skipped",
@@ -96,20 +119,36 @@ __all__ = [
     "Source",
     "Statistics",
     "SyncSource",
+    "UnsearchableQuery",
     "UsageError",
     "Values",
     "WeightedQuery",
+    "best_of_documents",
     "check_at_most_one",
+    "check_names",
+    "cite",
     "context_shares",
+    "count_periods",
     "index_option",
     "make_id",
     "make_id_from_path",
+    "missing_package",
     "mu_parameter",
+    "name_of",
+    "ranking_options",
     "read_chunks",
     "read_lines",
+    "read_search_options",
+    "redact",
     "register",
+    "require",
+    "require_record",
+    "score_given",
     "to_iso_date",
+    "to_one_line",
+    "unknown",
     "unregister",
+    "web_url",
     "weight_parameter",
     "weighted_terms",
 ]
@@ -133,6 +172,25 @@ _MODULES = {
     "esr.text.document": "Annotation Document Sentence",
 }
 """The names of other modules. A module is imported when one of its names is first used."""
+_PROVISIONAL = {
+    "esr.cli.ranking_options": "ranking_options",
+    "esr.errors": "to_one_line unknown",
+    "esr.extras": "missing_package=missing require",
+    "esr.following.exports": "Article cite",
+    "esr.following.timeline": "MAX_PEAKS PEAKS Interval count_periods name_of",
+    "esr.index.filters": "NO_FILTERS",
+    "esr.index.login_variables": "redact",
+    "esr.library.options": "SearchOptions check_names read_search_options",
+    "esr.plans.plan": "HasQuote",
+    "esr.ranking.answers": "best_of_documents require_record",
+    "esr.ranking.prepared_query": "score_given",
+    "esr.ranking.ranking": "Ranking",
+    "esr.ranking.searcher": "UnsearchableQuery",
+    "esr.text.addresses": "web_url",
+}
+"""The same, for names that only plug-ins of esr itself have needed so far."""
+PROVISIONAL = frozenset(pair.partition("=")[0] for names in _PROVISIONAL.values() for pair in names.split())
+"""The names that a minor version may change at once (docs/plugins.md)."""
 
 
 class Plugin(Declarations, frozen=True, kw_only=True):
@@ -252,7 +310,7 @@ if not TYPE_CHECKING:
     def __getattr__(name):
         from importlib import import_module
 
-        for module, names in _MODULES.items():
+        for module, names in (*_MODULES.items(), *_PROVISIONAL.items()):
             for own_name, _, other_name in (pair.partition("=") for pair in names.split()):
                 if own_name == name:
                     value = globals()[name] = getattr(import_module(module), other_name or name)

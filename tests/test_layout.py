@@ -45,7 +45,7 @@ MAY_IMPORT = {
     "esr/ranking/explanation": "dependency index models plans ranking text",
     "esr/following": "index models query ranking text",
     "esr/corpus": "following index plans query ranking text",
-    "esr/bridges": "esr cli following index library plans ranking text",
+    "esr/bridges": "esr plugin",
     "esr/library": "esr corpus enrichment features following index loaders models query ranking "
     "ranking/explanation text",
     "esr/topics": "index loaders",

@@ -6,7 +6,7 @@ from typing import Any
 
 import esr
 from esr.bridges.passages import find_passages
-from esr.extras import missing
+from esr.plugin import missing_package
 
 try:
     from langchain_core.callbacks import CallbackManagerForRetrieverRun
@@ -14,7 +14,7 @@ try:
     from langchain_core.retrievers import BaseRetriever
     from pydantic import ConfigDict, Field
 except ImportError as error:
-    raise ImportError(str(missing(__name__, "langchain_core")), name="langchain_core") from error
+    raise ImportError(str(missing_package(__name__, "langchain_core")), name="langchain_core") from error
 
 
 class SentenceRetriever(BaseRetriever):

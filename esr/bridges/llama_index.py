@@ -7,13 +7,13 @@ from typing import Any
 
 import esr
 from esr.bridges.passages import find_passages
-from esr.extras import missing
+from esr.plugin import missing_package
 
 try:
     from llama_index.core.base.base_retriever import BaseRetriever
     from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 except ImportError as error:
-    raise ImportError(str(missing(__name__, "llama_index")), name="llama_index") from error
+    raise ImportError(str(missing_package(__name__, "llama_index")), name="llama_index") from error
 
 
 class SentenceRetriever(BaseRetriever):

@@ -5,16 +5,11 @@ from __future__ import annotations
 import click
 
 import esr
-from esr.cli import options
-from esr.cli.ranking_options import ranking_options
-from esr.errors import EsrError
-from esr.extras import require
-from esr.index.login_variables import redact
-from esr.ranking.ranking import Ranking
+from esr.plugin import EsrError, Ranking, index_option, ranking_options, redact, require
 
 
 @click.command()
-@options.index
+@index_option
 @click.option(
     "--http", is_flag=True, help="Serve streamable HTTP at /mcp, instead of standard input and output."
 )

@@ -13,10 +13,7 @@ from pydantic import Field
 from typing_extensions import TypedDict  # pydantic needs it before Python 3.12
 
 import esr
-from esr.errors import UsageError
-from esr.following.exports import Article, cite
-from esr.following.timeline import Interval
-from esr.text.addresses import web_url
+from esr.plugin import Article, Interval, UsageError, cite, web_url
 
 # Schemas
 

@@ -29,13 +29,23 @@ from esr.bridges.mcp_answers import (
     list_hits,
     size,
 )
-from esr.errors import EsrError, NotFound, UsageError, to_one_line, unknown
-from esr.following.timeline import MAX_PEAKS, PEAKS, Interval, count_periods, name_of
-from esr.index.filters import NO_FILTERS
-from esr.library.options import SearchOptions
-from esr.plans.plan import HasQuote
-from esr.ranking.answers import require_record
-from esr.ranking.ranking import Ranking
+from esr.plugin import (
+    MAX_PEAKS,
+    NO_FILTERS,
+    PEAKS,
+    EsrError,
+    HasQuote,
+    Interval,
+    NotFound,
+    Ranking,
+    SearchOptions,
+    UsageError,
+    count_periods,
+    name_of,
+    require_record,
+    to_one_line,
+    unknown,
+)
 
 MIN_BUDGET, BUDGET, MAX_BUDGET = 500, 8_000, 100_000
 INSTRUCTIONS = """\

@@ -8,9 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import esr
-from esr.following.exports import cite
-from esr.ranking.searcher import UnsearchableQuery
-from esr.text.addresses import web_url
+from esr.plugin import UnsearchableQuery, cite, web_url
 
 
 class Passage(NamedTuple):

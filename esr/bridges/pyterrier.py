@@ -15,17 +15,21 @@ from typing import Any, Literal
 import numpy as np
 
 import esr
-from esr.extras import missing
-from esr.library.options import SearchOptions, check_names, read_search_options
-from esr.ranking.answers import best_of_documents
-from esr.ranking.prepared_query import score_given
-from esr.ranking.searcher import UnsearchableQuery
+from esr.plugin import (
+    SearchOptions,
+    UnsearchableQuery,
+    best_of_documents,
+    check_names,
+    missing_package,
+    read_search_options,
+    score_given,
+)
 
 try:
     import pandas as pd
     import pyterrier as pt
 except ImportError as error:
-    raise ImportError(str(missing(__name__, "pyterrier")), name="pyterrier") from error
+    raise ImportError(str(missing_package(__name__, "pyterrier")), name="pyterrier") from error
 
 _OWN = ("index", "k", "unit", "fields")
 _WORDS = {"literal": True}

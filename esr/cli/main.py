@@ -100,7 +100,6 @@ COMMANDS = {
     "query": "cli.search",
     "serve": "cli.operate",
     "keys": "cli.keys",
-    "mcp": "bridges.mcp",
     "roles": "cli.operate",
     "status": "cli.operate",
     "analyze": "cli.listings",
@@ -110,8 +109,8 @@ COMMANDS = {
         "cli.listings",
     ),
 }
-"""The module in the package `esr` of each command. It is imported when the command is called, so that a
-search does not wait for imports that only loads and evaluations need."""
+"""The module in the package `esr` of each command that is in no plug-in. It is imported when the command is
+called, so that a search does not wait for imports that only loads and evaluations need."""
 _THREADS = "OPENBLAS_NUM_THREADS"
 """The variable with the number of threads that numpy starts on import for products of large matrices, by
 default one per processor. No command computes any, and starting the threads takes a quarter of the time of
@@ -132,7 +131,7 @@ class LazyCommands(MutableMapping[str, click.Command]):
     def __getitem__(self, name: str) -> click.Command:
         if name in COMMANDS and name not in self._imported:
             self[name] = _import_command(name)
-        command = self._imported.get(name) or PLUGINS.find(_KIND, name)
+        command = self._imported.get(name) or _find_in_plugins(name)
         if command is None:
             raise KeyError(name)
         return _with_help(command)
@@ -145,6 +144,7 @@ class LazyCommands(MutableMapping[str, click.Command]):
 
     def __iter__(self) -> Iterator[str]:
         yield from COMMANDS
+        yield from PLUGINS.list_shipped(_KIND)
         yield from PLUGINS.find_all(_KIND, COMMANDS)
 
     def __len__(self) -> int:
@@ -187,10 +187,22 @@ def _import_page() -> None:
         spec.loader.exec_module(module)
 
 
+@contextmanager
+def _importing() -> Iterator[None]:
+    with pause_collections(), set_environment({_THREADS: os.environ.get(_THREADS, "1")}):
+        yield
+
+
+def _find_in_plugins(name: str) -> click.Command | None:
+    with _importing():
+        command: click.Command | None = PLUGINS.find(_KIND, name)
+    return command
+
+
 def _import_command(name: str) -> click.Command:
     if name in _WITH_PAGE:
         _import_page()
-    with pause_collections(), set_environment({_THREADS: os.environ.get(_THREADS, "1")}):
+    with _importing():
         module = import_module(f"esr.{COMMANDS[name]}")
     return next(
         value for value in vars(module).values() if isinstance(value, click.Command) and value.name == name
