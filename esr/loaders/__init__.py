@@ -5,6 +5,8 @@ Importing this package registers every format. To add one, write a file with a f
 """
 
 from esr.loaders import (  # noqa: F401
+    epub,
+    factiva_xml,
     feed,
     jsonl,
     mail,
@@ -16,6 +18,7 @@ from esr.loaders import (  # noqa: F401
     pdf,
     press_databases,
     sgml,
+    sqlite,
     subtitles,
     table,
     tei,

@@ -52,15 +52,17 @@ _TAG = re.compile(
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});")
 # Programs that write tables put a backslash before these; neither natural language nor paths do.
 _ESCAPED = re.compile(r"""\\([$%&#"'])""")
+# Characters as in Python and JSON, which a program wrote without decoding them.
+_UNICODE = re.compile(r"(?:\\u[0-9a-fA-F]{4})+")
 
 
 def decode(text: str) -> str:
-    r"""The text without HTML and escapes that the writer of a table added: `&lt;b&gt;`, `&amp;`, `<p>`, `\$`.
+    r"""The text without HTML and escapes that the writer of a table added: `&lt;`, `<p>`, `\$`, `\u2019`.
 
     `5 < 6`, `<name>` and `AT&T` stay. Block tags end a paragraph.
     """
     if "\\" in text:
-        text = _ESCAPED.sub(r"\1", text)
+        text = _UNICODE.sub(_decode_unicode, _ESCAPED.sub(r"\1", text))
     stripped = _remove_tags(text)
     decoded = _ENTITY.sub(_decode_entity, stripped) if "&" in stripped else stripped
     # In a text with tags, `&lt;b&gt;` is a literal `<b>`; in a text without tags, it is an escaped tag.
@@ -69,6 +71,17 @@ def decode(text: str) -> str:
 
 def _remove_tags(text: str) -> str:
     return _TAG.sub(lambda tag: "\n\n" if tag["block"] else "", text) if "<" in text else text
+
+
+def _decode_unicode(escapes: re.Match[str]) -> str:
+    """The characters of escapes such as those of `\\ud83d\\ude00`, or the escapes if they are none."""
+    units = (int(unit, 16) for unit in escapes[0].split("\\u")[1:])
+    text = b"".join(unit.to_bytes(2, "big") for unit in units).decode("utf-16-be", "replace")
+    return text if "\ufffd" not in text and all(map(_is_character, text)) else escapes[0]
+
+
+def _is_character(letter: str) -> bool:
+    return letter.isprintable() or letter.isspace()
 
 
 def _decode_entity(entity: re.Match[str]) -> str:
@@ -346,12 +359,24 @@ class LanguageDetector:
         Detection comes first, because the text is split into sentences by the rules of its language.
         """
         declared = fields.get("language")
+        if is_doubtful_language(fields):
+            detected = detect_language(_texts(fields))
+            if detected not in (None, "en"):
+                self.detected[detected] += 1
+                return build_document({**fields, "language": detected})
         is_missing = declared is None or (isinstance(declared, str) and not declared.strip())
         language = detect_language(_texts(fields)) if is_missing else None
         document = build_document({**fields, "language": language} if language else fields)
         if language:
             self.detected[language] += 1
         return document
+
+
+def is_doubtful_language(fields: Mapping[str, Any]) -> bool:
+    """Whether the language is English by a page's statement, which is that of many templates."""
+    language = fields.get("language")
+    is_stated = isinstance(language, str) and language == fields.get("page_language")
+    return is_stated and str(language).lower().replace("_", "-").partition("-")[0] == "en"
 
 
 def _texts(fields: Mapping[str, Any]) -> Iterator[str]:

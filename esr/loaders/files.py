@@ -49,6 +49,20 @@ def display_name(path: str) -> str:
     return path.encode("utf-8", "backslashreplace").decode()
 
 
+def to_utf8_path(path: str) -> str:
+    """The path with each byte of its name that is not UTF-8 as in addresses: `caf%E9.txt`."""
+    if path.isascii():
+        return path
+    return "".join(
+        f"%{ord(letter) - 0xDC00:02X}" if "\udc80" <= letter <= "\udcff" else letter for letter in path
+    )
+
+
+def is_dangling(path: str) -> bool:
+    """Whether the path is a link that leads to no file, or to itself."""
+    return os.path.islink(path) and not os.path.exists(path)
+
+
 def is_hidden(name: str) -> bool:
     """Whether a file or folder of this name is hidden, and so skipped in a folder."""
     return name.startswith(".")
@@ -390,7 +404,9 @@ def _open_member(
     root, suffix = os.path.splitext(archive.id_path)
     folder = root if suffix.lower() in ARCHIVE_SUFFIXES else archive.id_path
     with open_member() as stream:
-        source = Source(f"{archive.name}/{to_one_line(member_path)}", f"{folder}/{member_path}", stream)
+        source = Source(
+            f"{archive.name}/{to_one_line(member_path)}", to_utf8_path(f"{folder}/{member_path}"), stream
+        )
         with decompress(source, member_path, budget) as member:
             yield member
 

@@ -123,7 +123,8 @@ class Format(Struct, frozen=True):
     of an `is_text` format do not declare their encoding; `read` gets them in UTF-8. Files of an
     `often_incidental` format are read in folders only if they have one of its suffixes. A file in an
     `is_container` format is a zip archive that is read as one source. Files of an `is_confined` format are
-    read by a child process with limits, and their results are held at once.
+    read by a child process with limits, and their results are held at once. Files of a format that
+    `has_no_signature` look like any text, so it is recognised by the name alone.
     """
 
     name: str
@@ -139,6 +140,7 @@ class Format(Struct, frozen=True):
     often_incidental: bool = False
     is_container: bool = False
     is_confined: bool = False
+    has_no_signature: bool = False
 
 
 WITHDRAWN = "cancelled or withheld"

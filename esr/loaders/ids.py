@@ -30,7 +30,7 @@ from msgspec.structs import replace
 from esr.errors import EsrError, InputError
 from esr.extras import require
 from esr.loaders.fields import FIELDS
-from esr.loaders.files import display_name
+from esr.loaders.files import display_name, to_utf8_path
 from esr.loaders.format import Record, Source
 from esr.stdlib import blake2b
 from esr.text.document import METADATA, Document, Located
@@ -59,12 +59,12 @@ def make_id_path(path: str, base: str | None = None) -> str:
     """
     folder, name = os.path.split(path)
     if base is None:
-        return PurePath(os.path.realpath(folder), name).as_posix().lstrip("/")
+        return to_utf8_path(PurePath(os.path.realpath(folder), name).as_posix().lstrip("/"))
     # If a link in the base leads out of it, the path through the link is used.
     for resolve in (os.path.realpath, os.path.abspath):
         below = PurePath(os.path.relpath(os.path.join(resolve(folder), name), resolve(base)))
         if below.parts[0] != os.pardir:
-            return below.as_posix()
+            return to_utf8_path(below.as_posix())
     raise InputError(display_name(path), f"is not in the folder of --base, {display_name(base)}")
 
 

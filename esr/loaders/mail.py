@@ -16,7 +16,7 @@ from esr.errors import to_one_line
 from esr.loaders import page
 from esr.loaders.encoding import MAX_DOCUMENT_BYTES, too_long_error
 from esr.loaders.fields import read_list
-from esr.loaders.format import Malformed, Record, Remark, Source, loads
+from esr.loaders.format import Malformed, ReadResult, Record, Remark, Source, loads
 from esr.loaders.ids import make_id, make_id_from_path, make_requested_id
 from esr.stdlib import compile_lazily
 
@@ -50,7 +50,7 @@ _MAILDIR_FOLDER = compile_lazily(r"(?<![^/])(?:new|cur)/(?=\d+\.[^/]+\Z)")
 
 # A transfer encoding declared for parts that are not encoded loses nothing.
 _HARMLESS = ("InvalidMultipartContentTransferEncodingDefect",)
-_Result = Record | Malformed | Remark
+_Result = ReadResult | Remark
 
 
 @loads(
@@ -89,7 +89,10 @@ def _read_message(source: Source, where: str, raw: bytes, id: str | None = None)
         message = message_from_bytes(raw)
         if any(part.get_filename() for part in message.walk() if not part.is_multipart()):
             yield Remark(where, "have attachments, which were not read")
-        yield _build_record(source, where, message, id)
+        if (articles := _read_export(where, message)) is not None:
+            yield from articles
+        else:
+            yield _build_record(source, where, message, id)
     # The parser is lenient, but fails on unusual headers and deeply nested parts.
     except (ValueError, LookupError, MessageError, RecursionError) as error:
         yield Malformed(
@@ -197,6 +200,25 @@ def _extract_text(message: Message) -> str:
         return "\n\n".join(_strip_quotes(_decode_part(part)) for part in plain)
     pages = [part for part in parts if part.get_content_type() == "text/html"]
     return "\n\n".join(page.html_to_text(_decode_part(part)) for part in pages)
+
+
+def _read_export(where: str, message: Message) -> Iterator[ReadResult] | None:
+    """The articles in a mail that a press database has sent; None for any other mail."""
+    from esr.loaders import press_databases  # imported late: its formats are registered last
+
+    for part in message.walk():
+        if part.is_multipart() or part.get_filename():
+            continue
+        if part.get_content_type() == "text/plain":
+            lines = _decode_part(part).splitlines()
+        elif part.get_content_type() == "text/html":
+            paragraphs = page.html_to_text(_decode_part(part)).split("\n\n")
+            lines = [line for paragraph in paragraphs for line in (paragraph, "")]
+        else:
+            continue
+        if database := press_databases.find_export(lines):
+            return database.read_lines(where, lines)
+    return None
 
 
 def _strip_quotes(text: str) -> str:

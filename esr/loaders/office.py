@@ -10,74 +10,25 @@ import re
 import warnings
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from datetime import datetime, time
-from typing import Any, BinaryIO, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from esr.errors import InputError, to_one_line
 from esr.loaders import markup, press_databases
 from esr.loaders.encoding import MAX_DOCUMENT_BYTES
 from esr.loaders.fields import read_list
-from esr.loaders.files import DEFAULT_LIMITS, Budget, open_seekable
 from esr.loaders.format import Malformed, ReadResult, Record, Remark, Source, loads
 from esr.loaders.ids import make_id_from_path
+from esr.loaders.zip_parts import ZIP, ZipParts, open_parts
 from esr.text.written_dates import to_iso_date
 
-_OLE = b"\xd0\xcf\x11\xe0"
-"""The first bytes of files of older programs, and of files encrypted by a password."""
-
-
-_ZIP = b"PK\x03\x04"
 _FRAME = rb"PK\x03\x04.{26}(?:\[Content_Types\]\.xml|_rels/|docProps/|customXml/)"
 
 
 def _sniff_open_xml(folder: bytes) -> Callable[[bytes], bool]:
     """A test whether an archive begins with a member common to these formats, and has one in `folder`."""
     pattern = re.compile(_FRAME + rb".*PK\x03\x04.{26}" + folder, re.DOTALL)
-    return lambda head: head.startswith(_ZIP) and bool(pattern.match(head))
-
-
-class _Archive:
-    """The parts of an office document. Their unpacked size is limited as in all archives."""
-
-    def __init__(self, source: Source, file: Any, archive: zipfile.ZipFile) -> None:
-        self._source = source
-        self._archive = archive
-        self.budget = Budget(source.name, DEFAULT_LIMITS)
-        self.budget.packed = file.seek(0, 2)
-        self.names = frozenset(archive.namelist())
-
-    def iterate(self, part: str, *names: str) -> Iterator[Any]:
-        """The outermost elements with these names in a part; none if there is no such part."""
-        if part not in self.names:
-            return
-        with self._archive.open(part) as stream:
-            limited = self.budget.limit_unpacked(cast(BinaryIO, stream))
-            name = f"{self._source.name}/{part}"
-            yield from markup.iterate_elements(Source(name, name, limited), frozenset(names))
-
-    def spend_all(self) -> None:
-        """Count the declared sizes of all parts, beyond which a library that reads them unpacks nothing."""
-        self.budget.spend(sum(info.file_size for info in self._archive.infolist()))
-
-
-@contextmanager
-def _open(source: Source, *required: str) -> Iterator[tuple[_Archive, Any]]:
-    """The archive and its open file. Raises InputError if it has none of the required parts."""
-    with open_seekable(source) as file:
-        if file.read(len(_OLE)) == _OLE:
-            raise InputError(
-                source.name,
-                "is encrypted, or in the format of an older program: save it again without a password",
-            )
-        with zipfile.ZipFile(file) as archive:
-            parts = _Archive(source, file, archive)
-            if parts.names.isdisjoint(required):
-                problem = f"broken document: it has no {required[-1]}; fetch the file again"
-                raise InputError(source.name, problem)
-            if any(info.flag_bits & 1 for info in archive.infolist()):
-                raise InputError(source.name, "is encrypted: save it without a password")
-            yield parts, file
+    return lambda head: head.startswith(ZIP) and bool(pattern.match(head))
 
 
 class _Paragraph(NamedTuple):
@@ -117,7 +68,7 @@ def _build_records(
     yield Record(source.name, fields)
 
 
-def _read_properties(archive: _Archive, part: str) -> dict[str, list[str]]:
+def _read_properties(archive: ZipParts, part: str) -> dict[str, list[str]]:
     """The properties of a document: texts by the names of their elements."""
     properties: dict[str, list[str]] = {}
     names = (
@@ -170,7 +121,7 @@ _TITLE_STYLES = ("Title", "Titel", "Titre", "Titolo", "Ttulo")
 )
 def read_docx(source: Source) -> Iterator[ReadResult]:
     """The record of the document, with its notes at the end. Tracked deletions are left out."""
-    with _open(source, _RELATIONS, _MAIN) as (archive, _):
+    with open_parts(source, _RELATIONS, _MAIN) as (archive, _):
         main = _find_main(archive)
         if main not in archive.names:
             raise InputError(source.name, f"broken document: it has no {main}; fetch the file again")
@@ -182,7 +133,7 @@ def read_docx(source: Source) -> Iterator[ReadResult]:
     yield from _build_records(source, paragraphs, properties)
 
 
-def _find_main(archive: _Archive) -> str:
+def _find_main(archive: ZipParts) -> str:
     """The name of the part with the text, which differs between programs."""
     for relation in archive.iterate(_RELATIONS, "Relationship"):
         if relation.get("Type", "").endswith("/officeDocument"):
@@ -252,13 +203,13 @@ _CONTENT = "content.xml"
     "odt",
     "ODT of LibreOffice and others: one document per file; its path is the id",
     suffixes=(".odt",),
-    sniff=lambda head: head.startswith(_ZIP) and b"application/vnd.oasis.opendocument.text" in head[:120],
+    sniff=lambda head: head.startswith(ZIP) and b"application/vnd.oasis.opendocument.text" in head[:120],
     needs=("lxml.etree",),
     is_container=True,
 )
 def read_odt(source: Source) -> Iterator[ReadResult]:
     """The record of the document, with each note after its paragraph. Tracked deletions are left out."""
-    with _open(source, _CONTENT) as (archive, _):
+    with open_parts(source, _CONTENT) as (archive, _):
         if next(archive.iterate("META-INF/manifest.xml", "encryption-data"), None) is not None:
             raise InputError(source.name, "is encrypted: save it without a password")
         elements = archive.iterate(_CONTENT, "p", "h", "table-row", "tracked-changes", "annotation")
@@ -324,7 +275,7 @@ def read_xlsx(source: Source) -> Iterator[ReadResult | Remark]:
     Sheets whose columns differ from the first sheet's are left out, with a remark. Raises InputError if the
     file is broken.
     """
-    with _open(source, "xl/workbook.xml") as (archive, file):
+    with open_parts(source, "xl/workbook.xml") as (archive, file):
         archive.spend_all()
         try:
             with warnings.catch_warnings():

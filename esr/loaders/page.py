@@ -10,7 +10,7 @@ import html
 import io
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from itertools import islice
 from types import SimpleNamespace
 from typing import Any
@@ -74,13 +74,15 @@ _NO_TEXT = "the page contains no text of an article: leave it out"
 )
 def _read_file(source: Source) -> Iterator[ReadResult]:
     """The record of the page, or the problem with it. An export of a press database has several."""
-    from esr.loaders import press_databases  # imported late: its formats are registered last
+    from esr.loaders import europresse, press_databases  # imported late: its formats are registered last
 
     data = source.stream.read(MAX_PAGE_BYTES + 1)
     try:
-        if len(data) <= MAX_PAGE_BYTES and (articles := press_databases.read_page(source, data, _parse)):
-            yield from articles
-            return
+        if len(data) <= MAX_PAGE_BYTES:
+            readers = europresse.read_page, press_databases.read_page
+            if articles := next(filter(None, (read(source, data, _parse) for read in readers)), None):
+                yield from articles
+                return
         fields = extract_article(data)
     except NoArticle as error:
         yield Malformed(source.name, str(error))
@@ -99,6 +101,7 @@ def extract_article(data: bytes, url: str | None = None) -> dict[str, Any]:
     if len(data) > MAX_PAGE_BYTES:
         raise NoArticle(f"the page is longer than {MAX_PAGE_BYTES // 2**20} MiB: leave it out")
     _silence_libraries()
+    dates = {"extensive_search": False, "original_date": True}
     try:
         tree = _parse(data)
         if tree is None:
@@ -106,6 +109,10 @@ def extract_article(data: bytes, url: str | None = None) -> dict[str, Any]:
         if next(islice(tree.iter(), _MAX_ELEMENTS, None), None) is not None:
             raise NoArticle(f"the page has more than {_MAX_ELEMENTS:,} elements: leave it out")
         stated = _choose_object(tree)
+        _remove_stated_texts(tree)
+        names, account = list(_find_site_names(tree)), _find_account(tree)
+        page_title = " ".join("".join(tree.xpath("string(//head/title)")).split())
+        headings = {_fold("".join(heading.itertext())) for heading in tree.iter("h1")}
         _remove_hidden(tree)
         _remove_links(tree)
         article = trafilatura.bare_extraction(
@@ -113,7 +120,7 @@ def extract_article(data: bytes, url: str | None = None) -> dict[str, Any]:
             url=url,
             include_comments=False,
             with_metadata=True,
-            date_extraction_params={"extensive_search": False, "original_date": True},
+            date_extraction_params=dates,
         )
     except NoArticle:
         raise
@@ -121,25 +128,32 @@ def extract_article(data: bytes, url: str | None = None) -> dict[str, Any]:
     except Exception as error:
         raise NoArticle(f"the page cannot be read ({to_one_line(error) or type(error).__name__})") from None
     text = "" if article is None else _extract_text(article.body)
+    text = _choose_longer(text, stated.get("articleBody"))
     if not text:
         raise NoArticle(_NO_TEXT)
+    if article is None:
+        article = trafilatura.extract_metadata(tree, default_url=url, date_config=dates)
     sections = list(article.categories or [])
     tags = [tag for text in article.tags or [] for tag in read_list("keywords", text) or []]
     published = stated.get("datePublished")
     date = to_iso_date(published) if isinstance(published, str) else None
     date = date or to_iso_date(article.date or "")
     authors = list(_read_authors(stated)) or _without_dates(data, article.author or "")
+    source = _find_source(article, names, account)
     title = _clean(stated.get("headline")) or article.title
+    sites = {*names, *filter(None, (source, article.hostname))}
+    title = _remove_site(page_title if title in sites and page_title else title, sites, headings)
     return {
         "title": title,
         "date": date[:10] if date else None,
-        "source": _find_source(article),
+        "source": source,
         **({"author": "; ".join(authors)} if authors else {}),  # for --mapping source=author
         "authors": authors,
         "section": sections[0] if sections else None,
         "keywords": [*sections[1:], *tags],
         "url": url or article.url,
-        "language": _find_language(data),
+        "language": (language := _find_language(data)),
+        "page_language": language,  # which a template may have, so detection takes precedence
         "text": markup.remove_title(text, title or ""),
     }
 
@@ -249,11 +263,117 @@ def _own_texts(element: Any) -> Iterator[str]:
             yield from (node.tail or "").split()
 
 
-def _find_source(article: Any) -> str | None:
+# The text in the JSON-LD of a page. trafilatura would take it in place of the page's paragraphs.
+
+_TEXT_KEY = "articleBody"
+_LONGER = 1.2
+"""How many times the letters of the page's text the stated text must have to replace it."""
+
+
+def _remove_stated_texts(tree: Any) -> None:
+    """Remove the texts of articles from the JSON-LD of a page."""
+    for script in tree.iter("script"):
+        if script.get("type", "").strip().lower() == "application/ld+json" and _TEXT_KEY in (
+            script.text or ""
+        ):
+            try:
+                script.text = json.dumps(_without_text(json.loads(script.text)))
+            except (ValueError, RecursionError):
+                continue
+
+
+def _without_text(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_without_text(inner) for inner in value]
+    if isinstance(value, dict):
+        return {name: _without_text(inner) for name, inner in value.items() if name != _TEXT_KEY}
+    return value
+
+
+def _choose_longer(text: str, stated: Any) -> str:
+    """The text of the page, or the stated one if the page's is only a part of it."""
+    if not isinstance(stated, str):
+        return text
+    paragraphs = html_to_text(stated).replace("\r", "\n").split("\n")
+    other = _BREAK.join(line for paragraph in paragraphs for line in _clean_lines(paragraph))
+    is_longer = _count_alphanumeric(other) > _LONGER * _count_alphanumeric(text)
+    return other if is_longer else text
+
+
+def _count_alphanumeric(text: str) -> int:
+    return sum(map(str.isalnum, text))
+
+
+# The name of the site, and titles without it
+
+_MAX_NAME_WORDS = 8
+_SEPARATORS = (" | ", " - ", " \u2013 ", " \u2014 ", " :: ", " \u00b7 ", " \u2022 ", " \u00bb ", " \u00ab ")
+"""What pages have between the title of an article and the name of the site."""
+
+
+def _read_meta(tree: Any) -> dict[str, str]:
+    return {
+        (meta.get("property") or meta.get("name") or "").strip().lower(): meta.get("content") or ""
+        for meta in tree.iter("meta")
+    }
+
+
+def _find_account(tree: Any) -> str:
+    """The account of the site at a social network, which trafilatura takes for its name; "" without one."""
+    return _letters(_read_meta(tree).get("twitter:site", ""))
+
+
+def _find_site_names(tree: Any) -> Iterator[str]:
+    """The names of the site that a page states, the most reliable first."""
+    stated = _read_meta(tree)
+    for name in ("og:site_name", "application-name"):
+        yield from filter(_is_name, [" ".join(stated.get(name, "").split())])
+    for article in _find_linked_articles(tree):
+        publisher = article.get("publisher")
+        stated_name = publisher.get("name") if isinstance(publisher, dict) else publisher
+        if isinstance(stated_name, str):
+            yield from filter(_is_name, [" ".join(html.unescape(stated_name).split())])
+
+
+def _is_name(text: str) -> bool:
+    """Whether a text may be the name of a site, not an account, an address or a headline."""
+    is_address = "://" in text or text.startswith(("@", "#", "/"))
+    return bool(text) and not is_address and len(text.split()) <= _MAX_NAME_WORDS
+
+
+def _find_source(article: Any, names: list[str], account: str) -> str | None:
     """The name of the site, or else its host, without the port and the rest of the address."""
-    name: str | None = article.sitename or article.hostname
+    title = _fold(article.title or "")
+    found = article.sitename or ""
+    is_headline = title.startswith(_fold(found)) and found.count(" ") > 2
+    is_account = bool(account) and _letters(found) == account
+    sitename = found if _is_name(found) and not is_headline and not is_account else None
+    name: str | None = next((name for name in names if _fold(name) != title), None)
+    name = name or sitename or article.hostname
     host = _HOST.fullmatch(name or "")
     return host[1] if host else name
+
+
+def _remove_site(title: str | None, names: Set[str], headings: Set[str]) -> str | None:
+    """The title without the name of the site at one end.
+
+    A part of the title is the name if it is one of `names`, or if the rest is a heading of the page.
+    """
+    known = {_letters(name) for name in names} | {_letters(name.rpartition(".")[0]) for name in names}
+    for separator in _SEPARATORS:
+        for part in (str.rpartition, str.partition):
+            before, found, after = part(title or "", separator)
+            if not found:
+                continue
+            for rest, name in ((before, after), (after, before)):
+                is_name = _letters(name) in known - {""} or (_fold(rest) in headings and _is_name(name))
+                if rest.strip() and is_name:
+                    return _remove_site(rest.strip(), names, headings)
+    return title
+
+
+def _letters(name: str) -> str:
+    return "".join(filter(str.isalnum, name.lower().removeprefix("www.")))
 
 
 def _parse(data: bytes) -> Any:

@@ -491,6 +491,15 @@ def find_database(lines: Lines) -> Database | None:
     return next((database for database in DATABASES if database.is_export(head)), None)
 
 
+_RULE = compile_lazily(r"\s*_{20,}\s*")
+
+
+def find_export(lines: Lines) -> Database | None:
+    """The database whose export a mail is, also below a greeting and a list of contents, or None."""
+    first_rule = next((n for n, line in enumerate(lines) if _RULE.fullmatch(line)), 0)
+    return find_database(lines) or find_database(lines[first_rule:])
+
+
 _PAGE = compile_lazily(
     rb"\bFactiva\b|\d (?:of|de|von|van) \d+ DOCUMENT|\bEnd of Document\b|ProQuest document ID", re.I
 )

@@ -26,6 +26,13 @@ from esr.extras import require
 from esr.loaders import ir_datasets
 from esr.loaders.adapter import RecordAdapter
 from esr.loaders.confined_process import read_confined
+from esr.loaders.detection import (
+    describe_unknown,
+    detect_container,
+    detect_format,
+    detect_format_in_folder,
+    find_suffix,
+)
 from esr.loaders.encoding import decode_source
 from esr.loaders.fields import apply_constants, find_replaced
 from esr.loaders.files import (
@@ -43,6 +50,7 @@ from esr.loaders.files import (
     PeekedSource,
     detect_archive_type,
     display_name,
+    is_dangling,
     iterate_files,
     iterate_members,
     open_source,
@@ -65,113 +73,6 @@ from esr.loaders.format import (
 from esr.loaders.ids import IdCheck, NoIdPossible, choose_policy, make_id_path, make_requested_id
 from esr.text.document import Document, Located
 from esr.text.validate import InvalidDocument, build_document, to_fields
-
-_PICTURE = "is a picture: recognise its text first, for example with ocrmypdf"
-_PACKED = "is packed in a format that is not read: unpack it, or pack it with zip, gzip, bzip2 or Zstandard"
-_UNREAD = {
-    b"{\\rtf": "is RTF, which is not read: save it as DOCX, or export it as DOCX or text",
-    b"\xd0\xcf\x11\xe0": "is encrypted, or in the format of an older program: save it again as DOCX or XLSX",
-    b"\xff\xd8\xff": _PICTURE,
-    b"\x89PNG": _PICTURE,
-    b"II*\0": _PICTURE,
-    b"MM\0*": _PICTURE,
-    b"7z\xbc\xaf": _PACKED,
-    b"Rar!": _PACKED,
-    b"\xfd7zXZ": _PACKED,
-}
-"""Advice for files of unknown formats, by their first bytes."""
-
-
-def _describe_unknown(head: bytes) -> str:
-    advice = next((text for start, text in _UNREAD.items() if head.startswith(start)), None)
-    return advice or f"unknown format: name it with --format ({', '.join(FORMATS)})"
-
-
-def detect_format(file: PeekedSource) -> Format | None:
-    """The format by the file name's suffix, or by the first bytes if the suffix is not conclusive.
-
-    Formats of plug-ins are tried for suffixes that esr does not know, and for files that are in none of esr's
-    formats, so that most loads import no plug-in.
-    """
-    if _suffix(file) and not _find_by_suffix(file, FORMATS.own):
-        by_suffix = _find_by_suffix(file, FORMATS.of_plugins)
-        if by_suffix:
-            return next((format for format in by_suffix if _has_format(file, format)), by_suffix[0])
-    return _detect(file, FORMATS.own) or _detect(file, FORMATS.of_plugins)
-
-
-def _detect(file: PeekedSource, formats: Mapping[str, Format]) -> Format | None:
-    by_suffix = _find_by_suffix(file, formats)
-    if len(by_suffix) == 1 and not _is_ambiguous(by_suffix):
-        return by_suffix[0]
-    candidates = formats.values() if not by_suffix or _is_ambiguous(by_suffix) else by_suffix
-    by_head = next((format for format in candidates if _has_format(file, format)), None)
-    return by_head or next(iter(by_suffix), None)
-
-
-def _has_format(file: PeekedSource, format: Format) -> bool:
-    """Whether the file begins as files of the format do."""
-    try:
-        return format.sniff(file.head)
-    except Exception as error:
-        FORMATS.report_failure(format, error)
-        return False
-
-
-def detect_format_in_folder(file: PeekedSource, required: Format | None) -> Format | None:
-    """The same as `detect_format`, but None for files that are probably not sources.
-
-    If a format is required, only files in it are sources.
-    """
-    if required is None:
-        format = detect_format(file)
-        has_suffix = format is not None and _suffix(file) in format.suffixes
-        return None if format and format.often_incidental and not has_suffix else format
-    by_suffix = _find_by_suffix(file, FORMATS.own)
-    if required.name not in FORMATS.own:
-        has_suffix = _suffix(file) in required.suffixes and not by_suffix
-        return required if has_suffix or _has_format(file, required) else None
-    if required in by_suffix:
-        return required if len(by_suffix) == 1 or detect_format(file) is required else None
-    return required if (not by_suffix or _is_ambiguous(by_suffix)) and required.sniff(file.head) else None
-
-
-def detect_container(file: PeekedSource, required: Format | None) -> Format | None:
-    """The format of an archive that is read as one source, such as DOCX; None for all other files.
-
-    If a format is required, None for files in other formats.
-    """
-    if detect_archive_type(file) != "zip":
-        return None
-    if required:
-        return _detect_container(file, [required]) or (
-            required if required.is_container and not _suffix(file) else None
-        )
-    return _detect_container(file, FORMATS.own.values()) or _detect_container(
-        file, FORMATS.of_plugins.values()
-    )
-
-
-def _detect_container(file: PeekedSource, formats: Iterable[Format]) -> Format | None:
-    containers = [format for format in formats if format.is_container]
-    by_name = (format for format in containers if _suffix(file) in format.suffixes)
-    by_head = (format for format in containers if _has_format(file, format))
-    return next(chain(by_name, by_head), None)
-
-
-def _is_ambiguous(formats: list[Format]) -> bool:
-    """Whether the suffix is `.txt`, which Mailman's mail archives and other tools' SGML use too."""
-    return [format.name for format in formats] == ["text"]
-
-
-def _suffix(file: PeekedSource) -> str:
-    return PurePath(file.source.id_path).suffix.lower()
-
-
-def _find_by_suffix(file: PeekedSource, formats: Mapping[str, Format]) -> list[Format]:
-    suffix = _suffix(file)
-    return [format for format in formats.values() if suffix in format.suffixes]
-
 
 _MAX_ENDINGS = 100
 """Maximum number of distinct extensions of unknown files in one archive; others are counted with the last."""
@@ -236,8 +137,15 @@ class SourceReader:
             return
         for relative in iterate_files(path, on_error=on_error):
             below = relative.replace(os.sep, "/")
-            if self._options.files.accepts(below):
-                yield FoundFile(os.path.join(path, relative), below)
+            if not self._options.files.accepts(below):
+                continue
+            file_path = os.path.join(path, relative)
+            if is_dangling(file_path) and not self._options.is_strict:
+                self._remark(
+                    display_name(file_path), "are links that lead nowhere, and were left out", "files"
+                )
+            else:
+                yield FoundFile(file_path, below)
 
     def _read_folder(self, folder: str) -> Iterator[ReadResult]:
         is_empty = True
@@ -315,10 +223,17 @@ class SourceReader:
         if file.is_blank:
             raise InputError(name, "the file is empty")
         if format is None:
-            raise InputError(name, _describe_unknown(file.head))
+            raise InputError(name, describe_unknown(file.head))
         require(f"{name} (format {format.name})", *format.needs)
         is_empty = True
-        for result in self.read_source(format, file.source):
+        results = self.read_source(format, file.source)
+        if in_folder and format.any_names and find_suffix(file) not in format.suffixes:
+            documents = _expect_documents(results)
+            if documents is None:
+                self._add_unknown(_to_unknown(file.source), unknown)
+                return
+            results = documents
+        for result in results:
             is_empty = False
             yield result
         # Agencies deliver pictures with articles, so a file in a folder may have no document.
@@ -453,6 +368,33 @@ class SourceReader:
         )
         is_filtered = self._options.files != EVERYTHING
         return f"{name} that --include and --exclude let through" if is_filtered else name
+
+
+_MAX_HELD = 100
+"""Maximum number of malformed documents before the first document of a file whose format was guessed."""
+
+
+def _expect_documents(results: Iterator[ReadResult]) -> Iterator[ReadResult] | None:
+    """The results, or None if the file begins with other data and has no document.
+
+    JSON that is not a source is common in folders: notebooks, settings, the metadata of other programs.
+    """
+    held: list[ReadResult] = []
+    try:
+        for result in results:
+            held.append(result)
+            if _is_document(result) or len(held) > _MAX_HELD:
+                return chain(held, results)
+    except InputError:
+        pass
+    return None
+
+
+def _is_document(result: ReadResult) -> bool:
+    """Whether a result is a document, perhaps one that must not be loaded, and no other data."""
+    if isinstance(result, Record):
+        return any(result.fields.get(name) for name in ("title", "text", "sentences"))
+    return isinstance(result, Skipped)
 
 
 def _to_unknown(source: Source) -> UnknownFiles:

@@ -125,6 +125,7 @@ def _find_delimiter(layout: TableLayout, first: str) -> str:
     suffixes=(".csv", ".tsv", ".tab"),
     # Almost any text can be parsed as a table.
     sniff=lambda head: False,
+    has_no_signature=True,
     is_text=True,
     tabular=True,
     any_names=True,

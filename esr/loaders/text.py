@@ -22,6 +22,7 @@ _SHOWN_LINES = 100
     # Any file could be plain text, so it is never recognised by content.
     sniff=lambda head: False,
     is_text=True,
+    has_no_signature=True,
 )
 def read(source: Source) -> Iterator[Record | Remark]:
     """The record of the file, or none if it is blank. Raises InputError if it is not UTF-8.

@@ -386,7 +386,7 @@ def test_encrypted_and_old_documents_say_what_to_do(load_error):
         (b"\xd0\xcf\x11\xe0\xa1\xb1", "in the format of an older program: save it again as DOCX or XLSX"),
         (b"\xff\xd8\xff\xe0", "is a picture: recognise its text first"),
         (b"Rar!\x1a\x07", "is packed in a format that is not read: unpack it"),
-        (b"SQLite format 3", "unknown format: name it with --format"),
+        (b"\0\1\0\0Standard Jet DB", "unknown format: name it with --format"),
     ],
 )
 def test_files_that_are_not_read_say_what_to_do(load_error, head, advice):

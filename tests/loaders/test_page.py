@@ -7,7 +7,8 @@ import logging
 import pytest
 
 from esr.errors import InputError
-from esr.loaders import markup, read_documents
+from esr.loaders import ReadOptions, markup, read_documents
+from esr.loaders.adapter import LanguageDetector
 from esr.loaders.page import NoArticle, html_to_text
 from tests.loaders.conftest import texts
 from tests.support.samples import sample
@@ -468,3 +469,103 @@ def test_broken_data_of_a_page_do_not_stop_its_reading(load):
     odd = {**OWN, "author": [5, None, {"name": 7}, "https://news.example/jane"], "datePublished": 5}
     (page,) = load(article_page(linked(odd)), "html")
     assert (page.date, page.authors) == (None, ()) or page.date == "2024-02-01"
+
+
+# Titles, sources, languages and texts that a page states
+
+
+BODY = "<p>The ferry sails again after repairs of two weeks.</p><p>Two hundred people were aboard it.</p>" * 3
+
+
+def page_of(head: str, heading: str = "", text: str = BODY, lang: str = "en") -> str:
+    return f'<html lang="{lang}"><head>{head}</head><body><article>{heading}{text}</article></body></html>'
+
+
+@pytest.mark.parametrize(
+    ("head", "heading"),
+    [
+        ('<title>Ferry back | The Example</title><meta property="og:site_name" content="The Example">', ""),
+        ('<title>The Example - Ferry back</title><meta property="og:site_name" content="The Example">', ""),
+        ("<title>Ferry back \u2013 Example Online</title>", "<h1>Ferry back</h1>"),
+        (
+            "<title>Ferry back | Coast | The Example</title>"
+            '<meta property="og:site_name" content="The Example">',
+            "<h1>Ferry back</h1>",
+        ),
+        (
+            '<meta property="og:title" content="Ferry back - example.org">'
+            '<link rel="canonical" href="https://www.example.org/a">',
+            "",
+        ),
+    ],
+)
+def test_a_title_does_not_have_the_name_of_the_site(load, head, heading):
+    assert load(page_of(head, heading), "html")[0].title == "Ferry back"
+
+
+@pytest.mark.parametrize("title", ["Ferry - back in service", "Spider-Man | a review"])
+def test_a_title_with_a_dash_of_its_own_stays(load, title):
+    head = f'<title>{title}</title><meta property="og:site_name" content="The Example">'
+    assert load(page_of(head, f"<h1>{title}</h1>"), "html")[0].title == title
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        '<meta name="twitter:site" content="@example"><meta property="og:site_name" content="The Example">',
+        '<meta property="og:site_name" content="https://www.facebook.com/example">'
+        '<script type="application/ld+json">{"@type": "NewsArticle", "headline": "Ferry back",'
+        ' "publisher": {"name": "The Example"}}</script>',
+        '<meta property="og:site_name" content="The Example"><title>Ferry back | Nine ways to sail</title>',
+    ],
+)
+def test_the_source_is_the_name_of_the_site_and_no_account_or_headline(load, head):
+    assert load(page_of(f"<title>Ferry back</title>{head}"), "html")[0].source == "The Example"
+
+
+def test_an_account_without_a_name_gives_way_to_the_host(load):
+    head = (
+        '<meta name="twitter:site" content="@example"><link rel="canonical" href="https://www.example.org/a">'
+    )
+    assert load(page_of(f"<title>Ferry back</title>{head}"), "html")[0].source == "example.org"
+
+
+STATED = " ".join(
+    f"In week {number} the ferry sailed to another island of the fjord." for number in range(40)
+)
+
+
+def test_a_text_that_the_page_only_states_is_read_whole(load):
+    script = json.dumps({"@type": "NewsArticle", "headline": "Ferry back", "articleBody": STATED})
+    head = f'<title>Ferry back</title><script type="application/ld+json">{script}</script>'
+    (page,) = load(page_of(head, text=f"<p>{STATED[: len(STATED) // 2]}</p>"), "html")
+    assert " ".join(texts(page)) == STATED
+
+
+def test_a_stated_text_that_is_cut_does_not_replace_the_text_of_the_page(load):
+    script = json.dumps({"@type": "NewsArticle", "headline": "Ferry back", "articleBody": STATED[:400]})
+    head = f'<title>Ferry back</title><script type="application/ld+json">{script}</script>'
+    whole = "".join(f"<p>{sentence}.</p>" for sentence in STATED.split(". "))
+    (page,) = load(page_of(head, text=whole), "html")
+    assert len(texts(page)) == 40
+
+
+FRENCH = "<p>Le ferry navigue de nouveau apr\u00e8s deux semaines de r\u00e9parations dans le port.</p>" * 5
+
+
+@pytest.mark.parametrize(
+    ("text", "lang", "language"),
+    [(FRENCH, "en", "fr"), (FRENCH, "en-US", "fr"), (BODY, "en-GB", "en-GB"), (FRENCH, "fr-CA", "fr-CA")],
+)
+def test_the_english_of_a_template_gives_way_to_a_detected_language(tmp_path, text, lang, language):
+    (tmp_path / "a.html").write_text(page_of("<title>Ferry</title>", text=text, lang=lang), "utf-8")
+    options = ReadOptions(build=LanguageDetector().build_document)
+    (found,) = read_documents([str(tmp_path)], options=options)
+    assert found.document.language == language
+
+
+def test_a_declared_language_of_other_formats_stays(tmp_path):
+    text = "Le ferry navigue de nouveau apr\u00e8s deux semaines de r\u00e9parations dans le port."
+    (tmp_path / "a.jsonl").write_text(json.dumps({"id": "a", "language": "en", "text": text}), "utf-8")
+    (found,) = read_documents([str(tmp_path)], options=ReadOptions(build=LanguageDetector().build_document))
+    assert found.document.language == "en"

@@ -310,24 +310,56 @@ def test_a_file_that_cannot_be_read_is_rejected(folder, monkeypatch):
     assert load_error(path) == f"{path}/: cannot be read: Permission denied"
 
 
-def test_a_dangling_link_in_a_folder_is_rejected(folder, tmp_path):
+@pytest.mark.parametrize("target", ["gone", "b.jsonl"], ids=["dangling", "to itself"])
+def test_a_link_that_leads_nowhere_is_left_out_with_a_remark(folder, tmp_path, target):
     path = folder(**{"a.jsonl": JSONL})
-    os.symlink(tmp_path / "gone", tmp_path / "b.jsonl")
-    assert load_error(path) == f"{path}/b.jsonl: cannot be read: No such file or directory"
+    os.symlink(tmp_path / target, tmp_path / "b.jsonl")
+    remarks = []
+    found = list(read_documents([str(path)], options=ReadOptions(on_remark=remarks.append)))
+    assert len(found) == len(list(read_documents([f"{path}/a.jsonl"])))
+    assert [(remark.where, remark.unit) for remark in remarks] == [(f"{path}/b.jsonl", "files")]
+    with pytest.raises(InputError, match=r"b\.jsonl: cannot be read"):
+        list(read_documents([str(path)], options=ReadOptions(is_strict=True)))
 
 
-def test_a_link_to_itself_in_a_folder_is_rejected(folder, tmp_path):
-    path = folder(**{"a.jsonl": JSONL})
-    os.symlink(tmp_path / "b.jsonl", tmp_path / "b.jsonl")
-    assert load_error(path) == f"{path}/b.jsonl: cannot be read: Too many levels of symbolic links"
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("analysis.ipynb", b'{"cells": [{"cell_type": "markdown", "source": ["x"]}], "nbformat": 4}'),
+        ("meta.info", b"[info]\nname = x\n"),
+        ("state", b'{"version": 3}\n{"version": 4}\n'),
+    ],
+)
+def test_json_that_is_no_source_does_not_stop_a_folder(folder, name, data):
+    path = folder(**{"a.jsonl": JSONL, name: data})
+    unknown = []
+    found = list(read_documents([str(path)], options=ReadOptions(on_unknown_files=unknown.append)))
+    assert found and [files.where for files in unknown] == [f"{path}/{name}"]
+    with pytest.raises(InputError):
+        list(read_documents([f"{path}/{name}"]))
 
 
-def test_a_name_that_is_not_utf8_can_still_be_printed(tmp_path):
+def test_documents_in_a_file_of_any_name_are_still_read(folder):
+    path = folder(**{"export.dump": b'[{"x": 1}, {"id": "b", "text": "A ferry."}]'})
+    bad = []
+    assert list(read_documents([str(path)], options=ReadOptions(on_malformed=bad.append)))
+    assert len(bad) == 1
+
+
+@pytest.mark.parametrize("name", ["51060", "sci.space.1", "README"])
+def test_text_is_read_from_files_without_an_ending_if_it_is_named(folder, name):
+    path = folder(
+        **{name: b"A title\nA ferry sails.\n", "b.jpg": b"\xff\xd8\xff\0", "c": b"\0\1\2", "d": JSONL}
+    )
+    (found,) = read_documents([str(path)], "text")
+    assert found.where == f"{path}/{name}"
+
+
+def test_a_name_that_is_not_utf8_gives_an_id_as_in_addresses(tmp_path):
     os.mkdir(tmp_path / "sub")
     (tmp_path / "sub" / os.fsdecode(b"caf\xe9.txt")).write_bytes(TEXT)
-    message = load_error(str(tmp_path))
-    assert message.isprintable() and message.encode()
-    assert "caf\\udce9.txt: id contains '\\udce9'" in message
+    (found,) = read_documents([str(tmp_path)])
+    assert found.document.id.endswith("sub/caf%E9") and found.where.isprintable()
 
 
 def test_files_are_opened_one_after_the_other_and_closed(folder, monkeypatch):
@@ -574,3 +606,17 @@ def test_an_invalid_document_is_not_counted():
     with pytest.raises(InvalidDocument, match="date"):
         detector.build_document({"id": "a", "text": TEXTS["de"], "date": "soon"})
     assert detector.detected.total() == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "decoded"),
+    [
+        (r"It\u2019s here", "It\u2019s here"),
+        (r"\ud83d\ude00", "\U0001f600"),
+        (r"\ud83d alone", r"\ud83d alone"),
+        (r"C:\users", r"C:\users"),
+        (r"\u0000", r"\u0000"),
+    ],
+)
+def test_literal_escapes_of_characters_in_tables_are_decoded(text, decoded):
+    assert decode(text) == decoded

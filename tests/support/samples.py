@@ -10,9 +10,11 @@ import gzip
 import io
 import json
 import random
+import sqlite3
 import tarfile
 import zipfile
 from collections.abc import Callable
+from contextlib import closing
 from datetime import UTC, date, datetime
 from functools import cache
 from pathlib import Path
@@ -26,6 +28,7 @@ FILES = {
     "csv": "table.csv",
     "eml": "message.eml",
     "factiva": "factiva.txt",
+    "factivaxml": "factiva.xml",
     "feed": "rss.xml",
     "html": "page.html",
     "json": "news.json",
@@ -53,6 +56,8 @@ TOKENS = {
              b"&x;"],
     "csv": [b'"', b",", b"\r\n", b'""', b"\t", b";"],
     "docx": _ZIP_TOKENS,
+    "epub": _ZIP_TOKENS,
+    "factivaxml": [b"<article>", b"</article>", b"<paragraph>", b"<accessionNo/>", b"<date>x</date>", b"&x;"],
     "eml": [b"Content-Type: multipart/mixed\n", b"=?x?q?=80?=", b"--cut--\n", b"charset=utf-7", b"\n\n",
             b"From: \n"],
     "factiva": [b"HD  x\n", b"PD  x\n", b"TD\n", b"LP\n", b"AN  Document NPOST00020240116ek1g00001\n",
@@ -80,6 +85,7 @@ TOKENS = {
     "proquest": [b"_" * 60 + b"\n", b"Full text: ", b"ProQuest document ID: \n", b"Title: \n",
                  b"Publication date: x\n"],
     "reuters": [b"<REUTERS NEWID=", b"</REUTERS>", b"<BODY>", b"&#3;", b"<DATE>", b"\x1f", b'NEWID="">'],
+    "sqlite": [b"SQLite format 3\x00", b"CREATE TABLE", b"\xff\xff\xff\xff", b"\x00" * 8, b"\x0d\x00"],
     "srt": [b"-->", b"\n\n", b"1\n00:00:01,000 --> 00:00:03,000\n", b"<v x>", b"{\\an8}", b"99999:99:99,999"],
     "tei": [b"<u>", b"</u>", b"<teiHeader>", b"<p>", b"<note>", b'<lb break="no"/>', b"<w>", b"&x;",
             b"<TEI>"],
@@ -96,7 +102,9 @@ ENDING = (
     *(
         "alto",
         "docx",
+        "epub",
         "factiva",
+        "factivaxml",
         "feed",
         "json",
         "jsonl",
@@ -107,7 +115,7 @@ ENDING = (
         "odt",
         "parquet",
     ),
-    *("pdf", "reuters", "trec", "warc", "xlsx"),
+    *("pdf", "reuters", "sqlite", "trec", "warc", "xlsx"),
 )
 
 
@@ -249,7 +257,68 @@ def _saved(save: Callable[[io.BytesIO], object]) -> bytes:
     return out.getvalue()
 
 
+def _epub() -> bytes:
+    """A book in the layout of EPUB 3: a page of contents and two chapters."""
+    chapters = {
+        "one": (
+            "Ferry back in service",
+            "<p>The ferry sails again.</p><p>Two hundred people were aboard.</p>",
+        ),
+        "two": ("The harbour", "<p>It stays closed&nbsp;until May.</p><p>So says the town.</p>"),
+    }
+    page = (
+        '<?xml version="1.0" encoding="utf-8"?><!DOCTYPE html><html xmlns="http://www.w3.org/1999/xhtml">'
+        "<head><title>{title}</title></head><body><h1>{title}</h1>{text}</body></html>"
+    )
+    items = "".join(
+        f'<item id="{name}" href="text/{name}.xhtml" media-type="application/xhtml+xml"/>'
+        for name in chapters
+    )
+    package = (
+        '<?xml version="1.0"?>'
+        '<package xmlns="http://www.idpf.org/2007/opf" version="3.0" unique-identifier="u">'
+        '<metadata xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:identifier id="u">urn:x</dc:identifier>'
+        "<dc:title>Northern Wire</dc:title><dc:creator>Jane Doe</dc:creator><dc:date>2024-01-15</dc:date>"
+        '<dc:language>en</dc:language></metadata><manifest><item id="nav" href="nav.xhtml" properties="nav" '
+        f'media-type="application/xhtml+xml"/>{items}</manifest><spine><itemref idref="nav"/>'
+        '<itemref idref="two"/><itemref idref="one"/></spine></package>'
+    )
+    container = (
+        '<?xml version="1.0"?>'
+        '<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container" version="1.0">'
+        '<rootfiles><rootfile full-path="OEBPS/content.opf" media-type="application/oebps-package+xml"/>'
+        "</rootfiles></container>"
+    )
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as book:
+        book.writestr("mimetype", "application/epub+zip", zipfile.ZIP_STORED)
+        book.writestr("META-INF/container.xml", container)
+        book.writestr("OEBPS/content.opf", package)
+        book.writestr("OEBPS/nav.xhtml", page.format(title="Contents", text="<nav><p>One, two.</p></nav>"))
+        for name, (title, text) in chapters.items():
+            book.writestr(f"OEBPS/text/{name}.xhtml", page.format(title=title, text=text))
+    return out.getvalue()
+
+
+def _sqlite() -> bytes:
+    """A database as a news reader keeps one, with a table of texts and one without."""
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.execute("CREATE TABLE articles (id TEXT PRIMARY KEY, headline TEXT, date TEXT, body TEXT)")
+        database.execute("CREATE TABLE settings (name TEXT, value TEXT)")
+        database.executemany(
+            "INSERT INTO articles VALUES (?, ?, ?, ?)",
+            [
+                ("s1", "Ferry back in service", "2024-01-15", "The ferry sails again. It was full."),
+                ("s2", None, None, "The harbour stays closed."),
+            ],
+        )
+        database.execute("INSERT INTO settings VALUES ('theme', 'dark')")
+        database.commit()
+        return database.serialize()
+
+
 WRITTEN = {"docx": _docx, "odt": _odt, "parquet": _parquet, "pdf": _pdf, "xlsx": _xlsx}
+WRITTEN |= {"epub": _epub, "sqlite": _sqlite}
 assert set(TOKENS) == set(FORMATS) == {*FILES, *WRITTEN}, "a format has no sample"
 
 
