@@ -55,7 +55,10 @@ export function build(request, counts, { occurrences, longest, terms }, options 
   const { mu, collection: [level, slope] } = request.body.query.script_score.script.params;
   const least = Math.min(...(mu ? [mu / (longest + mu), 1] : [0]).map((beta) => level + slope * beta));
   const slots = { $clauses: clauses, $filter: filterClauses(filters), $query: query, $k: k };
-  return fill(request.body, { ...slots, $offset: Math.max(0, -query * Math.log(least)) });
+  const body = fill(request.body, { ...slots, $offset: Math.max(0, -query * Math.log(least)) });
+  // A sentence without a term is no candidate, which templates that an older esr has stored do not say.
+  body.query.script_score.query.bool.must_not ??= [{ range: { length: { lt: 1 } } }];
+  return body;
 }
 
 /** What to add to `_score` so that it is the score of `esr search`. */

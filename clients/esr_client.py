@@ -122,7 +122,12 @@ def build(
         "$k": k,
     }
     body: dict[str, Any] = _fill(request["body"], {**slots, "$offset": max(0.0, -query * math.log(least))})
+    # A sentence without a term is no candidate, which templates that an older esr has stored do not say.
+    body["query"]["script_score"]["query"]["bool"].setdefault("must_not", _WITHOUT_TERM)
     return body
+
+
+_WITHOUT_TERM = [{"range": {"length": {"lt": 1}}}]
 
 
 def score_shift(body: Mapping[str, Any]) -> float:

@@ -52,6 +52,8 @@ _MARKED_FIELD: dict[FieldName, str] = {
 }
 WORDS_FIELD: dict[TextField, str] = {"sentence": "text.words", "title": "title.words"}
 """The indexed field of written words with their positions."""
+WITHOUT_TERM: Mapping[str, Any] = {"range": {"length": {"lt": 1}}}
+"""Matches the sentences without any term."""
 _WRITTEN = {"type": "text", "norms": False, "index_options": "freqs", "analyzer": "whitespace"}
 
 

@@ -17,7 +17,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from esr.elastic.cluster import Cluster
-from esr.elastic.documents import WORDS_FIELD, language_query
+from esr.elastic.documents import WITHOUT_TERM, WORDS_FIELD, language_query
 from esr.elastic.requests import ask, hits_of, msearch_dfs, read_buckets, search, total_of
 from esr.errors import EsrError, UsageError
 from esr.plans.plan import (
@@ -40,6 +40,7 @@ def read_collection_statistics(
     """The statistics of all documents, or of those that match a query. Their sentences match it too."""
     of_sentences: dict[str, Any] = {name: {"sum": {"field": name}} for name in _SENTENCE_SUMS}
     of_sentences["longest"] = {"max": {"field": "length"}}
+    of_sentences["termless"] = {"filter": WITHOUT_TERM}
     of_documents = {name: {"sum": {"field": name}} for name in _DOCUMENT_SUMS}
     totals = {"size": 0, "track_total_hits": True, **({} if query is None else {"query": query})}
     sentences, documents = msearch_dfs(
@@ -62,6 +63,7 @@ def read_collection_statistics(
         weighted_document_length=value(sentences, "document_length"),
         document_terms=value(documents, "terms"),
         longest_sentence=value(sentences, "longest"),
+        termless_sentences=sentences["aggregations"]["termless"]["doc_count"],
     )
 
 

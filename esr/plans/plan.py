@@ -32,6 +32,7 @@ CANDIDATES: dict[CandidateRule, str] = {
     "context": "sentences with a query term in themselves or in their context",
     "all": "every sentence",
 }
+"""The candidate rules. Under each, a sentence without any term is no candidate (`Plan.needs_term`)."""
 
 
 DAY = "day"
@@ -146,7 +147,8 @@ class Plan(Struct, frozen=True):
     """A query as engines execute it. Terms are distinct and all occur in the collection.
 
     `context` is the field that the candidate rule "context" examines besides the sentence. Candidates are the
-    sentences that are selected by the rule and satisfy the `condition`.
+    sentences that are selected by the rule, satisfy the `condition` and, if the plan `needs_term`, contain a
+    term.
     """
 
     terms: tuple[PlanTerm, ...]
@@ -171,6 +173,14 @@ class Plan(Struct, frozen=True):
             ),
             "condition": None if self.condition is None else _describe(self.condition),
         }
+
+    @property
+    def needs_term(self) -> bool:
+        """Whether a candidate needs a term, of the query or not.
+
+        Only a plan that has nothing to rank by needs none: its condition alone decides.
+        """
+        return bool(self.terms or self.static_scores)
 
     @property
     def candidate_terms(self) -> tuple[str, ...]:
@@ -208,6 +218,7 @@ class CollectionStatistics(Struct, frozen=True):
     Source: docs/formulas.md, section 0. `occurrences` is the length of the collection: the sum of all
     sentence lengths. `document_length` and `surrounding_length` are sums over documents and over sentences.
     `document_terms` is the sum over documents of their numbers of distinct terms, which normalizes df.
+    `termless_sentences` counts the sentences without a term.
     `bounds` holds, for static scores of a plan, the least and the greatest value of their columns for which
     their forms are defined, if the engine needs them. Static scores without such values are left out.
     """
@@ -220,6 +231,7 @@ class CollectionStatistics(Struct, frozen=True):
     weighted_document_length: int = 0
     document_terms: int = 0
     longest_sentence: int = 0
+    termless_sentences: int = 0
     bounds: Mapping[StaticScore, tuple[float, float]] = field(default_factory=dict)
 
     def background(self, term: TermStatistics) -> float:

@@ -97,7 +97,7 @@ def add_nearest(
     """Add the nearest sentences to the best hits of the plan, `depth` of each; the other hits stay below.
 
     The nearest sentences satisfy the plan's condition and the filters, but need none of its terms. They do
-    not depend on the number of hits. Sentences without a score by the plan are left out.
+    not depend on the number of hits. Sentences without a term, or without a score by the plan, are left out.
     """
     hits = LazyHits.of(result.hits)
     best = hits.head(reranker.depth)
@@ -109,6 +109,8 @@ def add_nearest(
     columns = [static_score.column for static_score in plan.static_scores]
     evidence = index.evidence([term.term for term in plan.terms], new.ids, columns, new.ordinals.tolist())
     scores = score_nearest(plan, evidence)
+    if plan.needs_term:
+        scores = np.where(evidence.lengths["sentence"] > 0, scores, np.nan)
     is_new = np.isfinite(scores) & ~is_candidate(plan, evidence)
     scored = np.flatnonzero(np.isfinite(scores))
     new = new.at(scored, scores[scored])
@@ -126,12 +128,14 @@ def score_nearest(plan: Plan, evidence: Evidence) -> Array:
 
 def is_candidate(plan: Plan, evidence: Evidence) -> npt.NDArray[np.bool_]:
     """Which sentences are candidates by the plan's rule, of shape (n,). They must satisfy its condition."""
+    lengths = evidence.lengths["sentence"]
+    has_term = lengths > 0 if plan.needs_term else np.ones(len(lengths), bool)
     if plan.candidates == "all":
-        return np.ones(len(evidence.lengths["sentence"]), bool)
+        return has_term
     terms = set(plan.candidate_terms)
     rows = [row for row, term in enumerate(plan.terms) if term.term in terms]
     counts = evidence.counts["sentence" if plan.candidates == "matching" else plan.context]
-    return np.asarray(counts[rows].sum(axis=0) > 0)
+    return np.asarray(has_term & (counts[rows].sum(axis=0) > 0))
 
 
 class Answer(Struct, frozen=True):

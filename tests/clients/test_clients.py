@@ -203,6 +203,13 @@ def test_a_client_makes_the_request_of_esr_query(where: str, ask: Ask, words: st
     assert without_zeros(request) == without_zeros(esr_query(where, words, "--literal", "-k3"))
 
 
+def test_a_template_of_an_older_esr_ranks_no_sentence_without_a_term_either(where: str, ask: Ask) -> None:
+    template = esr_query(where, "--as", "slots")
+    assert template["body"]["query"]["script_score"]["query"]["bool"].pop("must_not")
+    (request,) = ask(where, ["relief"], printed=True, request=template, options={"k": 3})
+    assert without_zeros(request) == without_zeros(esr_query(where, "relief", "--literal", "-k3"))
+
+
 def test_an_index_stores_what_esr_query_prints_as_slots(where: str) -> None:
     with closing(Cluster(where)) as cluster:
         template = cluster.dialect.search(resources.load_json("requests/default.json"))

@@ -3,6 +3,7 @@
 It is slow and looks at every sentence in turn. The functions name the formulas that they compute, of
 docs/formulas.md, A.1-A.12, B.2. What the formulas leave open:
 
+- A sentence without any term is no candidate, unless there is nothing to rank by.
 - A title's terms count in its document's context and in df, not in cf, sf, N or the average sentence.
 - A query term is seen if a sentence or a title holds it. In titles only, its cf is taken as 1.
 - `both` gives the document the share that a lone context has, and the surrounding `nu` beside it.
@@ -91,6 +92,8 @@ class Reference:
         rule = candidates or ("context" if CONTEXTS[model] else "matching")
         found = []
         for number, place in enumerate(self.places):
+            if (counts or priors) and not place.s:
+                continue  # there is something to rank by, and a sentence without a term is no candidate
             if not self._chosen(rule, context, place, counts):
                 continue
             score = self.score(place, counts, len(query), model, context, p)

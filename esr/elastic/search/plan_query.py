@@ -25,7 +25,7 @@ from typing import Any, Literal, NamedTuple
 
 from msgspec.structs import asdict
 
-from esr.elastic.documents import INDEXED_FIELD, WORDS_FIELD, indexed_field, quotes_clause
+from esr.elastic.documents import INDEXED_FIELD, WITHOUT_TERM, WORDS_FIELD, indexed_field, quotes_clause
 from esr.elastic.impacts import EMPTY, GREATEST_LENGTH, IMPACT_BOOST, IMPACTS_FIELD, MAXIMA_FIELD, Slack
 from esr.elastic.statistics import GREATEST_OFFSET, GREATEST_SCORE, exclusive_minimum, static_bounds
 from esr.elastic.vocabulary import ALL_KEYS, attribute_field
@@ -168,7 +168,18 @@ def document_query(condition: Condition) -> Query | None:
 
 def candidate_query(plan: Plan, filters: Filters) -> Query:
     """Matches the candidates of a plan."""
-    return {"bool": {"filter": [rule_clause(plan), *filter_clauses(filters), *condition_clauses(plan)]}}
+    clauses = [rule_clause(plan), *filter_clauses(filters), *condition_clauses(plan)]
+    return {"bool": {"filter": clauses, **_exclude_termless(plan)}}
+
+
+def _exclude_termless(plan: Plan, collection: CollectionStatistics | None = None) -> Query:
+    """The part of a `bool` query that excludes sentences without a term, if the plan needs one.
+
+    It is not among the filters, which other applications replace by theirs. Of a `collection` without such
+    sentences, none is excluded: that would be checked for each candidate.
+    """
+    has_none = plan.candidates == "matching" or (collection is not None and not collection.termless_sentences)
+    return {} if has_none or not plan.needs_term else {"must_not": [WITHOUT_TERM]}
 
 
 def scored_candidate_query(plan: Plan, filters: Filters) -> Query:
@@ -178,11 +189,11 @@ def scored_candidate_query(plan: Plan, filters: Filters) -> Query:
     return query
 
 
-def has_document_level_candidates(plan: Plan, filters: Filters) -> bool:
+def has_document_level_candidates(plan: Plan, collection: CollectionStatistics, filters: Filters) -> bool:
     """Whether in each document either all sentences or none are candidates with a score."""
     by_document = plan.candidates == "all" or (plan.candidates == "context" and plan.context == "document")
     is_any_left_out = filters.entities or plan.condition is not None or required_value_clauses(plan)
-    return by_document and not is_any_left_out
+    return by_document and not is_any_left_out and not _exclude_termless(plan, collection)
 
 
 def document_rule_clause(plan: Plan) -> Query:
@@ -308,6 +319,7 @@ def score_query(
         minimum = 0
         filter.append(rule_clause(plan))
     query: Query = {"bool": {"should": clauses, "minimum_should_match": minimum, "filter": filter}}
+    query["bool"] |= _exclude_termless(plan, collection if is_own else None)
     offset = _offset(plan, collection)
     transform = plan.transform
     params: dict[str, Any] = {"query": 0, "mu": 0, "collection": [1, 0]}

@@ -170,7 +170,7 @@ def count_request(search: Search) -> dict[str, Any]:
     """The request that counts the candidates (`read_count`)."""
     plan, filters = search.plan, search.filters
     request: dict[str, Any] = {"index": search.cluster.alias, "size": 0, "track_total_hits": True}
-    if has_document_level_candidates(plan, filters):
+    if has_document_level_candidates(plan, search.collection, filters):
         query = {"bool": {"filter": [document_rule_clause(plan), *filter_clauses(filters, of="documents")]}}
         request |= {"index": search.cluster.documents_alias, "query": query, "track_total_hits": False}
         return request | {"aggs": {_TOTAL: {"sum": {"field": "size"}}}}

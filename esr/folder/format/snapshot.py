@@ -252,6 +252,7 @@ def _collection_statistics(segment: Segment, documents: Mask | None = None) -> C
         weighted_document_length=total(sizes * document_length),
         document_terms=document_terms,
         longest_sentence=int(length.max(initial=0)),
+        termless_sentences=int(np.count_nonzero(length == 0)),
     )
 
 

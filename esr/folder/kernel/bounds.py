@@ -35,7 +35,7 @@ from esr.folder.kernel.numba_support import (
     uncounted,
     view_ranges,
 )
-from esr.folder.kernel.score import field_worth, reads_surrounding
+from esr.folder.kernel.score import field_worth, has_bit, reads_surrounding
 
 BUCKETS, SAMPLE = 256, 4096
 """Number of buckets, and minimum number of sampled bounds, for the estimate of a threshold."""
@@ -118,7 +118,8 @@ def bound_documents(rule, transform, terms, commit, static_scores, filters, scra
     bounds, marks, keys, documents = scratch.bounds, scratch.reached, scratch.keys, scratch.documents
     high, low, margin = transform.high, transform.low, rule.margin
     rising, falling = terms.termless.positive_weight, terms.termless.negative_weight
-    sizes, records, mask, allowed = commit.sizes, commit.documents, filters.documents, filters.sentences
+    sizes = commit.filled_sizes if rule.needs_term else commit.sizes
+    records, mask, allowed = commit.documents, filters.documents, filters.sentences
     upper_bounds, scores = static_scores.upper_bounds, static_scores.scores
     sentences, size, lowest, highest = 0, 0, np.inf, -np.inf
     has_mask = len(mask) > 0 or len(allowed) > 0
@@ -143,11 +144,13 @@ def bound_documents(rule, transform, terms, commit, static_scores, filters, scra
         if not has_candidates:
             continue
         if rule.candidates == DOCUMENT_LEVEL:
-            sentences += sizes[d]
             if static_scores.has_gaps or len(allowed):
-                for s in range(records[d].first, records[d].first + sizes[d]):
+                for s in range(records[d].first, records[d].first + records[d].size):
                     is_out = len(allowed) > 0 and not allowed[s]
-                    sentences -= is_out or (static_scores.has_gaps and scores[s] == NO_VALUE)
+                    is_out |= rule.needs_term and not has_bit(commit.filled, s)
+                    sentences += not (is_out or (static_scores.has_gaps and scores[s] == NO_VALUE))
+            else:
+                sentences += sizes[d]
         if rising > 0:
             bound += rising * high[d]
         if falling < 0:

@@ -89,13 +89,15 @@ EVIDENCE_SENTENCE, EVIDENCE_SURROUNDING, EVIDENCE_DOCUMENT, EVIDENCE_COLLECTION 
 class Rule(NamedTuple):
     """The number of hits and the candidate rule of a search.
 
-    `all_documents`: documents without any term have candidates too. `margin`: upper bound of the difference
-    that rounding makes between values of the kernel and scores.
+    `all_documents`: documents without any term have candidates too. `needs_term`: sentences without a term
+    are no candidates. `margin`: upper bound of the difference that rounding makes between values of the
+    kernel and scores.
     """
 
     k: int
     candidates: int
     all_documents: bool
+    needs_term: bool
     margin: float
 
 
@@ -147,15 +149,18 @@ class Terms(NamedTuple):
 class Commit(NamedTuple):
     """A commit: each SEGMENT (G,), the first document of each (G + 1,), and each DOCUMENT (D,).
 
-    `sizes` (D,) repeats the documents' numbers of sentences, which are often read alone. `begins` is a bit
-    set of the first sentences of documents.
+    `sizes` (D,) repeats the documents' numbers of sentences, which are often read alone. `filled_sizes` (D,)
+    are their numbers of sentences with a term. `begins` is a bit set of the first sentences of documents,
+    `filled` one of the sentences with a term.
     """
 
     segments: Records
     document_bases: Longs
     documents: Records
     sizes: Ints
+    filled_sizes: Ints
     begins: Words
+    filled: Words
 
 
 class StaticScores(NamedTuple):
@@ -202,6 +207,7 @@ class Scoring(NamedTuple):
     """
 
     candidates: int
+    needs_term: bool
     margin: float
     shape: int
     saturation: np.void

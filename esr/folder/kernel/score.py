@@ -319,11 +319,21 @@ def is_candidate(candidates, space, position):
 
 
 @inlined
-def list_positions(scoring, space, begin, size, least_gain):
-    """List the positions from 1 to `size` of candidates with at least this gain. Returns their number."""
+def has_bit(bits, n):
+    """Whether a bit set has a member."""
+    return (bits[n >> 6] >> np.uint64(n & 63)) & np.uint64(1) != 0
+
+
+@inlined
+def list_positions(scoring, filled, space, begin, size, has_termless, least_gain):
+    """List the positions from 1 to `size` of candidates with at least this gain. Returns their number.
+
+    `filled` is the bit set of sentences with a term. `has_termless`: the document has others.
+    """
     candidates, mask, scores = scoring.candidates, scoring.mask, scoring.static_scores
     gains, positions, n = space.gains, space.listed.positions, 0
-    if candidates == DOCUMENT_LEVEL and len(mask) == 0 and len(scores) == 0:
+    skips_termless = has_termless and scoring.needs_term
+    if candidates == DOCUMENT_LEVEL and len(mask) == 0 and len(scores) == 0 and not skips_termless:
         for position in range(1, size + 1):
             # No branch: it would be hard to predict which positions are near a term.
             positions[n] = position
@@ -332,6 +342,8 @@ def list_positions(scoring, space, begin, size, least_gain):
     for position in range(1, size + 1):
         s = begin + position - 1
         if gains[position] < least_gain or (len(mask) > 0 and not mask[s]):
+            continue
+        if skips_termless and not has_bit(filled, s):
             continue
         if (len(scores) == 0 or scores[s] > NO_VALUE) and is_candidate(candidates, space, position):
             positions[n] = position
@@ -380,7 +392,9 @@ def select_sentences(scoring, commit, batch, space, selection, used, at, end):
         least_gain = top[0] - (far + margin + (upper_bounds[d] if len(upper_bounds) else 0.0))
         # Far from all terms, the value depends only on the document and the sentence's length.
         with_rest = scoring.candidates == DOCUMENT_LEVEL and least_gain <= 0
-        n = list_positions(scoring, space, begin, size if with_rest else min(last, size), least_gain)
+        end_position = size if with_rest else min(last, size)
+        has_termless = documents[d].shortest == 0
+        n = list_positions(scoring, commit.filled, space, begin, end_position, has_termless, least_gain)
         valued += n
         value_sentences(scoring, segment.lengths, space, m, n, begin - segment.first_sentence, size)
         for i in range(n):

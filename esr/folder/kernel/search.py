@@ -115,8 +115,9 @@ def mark_sentences(terms, commit, mask, marks):
 def count_matches(rule, terms, commit, scores, filters, marks):
     """Count sentences that contain an own term or, if the rule says so, have a neighbour that does.
 
-    Only sentences that pass the filters and have a value are counted. `scores` is NO_VALUE for sentences
-    without a value, and empty if all have one. `marks` is a bit set of sentences, empty before and after.
+    Only sentences that contain a term, pass the filters and have a value are counted. `scores` is NO_VALUE
+    for sentences without a value, and empty if all have one. `marks` is a bit set of sentences, empty before
+    and after.
     """
     with_neighbours, begins, allowed = rule.candidates == SURROUNDING, commit.begins, filters.sentence_bits
     mark_sentences(terms, commit, filters.documents, marks)
@@ -129,6 +130,7 @@ def count_matches(rule, terms, commit, scores, filters, marks):
             after = marks[n + 1] & ~begins[n + 1] if n + 1 < len(marks) else NONE
             matches |= ((word << ONE) | (before >> LAST)) & ~begins[n]
             matches |= ((word & ~begins[n]) >> ONE) | (after << LAST)
+            matches &= commit.filled[n]
             before = word
         if len(allowed):
             matches &= allowed[n]
@@ -343,6 +345,7 @@ def top_k(rule, transform, terms, commit, static_scores, filters, scratch):
     offsets = offset_impacts(terms, len(commit.segments))
     scoring = Scoring(
         rule.candidates,
+        rule.needs_term,
         rule.margin,
         formula.shape,
         formula.saturation[0],

@@ -74,11 +74,8 @@ def _mask_matches(plan: Plan, segment: Segment, document_mask: Mask | None) -> M
         has_term = np.zeros(segment.document_count, bool)
         for number in numbers:
             has_term[segment.document_postings(number).numbers] = True
-        if document_mask is not None:
-            has_term &= document_mask
         mask: Mask = has_term[document]
-        return mask
-    if plan.candidates == "all":
+    elif plan.candidates == "all":
         mask = np.ones(segment.sentence_count, bool)
     else:
         mask = np.zeros(segment.sentence_count, bool)
@@ -86,6 +83,8 @@ def _mask_matches(plan: Plan, segment: Segment, document_mask: Mask | None) -> M
             mask[segment.sentence_postings(number).numbers] = True
         if plan.candidates == "context":
             mask = _with_neighbours(mask, segment.has_previous)
+    if plan.needs_term and plan.candidates != "matching":
+        mask &= segment.column("length") > 0
     if document_mask is not None:
         mask &= document_mask[document]
     return mask

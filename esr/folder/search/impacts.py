@@ -21,7 +21,7 @@ from msgspec.structs import astuple, replace
 
 from esr.folder.format.postings import read_postings
 from esr.folder.format.segment import POSTINGS, Segment
-from esr.folder.format.snapshot import CommitStatistics
+from esr.folder.format.snapshot import CommitStatistics, reduce_by_document
 from esr.folder.kernel import layout
 from esr.folder.kernel.layout import HYPERBOLA, LOGARITHM, MIXTURE, Commit, Formula, Scratch, Transform
 from esr.folder.search.kernel_loader import LOADER
@@ -268,15 +268,22 @@ class KernelTables:
         self._mapped = [segment.columns for segment in statistics.segments]  # keeps the addresses valid
         segments = list(map(_describe, statistics.segments, bases, table.document_bases.tolist()))
         documents = (table.first, table.size, table.length, table.shortest, table.longest)
-        is_first = np.zeros(64 * (bases[-1] // 64 + 1), bool)
+        is_first, has_term = np.zeros((2, 64 * (bases[-1] // 64 + 1)), bool)
         is_first[table.first[table.size > 0]] = True
         is_first[bases[-1] :] = True  # nothing follows the last sentence
+        for segment, base in zip(statistics.segments, bases, strict=False):
+            has_term[base : base + segment.sentence_count] = segment.column("length") > 0
+        filled_sizes = reduce_by_document(np.add, has_term[: bases[-1]].astype(np.int32), table, 0)
         self.commit = Commit(
             np.array(segments, layout.SEGMENT),
             table.document_bases.astype(np.int64),
             np.stack(documents, axis=1).astype(np.int32).view(layout.DOCUMENT).reshape(-1),
             table.size.astype(np.int32),
-            np.packbits(is_first, bitorder="little").view("<u8").astype(np.uint64),
+            filled_sizes.astype(np.int32),
+            *(
+                np.packbits(mask, bitorder="little").view("<u8").astype(np.uint64)
+                for mask in (is_first, has_term)
+            ),
         )
         self.commit_group = tuple(self.commit)
         """The commit as a plain tuple, as the kernel takes it."""

@@ -128,7 +128,7 @@ def _select(kernel: Any, query: PrunedSearch) -> TopK:
     terms, margin = _read_terms(query)
     k = min(query.k, cache.snapshot.statistics.sentence_bases[-1])
     ordinals, evidence, total, scored = kernel.search(
-        (k, _candidates(query), plan.candidates == "all", margin),
+        (k, _candidates(query), plan.candidates == "all", plan.needs_term, margin),
         query.impacts.kernel_transform(),
         terms,
         tables.commit_group,
