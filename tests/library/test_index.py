@@ -164,6 +164,20 @@ def test_documents_change_in_steps_that_can_be_taken_back(where: str) -> None:
         assert [generation.state for generation in index.generations()] == ["kept", "serving"]
 
 
+def test_documents_are_removed_by_a_query_or_their_age(where: str) -> None:
+    rows = [
+        {"id": f"y{year}", "date": f"{year}-03-04", "text": "A flood. It rose."}
+        for year in (2014, 2016, 2018)
+    ]
+    with esr.create(where, rows) as index:
+        assert index.remove(query="flood", before="2015").removed == 1
+        assert index.remove(before="2017").removed == 1
+        assert [document.id for document in index.documents()] == ["y2018"]
+        with pytest.raises(esr.UsageError, match="by ids, or by query and before"):
+            index.remove(["y2018"], query="flood")
+        assert index.remove().removed == 0
+
+
 def test_an_append_in_another_language_is_noted(where: str) -> None:
     with esr.create(where, ROWS, analyzer="english-stem") as index:
         report = index.append([{"id": "d1", "language": "de", "text": "Ein Sturm zog auf."}])
