@@ -54,6 +54,10 @@ class IndexClosed(IndexUnusable):
         return type(self), (self.where,)
 
 
+class NotVisible(EsrError):
+    """The answer would show more than the part of the index that may be seen."""
+
+
 class EngineUnreachable(EsrError):
     """The engine did not answer, or not in time."""
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from esr.features.feature import Feature, FeatureInput, Values
     from esr.following.exports import Article, cite
     from esr.following.timeline import MAX_PEAKS, PEAKS, Interval, count_periods, name_of
+    from esr.index import questions
     from esr.index.filters import NO_FILTERS
     from esr.index.login_variables import redact
     from esr.library.options import SearchOptions, check_names, read_search_options
@@ -135,6 +136,7 @@ __all__ = [
     "missing_package",
     "mu_parameter",
     "name_of",
+    "questions",
     "ranking_options",
     "read_chunks",
     "read_lines",
@@ -180,6 +182,7 @@ _PROVISIONAL = {
     "esr.following.timeline": "MAX_PEAKS PEAKS Interval count_periods name_of",
     "esr.index.filters": "NO_FILTERS",
     "esr.index.login_variables": "redact",
+    "esr.index.view": "questions",
     "esr.library.options": "SearchOptions check_names read_search_options",
     "esr.plans.plan": "HasQuote",
     "esr.ranking.answers": "best_of_documents require_record",

@@ -42,6 +42,7 @@ from esr.plugin import (
     UsageError,
     count_periods,
     name_of,
+    questions,
     require_record,
     to_one_line,
     unknown,
@@ -158,7 +159,7 @@ def build_tools(index: esr.Index, ranking: Ranking) -> list[Callable[..., CallTo
             found = index.document(id)
         except NotFound:
             try:
-                (record,) = index.searcher.index.sentences([id])
+                (record,) = index.searcher.index.read([id], questions.Records())
             except NotFound:
                 raise NotFound(f"there is no document or sentence {id!r}: take an id of an answer") from None
             found, at = index.document(record.document_id), record.position
@@ -240,7 +241,7 @@ def build_tools(index: esr.Index, ranking: Ranking) -> list[Callable[..., CallTo
         budget: Budget = BUDGET,
     ) -> Annotated[CallToolResult, Names]:
         """List persons, places and organizations, most frequent first; `filter` is for queries."""
-        if not index.searcher.snapshot().index.name_keys("", 1):
+        if not index.searcher.snapshot().index.vocabulary(questions.NamesWithPrefix("", 1)):
             raise UsageError("the index has no names: esr enrich finds them")
         options = SearchOptions(source=source, after=after, before=before)
         listed = index.names(query, k, type=type, prefix=prefix, **options)
@@ -275,18 +276,18 @@ def build_tools(index: esr.Index, ranking: Ranking) -> list[Callable[..., CallTo
     ) -> Annotated[CallToolResult, Contents]:
         """List what the index holds: its sources, dates and languages, and how much of each."""
         known = index.searcher.snapshot().index
-        status = known.status()
-        (days,) = known.count_days([None], NO_FILTERS)
+        status = known.status(questions.Summary())
+        (days,) = known.count([None], NO_FILTERS, questions.ByDay())
         years = {name_of(year, "year"): n for year, n in sorted(count_periods(days, "year").items())}
-        sources = known.values("source")
+        sources = known.vocabulary(questions.Values("source"))
         (quoted,) = known.count([HasQuote()], NO_FILTERS)
         head = {
             **{name: status[name] for name in ("documents", "sentences")},
             **({"first": name_of(min(days), "day"), "last": name_of(max(days), "day")} if days else {}),
             "undated": status["sentences"] - sum(days.values()),
             "years": years,
-            "languages": {code: n for code, n in known.languages().items() if code},
-            "has_names": bool(known.name_keys("", 1)),
+            "languages": {code: n for code, n in known.status(questions.Languages()).items() if code},
+            "has_names": bool(known.vocabulary(questions.NamesWithPrefix("", 1))),
             "has_quotations": bool(quoted),
             "total": len(sources),
         }

@@ -28,6 +28,7 @@ from esr.index import factory
 from esr.index.contract import Index
 from esr.index.generations import KEPT, SERVING, STATES, CopyReport, Drift, Generation, describe_missing
 from esr.index.login_variables import ROLES, redact
+from esr.index.questions import Summary
 from esr.index.writer import LoadOptions
 from esr.plans.plan import Mixture
 from esr.processes import exit_on_sigterm
@@ -341,7 +342,7 @@ def status(where: str, shows_drift: bool, as_json: bool) -> None:
       esr status --index http://localhost:9200/news --drift
     """
     with open_searcher(where) as searcher:
-        index_status = dict(searcher.index.status())
+        index_status = dict(searcher.index.status(Summary()))
     drifts: list[Drift] = []
     if shows_drift:
         with closing(factory.open_priors(where)) as priors:
@@ -421,7 +422,7 @@ def export(where: str, output: str, **parts: bool) -> None:
     """
     with open_searcher(where) as searcher, open_output(output) as file:
         index = searcher.index.snapshot()
-        total = index.status()["documents"]
+        total = index.status(Summary())["documents"]
         documents = tqdm(index.documents(), total=total, unit=" documents", disable=None, leave=False)
         lines = (
             _write_enriched(index, documents, **parts)

@@ -229,6 +229,7 @@ def query(
     The second stores a search template, and prints what to send to
     '_search/template?search_type=dfs_query_then_fetch'. Store it again after each load.
     """
+    from esr.index.factory import store_search_template
     from esr.ranking.requests import can_rescore, raw_request, request_template, search_template
 
     if form != "request" and filters != Filters():
@@ -239,7 +240,7 @@ def query(
             return
         prepared = searcher.prepare(query.parsed, ranking, require_all=query.require_all)
         if form == "template":
-            name = searcher.index.store_search_template(search_template(ranking, searcher.index))
+            name = store_search_template(where, search_template(ranking, searcher.index))
             terms = [term.term for term in prepared.plan.terms for _ in range(int(term.weight))]
             click.echo(json.dumps({"id": name, "params": {"terms": terms, "k": k}}, ensure_ascii=False))
             return

@@ -21,7 +21,7 @@ from esr.errors import UsageError
 from esr.following.timeline import count_periods, name_of, period_of
 from esr.index.contract import Index, check_sentences
 from esr.index.filters import NO_FILTERS, Filters
-from esr.index.language import chosen_language
+from esr.index.view import chosen_language
 from esr.plans.plan import AllOf, Condition, HasTerm
 from esr.query import ParsedQuery
 from esr.ranking.prepared_query import PreparedQuery

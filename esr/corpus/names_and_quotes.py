@@ -18,17 +18,10 @@ from esr.corpus.collocations import log_dice, log_likelihood
 from esr.errors import NotFound, UsageError
 from esr.following.timeline import count_periods, name_of
 from esr.index.contract import Index
-from esr.index.filters import (
-    NO_FILTERS,
-    DayCounts,
-    Filters,
-    NameUnit,
-    find_meant,
-    find_unknown_filters,
-    resolve_speaker,
-)
+from esr.index.filters import NO_FILTERS, Filters, find_meant, find_unknown_filters, resolve_speaker
 from esr.index.hits import Hit, SearchResult, SentenceRecord
 from esr.index.names import Name, NameKey, name_key, parse_name_filter
+from esr.index.questions import DayCounts, NameUnit
 from esr.plans.plan import AllOf, Condition, HasEntity, HasQuote, SaidBy, all_of
 from esr.query import ParsedQuery, literal
 from esr.ranking.answers import hit_dict, require_record
@@ -255,7 +248,7 @@ def _count_months(days: DayCounts) -> dict[str, int]:
 
 def _find_companions(index: Index, name: Name, count: int, unit: NameUnit, k: int) -> list[Companion]:
     """The k names of the greatest positive association with a name that `count` units mention."""
-    together = index.count_names(Filters(entities=(NameKey(name.key),)), _CANDIDATES + 1, unit=unit)
+    together = dict(index.count_names(Filters(entities=(NameKey(name.key),)), _CANDIDATES + 1, unit=unit))
     together.pop(name.key, None)
     counts = index.count_names(NO_FILTERS, len(together), unit=unit, keys=list(together)) if together else {}
     keys = [key for key in together if key in counts]

@@ -21,7 +21,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
 from elastic_transport import ConnectionError, ConnectionTimeout, ObjectApiResponse, TlsError
-from elasticsearch import ApiError, NotFoundError
+from elasticsearch import ApiError, BadRequestError, NotFoundError
 
 from esr.elastic.cluster import Cluster, FastJsonSerializer
 from esr.elastic.login import BUSY, DISK_FULL, with_advice
@@ -280,6 +280,25 @@ def issue_api_key(where: str, role_descriptors: Mapping[str, Any], patience: flo
                 if time.monotonic() + _PAUSE_SECONDS > end:
                     raise
             time.sleep(_PAUSE_SECONDS)
+
+
+def store_search_template(where: str, source: str) -> str:
+    """Store a search template, and return its name, `esr-` and the alias.
+
+    Raises UsageError if the server stores none.
+    """
+    with closing(Cluster(where)) as cluster, cluster.translate_errors():
+        name = f"esr-{cluster.aliases.sentences}"
+        try:
+            cluster.client.put_script(id=name, script={"lang": "mustache", "source": source})
+        except BadRequestError as error:
+            if "unsupported lang" not in str(error):
+                raise
+            raise UsageError(
+                f"{cluster.where} stores no search templates, as its server lacks the module "
+                "lang-mustache: use a client of clients/, or --standalone"
+            ) from error
+        return name
 
 
 def _create(cluster: Cluster, role_descriptors: Mapping[str, Any]) -> str:

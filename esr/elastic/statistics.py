@@ -375,10 +375,10 @@ def read_value_ranges(
     return ranges
 
 
-def read_histogram(cluster: Cluster, column: str) -> dict[float, int]:
-    """The number of sentences with each value of a column, in ascending order of values."""
+def read_histogram(cluster: Cluster, column: str, query: Mapping[str, Any]) -> dict[float, int]:
+    """The number of matching sentences with each value of a column, in ascending order of values."""
     histogram: dict[float, int] = {}
-    for bucket in read_buckets(cluster, cluster.alias, column):
+    for bucket in read_buckets(cluster, cluster.alias, column, query=query):
         value = float(bucket["key"]["value"])  # 0.0 and -0.0 are two buckets
         histogram[value] = histogram.get(value, 0) + bucket["doc_count"]
     return histogram

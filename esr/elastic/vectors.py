@@ -26,7 +26,7 @@ from esr.elastic.requests import count, hits_of, search
 from esr.elastic.statistics import MAX_AGE
 from esr.enrichment.recipe import Recipe
 from esr.errors import UsageError
-from esr.index.contract import find_main_encoder
+from esr.index.similarities import find_main_encoder
 from esr.text.document import VECTORS, QuantizedVector
 
 SCALE = f"{VECTORS}.scale"

@@ -18,7 +18,7 @@ from esr.elastic.cluster import Cluster
 from esr.elastic.dialect import SEPARATOR, VALUES_FIELD, Dialect
 from esr.elastic.requests import read_buckets, search
 from esr.elastic.statistics import MAX_AGE
-from esr.index.filters import ValueTable, attribute_names
+from esr.index.filters import attribute_names
 from esr.index.names import (
     ENTITY_TYPES,
     KEY_VERSION,
@@ -35,6 +35,7 @@ from esr.index.names import (
     other_types,
     short_key,
 )
+from esr.index.values import ValueTable
 from esr.stdlib import batched
 from esr.text.document import ATTRIBUTES, META, META_PREFIX, METADATA
 
@@ -76,7 +77,7 @@ class ValueReader:
             self._tables = {}  # another thread may use the old ones
             self._cached_since = time.monotonic()
         # Not cached by field: users may type any number of nonexistent keys.
-        names = attribute_names(self, field)
+        names = attribute_names(self.values, field)
         tables = self._tables
         if names not in tables:
             counts: Counter[str] = Counter()

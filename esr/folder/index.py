@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
-from functools import wraps
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -19,56 +18,42 @@ from esr.folder.format.files import size_on_disk
 from esr.folder.format.manifest import Part, SegmentDamaged, parts_of, require_intact
 from esr.folder.format.segment import DECODE_ERRORS
 from esr.folder.format.snapshot import Snapshot
-from esr.folder.search import vocabulary
+from esr.folder.search.answers import look_up, read, tell
 from esr.folder.search.cache import SearchCache
 from esr.folder.search.candidates import TopK, count_masked, mask_allowed, read_candidates, search_exhaustive
 from esr.folder.search.kernel_loader import LOADER
 from esr.folder.search.records import (
     Location,
     Locations,
+    documents_at,
+    find_documents,
     find_sentence,
-    group_by_segment,
     locate,
-    read_column,
-    read_evidence,
     read_records,
     sentence_ids,
 )
-from esr.folder.search.similarity import (
-    find_nearest,
-    may_use_bits,
-    prepare_bits,
-    read_similarities,
-    read_vectors,
+from esr.folder.search.similarity import find_nearest, prepare_bits
+from esr.index.contract import Index, Result
+from esr.index.filters import Filters, resolve_by_field, resolve_condition, resolve_filters, resolve_plan
+from esr.index.hits import CandidateEvidence, Hit, LazyHits, SearchResult, make_hits
+from esr.index.questions import (
+    Answer,
+    ByField,
+    Column,
+    Fact,
+    Grouping,
+    Hits,
+    Lookup,
+    NearestIsExact,
+    Readiness,
+    Selection,
+    Summary,
 )
-from esr.index.contract import Index, LengthGroups, Result, Similarities, SimilarityRescoring
-from esr.index.filters import (
-    DayCounts,
-    FacetCounts,
-    Filters,
-    NameUnit,
-    ValueTable,
-    resolve_condition,
-    resolve_filters,
-    resolve_plan,
-)
-from esr.index.hits import (
-    EVIDENCE_COLUMNS,
-    CandidateEvidence,
-    Histogram,
-    Hit,
-    LazyHits,
-    SearchResult,
-    SentenceRecord,
-    SentenceTexts,
-    make_hits,
-)
-from esr.index.names import Name, name_key
+from esr.index.similarities import SimilarityRescoring
 from esr.locks import require_locks
-from esr.plans.evaluate import Evidence, concatenate, no_evidence
-from esr.plans.plan import FIELDS, Condition, Plan, Statistics, Unprunable
+from esr.plans.plan import Condition, Plan, Statistics, Unprunable
 from esr.text.analyzer import get_analyzer
-from esr.text.document import Document, QuantizedVector, Quote
+from esr.text.document import Document, QuantizedVector
 
 require_locks()
 
@@ -76,7 +61,7 @@ if TYPE_CHECKING:
     from esr.folder.write.enrichment import EmbeddedEnrichment
 
 
-class FolderSnapshot:
+class FolderSnapshot(Index):
     """One opened commit of an index folder. It never changes, so a search and its filters agree."""
 
     def __init__(self, where: str, cache: SearchCache, closed: threading.Event) -> None:
@@ -108,8 +93,16 @@ class FolderSnapshot:
             self._cache, self._process = SearchCache(self._cache.snapshot), os.getpid()
         return self._cache
 
-    def snapshot(self) -> FolderSnapshot:
-        return self
+    @contextmanager
+    def _reading(self) -> Iterator[SearchCache]:
+        """Open the commit and its cache for a call. Errors blame damaged files, if there are any."""
+        try:
+            yield self.cache
+        except EsrError:
+            raise
+        except Exception as error:
+            self._blame_damage(error)
+            raise
 
     def _blame_damage(self, error: Exception) -> None:
         """Raise SegmentDamaged, or IndexUnusable, if damaged files are the cause of an error."""
@@ -144,320 +137,36 @@ class FolderSnapshot:
             if pause:
                 time.sleep(time.perf_counter() - started)
 
+    def snapshot(self) -> FolderSnapshot:
+        return self
+
     def on_latest(self, work: Callable[[Index], Result]) -> Result:
-        return work(self.snapshot())
-
-    def statistics(self, terms: Sequence[str], language: str | None = None) -> Statistics:
-        statistics = self.cache.snapshot.statistics
-        collection = statistics.collection if language is None else statistics.collection_in(language)
-        return Statistics(collection, {term: statistics.find(term).statistics for term in terms})
-
-    def languages(self) -> Mapping[str | None, int]:
-        return self.cache.snapshot.statistics.languages
-
-    def search(self, plan: Plan, k: int, filters: Filters, *, records: bool = True) -> SearchResult:
-        cache = self.cache
-        plan, filters = resolve_plan(self, plan), resolve_filters(self, filters)
-        exhaustive = None
-        answer: TopK | Unprunable = Unprunable(LOADER.reason)
-        if LOADER.kernel is not None:
-            # Imported here, since a search from the command line ends before the kernel is loaded.
-            from esr.folder.search.pruned_search import search_pruned
-
-            answer = search_pruned(LOADER.kernel, plan, cache, k, filters)
-        if isinstance(answer, Unprunable):
-            exhaustive = answer.reason
-            with LOADER.count_time():
-                best = search_exhaustive(plan, cache, k, filters)
-        else:
-            best = answer
-        hits = _read_hits(cache, best, records)
-        return SearchResult(hits, best.total, None, best.scored, exhaustive)
-
-    def request(
-        self,
-        plan: Plan,
-        k: int,
-        filters: Filters,
-        *,
-        standalone: bool = False,
-        rescoring: SimilarityRescoring | None = None,
-    ) -> dict[str, Any]:
-        raise _takes_no_requests()
-
-    def store_search_template(self, source: str) -> str:
-        raise _takes_no_requests()
-
-    def check_ready(self) -> None:
-        if _commit_mark(self.where) is None:
-            raise IndexMissing(f"there is no index at {self.where}: make one with esr load")
-        self.statistics(())
+        return work(self)
 
     def warm_up(self) -> None:
         cache = (self.cache,)
         threading.Thread(target=_prepare_searches, args=cache, name="esr-kernel", daemon=True).start()
 
-    def sentences(self, ids: Sequence[str]) -> list[SentenceRecord]:
-        cache = self.cache
-        bases = cache.snapshot.statistics.sentence_bases
-        found = self._find(cache.snapshot, ids)
-        ordinals = [bases[location.segment] + location.number for location in found]
-        return read_records(cache.snapshot, cache.documents, ordinals)
+    def status(self, fact: Fact[Answer]) -> Answer:
+        with self._reading() as cache:
+            answer: Answer
+            match fact:
+                case Summary():
+                    answer = self._summarize(cache)
+                case Readiness():
+                    answer = self._check_ready()
+                case _:
+                    answer = tell(cache, fact)
+            return answer
 
-    def evidence(
-        self,
-        terms: Sequence[str],
-        ids: Sequence[str],
-        columns: Iterable[str] = (),
-        ordinals: Sequence[int] | None = None,
-    ) -> Evidence:
-        snapshot = self.cache.snapshot
-        names = {*EVIDENCE_COLUMNS, *columns}
-        if not ids:
-            return no_evidence(len(terms), names)
-        parts, order = [], []
-        for owner, places, numbers in group_by_segment(self._locate(snapshot, ids, ordinals)):
-            segment, importance = snapshot.segments[owner], snapshot.statistics.importance[owner]
-            parts.append(read_evidence(terms, FIELDS, names, segment, importance, numbers))
-            order.append(places)
-        return concatenate(parts).take(np.argsort(np.concatenate(order)))
+    def _check_ready(self) -> Any:
+        if _commit_mark(self.where) is None:
+            raise IndexMissing(f"there is no index at {self.where}: make one with esr load")
 
-    def parses(self, ids: Sequence[str], ordinals: Sequence[int] | None = None) -> list[bytes | None]:
-        snapshot = self.cache.snapshot
-        parses: list[bytes | None] = [None] * len(ids)
-        for owner, places, numbers in group_by_segment(self._locate(snapshot, ids, ordinals)):
-            blobs = snapshot.segments[owner].enrichment.parses(numbers)
-            for place, blob in zip(places.tolist(), blobs, strict=True):
-                parses[place] = blob
-        return parses
-
-    def has_parses(self) -> bool:
-        return self.cache.snapshot.has_parses
-
-    def quotes(self, ids: Sequence[str], ordinals: Sequence[int] | None = None) -> list[tuple[Quote, ...]]:
-        snapshot = self.cache.snapshot
-        quotes: list[tuple[Quote, ...]] = [()] * len(ids)
-        for owner, places, numbers in group_by_segment(self._locate(snapshot, ids, ordinals)):
-            of_segment = snapshot.segments[owner].enrichment.quotes(numbers)
-            for place, found in zip(places.tolist(), of_segment, strict=True):
-                quotes[place] = found
-        return quotes
-
-    def encoder(self) -> str | None:
-        return self.cache.snapshot.main_encoder
-
-    def similarities(
-        self,
-        encoder: str,
-        query: QuantizedVector,
-        ids: Sequence[str],
-        ordinals: Sequence[int] | None = None,
-        contexts: Collection[str] = (),
-    ) -> Similarities:
-        snapshot = self.cache.snapshot
-        locations = self._locate(snapshot, ids, ordinals)
-        return read_similarities(snapshot, encoder, query, locations, contexts)
-
-    def vectors(
-        self, encoder: str, ids: Sequence[str], ordinals: Sequence[int] | None = None
-    ) -> list[QuantizedVector | None]:
-        snapshot = self.cache.snapshot
-        return read_vectors(snapshot, encoder, self._locate(snapshot, ids, ordinals))
-
-    def nearest_is_exact(self) -> bool:
-        encoder = self.encoder()
-        return encoder is None or not may_use_bits(self.cache, encoder)
-
-    def nearest(
-        self,
-        encoder: str,
-        query: QuantizedVector,
-        k: int,
-        condition: Condition | None,
-        filters: Filters,
-    ) -> list[Hit]:
-        cache = self.cache
-        resolved = None if condition is None else resolve_condition(self, condition)
-        filters = resolve_filters(self, filters)
-        ordinals, products = find_nearest(cache, encoder, query, k, mask_allowed(resolved, cache, filters))
-        ids = sentence_ids(cache.snapshot, ordinals)
-        return [
-            Hit(id, product, None, ordinal)
-            for id, product, ordinal in zip(ids, products.tolist(), ordinals.tolist(), strict=True)
-        ]
-
-    def facets(
-        self, plan: Plan, filters_by_field: Mapping[str, Filters], size: int
-    ) -> dict[str, FacetCounts]:
-        from esr.folder.search.counts import count_facets  # a single search does without it
-
-        resolved = {field: resolve_filters(self, filters) for field, filters in filters_by_field.items()}
-        return count_facets(self.cache, resolve_plan(self, plan), resolved, size)
-
-    def count(self, conditions: Sequence[Condition], filters: Filters) -> list[int]:
-        cache, filters = self.cache, resolve_filters(self, filters)
-        conditions = [resolve_condition(self, each) for each in conditions]
-        if LOADER.kernel is None:
-            return [count_masked(each, cache, filters) for each in conditions]
-        from esr.folder.search.counts import count_sentences  # a single search does without it
-
-        return count_sentences(LOADER.kernel, conditions, cache, filters)
-
-    def count_names(
-        self,
-        filters: Filters,
-        size: int,
-        *,
-        condition: Condition | None = None,
-        unit: NameUnit = "sentences",
-        prefix: str = "",
-        keys: Collection[str] | None = None,
-    ) -> dict[str, int]:
-        from esr.folder.search.counts import count_names  # a single search does without it
-
-        condition = condition and resolve_condition(self, condition)
-        return count_names(
-            self.cache, condition, resolve_filters(self, filters), size, unit, name_key(prefix), keys
-        )
-
-    def count_days(self, conditions: Sequence[Condition | None], filters: Filters) -> list[DayCounts]:
-        from esr.folder.search.counts import count_days  # a single search does without it
-
-        cache, resolved = self.cache, resolve_filters(self, filters)
-        conditions = [each and resolve_condition(self, each) for each in conditions]
-        return [count_days(each, cache, resolved) for each in conditions]
-
-    def by_date(
-        self,
-        condition: Condition,
-        k: int,
-        filters: Filters,
-        *,
-        oldest_first: bool = False,
-        records: bool = True,
-    ) -> SearchResult:
-        from esr.folder.search.counts import find_by_date  # a single search does without it
-
-        cache = self.cache
-        condition, filters = resolve_condition(self, condition), resolve_filters(self, filters)
-        ordinals, total = find_by_date(condition, cache, k, filters, oldest_first)
-        best = TopK(ordinals, np.zeros(len(ordinals)), total, 0)
-        return SearchResult(_read_hits(cache, best, records), total)
-
-    def texts(
-        self, condition: Condition, k: int, filters: Filters, *, oldest_first: bool = False
-    ) -> SentenceTexts:
-        from esr.folder.search.counts import find_by_date, read_texts  # searches do without them
-
-        cache = self.cache
-        condition, filters = resolve_condition(self, condition), resolve_filters(self, filters)
-        ordinals, total = find_by_date(condition, cache, k, filters, oldest_first)
-        return read_texts(cache, ordinals, total)
-
-    def count_holders(self, terms: Sequence[str]) -> Mapping[str, int]:
-        return {term: of_term.sf for term, of_term in self.statistics(terms).terms.items()}
-
-    def count_words(self, words: Sequence[str]) -> Mapping[str, int]:
-        from esr.folder.search.counts import count_words  # searches do without it
-
-        return count_words(words, self.cache)
-
-    def count_terms(
-        self, condition: Condition, filters: Filters, most: int, language: str | None = None
-    ) -> Mapping[str, int]:
-        from esr.folder.search.counts import count_terms
-
-        cache = self.cache
-        return count_terms(resolve_condition(self, condition), cache, resolve_filters(self, filters))
-
-    def sum_lengths(
-        self, by: LengthGroups, filters: Filters, condition: Condition | None = None
-    ) -> Mapping[Any, int]:
-        from esr.folder.search.counts import sum_lengths
-
-        condition = condition and resolve_condition(self, condition)
-        return sum_lengths(by, self.cache, resolve_filters(self, filters), condition)
-
-    def values(self, field: str) -> ValueTable:
-        return self.cache.values(field)
-
-    def find_names(self, keys: Sequence[str]) -> Mapping[str, Name]:
-        return self.cache.names.find(keys)
-
-    def name_forms(self, key: str) -> dict[str, int]:
-        return self.cache.names.forms(key)
-
-    def full_names(self, key: str) -> Sequence[str]:
-        return self.cache.names.full_names(key)
-
-    def name_keys(self, prefix: str, limit: int) -> list[str]:
-        return self.cache.names.keys(prefix, limit)
-
-    def enrichment(self) -> AbstractContextManager[EmbeddedEnrichment]:
-        from esr.folder.write.enrichment import enrichment
-
-        return enrichment(Path(self.where))
-
-    def candidates(self, plan: Plan, filters: Filters) -> CandidateEvidence:
-        return read_candidates(self.cache, resolve_plan(self, plan), resolve_filters(self, filters))
-
-    def terms_with_prefix(self, prefix: str, limit: int) -> list[str]:
-        segments = self.cache.snapshot.segments
-        return sorted({t for segment in segments for t in segment.terms.with_prefix(prefix, limit)})[:limit]
-
-    def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
-        return vocabulary.words_with_prefix(self.cache.snapshot.segments, prefix, limit)
-
-    def similar_words(self, word: str, max_edits: int, least: int) -> Mapping[str, int]:
-        cache = self.cache
-        return vocabulary.similar_words(cache.snapshot.segments, cache.memory, word, max_edits, least)
-
-    def written_forms(self, words: Sequence[str]) -> list[str]:
-        return list(map(self.cache.word_usage.written_form, words))
-
-    def features(self) -> Sequence[str]:
-        return self.cache.snapshot.features
-
-    def histogram(self, column: str) -> Histogram:
-        snapshot = self.cache.snapshot
-        columns = [
-            read_column(column, segment, importance, np.arange(segment.sentence_count))
-            for segment, importance in zip(snapshot.segments, snapshot.statistics.importance, strict=True)
-        ]
-        values = np.concatenate([np.zeros(0), *columns])
-        return Histogram(*np.unique_counts(values[~np.isnan(values)]))
-
-    def document(self, document_id: str) -> Document:
-        found = self.find_documents([document_id])
-        if not found:
-            raise NotFound(f"there is no document {document_id!r} in {self.where}")
-        return found[document_id]
-
-    def find_documents(self, ids: Collection[str]) -> dict[str, Document]:
-        found: dict[str, Document] = {}
-        for segment in self.cache.snapshot.segments:
-            numbers = ((id, segment.document_ids.find(id)) for id in ids if id not in found)
-            found |= {id: segment.document(number) for id, number in numbers if number is not None}
-        return found
-
-    def documents(self) -> Iterator[Document]:
-        self.cache.snapshot.require_intact()
-        for segment in self.cache.snapshot.segments:
-            yield from (segment.document(number) for number in range(segment.document_count))
-
-    def documents_at(self, numbers: Sequence[int]) -> list[Document]:
-        segments = self.cache.snapshot.segments
-        ends = np.cumsum([segment.document_count for segment in segments])
-        owners = np.searchsorted(ends, numbers, "right")
-        return [
-            segments[owner].document(int(number - (ends[owner - 1] if owner else 0)))
-            for number, owner in zip(numbers, owners.tolist(), strict=True)
-        ]
-
-    def status(self) -> Mapping[str, Any]:
+    def _summarize(self, cache: SearchCache) -> Any:
         from esr.folder.write.enrichment import count_unresolved, summarize_enrichment
 
-        snapshot = self.cache.snapshot
+        snapshot = cache.snapshot
         size = sum(size_on_disk(segment.folder) for segment in snapshot.segments)
         collection = snapshot.statistics.collection
         return {
@@ -471,16 +180,156 @@ class FolderSnapshot:
             "generation": snapshot.manifest.commit_number,
             "enrichment": summarize_enrichment(snapshot),
             **({"unresolved_names": unresolved} if (unresolved := count_unresolved(snapshot)) else {}),
-            **({} if self.nearest_is_exact() else {"vector_index": "bits"}),
+            **({} if tell(cache, NearestIsExact()) else {"vector_index": "bits"}),
             **self.description.as_dict(),
         }
 
+    def statistics(self, terms: Sequence[str], language: str | None = None) -> Statistics:
+        with self._reading() as cache:
+            statistics = cache.snapshot.statistics
+            collection = statistics.collection if language is None else statistics.collection_in(language)
+            return Statistics(collection, {term: statistics.find(term).statistics for term in terms})
+
+    def vocabulary(self, lookup: Lookup[Answer]) -> Answer:
+        with self._reading() as cache:
+            answer: Answer = look_up(cache, lookup)
+            return answer
+
+    def search(self, plan: Plan, k: int, filters: Filters, *, records: bool = True) -> SearchResult:
+        with self._reading() as cache:
+            plan, filters = resolve_plan(self, plan), resolve_filters(self, filters)
+            exhaustive = None
+            answer: TopK | Unprunable = Unprunable(LOADER.reason)
+            if LOADER.kernel is not None:
+                # Imported here, since a search from the command line ends before the kernel is loaded.
+                from esr.folder.search.pruned_search import search_pruned
+
+                answer = search_pruned(LOADER.kernel, plan, cache, k, filters)
+            if isinstance(answer, Unprunable):
+                exhaustive = answer.reason
+                with LOADER.count_time():
+                    best = search_exhaustive(plan, cache, k, filters)
+            else:
+                best = answer
+            hits = _read_hits(cache, best, records)
+            return SearchResult(hits, best.total, None, best.scored, exhaustive)
+
+    def request(
+        self,
+        plan: Plan,
+        k: int,
+        filters: Filters,
+        *,
+        standalone: bool = False,
+        rescoring: SimilarityRescoring | None = None,
+    ) -> dict[str, Any]:
+        raise _takes_no_requests()
+
+    def candidates(self, plan: Plan, filters: Filters) -> CandidateEvidence:
+        with self._reading() as cache:
+            return read_candidates(cache, resolve_plan(self, plan), resolve_filters(self, filters))
+
+    def select(
+        self,
+        condition: Condition,
+        k: int,
+        filters: Filters,
+        selection: Selection[Answer],
+        *,
+        oldest_first: bool = False,
+    ) -> Answer:
+        from esr.folder.search.counts import find_by_date, read_texts  # a single search does without them
+
+        with self._reading() as cache:
+            condition, filters = resolve_condition(self, condition), resolve_filters(self, filters)
+            ordinals, total = find_by_date(condition, cache, k, filters, oldest_first)
+            answer: Any
+            if isinstance(selection, Hits):
+                best = TopK(ordinals, np.zeros(len(ordinals)), total, 0)
+                answer = SearchResult(_read_hits(cache, best, selection.records), total)
+            else:
+                answer = read_texts(cache, ordinals, total)
+            selected: Answer = answer
+            return selected
+
+    def nearest(
+        self,
+        encoder: str,
+        query: QuantizedVector,
+        k: int,
+        condition: Condition | None,
+        filters: Filters,
+    ) -> list[Hit]:
+        with self._reading() as cache:
+            resolved = None if condition is None else resolve_condition(self, condition)
+            allowed = mask_allowed(resolved, cache, resolve_filters(self, filters))
+            ordinals, products = find_nearest(cache, encoder, query, k, allowed)
+            ids = sentence_ids(cache.snapshot, ordinals)
+            return [
+                Hit(id, product, None, ordinal)
+                for id, product, ordinal in zip(ids, products.tolist(), ordinals.tolist(), strict=True)
+            ]
+
+    @overload
+    def count(self, conditions: Sequence[Condition | None], filters: Filters) -> list[int]: ...
+    @overload
+    def count(
+        self, conditions: Sequence[Condition | None], filters: Filters, by: Grouping[Answer]
+    ) -> list[Answer]: ...
+    def count(
+        self, conditions: Sequence[Condition | None], filters: Filters, by: Grouping[Any] | None = None
+    ) -> list[Any]:
+        with self._reading() as cache:
+            resolved = [condition and resolve_condition(self, condition) for condition in conditions]
+            if isinstance(by, ByField):
+                from esr.folder.search.counts import count_facets  # a single search does without it
+
+                by_field = resolve_by_field(self, filters, by)
+                return [count_facets(cache, condition, by_field, by.size) for condition in resolved]
+            filters = resolve_filters(self, filters)
+            if by is not None:
+                from esr.folder.search.counts import count_groups
+
+                return [count_groups(cache, by, condition, filters) for condition in resolved]
+            if LOADER.kernel is None:
+                return [count_masked(condition, cache, filters) for condition in resolved]
+            from esr.folder.search.counts import count_sentences
+
+            return count_sentences(LOADER.kernel, resolved, cache, filters)
+
+    def read(
+        self, ids: Sequence[str], column: Column[Answer], ordinals: Sequence[int] | None = None
+    ) -> Answer:
+        with self._reading() as cache:
+            snapshot = cache.snapshot
+            if ordinals is None:
+                locations = Locations.of(self._find(snapshot, ids))
+            else:
+                locations = locate(snapshot, ordinals)
+            answer: Answer = read(cache, column, locations)
+            return answer
+
+    def documents(
+        self, ids: Collection[str] | None = None, *, positions: Sequence[int] | None = None
+    ) -> Iterable[Document]:
+        with self._reading() as cache:
+            segments = cache.snapshot.segments
+            if ids is not None:
+                return find_documents(segments, ids)
+            if positions is not None:
+                return documents_at(segments, positions)
+            cache.snapshot.require_intact()
+            return (
+                segment.document(number) for segment in segments for number in range(segment.document_count)
+            )
+
+    def enrichment(self) -> AbstractContextManager[EmbeddedEnrichment]:
+        from esr.folder.write.enrichment import enrichment
+
+        return enrichment(Path(self.where))
+
     def close(self) -> None:
         self._closed.set()  # mapped files are closed with their last use
-
-    def _locate(self, snapshot: Snapshot, ids: Sequence[str], ordinals: Sequence[int] | None) -> Locations:
-        """Locate the sentences with these ids. Known ordinals make this much faster."""
-        return Locations.of(self._find(snapshot, ids)) if ordinals is None else locate(snapshot, ordinals)
 
     def _find(self, snapshot: Snapshot, ids: Sequence[str]) -> list[Location]:
         """Find the sentences with these ids. Raises UsageError for an unknown id."""
@@ -501,27 +350,6 @@ def _read_hits(cache: SearchCache, best: TopK, records: bool) -> Sequence[Hit]:
     ordinals = best.ordinals.tolist()
     entries = read_records(snapshot, cache.documents, ordinals)
     return make_hits([entry.sentence_id for entry in entries], best.scores.tolist(), entries, ordinals)
-
-
-def _blaming_damage(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a method so that its errors blame damaged files, if there are any."""
-
-    @wraps(method)
-    def call(snapshot: FolderSnapshot, /, *arguments: Any, **options: Any) -> Any:
-        try:
-            return method(snapshot, *arguments, **options)
-        except EsrError:
-            raise
-        except Exception as error:
-            snapshot._blame_damage(error)
-            raise
-
-    return call
-
-
-for _name, _method in [*vars(FolderSnapshot).items()]:
-    if callable(_method) and _name[0] != "_" and _name != "on_latest":
-        setattr(FolderSnapshot, _name, _blaming_damage(_method))
 
 
 _BLAME_SECONDS = 60.0
@@ -547,7 +375,7 @@ def _prepare_searches(cache: SearchCache) -> None:
         prepare_bits(cache, cache.snapshot.main_encoder)
 
 
-class EmbeddedIndex(FolderSnapshot):
+class EmbeddedIndex(Index):
     """An index in a folder. Each call uses the last commit at that time."""
 
     def __init__(self, where: str) -> None:
@@ -580,7 +408,81 @@ class EmbeddedIndex(FolderSnapshot):
 
     @property
     def cache(self) -> SearchCache:
+        """The last commit, and the cache of its searches."""
         return self.snapshot().cache
+
+    def on_latest(self, work: Callable[[Index], Result]) -> Result:
+        return work(self.snapshot())
+
+    def status(self, fact: Fact[Answer]) -> Answer:
+        return self.snapshot().status(fact)
+
+    def statistics(self, terms: Sequence[str], language: str | None = None) -> Statistics:
+        return self.snapshot().statistics(terms, language)
+
+    def vocabulary(self, lookup: Lookup[Answer]) -> Answer:
+        return self.snapshot().vocabulary(lookup)
+
+    def search(self, plan: Plan, k: int, filters: Filters, *, records: bool = True) -> SearchResult:
+        return self.snapshot().search(plan, k, filters, records=records)
+
+    def request(
+        self,
+        plan: Plan,
+        k: int,
+        filters: Filters,
+        *,
+        standalone: bool = False,
+        rescoring: SimilarityRescoring | None = None,
+    ) -> dict[str, Any]:
+        raise _takes_no_requests()
+
+    def candidates(self, plan: Plan, filters: Filters) -> CandidateEvidence:
+        return self.snapshot().candidates(plan, filters)
+
+    def select(
+        self,
+        condition: Condition,
+        k: int,
+        filters: Filters,
+        selection: Selection[Answer],
+        *,
+        oldest_first: bool = False,
+    ) -> Answer:
+        return self.snapshot().select(condition, k, filters, selection, oldest_first=oldest_first)
+
+    def nearest(
+        self, encoder: str, query: QuantizedVector, k: int, condition: Condition | None, filters: Filters
+    ) -> list[Hit]:
+        return self.snapshot().nearest(encoder, query, k, condition, filters)
+
+    @overload
+    def count(self, conditions: Sequence[Condition | None], filters: Filters) -> list[int]: ...
+    @overload
+    def count(
+        self, conditions: Sequence[Condition | None], filters: Filters, by: Grouping[Answer]
+    ) -> list[Answer]: ...
+    def count(
+        self, conditions: Sequence[Condition | None], filters: Filters, by: Grouping[Any] | None = None
+    ) -> list[Any]:
+        snapshot = self.snapshot()
+        return snapshot.count(conditions, filters) if by is None else snapshot.count(conditions, filters, by)
+
+    def read(
+        self, ids: Sequence[str], column: Column[Answer], ordinals: Sequence[int] | None = None
+    ) -> Answer:
+        return self.snapshot().read(ids, column, ordinals)
+
+    def documents(
+        self, ids: Collection[str] | None = None, *, positions: Sequence[int] | None = None
+    ) -> Iterable[Document]:
+        return self.snapshot().documents(ids, positions=positions)
+
+    def enrichment(self) -> AbstractContextManager[EmbeddedEnrichment]:
+        return self.snapshot().enrichment()
+
+    def close(self) -> None:
+        self._closed.set()
 
     def _use(self, cache: SearchCache, mark: tuple[int, int] | None) -> FolderSnapshot:
         """Switch to a commit, and return it.
@@ -592,21 +494,6 @@ class EmbeddedIndex(FolderSnapshot):
         self._opened = snapshot, mark
         self.description, self.analyzer = snapshot.description, snapshot.analyzer
         return snapshot
-
-
-def _delegate(name: str) -> Callable[..., Any]:
-    """A method of EmbeddedIndex that calls the method of the same name on the last commit."""
-
-    @wraps(getattr(FolderSnapshot, name))
-    def call(index: EmbeddedIndex, /, *arguments: Any, **options: Any) -> Any:
-        return getattr(index.snapshot(), name)(*arguments, **options)
-
-    return call
-
-
-for _name in [name for name in vars(FolderSnapshot) if name[0] != "_"]:
-    if _name not in vars(EmbeddedIndex) and _name not in ("check_ready", "close", "enrichment", "on_latest"):
-        setattr(EmbeddedIndex, _name, _delegate(_name))
 
 
 def _takes_no_requests() -> UsageError:

@@ -19,9 +19,10 @@ import numpy as np
 from msgspec.structs import replace
 
 from esr.errors import UsageError
-from esr.index.filters import DAY, DayCounts, Filters
+from esr.index.filters import DAY, Filters
 from esr.index.hits import Hit
-from esr.index.language import unite_languages
+from esr.index.questions import DayCounts
+from esr.index.view import unite_languages
 from esr.ranking.answers import hit_dict
 from esr.ranking.prepared_query import PreparedQuery
 from esr.tables import Table, to_columns

@@ -33,6 +33,7 @@ __all__ = [
     "open_writer",
     "restore_index",
     "role_descriptors",
+    "store_search_template",
     "verify_index",
 ]
 
@@ -184,6 +185,16 @@ def create_api_key(where: str, role_descriptors: Mapping[str, Any], patience: fl
     from esr.elastic.requests import issue_api_key
 
     return issue_api_key(where, role_descriptors, patience)
+
+
+def store_search_template(where: str, source: str) -> str:
+    """Store a search template for other applications, and return its name, `esr-` and the alias.
+
+    `where` is in Elasticsearch. Raises UsageError if the server stores no templates.
+    """
+    from esr.elastic import requests
+
+    return requests.store_search_template(where, source)
 
 
 def _folder(where: str) -> Path:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from operator import index
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, SupportsIndex
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, SupportsIndex
 
 from msgspec import Struct
 from msgspec.structs import force_setattr, replace
@@ -27,6 +27,8 @@ from esr.index.names import (
     parse_name_filter,
     short_key,
 )
+from esr.index.questions import Answer, ByField, FullNames, Lookup, Names, NamesWithPrefix, Values
+from esr.index.values import ValueTable
 from esr.plans.plan import (
     AllOf,
     AnyOf,
@@ -50,14 +52,8 @@ and the names in the sentence by type.
 Keys of the metadata can be counted too: `meta.desk`.
 """
 
-FacetCounts = list[tuple[str, int]]
-"""Values of a field, each with the number of candidates that have it."""
 DAY = 86_400_000
 """Milliseconds per day."""
-NameUnit = Literal["sentences", "documents"]
-"""The unit in which names are counted."""
-DayCounts = Mapping[int, int]
-"""The number of sentences by day, in days since 1970-01-01 in UTC."""
 Moment = int | str | date
 """An ISO 8601 date such as "2024-01", a date or datetime, a year such as 2024, or milliseconds since 1970; in
 UTC by default."""
@@ -290,110 +286,45 @@ _NAMES = (*_STARTS, "to", "before", "source", "document", "entity", META, *ATTRI
 NO_FILTERS = Filters()
 
 
-class Value(NamedTuple):
-    """A value under its most frequent written form, ties by code point order.
-
-    `documents` counts the documents that have any of its `forms`.
-    """
-
-    form: str
-    documents: int
-    forms: tuple[str, ...]
-
-
-class ValueTable:
-    """The values of a field of documents. Forms that differ only in case are one value."""
-
-    def __init__(self, documents: Iterable[tuple[str, int]]) -> None:
-        """`documents` pairs each written form with its number of documents."""
-        by_key: dict[str, list[tuple[str, int]]] = {}
-        for form, count in sorted(documents, key=lambda value: (-value[1], value[0])):
-            by_key.setdefault(value_key(form), []).append((form, count))
-        self._values = {
-            key: Value(forms[0][0], sum(count for _, count in forms), tuple(form for form, _ in forms))
-            for key, forms in by_key.items()
-        }
-
-    def __len__(self) -> int:
-        return len(self._values)
-
-    def find(self, text: str) -> Value | None:
-        """The value with this form, in any case."""
-        return self._values.get(value_key(text))
-
-    def form(self, written: str) -> str:
-        """The displayed form of the value with a written form."""
-        value = self.find(written)
-        return value.form if value else written
-
-    @property
-    def has_variants(self) -> bool:
-        """Whether any value has several forms."""
-        return any(len(value.forms) > 1 for value in self._values.values())
-
-    def with_prefix(self, prefix: str, limit: int) -> list[Value]:
-        """The values in which a word has this prefix, most documents first, ties by form."""
-        start = f" {value_key(prefix)}"
-        matches = [value for key, value in self._values.items() if start in f" {key}"]
-        return sorted(matches, key=lambda value: (-value.documents, value.form))[:limit]
-
-    def nearest(self, text: str) -> Value | None:
-        """The value most similar to a text, None if none is similar."""
-        from difflib import get_close_matches  # rarely needed
-
-        matches = get_close_matches(value_key(text), self._values, n=1, cutoff=0.5)
-        return self._values[matches[0]] if matches else None
-
-
 _NOTHING = ""
 """A key and source that no sentence has, which makes a filter match nothing."""
 
 
-class ValueLister(Protocol):
-    """Lists the values of a field of documents."""
-
-    def values(self, field: str) -> ValueTable:
-        """The values of the field `source` or of an attribute in the documents; for META, its keys."""
-
-
-class Vocabulary(ValueLister, Protocol):
+class Vocabulary(Protocol):
     """The names, sources and attributes of an index: a part of the interface `Index`."""
 
-    def find_names(self, keys: Sequence[str]) -> Mapping[str, Name]:
-        """The names with these keys, by key, without those that no sentence has."""
-
-    def name_forms(self, key: str) -> Mapping[str, int]:
-        """The written forms of the name with this key, with their numbers of sentences, most first."""
-
-    def full_names(self, key: str) -> Sequence[str]:
-        """The keys of the other names that a short form, or a name, stands for in some documents, sorted."""
-
-    def name_keys(self, prefix: str, limit: int) -> list[str]:
-        """The keys of names that have a key or alias with this prefix, most sentences first, ties by key."""
+    def vocabulary(self, lookup: Lookup[Answer]) -> Answer:
+        """What the collection has of names or values of fields."""
 
 
-def resolve_filters(vocabulary: Vocabulary, filters: Filters) -> Filters:
+def resolve_filters(index: Vocabulary, filters: Filters) -> Filters:
     """The filters as engines execute them, with written forms of values and keys of names."""
     if not filters.sources and not filters.entities and not filters.attributes:
         return filters
-    sources = [form for text in filters.sources for form in resolve_source(vocabulary, text)]
-    keys = [key for text in filters.entities for key in resolve_name(vocabulary, text)]
+    sources = [form for text in filters.sources for form in resolve_source(index, text)]
+    keys = [key for text in filters.entities for key in resolve_name(index, text)]
     return replace(
         filters,
         sources=tuple(dict.fromkeys(sources)) or (_NOTHING,) * bool(filters.sources),
         entities=tuple(dict.fromkeys(keys)) or (_NOTHING,) * bool(filters.entities),
-        attributes=tuple(resolve_attribute(vocabulary, wanted) for wanted in filters.attributes),
+        attributes=tuple(resolve_attribute(index, wanted) for wanted in filters.attributes),
     )
 
 
-def resolve_plan(vocabulary: Vocabulary, plan: Plan) -> Plan:
+def resolve_by_field(index: Vocabulary, filters: Filters, by: ByField) -> dict[str, Filters]:
+    """The filters that each field is counted under, as engines execute them."""
+    own = {field: filters.without_field(field) if by.without_own else filters for field in by.fields}
+    return {field: resolve_filters(index, of_field) for field, of_field in own.items()}
+
+
+def resolve_plan(index: Vocabulary, plan: Plan) -> Plan:
     """The plan with its condition as engines execute it."""
     if plan.condition is None:
         return plan
-    return replace(plan, condition=resolve_condition(vocabulary, plan.condition))
+    return replace(plan, condition=resolve_condition(index, plan.condition))
 
 
-def resolve_condition(vocabulary: Vocabulary, condition: Condition) -> Condition:
+def resolve_condition(index: Vocabulary, condition: Condition) -> Condition:
     """The condition as engines execute it, with written forms of values and keys of names."""
     if _has_only_terms(condition):  # the usual case: conditions counted for every answer
         return condition
@@ -401,13 +332,13 @@ def resolve_condition(vocabulary: Vocabulary, condition: Condition) -> Condition
     def resolve(leaf: Condition) -> Condition:
         match leaf:
             case HasSource(texts):
-                return HasSource(tuple(form for text in texts for form in resolve_source(vocabulary, text)))
+                return HasSource(tuple(form for text in texts for form in resolve_source(index, text)))
             case HasAttribute():
-                return resolve_attribute(vocabulary, leaf)
+                return resolve_attribute(index, leaf)
             case HasEntity(texts):
-                return HasEntity(tuple(key for text in texts for key in resolve_name(vocabulary, text)))
+                return HasEntity(tuple(key for text in texts for key in resolve_name(index, text)))
             case SaidBy(texts):
-                return SaidBy(tuple(key for text in texts for key in resolve_speaker(vocabulary, text)))
+                return SaidBy(tuple(key for text in texts for key in resolve_speaker(index, text)))
             case _:
                 return leaf
 
@@ -419,59 +350,66 @@ def _has_only_terms(condition: Condition) -> bool:
     return {type(part) for part in parts} == {HasTerm}
 
 
-def resolve_source(vocabulary: Vocabulary, text: str) -> tuple[str, ...]:
+def resolve_source(index: Vocabulary, text: str) -> tuple[str, ...]:
     """The written forms of the source with this name, in any case; empty if there is no such source."""
-    source = vocabulary.values("source").find(text)
+    source = index.vocabulary(Values("source")).find(text)
     return source.forms if source else ()
 
 
-def resolve_attribute(vocabulary: Vocabulary, wanted: HasAttribute) -> HasAttribute:
+def resolve_attribute(index: Vocabulary, wanted: HasAttribute) -> HasAttribute:
     """The condition with the written forms of its names and values, without unknown ones."""
+
+    def list_values(field: str) -> ValueTable:
+        return index.vocabulary(Values(field))
+
     values = [
         form
         for name in wanted.names
         for text in wanted.values
-        if (value := vocabulary.values(name).find(text))
+        if (value := list_values(name).find(text))
         for form in value.forms
     ]
-    names = [form for name in wanted.names for form in attribute_names(vocabulary, name)]
+    names = [form for name in wanted.names for form in attribute_names(list_values, name)]
     return HasAttribute(tuple(names), tuple(dict.fromkeys(values)))
 
 
-def attribute_names(vocabulary: ValueLister, name: str) -> tuple[str, ...]:
-    """The names of an attribute in the documents: `meta.desk` under each written form of its key."""
+def attribute_names(list_values: Callable[[str], ValueTable], name: str) -> tuple[str, ...]:
+    """The names of an attribute in the documents: `meta.desk` under each written form of its key.
+
+    `list_values` lists the values of a field.
+    """
     if not name.startswith(META_PREFIX):
         return (name,)
-    key = vocabulary.values(META).find(name.removeprefix(META_PREFIX))
+    key = list_values(META).find(name.removeprefix(META_PREFIX))
     return tuple(META_PREFIX + form for form in key.forms) if key else ()
 
 
-def resolve_name(vocabulary: Vocabulary, text: str) -> tuple[str, ...]:
+def resolve_name(index: Vocabulary, text: str) -> tuple[str, ...]:
     """The keys of the names that an entry of `Filters.entities` means; empty if there is no such name."""
     if isinstance(text, NameKey):
-        return tuple(key for name in vocabulary.find_names([text]).values() for key in name.keys)
+        return tuple(key for name in index.vocabulary(Names([text])).values() for key in name.keys)
     wanted = parse_name_filter(text)
-    names = [name for name in find_meant(vocabulary, wanted.key) if name.has_type(wanted.type)]
+    names = [name for name in find_meant(index, wanted.key) if name.has_type(wanted.type)]
     return tuple(dict.fromkeys(key for name in names for key in name.keys))
 
 
-def find_meant(vocabulary: Vocabulary, key: str) -> list[Name]:
+def find_meant(index: Vocabulary, key: str) -> list[Name]:
     """The names that a written form or an id may mean, by its key.
 
     A short form that stands for different names, or for none in some documents, means all of them.
     """
     short, id = short_key(key), ID_PREFIX + key
-    found = vocabulary.find_names(list(dict.fromkeys((key, short, id))))
+    found = index.vocabulary(Names(list(dict.fromkeys((key, short, id)))))
     own = found.get(key, found.get(short))
-    others = vocabulary.full_names(short if own is None else own.key)
-    names = [own, found.get(id), *vocabulary.find_names(others).values()]
+    others = index.vocabulary(FullNames(short if own is None else own.key))
+    names = [own, found.get(id), *index.vocabulary(Names(others)).values()]
     return list({name.key: name for name in names if name is not None}.values())
 
 
-def resolve_speaker(vocabulary: Vocabulary, text: str) -> tuple[str, ...]:
+def resolve_speaker(index: Vocabulary, text: str) -> tuple[str, ...]:
     """The keys of a speaker: its own, and those of its aliases if the index has the name or id."""
     key = name_key(text)
-    names = vocabulary.find_names([key, ID_PREFIX + key]).values()
+    names = index.vocabulary(Names([key, ID_PREFIX + key])).values()
     return (key, *(of_name for name in names for of_name in name.keys))
 
 
@@ -493,43 +431,43 @@ class UnknownFilter(NamedTuple):
     nearest: str | None
 
 
-def find_unknown_filters(vocabulary: Vocabulary, filters: Filters) -> tuple[UnknownFilter, ...]:
+def find_unknown_filters(index: Vocabulary, filters: Filters) -> tuple[UnknownFilter, ...]:
     """The sources, attributes and names in the filters that the index does not have."""
     return (
-        *(unknown for text in filters.sources for unknown in _unknown_value(vocabulary, "source", text)),
+        *(unknown for text in filters.sources for unknown in _unknown_value(index, "source", text)),
         *(
             unknown
             for wanted in filters.attributes
             for name in wanted.names
             for text in wanted.values
-            for unknown in _unknown_value(vocabulary, name, text)
+            for unknown in _unknown_value(index, name, text)
         ),
-        *_unknown_names(vocabulary, filters),
+        *_unknown_names(index, filters),
     )
 
 
-def nearest_name(vocabulary: Vocabulary, key: str) -> Name | None:
+def nearest_name(index: Vocabulary, key: str) -> Name | None:
     """The name most similar to a key, among the most frequent names with the same prefix."""
     from difflib import get_close_matches  # rarely needed
 
     for length in _BEGINNINGS:
-        candidates = vocabulary.name_keys(key[:length], _CANDIDATES)
+        candidates = index.vocabulary(NamesWithPrefix(key[:length], _CANDIDATES))
         for match in get_close_matches(key, candidates, n=1, cutoff=0.6):
-            return vocabulary.find_names([match]).get(match)
+            return index.vocabulary(Names([match])).get(match)
     return None
 
 
-def _unknown_value(vocabulary: Vocabulary, field: str, text: str) -> Iterator[UnknownFilter]:
+def _unknown_value(index: Vocabulary, field: str, text: str) -> Iterator[UnknownFilter]:
     """Yield the value of a field if no document has it; for metadata, also if no document has the key."""
     argument, key, pair = field, "", text
     if field.startswith(META_PREFIX):
         argument, key = META, field.removeprefix(META_PREFIX)
         pair = f"{key}={text}"
-        if vocabulary.values(META).find(key) is None:
-            problem, near = _describe(vocabulary.values(META), "metadata", key)
+        if index.vocabulary(Values(META)).find(key) is None:
+            problem, near = _describe(index.vocabulary(Values(META)), "metadata", key)
             yield UnknownFilter(META, pair, problem, near and f"{near}={text}")
             return
-    values = vocabulary.values(field)
+    values = index.vocabulary(Values(field))
     if values.find(text) is None:
         problem, near = _describe(values, key or field, text)
         yield UnknownFilter(argument, pair, problem, f"{key}={near}" if key and near else near)
@@ -543,16 +481,14 @@ def _describe(values: ValueTable, kind: str, text: str) -> tuple[str, str | None
     return f"unknown {kind} {text!r}: {hint}", near and near.form
 
 
-def _unknown_names(vocabulary: Vocabulary, filters: Filters) -> Iterator[UnknownFilter]:
+def _unknown_names(index: Vocabulary, filters: Filters) -> Iterator[UnknownFilter]:
     for text in filters.entities:
         wanted = parse_name_filter(text)
-        names = find_meant(vocabulary, wanted.key)
+        names = find_meant(index, wanted.key)
         name = next((one for one in names if one.has_type(wanted.type)), names[0] if names else None)
         if name is None:
-            near = nearest_name(vocabulary, wanted.key)
-            yield UnknownFilter(
-                "entity", text, _describe_unknown(vocabulary, wanted, near), near and near.form
-            )
+            near = nearest_name(index, wanted.key)
+            yield UnknownFilter("entity", text, _describe_unknown(index, wanted, near), near and near.form)
         elif not name.has_type(wanted.type):
             article = "an" if name.type[0] in "aeiou" else "a"
             form = f'"{name.form}"' if " " in name.form else name.form
@@ -563,9 +499,9 @@ def _unknown_names(vocabulary: Vocabulary, filters: Filters) -> Iterator[Unknown
             yield UnknownFilter("entity", text, problem, entity_key(name.type, name.form))
 
 
-def _describe_unknown(vocabulary: Vocabulary, wanted: NameFilter, near: Name | None) -> str:
+def _describe_unknown(index: Vocabulary, wanted: NameFilter, near: Name | None) -> str:
     if near is not None:
         return f"unknown name {wanted.text!r}: did you mean {near.form!r}?"
-    if not vocabulary.name_keys("", 1):
+    if not index.vocabulary(NamesWithPrefix("", 1)):
         return f"unknown name {wanted.text!r}: the index has no names, find them with esr enrich"
     return f"unknown name {wanted.text!r}: no sentence has it"

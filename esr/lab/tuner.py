@@ -29,9 +29,9 @@ from msgspec.structs import replace
 
 from esr.dependency.clique_search import ParsedSentences
 from esr.errors import EsrError, UsageError
-from esr.index.contract import Similarities
 from esr.index.filters import NO_FILTERS, Filters
 from esr.index.hits import EVIDENCE_COLUMNS, CandidateEvidence
+from esr.index.similarities import Similarities
 from esr.lab.measures import Qrels
 from esr.plans.evaluate import Array, Evidence, GroupedEvidence, concatenate, no_evidence, top_k
 from esr.plans.plan import Plan, StaticScore

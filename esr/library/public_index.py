@@ -68,6 +68,7 @@ from esr.index.factory import Where, open_delivery, open_generations, open_index
 from esr.index.generations import DEFAULT_KEEP, Generation
 from esr.index.login_variables import API_KEY, CA_FILE, INSECURE, PASSWORD, USER, use_login
 from esr.index.names import ENTITY_TYPES, read_aliases
+from esr.index.questions import Summary
 from esr.index.writer import DEFAULT_WORKERS, Delivery, DeliveryReport
 from esr.index.writer import LoadOptions as WriterOptions
 from esr.library.hits import Hit, Hits
@@ -481,7 +482,7 @@ class Index:
 
     def documents(self) -> Iterator[Document]:
         """Read all documents of one state of the index, as loaded and in the order of the index."""
-        return self._searcher.index.snapshot().documents()
+        return iter(self._searcher.index.snapshot().documents())
 
     def append(self, rows: Iterable[object] | Where, **options: Unpack[AppendOptions]) -> DeliveryReport:
         """Add documents as a new generation, all of them in one step, or none if there is an error.
@@ -575,7 +576,7 @@ class Index:
 
     def stats(self) -> Mapping[str, Any]:
         """Return counts, sizes and settings, as `esr status --json` prints them: `documents` and others."""
-        return self._searcher.index.status()
+        return self._searcher.index.status(Summary())
 
     def close(self) -> None:
         """Close the index. Later calls raise IndexClosed."""

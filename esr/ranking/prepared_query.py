@@ -22,7 +22,7 @@ from esr.errors import UsageError
 from esr.index.contract import Index
 from esr.index.filters import NO_FILTERS, Filters, UnknownFilter, find_unknown_filters, read_filters
 from esr.index.hits import Hit, LazyHits, SearchResult
-from esr.index.language import chosen_language, languages_of
+from esr.index.view import chosen_language, languages_of
 from esr.plans.evaluate import Array, Evidence, apply_static_score, score_sentences
 from esr.plans.plan import (
     FEATURE_PREFIX,
@@ -307,6 +307,15 @@ class PreparedQuery(Struct, frozen=True, dict=True):
         if self.interpretation.decides_candidates or not self.plan.terms:
             return self.plan
         return replace(self.plan, candidates="matching")
+
+    @property
+    def matching_condition(self) -> Condition | None:
+        """The condition of the candidates of `matching_plan`; None for all sentences."""
+        plan = self.matching_plan
+        if plan.candidates == "all":
+            return plan.condition
+        has_word = any_of(map(HasTerm, plan.candidate_terms))
+        return all_of([has_word] if plan.condition is None else [has_word, plan.condition])
 
     def with_all_words(self) -> PreparedQuery:
         """The same query restricted to candidates with every wanted word. Does not use the index."""

@@ -21,8 +21,8 @@ from msgspec.structs import replace
 from esr.errors import EsrError
 from esr.index.contract import Index
 from esr.index.filters import NO_FILTERS, Filters, resolve_speaker
-from esr.index.language import chosen_language
 from esr.index.names import name_key, short_key
+from esr.index.view import chosen_language
 from esr.plans.plan import Condition, HasWords, SaidBy
 from esr.query import FIELDS, Field, NoteKind, ValueKind, literal, split_field, write_value
 from esr.query.interpretation import ENTITY_FIELDS, ReadGroup, read_groups, terms_of_word

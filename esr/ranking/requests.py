@@ -13,8 +13,9 @@ from typing import Any
 
 from esr import resources
 from esr.errors import UsageError
-from esr.index.contract import Index, SimilarityRescoring, mean_known
+from esr.index.contract import Index
 from esr.index.filters import Filters
+from esr.index.similarities import SimilarityRescoring, mean_known
 from esr.plans.plan import CollectionStatistics, Mixture, Statistics, TermStatistics
 from esr.ranking.meaning_signal import NAME
 from esr.ranking.prepared_query import PreparedQuery

@@ -18,9 +18,10 @@ from msgspec import Struct
 
 from esr.dependency.clique_search import ParsedSentences
 from esr.errors import UsageError
-from esr.index.contract import Index, Similarities
+from esr.index.contract import Index
 from esr.index.filters import NO_FILTERS
 from esr.index.hits import SearchResult
+from esr.index.similarities import Similarities
 from esr.plans import evaluate
 from esr.plans.evaluate import Array, Evidence
 from esr.plans.plan import DateRange, Plan, Statistics

@@ -21,7 +21,8 @@ from esr.index.contract import Index
 from esr.index.factory import Where, open_index, read_where
 from esr.index.filters import NO_FILTERS, Filters
 from esr.index.hits import Hit
-from esr.index.language import groups_of, in_language, language_condition
+from esr.index.language import groups_of, language_condition
+from esr.index.view import in_language
 from esr.models.static_scores import BUILTIN_FEATURES
 from esr.plans.plan import AllOf, DateRange, HasPrefix
 from esr.query.interpretation import Interpretation, interpret, ranked_texts

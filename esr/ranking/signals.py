@@ -11,7 +11,7 @@ from msgspec import Struct, field
 from msgspec.structs import force_setattr
 
 from esr.errors import UsageError
-from esr.index.contract import mean_known
+from esr.index.similarities import mean_known
 from esr.plans.evaluate import Array
 from esr.ranking.cross_encoder_signal import CROSS, CROSS_TEXT
 from esr.ranking.rerank_context import RerankContext

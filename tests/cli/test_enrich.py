@@ -9,6 +9,7 @@ import pytest
 from esr.cli import enrich as command
 from esr.enrichment.enricher import DEFAULT_SETTINGS, VectorSettings
 from esr.errors import UsageError
+from esr.index.questions import Summary
 from esr.ranking.searcher import open_searcher
 from tests.cli.conftest import Esr
 from tests.support.fake_enricher import FakeEnricher, write_tiny_encoder
@@ -92,7 +93,7 @@ def test_load_can_enrich_too(esr: Esr, news: Path, tmp_path: Path, enricher_call
     loaded = esr("load", news, "--index", where, "--if-exists", "replace", "--enrich", "--json")
     assert json.loads(loaded.stdout)["documents"] == 9
     with open_searcher(str(where)) as searcher:
-        assert searcher.index.status()["enrichment"][0]["documents"] == 9
+        assert searcher.index.status(Summary())["enrichment"][0]["documents"] == 9
 
 
 def test_load_can_compute_some_parts(
@@ -103,7 +104,10 @@ def test_load_can_compute_some_parts(
     assert not where.exists()
     esr("load", news, "--index", where, "--enrich-only", "vectors,parse")
     with open_searcher(str(where)) as searcher:
-        assert [entry["part"] for entry in searcher.index.status()["enrichment"]] == ["parse", "vectors"]
+        assert [entry["part"] for entry in searcher.index.status(Summary())["enrichment"]] == [
+            "parse",
+            "vectors",
+        ]
 
 
 def test_vectors_need_no_spacy_and_say_which_encoder_made_them(

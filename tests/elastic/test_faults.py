@@ -22,6 +22,7 @@ from esr.elastic.write import actions, delivery, writer
 from esr.errors import EngineUnreachable, EsrError
 from esr.index.factory import open_delivery as delivery_to
 from esr.index.factory import open_generations
+from esr.index.questions import Summary
 from esr.index.writer import LoadOptions
 from esr.ranking.searcher import open_searcher
 from tests.index.test_parity import random_documents
@@ -295,7 +296,7 @@ def test_a_switch_whose_answer_is_lost_succeeds(where: str, monkeypatch: pytest.
     delivery_to(where, LoadOptions()).append(located([document("came", "Flood.")]))
     monkeypatch.undo()
     with open_searcher(where) as searcher:
-        assert searcher.index.status()["documents"] == len(NEWS) + 1
+        assert searcher.index.status(Summary())["documents"] == len(NEWS) + 1
 
 
 @pytest.mark.elasticsearch
@@ -316,7 +317,7 @@ def test_a_delivery_whose_switch_is_not_answered_keeps_its_indices(
     with pytest.raises(EngineUnreachable, match="no answer"):
         delivery_to(where, LoadOptions()).append(located([document("came", "Flood.")]))
     with open_searcher(where) as searcher:
-        assert searcher.index.status()["documents"] == len(NEWS) + 1
+        assert searcher.index.status(Summary())["documents"] == len(NEWS) + 1
 
 
 BLOCKS = {

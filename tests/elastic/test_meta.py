@@ -39,6 +39,7 @@ from esr.elastic.write.writer import create_indices
 from esr.errors import EsrError, UsageError
 from esr.index.factory import open_delivery, open_generations
 from esr.index.generations import KEPT, SERVING
+from esr.index.questions import Summary
 from esr.index.writer import Description, LoadOptions
 from esr.ranking.searcher import open_searcher
 from tests.support.elasticsearch import all_indices, document, http, index_settings, load, located
@@ -166,7 +167,7 @@ def test_what_a_killed_container_left_is_broken_and_goes(where: str, cluster: Cl
         load(where, [document("d2", "A river.")], if_exists="append")
         assert {killed.generation, alive.generation} & {each.name for each in at.all()} == {alive.generation}
     with open_searcher(where) as searcher:
-        assert searcher.index.status()["documents"] == 2
+        assert searcher.index.status(Summary())["documents"] == 2
 
 
 def test_this_process_is_near_and_running() -> None:
@@ -366,7 +367,7 @@ def test_a_delivery_keeps_what_was_enriched_after_it_began(where: str) -> None:
         assert enrich(searcher.index, FakeEnricher()).documents == len(DELIVERY_NEWS)
     delivery.append(located(MORE))
     with open_searcher(where) as searcher:
-        assert {of_part["documents"] for of_part in searcher.index.status()["enrichment"]} == {
+        assert {of_part["documents"] for of_part in searcher.index.status(Summary())["enrichment"]} == {
             len(DELIVERY_NEWS)
         }
         assert enrich(searcher.index, FakeEnricher()).documents == len(MORE)

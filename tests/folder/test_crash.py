@@ -19,6 +19,7 @@ import pytest
 from esr.errors import IndexMissing, IndexUnusable
 from esr.folder.index import EmbeddedIndex
 from esr.folder.write.maintenance import EmbeddedGenerations, verify
+from esr.index.questions import Summary
 from tests.support.fake_enricher import build_slow_enricher
 from tests.support.folder_index import document, file_contents, indexed_ids, load
 from tests.support.index_contents import index_contents
@@ -63,7 +64,7 @@ def test_a_killed_load_leaves_the_last_commit_and_can_be_repeated(
     started = time.perf_counter()
     start(news, tmp_path / "timed", if_exists).finish()
     duration = time.perf_counter() - started
-    assert EmbeddedIndex(str(tmp_path / "timed")).status()["segments"] > 10
+    assert EmbeddedIndex(str(tmp_path / "timed")).status(Summary())["segments"] > 10
 
     rng = random.Random()
     unfinished = 0
@@ -83,7 +84,7 @@ def test_a_killed_load_leaves_the_last_commit_and_can_be_repeated(
         unfinished += ids == before and len(list((where / "segments").iterdir())) > 1
         start(news, where, if_exists).finish()
         assert indexed_ids(where) == after
-        segments = EmbeddedIndex(str(where)).status()["segments"]
+        segments = EmbeddedIndex(str(where)).status(Summary())["segments"]
         assert len(list((where / "segments").iterdir())) == segments, "what the killed load left is deleted"
     assert unfinished, "no load was killed in the middle: the test shows nothing"
 

@@ -17,6 +17,7 @@ from esr.folder.index import EmbeddedIndex
 from esr.folder.write import segment_writer
 from esr.index.contract import Index
 from esr.index.filters import Filters
+from esr.index.questions import Summary
 from esr.plans.plan import HasAttribute, HasTerm
 from esr.ranking.searcher import open_searcher
 from esr.text.document import Sentence
@@ -133,7 +134,7 @@ def test_an_open_index_answers_after_its_folder_was_deleted(where: Path) -> None
             path.rmdir() if path.is_dir() else path.unlink()
         where.rmdir()
         assert searcher.search("storm").total == 1
-        assert searcher.index.status()["documents"] == 1
+        assert searcher.index.status(Summary())["documents"] == 1
 
 
 def test_an_index_of_documents_without_sentences_can_be_searched(where: Path) -> None:
@@ -141,7 +142,7 @@ def test_an_index_of_documents_without_sentences_can_be_searched(where: Path) ->
     with open_searcher(str(where)) as searcher:
         for candidates in ("matching", "context", "all"):
             assert searcher.search("storm", candidates=candidates).hits == []
-        assert searcher.index.status()["documents"] == 2
+        assert searcher.index.status(Summary())["documents"] == 2
 
 
 def test_paragraphs_are_stored_in_the_smallest_integers_that_hold_them(where: Path) -> None:
@@ -182,7 +183,7 @@ def test_statistics_are_those_of_all_segments(where: Path, monkeypatch: pytest.M
     monkeypatch.setattr(segment_writer, "FULL_TERMS", 9)
     load(where.with_name("many"), documents)
     single, segmented = EmbeddedIndex(str(where)), EmbeddedIndex(str(where.with_name("many")))
-    assert segmented.status()["segments"] > 3 and single.status()["segments"] == 1
+    assert segmented.status(Summary())["segments"] > 3 and single.status(Summary())["segments"] == 1
     assert segmented.statistics([*"abcdef", "unseen"]) == single.statistics([*"abcdef", "unseen"])
     assert single.statistics(["unseen"]).terms["unseen"].is_seen is False
     assert single.statistics([]).collection.longest_sentence == 5

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -15,14 +16,13 @@ from esr.index.factory import open_delivery
 from esr.index.filters import (
     NO_FILTERS,
     Filters,
-    Value,
-    ValueTable,
     attribute_names,
     build_attribute_filters,
     find_unknown_filters,
     resolve_condition,
 )
-from esr.index.names import Name
+from esr.index.questions import Lookup, Values
+from esr.index.values import Value, ValueTable
 from esr.index.writer import LoadOptions
 from esr.loaders import read_documents
 from esr.plans.plan import AllOf, AnyOf, Condition, HasSource, HasTerm, Not
@@ -158,7 +158,7 @@ def test_values_and_keys_are_the_same_on_both_engines(searchers: list[Searcher])
         listed = [searcher.index.values(field).with_prefix("", 100) for searcher in searchers]
         assert listed[0] == listed[1] == listed[2], field
         assert listed[0] or field == "meta.none"
-    names = [attribute_names(searcher.index, "meta.desk") for searcher in searchers]
+    names = [attribute_names(searcher.index.values, "meta.desk") for searcher in searchers]
     assert names[0] == names[1] == names[2] == ("meta.desk", "meta.Desk")
 
 
@@ -208,14 +208,8 @@ def test_values_of_metadata_may_have_an_equals_sign() -> None:
 class Vocabulary:
     """The source BBC."""
 
-    def values(self, field: str) -> ValueTable:
-        return ValueTable([("BBC", 1)])
-
-    def find_names(self, keys: Sequence[str]) -> Mapping[str, Name]:
-        return {}
-
-    def name_keys(self, prefix: str, limit: int) -> list[str]:
-        return []
+    def vocabulary(self, lookup: Lookup[Any]) -> Any:
+        return ValueTable([("BBC", 1)]) if isinstance(lookup, Values) else {}
 
 
 TERM, ASKED, RESOLVED = HasTerm("oil"), HasSource(("bbc",)), HasSource(("BBC",))

@@ -16,6 +16,7 @@ from esr.elastic.cluster import REQUEST_TIMEOUT
 from esr.elastic.write import actions, writer
 from esr.folder.write import segment_writer
 from esr.index.factory import is_elasticsearch, open_delivery, open_generations
+from esr.index.questions import Summary
 from esr.index.writer import LoadOptions
 from esr.ranking.searcher import open_searcher
 from esr.text.document import Document
@@ -102,7 +103,7 @@ def count_enriched(where: str) -> int:
     if where.startswith("http"):
         http("POST", f"{where}*/_refresh")
     with open_searcher(where) as searcher:
-        return sum(entry["documents"] for entry in searcher.index.status()["enrichment"])
+        return sum(entry["documents"] for entry in searcher.index.status(Summary())["enrichment"])
 
 
 def kill_and_resume_enrichment(where: str, documents: list[Document]) -> None:
@@ -143,7 +144,7 @@ def test_a_killed_enrichment_of_a_folder_is_resumed(tmp_path: Path, monkeypatch:
     load(str(where), documents)
     kill_and_resume_enrichment(str(where), documents)
     with open_searcher(str(where)) as searcher:
-        segments = searcher.index.status()["segments"]
+        segments = searcher.index.status(Summary())["segments"]
     assert segments > 2
     assert len(list((where / "layers").iterdir())) == segments, "one layer per segment, and no other files"
 

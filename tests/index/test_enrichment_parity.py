@@ -20,6 +20,7 @@ from esr.index import enrichment_run
 from esr.index.filters import FACET_FIELDS, Filters, resolve_name
 from esr.index.hits import SentenceRecord
 from esr.index.names import name_key
+from esr.index.questions import ByField, Summary
 from esr.plans.plan import Condition, HasQuote, Not, SaidBy
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import open_searcher
@@ -109,8 +110,8 @@ def test_features_and_parses_of_the_documents_need_no_enrichment(fresh_engines: 
     assert enrichment["r5/1"]["features"] == {"subj": 1 / 3} and enrichment["r5/1"]["parse"]
     assert enrichment["r5/3"]["quotes"]
     assert enrichment["r5/0"] == NOT_ENRICHED
-    assert engines.embedded.index.status()["enrichment"] == []
-    assert engines.elasticsearch.index.status()["enrichment"] == []
+    assert engines.embedded.index.status(Summary())["enrichment"] == []
+    assert engines.elasticsearch.index.status(Summary())["enrichment"] == []
 
 
 class PausingEnricher(FakeEnricher):
@@ -185,7 +186,7 @@ def test_both_engines_store_what_the_enricher_returned(engines: Engines) -> None
         }
         assert read_enrichment(searcher.index, documents) == enriched
         assert len({repr(enrichment) for enrichment in enriched.values()}) > 100
-        entries = searcher.index.status()["enrichment"]
+        entries = searcher.index.status(Summary())["enrichment"]
         assert {(m["part"], m["documents"]) for m in entries} == {(part, len(documents)) for part in PARTS}
         assert entries[0]["made_with"] == {"fake": "1", "encoder": ENCODER}
     first = [list(read_enrichment(searcher.index, documents).values()) for searcher in engines]
@@ -228,16 +229,17 @@ FACETED = (Filters(), Filters(entities=("Barack Obama",)), Filters(sources=("RAN
 
 
 def test_facets_count_the_same_on_both(engines: Engines) -> None:
-    requests = [dict.fromkeys(FACET_FIELDS, filters) for filters in FACETED]
-    # Each field under filters of its own, some of which all share.
-    requests += [{f: replace(FACETED[n % 3], date_to=2_000_000_000_000) for n, f in enumerate(FACET_FIELDS)}]
+    several = Filters(sources=("RANDOM",), entities=("Barack Obama",), date_to=2_000_000_000_000)
+    # With several filters, each field is counted under filters of its own, some of which all share.
+    requests = [*((filters, False) for filters in FACETED), (several, True)]
     for query, rule in zip(QUERIES, ("matching", "context", "all", "matching"), strict=True):
-        for filters_by_field in requests:
+        for filters, without_own in requests:
             for size in (1, 2, 100):
                 facets = []
                 for searcher in engines:
-                    plan = searcher.prepare(query, Ranking(candidates=rule)).plan
-                    facets.append(searcher.index.facets(plan, filters_by_field, size))
+                    condition = searcher.prepare(query, Ranking(candidates=rule)).matching_condition
+                    by = ByField(FACET_FIELDS, size, without_own)
+                    facets += searcher.index.count([condition], filters, by)
                 assert facets[0] == facets[1]
                 assert list(facets[0]) == list(FACET_FIELDS)
                 assert all(counts and len(counts) <= size for counts in facets[0].values())
@@ -253,12 +255,12 @@ def attribute_keys(record: SentenceRecord, name: str) -> set[str]:
 def test_facets_count_the_candidates(engines: Engines, filters: Filters) -> None:
     answer = engines.embedded.search("flood", 10_000, candidates="all", filters=filters)
     records = [hit.record for hit in answer.hits if hit.record]
-    plan = engines.embedded.prepare("flood", Ranking(candidates="all")).plan
-    # The filters of other fields do not affect a field.
-    other_filters = {field: Filters(sources=("none",)) for field in FACET_FIELDS}
+    index = engines.embedded.index
+    (facets,) = index.count([None], filters, ByField(FACET_FIELDS, 100))
+    (wider,) = index.count([None], filters, ByField(FACET_FIELDS, 100, without_own=True))
     for field in FACET_FIELDS:
-        facets = engines.embedded.index.facets(plan, other_filters | {field: filters}, 100)
-        assert not any(counts for name, counts in facets.items() if name != field)
+        (alone,) = index.count([None], filters.without_field(field), ByField([field], 100))
+        assert alone == {field: wider[field]}
         for value, count in facets[field]:
             if field == "source":
                 assert count == sum(r.source == value for r in records)
@@ -278,15 +280,16 @@ def test_facets_of_known_names_take_one_request(engines: Engines, monkeypatch: p
     for reader in ("vocabulary", "statistics"):
         monkeypatch.setattr(f"esr.elastic.{reader}.MAX_AGE", 1e9)
     index = engines.elasticsearch.index
-    plan = engines.elasticsearch.prepare("flood", Ranking()).plan
+    condition = engines.elasticsearch.prepare("flood", Ranking()).matching_condition
     client = index.cluster.client  # type: ignore[attr-defined]
-    filters_by_field = dict(zip(FACET_FIELDS, FACETED * 2, strict=False))
-    index.facets(plan, filters_by_field, 5)
+    filters = Filters(sources=("RANDOM",), entities=("Barack Obama",), date_to=2_000_000_000_000)
+    by = ByField(FACET_FIELDS, 5, without_own=True)
+    index.count([condition], filters, by)
     requests, send = [], client.transport.perform_request
     monkeypatch.setattr(
         client.transport, "perform_request", lambda *a, **k: (requests.append(a), send(*a, **k))[1]
     )
-    index.facets(plan, filters_by_field, 5)
+    index.count([condition], filters, by)
     assert len(requests) == 1
 
 

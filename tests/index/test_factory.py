@@ -25,6 +25,7 @@ from esr.index.factory import (
 from esr.index.filters import NO_FILTERS
 from esr.index.hits import Hit, LazyHits, Places
 from esr.index.limits import time_remaining, within
+from esr.index.questions import Summary
 from esr.index.writer import IF_EXISTS, LoadOptions
 from esr.plans.plan import HasTerm
 from esr.ranking.ranking import Ranking
@@ -103,7 +104,7 @@ def test_unsuitable_options_are_refused_before_anything_is_written(tmp_path: Pat
 
 def test_an_empty_folder_can_be_loaded_into(tmp_path: Path) -> None:
     load(tmp_path, [document("A", "one")])
-    assert EmbeddedIndex(str(tmp_path)).status()["sentences"] == 1
+    assert EmbeddedIndex(str(tmp_path)).status(Summary())["sentences"] == 1
 
 
 def test_the_default_analyzer_stems_and_titles_count(tmp_path: Path) -> None:
@@ -126,7 +127,7 @@ CALLS: dict[str, Callable[[Searcher], Any]] = {
     "document": lambda searcher: searcher.index.document("a"),
     "documents": lambda searcher: list(searcher.index.documents()),
     "sentences": lambda searcher: searcher.index.sentences(["a.s0"]),
-    "status": lambda searcher: searcher.index.status(),
+    "status": lambda searcher: searcher.index.status(Summary()),
     "values": lambda searcher: searcher.index.values("section"),
 }
 

@@ -26,7 +26,7 @@ from esr.index.enrichment_run import run_enrichment
 from esr.index.factory import open_delivery, open_priors, open_writer
 from esr.index.filters import NO_FILTERS
 from esr.index.hits import Hit
-from esr.index.language import in_language
+from esr.index.view import in_language
 from esr.index.writer import LoadOptions
 from esr.query import in_language as said_to_be_in
 from esr.query import parse

@@ -19,6 +19,7 @@ from esr.enrichment.enricher import Enricher, VectorSettings
 from esr.index.factory import open_delivery
 from esr.index.filters import NO_FILTERS, Filters
 from esr.index.hits import Hit
+from esr.index.questions import Summary
 from esr.index.writer import LoadOptions
 from esr.plans.plan import CANDIDATES
 from esr.ranking.explanation.explain import explain
@@ -178,7 +179,7 @@ def check_vector_index(places: tuple[str, str]) -> None:
         places, ("needs no index of vectors", "building the index of vectors"), strict=True
     ):
         with open_searcher(place) as searcher, searcher.index.enrichment() as enrichment:
-            assert "vector_index" not in searcher.index.status()
+            assert "vector_index" not in searcher.index.status(Summary())
             (said,) = enrichment.index_vectors()
             assert note in said
             assert enrichment.index_vectors() == [said], "asked again, it stays"
@@ -186,7 +187,7 @@ def check_vector_index(places: tuple[str, str]) -> None:
     for place, is_exact in zip(places, (True, False), strict=True):
         with open_searcher(place) as searcher:
             assert searcher.index.nearest_is_exact() == is_exact
-            assert searcher.index.status().get("vector_index") == (None if is_exact else "hnsw")
+            assert searcher.index.status(Summary()).get("vector_index") == (None if is_exact else "hnsw")
             prepared = searcher.prepare("bank", Ranking.from_dict({"rerank": [{"signal": "meaning"}]}))
             explanation = explain(prepared, prepared.search(1).hits[0].sentence_id)
             assert ("which may miss a few of them" in str(explanation)) != is_exact

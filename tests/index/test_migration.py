@@ -22,6 +22,7 @@ from esr.errors import EsrError, IndexMissing, IndexUnusable, UsageError
 from esr.folder.format import manifest
 from esr.folder.write import folder_writer, segment_writer
 from esr.index.factory import open_delivery, open_generations, open_migration
+from esr.index.questions import Summary
 from esr.index.writer import PROFILES, LoadOptions, LoadReport
 from esr.loaders import read_documents
 from esr.ranking.ranking import Ranking
@@ -170,13 +171,16 @@ def test_a_migration_retains_enrichment(anywhere: str, format: Any, monkeypatch:
     load(anywhere, NEWS)
     with open_searcher(anywhere) as searcher:
         enrich(searcher.index, FakeEnricher())
-        before = read_enrichment(searcher.index, NEWS), searcher.index.status()["enrichment"]
+        before = read_enrichment(searcher.index, NEWS), searcher.index.status(Summary())["enrichment"]
     contents = index_contents(anywhere)
     format(5)
     monkeypatch.setattr(segment_writer, "FULL_TERMS", 170)
     migrate(anywhere)
     with open_searcher(anywhere) as searcher:
-        assert (read_enrichment(searcher.index, NEWS), searcher.index.status()["enrichment"]) == before
+        assert (
+            read_enrichment(searcher.index, NEWS),
+            searcher.index.status(Summary())["enrichment"],
+        ) == before
         assert enrich(searcher.index, FakeEnricher()).documents == 0
     assert index_contents(anywhere) == contents
 
@@ -351,7 +355,7 @@ class TestElasticsearch:
             with open_searcher(where) as searcher:
                 enrich(searcher.index, FakeEnricher())
                 stored_enrichment.append(
-                    (read_enrichment(searcher.index, NEWS), searcher.index.status()["enrichment"])
+                    (read_enrichment(searcher.index, NEWS), searcher.index.status(Summary())["enrichment"])
                 )
 
         before_the_end(action)
@@ -359,7 +363,7 @@ class TestElasticsearch:
         migrate(where)
         with open_searcher(where) as searcher:
             assert [
-                (read_enrichment(searcher.index, NEWS), searcher.index.status()["enrichment"])
+                (read_enrichment(searcher.index, NEWS), searcher.index.status(Summary())["enrichment"])
             ] == stored_enrichment
             assert enrich(searcher.index, FakeEnricher()).documents == 0
 
@@ -472,7 +476,7 @@ def test_it_keeps_its_enrichment(older: Path) -> None:
     """Numbers that spaCy and the lexica of that day gave: they are stored, and are not computed again."""
     migrate_fixture(older)
     with open_searcher(str(older)) as searcher:
-        parts = {part["part"]: part["documents"] for part in searcher.index.status()["enrichment"]}
+        parts = {part["part"]: part["documents"] for part in searcher.index.status(Summary())["enrichment"]}
         enrichment = read_enrichment(searcher.index, articles())
     assert parts == {"features": 12, "entities": 12, "parse": 12}
     assert sum(len(found["entities"]) for found in enrichment.values()) == 17

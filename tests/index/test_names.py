@@ -14,7 +14,7 @@ from esr.enrichment.recipe import Recipe
 from esr.errors import InputError
 from esr.index.contract import Index
 from esr.index.factory import is_elasticsearch
-from esr.index.filters import Filters, NameUnit, resolve_name, resolve_source
+from esr.index.filters import Filters, resolve_name, resolve_source
 from esr.index.names import (
     MAX_KEY_CHARS,
     Aliases,
@@ -25,6 +25,7 @@ from esr.index.names import (
     read_aliases,
     resolve_names,
 )
+from esr.index.questions import NameUnit
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.document import Entity, SentenceEnrichment, value_key

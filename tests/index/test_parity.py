@@ -14,6 +14,7 @@ import pytest
 
 from esr import loaders, models
 from esr.index.filters import Filters
+from esr.index.questions import Summary
 from esr.models.static_scores import PRIORS
 from esr.plans.plan import CANDIDATES
 from esr.ranking.explanation.explain import explain
@@ -316,7 +317,7 @@ def test_two_loads_rank_as_one_collection(elasticsearch_url: str, tmp_path: Path
         assert (report.unchanged, report.documents) == (5, 45)
         with open_searcher(folder) as embedded, open_searcher(where) as elasticsearch:
             engines = Engines(embedded, elasticsearch)
-            assert elasticsearch.index.status()["loads"] == 2
+            assert elasticsearch.index.status(Summary())["loads"] == 2
             test_both_engines_have_the_same_statistics(engines)
             problems = [
                 problem

@@ -18,6 +18,7 @@ from esr.elastic.write import actions, writer
 from esr.errors import EsrError, UsageError
 from esr.folder.write import folder_writer, segment_writer
 from esr.index.factory import open_delivery, open_generations, open_writer
+from esr.index.questions import Summary
 from esr.index.writer import LoadOptions, LoadReport
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import open_searcher
@@ -72,7 +73,7 @@ def in_paragraphs(document: Document) -> Document:
 def documents_of(where: str) -> list[Document]:
     with open_searcher(where) as searcher:
         index = searcher.index
-        return index.documents_at(range(index.status()["documents"]))
+        return index.documents_at(range(index.status(Summary())["documents"]))
 
 
 def record_written_ids(monkeypatch: pytest.MonkeyPatch, where: str) -> list[str]:

@@ -12,6 +12,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from esr.errors import EngineUnreachable
+from esr.index.questions import ByField
 from esr.ranking.query_report import Suggestion, WordCount
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
@@ -220,18 +221,18 @@ class CountingIndex(FakeIndex):
         super().__init__(STORM, FLOOD)
         self.calls: Counter[str] = Counter()
 
-    def statistics(self, terms: Any) -> Any:
+    def statistics(self, terms: Any, language: str | None = None) -> Any:
         if terms:
             self.calls["statistics"] += 1
-        return super().statistics(terms)
+        return super().statistics(terms, language)
 
     def search(self, *args: Any, **settings: Any) -> Any:
         self.calls["search"] += 1
         return super().search(*args, **settings)
 
-    def facets(self, *args: Any) -> Any:
-        self.calls["facets"] += 1
-        return super().facets(*args)
+    def count(self, *args: Any) -> Any:
+        self.calls["facets"] += isinstance(args[-1], ByField)
+        return super().count(*args)
 
 
 @pytest.fixture

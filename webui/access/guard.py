@@ -27,9 +27,10 @@ from werkzeug.wrappers import Response as AnyResponse
 from esr.errors import EsrError, UsageError
 from esr.extras import require
 from esr.index.contract import Index
+from esr.index.view import restrict
 from webui.access.grants import ANYBODY, MOST_PASSWORD, Grant, GrantFile, Grants, Passwords, read_grants
 from webui.access.login_limits import LoginLimits
-from webui.access.restricted import parse_restriction, restrict
+from webui.access.restricted import parse_restriction
 from webui.pages.rendering import PageRenderer
 from webui.running.logs import log_event
 from webui.running.problems import Forbidden, RequestError, Unauthorized, wants_json

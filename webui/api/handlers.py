@@ -26,6 +26,7 @@ from esr.features import FEATURES
 from esr.index.contract import Index
 from esr.index.filters import FACET_FIELDS, Filters
 from esr.index.names import entity_key, parse_name_filter
+from esr.index.questions import Summary
 from esr.models.static_scores import FORMS, PRIORS
 from esr.plans.plan import CANDIDATES, CollectionStatistics
 from esr.query import in_language, literal, parse
@@ -404,7 +405,7 @@ HIDDEN = frozenset({"where", "indices", "server", "lacks"})
 
 def status(call: Call) -> dict[str, Any]:
     """Describe what an index holds."""
-    facts = call.searcher.index.status()
+    facts = call.searcher.index.status(Summary())
     return {name: value for name, value in facts.items() if name not in HIDDEN}
 
 

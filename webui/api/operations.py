@@ -40,7 +40,7 @@ from webui.api.operation import (
 from webui.arguments.request import decode_rows
 from webui.arguments.table import Argument, rows
 from webui.arguments.values import META_FIELD, Schema
-from webui.running.served_indexes import ServedIndexes, View, Visit
+from webui.running.served_indexes import Page, ServedIndexes, Visit
 from webui.running.settings import Settings
 
 _PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
@@ -617,7 +617,7 @@ def install_api(
 ) -> None:
     """Add the routes of all operations, of those of plug-ins, and of the OpenAPI document."""
 
-    def answering(operation: Operation, *takers: str) -> View:
+    def answering(operation: Operation, *takers: str) -> Page:
         def view(visit: Visit) -> Response:
             allowed = rows(operation.name, *takers) if takers else operation.rows
             arguments = decode_rows(request.query_string, settings, allowed)

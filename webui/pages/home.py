@@ -18,9 +18,10 @@ from typing import NamedTuple, TypeVar
 from esr.errors import EsrError
 from esr.following.timeline import name_of
 from esr.index.contract import Index
-from esr.index.filters import DAY, NO_FILTERS, DayCounts, Filters
+from esr.index.filters import DAY, NO_FILTERS, Filters
 from esr.index.hits import SentenceRecord
 from esr.index.names import ENTITY_TYPES
+from esr.index.questions import DayCounts, Summary
 from esr.plans.plan import EVERY_SENTENCE, CollectionStatistics, DateRange
 from esr.query import FIELDS, METADATA_FIELD, parse
 from esr.ranking.answers import require_record
@@ -88,7 +89,7 @@ class EnrichmentState(NamedTuple):
 
 def read_enrichment(index: Index, documents: int) -> EnrichmentState:
     """The state of the enrichment of an index with this number of documents."""
-    rows = _try(lambda: index.status()["enrichment"])
+    rows = _try(lambda: index.status(Summary())["enrichment"])
     if rows is None:
         return EnrichmentState(int(time.monotonic() // _UNKNOWN_SECONDS), ())
     # On a server, documents may show that they are enriched before their sentences do: hence the time.

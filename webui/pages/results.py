@@ -28,9 +28,10 @@ from esr.following.timeline import (
     period_of,
 )
 from esr.index.contract import Index
-from esr.index.filters import FACET_FIELDS, DayCounts, Filters
+from esr.index.filters import FACET_FIELDS, Filters
 from esr.index.hits import Hit, SentenceRecord
 from esr.index.names import ENTITY_TYPES, entity_key, name_key, parse_name_filter
+from esr.index.questions import DayCounts
 from esr.plans.plan import Not, all_of
 from esr.query import ParsedQuery
 from esr.query.interpretation import ReadGroup, Reading

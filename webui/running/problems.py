@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from flask import Flask, Response, current_app, jsonify, request
 from werkzeug.exceptions import ClientDisconnected, HTTPException
 
-from esr.errors import EngineUnreachable, IndexMissing, IndexUnusable, NotFound, UsageError
+from esr.errors import EngineUnreachable, IndexMissing, IndexUnusable, NotFound, NotVisible, UsageError
 from webui.running.gate import Busy
 
 
@@ -131,6 +131,8 @@ def describe_error(error: Exception) -> Problem:
     match error:
         case RequestError():
             return Problem(error.status, error.code, error.title, as_sentence(str(error)), error.field)
+        case NotVisible():
+            return Problem(Forbidden.status, Forbidden.code, Forbidden.title, as_sentence(str(error)))
         case UsageError():
             return Problem(400, "bad_input", RequestError.title, as_sentence(str(error)))
         case HTTPException(code=int(code)) if 400 <= code < 500:

@@ -1,7 +1,7 @@
 """The served indexes, each under a name. The first request that needs an index opens it.
 
-Requests reach an index through its gate. A wrapper times the calls of its engine, and reports their outcomes
-to the circuit breaker.
+Requests reach an index through its gate. A view times the calls of its engine, and reports their outcomes to
+the circuit breaker.
 """
 
 from __future__ import annotations
@@ -11,89 +11,72 @@ import os
 import re
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
-from functools import partial
-from typing import Any, cast
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from urllib.parse import parse_qs
 
 from flask import Flask, g, has_request_context, request
 from werkzeug.wrappers import Response
 
 from esr.errors import EngineUnreachable, unknown
-from esr.index.contract import Index, Result
+from esr.index import questions
+from esr.index.contract import Index
 from esr.index.limits import time_remaining, within
+from esr.index.view import Deadline, View
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.stdlib import cached_property
 from webui.running.gate import OPEN, QUEUE, Busy, CircuitBreaker, Gate, is_beside, time_stage
 from webui.running.problems import Forbidden, blame_argument
 from webui.running.settings import Settings
 
-_OF_COMMANDS = {"close", "documents", "enrichment", "on_latest", "store_search_template", "warm_up"}
-"""Methods that no page calls on an engine, and `on_latest`, which `MonitoredIndex` defines itself."""
-ENGINE_METHODS = frozenset(
-    name for name in dir(Index) if not name.startswith("_") and name not in _OF_COMMANDS
-)
-"""The methods of an index that call its engine. Each is a separate stage in metrics and logs."""
-CACHED_METHODS = frozenset(
-    {
-        "snapshot",
-        "statistics",
-        "features",
-        "histogram",
-        "has_parses",
-        "encoder",
-        "nearest_is_exact",
-        "request",
-        "count_holders",
-        "count_words",
-        "languages",
-        "values",
-        "find_names",
-        "full_names",
-        "name_keys",
-    }
-)
-"""Methods that do not close the breaker: they may succeed from memory, or on an engine that cannot search."""
+CACHED_STAGES = frozenset(
+    question.stage
+    for question in (
+        questions.Features,
+        questions.HasParses,
+        questions.MainEncoder,
+        questions.NearestIsExact,
+        questions.Languages,
+        questions.ByValue,
+        questions.TermHolders,
+        questions.WordCounts,
+        questions.Values,
+        questions.Names,
+        questions.FullNames,
+        questions.NamesWithPrefix,
+    )
+) | {"snapshot", "statistics", "request"}
+"""Calls that do not close the breaker: they may succeed from memory, or on an engine that cannot search."""
 
 
-class MonitoredIndex:
-    """An index with timed calls that fail once the deadline, a time of `time.monotonic`, has passed.
+class MonitoredDeadline(Deadline):
+    """A time of `time.monotonic` after which calls fail. Each call is a stage in metrics and logs.
 
-    Failures of its engine open the circuit breaker; an answer closes it.
+    Failures of the engine open the circuit breaker; an answer closes it.
     """
 
-    def __init__(self, index: Index, breaker: CircuitBreaker, deadline: float) -> None:
-        self._index = index
-        self._breaker = breaker
+    def __init__(self, deadline: float, breaker: CircuitBreaker) -> None:
         self._deadline = deadline
+        self._breaker = breaker
 
-    def snapshot(self) -> Index:
-        return monitor(self._call("snapshot"), self._breaker, self._deadline)
-
-    def on_latest(self, work: Callable[[Index], Result]) -> Result:
-        return self._index.on_latest(lambda index: work(monitor(index, self._breaker, self._deadline)))
-
-    def __getattr__(self, name: str) -> Any:
-        value = getattr(self._index, name)
-        return partial(self._call, name) if name in ENGINE_METHODS else value
-
-    def _call(self, name: str, *args: Any, **kwargs: Any) -> Any:
+    @contextmanager
+    def limit(self, stage: str) -> Iterator[None]:
         seconds = self._deadline - time.monotonic()
         try:
-            with time_stage(name), within(seconds):
+            with time_stage(stage), within(seconds):
                 time_remaining(seconds)  # raises an error if there is none
-                answer = getattr(self._index, name)(*args, **kwargs)
+                yield
         except EngineUnreachable as error:
             if seconds >= self._breaker.fair_seconds and not is_beside.get():
                 self._breaker.record_failure(error)
             raise
-        if name not in CACHED_METHODS and not is_beside.get():
+        if stage not in CACHED_STAGES and not is_beside.get():
             self._breaker.record_success()
-        return answer
 
 
-def monitor(index: Index, breaker: CircuitBreaker, deadline: float = math.inf) -> Index:
-    return cast(Index, MonitoredIndex(index, breaker, deadline))
+def monitor(index: Index, breaker: CircuitBreaker, deadline: float = math.inf) -> View:
+    """A view of the index until a deadline, a time of `time.monotonic`."""
+    return View(index, deadline=MonitoredDeadline(deadline, breaker))
 
 
 SPARE_THREADS = 4
@@ -104,8 +87,8 @@ _MESSAGE_CHARS = 60  # maximum length of an unknown name
 _NOTHING = "you may not search any index"
 
 Opener = Callable[[], Searcher]
-View = Callable[["Visit"], Response]
-Route = Callable[..., Callable[[View], View]]
+Page = Callable[["Visit"], Response]
+Route = Callable[..., Callable[[Page], Page]]
 """`ServedIndexes.route` bound to an application: returns a decorator for an address."""
 
 
@@ -213,14 +196,14 @@ class ServedIndexes:
 
     def route(
         self, app: Flask, rule: str, endpoint: str = "", method: str = "GET", seconds: float | None = None
-    ) -> Callable[[View], View]:
+    ) -> Callable[[Page], Page]:
         """A decorator that lets a view answer at this address. It gets the visit of the request.
 
         `seconds` is the time that the visit may take, by default that of the settings.
         """
         seconds = seconds or self._settings.deadline
 
-        def add(view: View) -> View:
+        def add(view: Page) -> Page:
             def answer() -> Response:
                 with Visit(self, request.query_string, seconds) as visit:
                     return view(visit)

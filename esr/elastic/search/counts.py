@@ -18,7 +18,7 @@ from esr.elastic.cluster import Cluster
 from esr.elastic.dialect import SEPARATOR, Dialect
 from esr.elastic.documents import WORDS_FIELD
 from esr.elastic.requests import hits_of, msearch, read_buckets, search, total_of
-from esr.elastic.search.plan_query import Query, candidate_query, condition_query, filter_clauses
+from esr.elastic.search.plan_query import Query, condition_query, filter_clauses
 from esr.elastic.search.sentence_search import PAGE, decode_hits, hit_fields
 from esr.elastic.vocabulary import (
     ALL_KEYS,
@@ -30,20 +30,12 @@ from esr.elastic.vocabulary import (
     rank,
 )
 from esr.errors import EngineUnreachable, EsrError
-from esr.index.contract import LengthGroups
-from esr.index.filters import (
-    DAY,
-    NO_FILTERS,
-    DayCounts,
-    FacetCounts,
-    Filters,
-    ValueTable,
-    attribute_names,
-    check_facets,
-)
+from esr.index.filters import DAY, NO_FILTERS, Filters, attribute_names, check_facets
 from esr.index.hits import Hit, SearchResult, SentenceTexts
 from esr.index.names import ENTITY_TYPES, SAMPLE, choose_written_form
-from esr.plans.plan import Condition, HasWords, Plan
+from esr.index.questions import DayCounts, FacetCounts, LengthGroups
+from esr.index.values import ValueTable
+from esr.plans.plan import Condition, HasWords
 from esr.text.analyzer import get_analyzer
 from esr.text.analyzer_definitions import WORDS_ANALYZER
 from esr.text.dates import parse_date_start
@@ -121,7 +113,7 @@ def count_facets(
     cluster: Cluster,
     names: NameReader,
     values: ValueReader,
-    plan: Plan,
+    condition: Condition | None,
     filters_by_field: Mapping[str, Filters],
     size: int,
 ) -> dict[str, FacetCounts]:
@@ -134,7 +126,7 @@ def count_facets(
     clauses = {field: filter_clauses(filters) for field, filters in filters_by_field.items()}
     first = next(iter(clauses.values()), [])
     shared = [clause for clause in first if all(clause in of_field for of_field in clauses.values())]
-    query = candidate_query(plan, NO_FILTERS)
+    query = match_sentences(condition, NO_FILTERS)
     query["bool"]["filter"] += shared
     own = {field: [clause for clause in clauses[field] if clause not in shared] for field in clauses}
     entity_fields = [field for field in own if field in ENTITY_TYPES]
@@ -187,7 +179,7 @@ def _value_terms(values: ValueReader, field: str, size: int, dialect: Dialect) -
     If values have several forms, many forms are counted: a value may be among the most frequent although none
     of its forms is.
     """
-    table, names = values.values(field), attribute_names(values, field)
+    table, names = values.values(field), attribute_names(values.values, field)
     width = _MOST_FORMS if table.has_variants or len(names) > 1 else size
     sizes = {"size": width, "shard_size": max(width, SHARD_SIZE)}
     return {name: {"terms": {**attribute_terms(name, dialect), **sizes}} for name in names if len(table)}
@@ -222,7 +214,7 @@ _DAYS = {"date_histogram": {"field": "date", "fixed_interval": "1d", "min_doc_co
 """Groups by day in UTC, the default time zone."""
 
 
-def count_sentences(cluster: Cluster, conditions: Sequence[Condition], filters: Filters) -> list[int]:
+def count_sentences(cluster: Cluster, conditions: Sequence[Condition | None], filters: Filters) -> list[int]:
     """The number of sentences that satisfy each condition and the filters, in one request."""
     answers = _search_each(cluster, conditions, filters, {"track_total_hits": True})
     return [total_of(answer) for answer in answers]
@@ -268,7 +260,7 @@ def find_by_date(
 
 
 def read_texts(
-    cluster: Cluster, condition: Condition, k: int, filters: Filters, oldest_first: bool
+    cluster: Cluster, condition: Condition | None, k: int, filters: Filters, oldest_first: bool
 ) -> SentenceTexts:
     """The texts of the sentences that `find_by_date` finds, with their ids, days and sources."""
     found = _read_divided(cluster, condition, k, filters, oldest_first) if k > _WORTH_DIVIDING else None
@@ -314,7 +306,7 @@ _COLUMNS = 5
 
 
 def _read_divided(
-    cluster: Cluster, condition: Condition, k: int, filters: Filters, oldest_first: bool
+    cluster: Cluster, condition: Condition | None, k: int, filters: Filters, oldest_first: bool
 ) -> SentenceTexts | None:
     """The texts of all matching sentences, by date. None if few, more than k, or without scripts.
 
@@ -362,7 +354,7 @@ def _by_date(oldest_first: bool) -> list[Any]:
 
 def _pages_by_date(
     cluster: Cluster,
-    condition: Condition,
+    condition: Condition | None,
     k: int,
     filters: Filters,
     oldest_first: bool,

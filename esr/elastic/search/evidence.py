@@ -19,9 +19,9 @@ from esr.elastic.requests import hits_of, search, search_pages
 from esr.elastic.search.plan_query import SORT, candidate_query
 from esr.elastic.search.sentence_search import PAGE, decode_hits, hit_fields
 from esr.elastic.vectors import SCALE, vector_field
-from esr.index.contract import Similarities, SimilarityRescoring, average_documents, average_neighbours
 from esr.index.filters import Filters
 from esr.index.hits import EVIDENCE_COLUMNS, CandidateEvidence, Hit
+from esr.index.similarities import Similarities, SimilarityRescoring, average_documents, average_neighbours
 from esr.plans.evaluate import Array, Evidence, concatenate
 from esr.plans.plan import DAY, FEATURE_PREFIX, Plan
 from esr.stdlib import batched

@@ -28,7 +28,7 @@ from esr.folder.format.manifest import (
     require_intact,
 )
 from esr.folder.format.segment import FILES_OF_SEGMENT, LANGUAGE, Segment
-from esr.index.contract import find_main_encoder
+from esr.index.similarities import find_main_encoder
 from esr.plans.evaluate import Array
 from esr.plans.plan import CollectionStatistics, TermStatistics
 from esr.processes import allow_open_files

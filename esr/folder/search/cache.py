@@ -17,9 +17,10 @@ from esr.folder.format.snapshot import CommitStatistics, Snapshot, reduce_by_doc
 from esr.folder.search.conditions import ConditionCache
 from esr.folder.search.records import DocumentCache, read_column, read_importance
 from esr.folder.search.vocabulary import NameTable, PositionCache, WordUsage, count_values
-from esr.index.filters import ValueTable, attribute_names
+from esr.index.filters import attribute_names
 from esr.index.limits import SearchMemory
 from esr.index.names import Aliases
+from esr.index.values import ValueTable
 from esr.plans.evaluate import Array, apply_static_score
 from esr.plans.plan import StaticScore
 from esr.stdlib import cached_property
@@ -58,7 +59,7 @@ class _TextCache:
 
     def values(self, field: str) -> ValueTable:
         # Keyed by the names, not the field: users may type any number of metadata keys that no document has.
-        names = attribute_names(self, field)
+        names = attribute_names(self.values, field)
         table = self._values.get(names)
         if table is None:
             documents: Counter[str] = Counter()

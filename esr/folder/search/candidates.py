@@ -60,10 +60,12 @@ def mask_allowed(
         yield segment, allowed
 
 
-def count_masked(condition: Condition, cache: SearchCache, filters: Filters) -> int:
+def count_masked(condition: Condition | None, cache: SearchCache, filters: Filters) -> int:
     """Count the sentences that satisfy the condition and the filters, by their masks."""
-    masks = (mask for _, mask in mask_allowed(condition, cache, filters))
-    return sum(int(np.count_nonzero(mask)) for mask in masks if mask is not None)
+    return sum(
+        segment.sentence_count if mask is None else int(np.count_nonzero(mask))
+        for segment, mask in mask_allowed(condition, cache, filters)
+    )
 
 
 def _mask_matches(plan: Plan, segment: Segment, document_mask: Mask | None) -> Mask:

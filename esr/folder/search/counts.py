@@ -7,7 +7,7 @@ Sentences are also ordered by date. The kernel counts conditions on terms, which
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial, reduce
 from typing import Any
 
@@ -19,32 +19,70 @@ from esr.folder.format.segment import LANGUAGE, NO_DATE, POSTINGS, Segment, unpa
 from esr.folder.format.words import WordPositions, WordTable, decode
 from esr.folder.kernel.layout import Scratch
 from esr.folder.search.cache import SearchCache
-from esr.folder.search.candidates import count_masked, mask_allowed, select_candidates
+from esr.folder.search.candidates import count_masked, mask_allowed
 from esr.folder.search.conditions import mask_documents, mask_entities
-from esr.folder.search.records import DocumentKey, Locations, group_by_segment, locate, sentence_ids
+from esr.folder.search.records import (
+    DocumentKey,
+    Locations,
+    group_by_segment,
+    locate,
+    read_column,
+    sentence_ids,
+)
 from esr.folder.search.vocabulary import NameTable, PositionCache, count_values
-from esr.index.contract import LengthGroups
-from esr.index.filters import DAY, DayCounts, FacetCounts, Filters, NameUnit, attribute_names, check_facets
-from esr.index.hits import SentenceTexts, SentenceWords
-from esr.index.names import ENTITY_TYPES
-from esr.plans.plan import AllOf, AnyOf, Condition, HasTerm, HasWords, Plan
+from esr.index import questions
+from esr.index.filters import DAY, Filters, attribute_names, check_facets
+from esr.index.hits import Histogram, SentenceTexts, SentenceWords
+from esr.index.names import ENTITY_TYPES, name_key
+from esr.index.questions import ByName, DayCounts, FacetCounts, Grouping, LengthGroups
+from esr.plans.plan import AllOf, AnyOf, Condition, HasTerm, HasWords
 
 DocumentCounts = Sequence[tuple[Segment, Numbers]]
 """For each segment, the number of candidates in each document."""
 
 
+def count_groups(cache: SearchCache, by: Grouping[Any], condition: Condition | None, filters: Filters) -> Any:
+    """The answer of `Index.count` for a condition by groups other than fields."""
+    match by:
+        case questions.ByDay():
+            return count_days(condition, cache, filters)
+        case questions.ByName():
+            return _count_names(cache, by, condition, filters)
+        case questions.ByTerm():
+            return count_terms(condition, cache, filters)
+        case questions.TermsBy(group):
+            return sum_lengths(group, cache, filters, condition)
+        case questions.ByValue(column):
+            return _count_values_of(cache, column, condition, filters)
+    raise TypeError(f"count: {by}")
+
+
+def _count_values_of(
+    cache: SearchCache, column: str, condition: Condition | None, filters: Filters
+) -> Histogram:
+    """The distribution of a column over the sentences that satisfy the condition and the filters."""
+    parts = [np.zeros(0)]
+    for (segment, mask), importance in zip(
+        mask_allowed(condition, cache, filters), cache.snapshot.statistics.importance, strict=True
+    ):
+        numbers = np.arange(segment.sentence_count) if mask is None else np.flatnonzero(mask)
+        parts.append(read_column(column, segment, importance, numbers))
+    values = np.concatenate(parts)
+    return Histogram(*np.unique_counts(values[~np.isnan(values)]))
+
+
 def count_facets(
-    cache: SearchCache, plan: Plan, filters_by_field: Mapping[str, Filters], size: int
+    cache: SearchCache, condition: Condition | None, filters_by_field: Mapping[str, Filters], size: int
 ) -> dict[str, FacetCounts]:
     """Count the most frequent values of each field under its filters.
 
-    Fields with the same filters share one pass over the candidates.
+    Fields with the same filters share one pass over the sentences.
     """
     check_facets(filters_by_field)
     segments = cache.snapshot.segments
     counts: dict[str, FacetCounts] = {}
     for filters in dict.fromkeys(filters_by_field.values()):
-        candidates = select_candidates(plan, cache, filters)
+        candidates = _select(condition, cache, filters)
         fields = [field for field in filters_by_field if filters_by_field[field] == filters]
         if by_document := [field for field in fields if field not in ENTITY_TYPES]:
             documents = [
@@ -69,7 +107,7 @@ def count_facets(
 def _count_values(cache: SearchCache, field: str, documents: DocumentCounts) -> Iterable[tuple[str, int]]:
     """Count the candidates with each value of a field. Candidates without a value are not counted."""
     total: Counter[str] = Counter()
-    values, names = cache.values(field), attribute_names(cache, field)
+    values, names = cache.values(field), attribute_names(cache.values, field)
     for segment, candidates in documents:
         for value, count in count_values(segment, names, candidates):
             total[values.form(value)] += count
@@ -106,27 +144,24 @@ def _top_names(names: NameTable, counts: Numbers, type: str, size: int) -> Facet
     return [(names.name(number).form, int(counts[number])) for number in best]
 
 
-def count_names(
-    cache: SearchCache,
-    condition: Condition | None,
-    filters: Filters,
-    size: int,
-    unit: NameUnit,
-    prefix: str,
-    keys: Collection[str] | None,
+def _select(condition: Condition | None, cache: SearchCache, filters: Filters) -> list[Numbers]:
+    """The numbers of the sentences that satisfy the condition and the filters, by segment, ascending."""
+    return [
+        np.arange(segment.sentence_count) if mask is None else np.flatnonzero(mask)
+        for segment, mask in mask_allowed(condition, cache, filters)
+    ]
+
+
+def _count_names(
+    cache: SearchCache, by: ByName, condition: Condition | None, filters: Filters
 ) -> dict[str, int]:
     """The most frequent names by key, with the number of sentences or of documents that mention each."""
-    if unit == "documents":
+    if by.unit == "documents":
         masks = [_mask_mentioning(segment, filters) for segment in cache.snapshot.segments]
         counts = cache.names.count_documents(cache.snapshot.segments, masks)
     else:
-        allowed = mask_allowed(condition, cache, filters)
-        sentences = [
-            np.arange(segment.sentence_count) if mask is None else np.flatnonzero(mask)
-            for segment, mask in allowed
-        ]
-        counts = cache.names.count_sentences(sentences)
-    return cache.names.counted(counts, prefix, keys, size)
+        counts = cache.names.count_sentences(_select(condition, cache, filters))
+    return cache.names.counted(counts, name_key(by.prefix), by.keys, by.size)
 
 
 def _mask_mentioning(segment: Segment, filters: Filters) -> Mask | None:
@@ -199,7 +234,7 @@ _TermCondition = tuple[tuple[str, ...], bool, tuple[Condition, ...]]
 
 
 def count_sentences(
-    kernel: Any, conditions: Sequence[Condition], cache: SearchCache, filters: Filters
+    kernel: Any, conditions: Sequence[Condition | None], cache: SearchCache, filters: Filters
 ) -> list[int]:
     """Count the sentences that satisfy each condition and the filters."""
     counter = _Counter(kernel, cache, filters)
@@ -236,8 +271,10 @@ class _Counter:
         self._filters = filters
         self._bits: dict[tuple[Condition, ...], Bits] = {}
 
-    def count(self, condition: Condition) -> int:
+    def count(self, condition: Condition | None) -> int:
         """Count the sentences that satisfy the condition and the filters."""
+        if condition is None:
+            return count_masked(None, self._cache, self._filters)
         match condition:
             case HasWords((word,), "sentence") if not self._filters:
                 return self._cache.word_usage.count_sentences(word)
@@ -332,11 +369,11 @@ def _batches(table: WordTable) -> Iterator[range]:
         first = last
 
 
-def count_terms(condition: Condition, cache: SearchCache, filters: Filters) -> Mapping[str, int]:
+def count_terms(condition: Condition | None, cache: SearchCache, filters: Filters) -> Mapping[str, int]:
     """Count the occurrences of each term in the sentences that satisfy the condition and the filters."""
     total: Counter[str] = Counter()
-    for segment, mask in mask_allowed(condition, cache, filters):
-        assert mask is not None  # since there is a condition
+    for segment, allowed in mask_allowed(condition, cache, filters):
+        mask = np.ones(segment.sentence_count, bool) if allowed is None else allowed
         if not len(segment.terms) or not mask.any():
             continue
         sentences, counts = unpack(segment.column(POSTINGS), segment.count_bits)

@@ -19,7 +19,7 @@ from esr.index.hits import SentenceRecord
 from esr.index.limits import SearchMemory
 from esr.plans.evaluate import Array, Evidence
 from esr.plans.plan import DAY, FEATURE_PREFIX, FieldName, Plan
-from esr.text.document import default_id_prefix
+from esr.text.document import Document, default_id_prefix
 
 
 class DocumentKey(NamedTuple):
@@ -89,6 +89,27 @@ def group_by_segment(locations: Locations) -> Iterator[tuple[int, Numbers, Numbe
     for owner in sorted(set(locations.segments.tolist())):
         places = np.flatnonzero(locations.segments == owner)
         yield owner, places, locations.numbers[places]
+
+
+def find_documents(segments: Sequence[Segment], ids: Iterable[str]) -> list[Document]:
+    """The documents with these ids. Unknown ids are left out."""
+    missing, documents = dict.fromkeys(ids), []
+    for segment in segments:
+        numbers = [(id, number) for id in missing if (number := segment.document_ids.find(id)) is not None]
+        for id, number in numbers:
+            documents.append(segment.document(number))
+            del missing[id]
+    return documents
+
+
+def documents_at(segments: Sequence[Segment], positions: Sequence[int]) -> list[Document]:
+    """The documents at these positions in collection order."""
+    ends = np.cumsum([segment.document_count for segment in segments])
+    owners = np.searchsorted(ends, positions, "right")
+    return [
+        segments[owner].document(int(position - (ends[owner - 1] if owner else 0)))
+        for position, owner in zip(positions, owners.tolist(), strict=True)
+    ]
 
 
 def sentence_id(snapshot: Snapshot, location: Location) -> str:

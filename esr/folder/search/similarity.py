@@ -26,7 +26,7 @@ from esr.folder.format.snapshot import Snapshot
 from esr.folder.search.cache import SearchCache
 from esr.folder.search.kernel_loader import LOADER
 from esr.folder.search.records import Locations, group_by_segment
-from esr.index.contract import Similarities, average_documents, average_neighbours
+from esr.index.similarities import Similarities, average_documents, average_neighbours
 from esr.plans.evaluate import Array
 from esr.text.document import QuantizedVector
 

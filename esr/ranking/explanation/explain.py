@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from esr.errors import UsageError
 from esr.index.filters import NO_FILTERS, Filters
-from esr.index.language import chosen_language, languages_of
+from esr.index.view import chosen_language, languages_of
 from esr.plans.evaluate import Evidence, apply_static_score, score_sentences, split_scores
 from esr.ranking.boosts import weights_by_boost
 from esr.ranking.explanation.explanation import Explanation

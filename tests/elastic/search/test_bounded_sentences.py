@@ -21,6 +21,7 @@ from esr.elastic.search.sentence_search import Search
 from esr.enrichment.recipe import Recipe
 from esr.index.factory import open_delivery
 from esr.index.filters import Filters
+from esr.index.questions import Summary
 from esr.index.writer import PROFILES, LoadOptions
 from esr.plans.plan import Mixture, Unprunable
 from esr.ranking.ranking import Ranking
@@ -306,7 +307,7 @@ def test_a_load_that_appends_keeps_the_profile_which_the_status_names(elasticsea
             sorts = {settings.get("sort", {}).get("field") is not None for settings in index_settings(where)}
             assert sorts == {profile == "lean"}
             with closing(ElasticsearchIndex(where)) as index:
-                assert index.status()["profile"] == profile
+                assert index.status(Summary())["profile"] == profile
 
 
 def test_impacts_survive_the_updates_of_enrichment(elasticsearch_url: str, listings: Listings) -> None:

@@ -22,6 +22,7 @@ from esr.elastic.write.writer import ElasticsearchWriter
 from esr.errors import EsrError, IndexUnusable, UsageError
 from esr.index.factory import open_delivery, open_generations
 from esr.index.generations import Generation
+from esr.index.questions import Summary
 from esr.index.writer import LoadOptions
 from esr.ranking.searcher import open_searcher
 from tests.cli.conftest import call
@@ -112,7 +113,7 @@ def test_what_needs_a_broken_generation_names_the_missing_index(where: str, kind
     with pytest.raises(IndexUnusable, match=message), open_searcher(where) as searcher:
         searcher.search("flood", 1)
     with pytest.raises(IndexUnusable, match=message), open_searcher(where) as searcher:
-        searcher.index.status()
+        searcher.index.status(Summary())
     with pytest.raises(IndexUnusable, match=message):
         open_delivery(where, LoadOptions()).append(located(NEW))
     with (
@@ -363,7 +364,7 @@ def test_a_killed_load_can_be_repeated_or_resumed(
     ForkedProcess(run_esr, ["load", *command, *option]).finish()
     assert all_ids(where) == new
     with open_searcher(where) as searcher:
-        status = searcher.index.status()
+        status = searcher.index.status(Summary())
         assert (status["sentences"], status["documents"]) == (2000, 100)
     # One generation is kept beside the served one. What the killed loader left was resumed or deleted.
     assert len(all_indices(where)) == 4
@@ -388,4 +389,4 @@ def test_a_load_can_be_killed_at_any_moment(where: str, tmp_path: Path) -> None:
         assert http("GET", f"{where}/_count")["count"] in (2, 6000)
     ForkedProcess(run_esr, command).finish()
     with open_searcher(where) as searcher:
-        assert searcher.index.status()["sentences"] == 6000
+        assert searcher.index.status(Summary())["sentences"] == 6000

@@ -25,6 +25,7 @@ from esr.folder.index import EmbeddedIndex
 from esr.folder.search import similarity
 from esr.folder.search.kernel_loader import LOADER
 from esr.index.filters import NO_FILTERS, Filters
+from esr.index.questions import Summary
 from esr.plans.evaluate import Array
 from esr.text.document import QuantizedVector, SentenceEnrichment
 from tests.support.folder_index import corpus, document
@@ -251,7 +252,7 @@ def test_bits_find_the_nearest_of_a_plain_sort(
     assert np.mean(multiplied) < 0.3
     assert collection.find(query, 5000) == collection.sort(query, 5000), "fewer than k"
     assert not collection.index.nearest_is_exact()
-    assert collection.index.status()["vector_index"] == "bits"
+    assert collection.index.status(Summary())["vector_index"] == "bits"
 
 
 def test_bits_find_the_nearest_that_filters_allow(collection: Collection, multiplied: list[float]) -> None:
@@ -369,7 +370,7 @@ def test_few_vectors_and_little_memory_go_without_bits(
         assert index.nearest_is_exact()
     with monkeypatch.context() as patched:
         patched.setattr(similarity, "LEAST_FOR_BITS", 1501)
-        assert index.nearest_is_exact() and "vector_index" not in index.status()
+        assert index.nearest_is_exact() and "vector_index" not in index.status(Summary())
     monkeypatch.setattr(LOADER, "kernel", None)
     assert index.nearest_is_exact()
     query = collection.draw_vector()

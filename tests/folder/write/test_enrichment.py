@@ -18,6 +18,7 @@ from esr.folder.write.enrichment import read_stored
 from esr.folder.write.maintenance import EmbeddedGenerations
 from esr.index import enrichment_run
 from esr.index.filters import Filters
+from esr.index.questions import Summary
 from esr.ranking.searcher import open_searcher
 from esr.text.document import ParseWord, Sentence
 from tests.support.fake_enricher import FakeEnricher
@@ -60,7 +61,7 @@ def test_stored_batches_become_one_layer_per_segment(
         largest = max(largest, len(manifest.read_manifest(where).layers))
 
     assert enrich(index, on_progress=step).documents == 40
-    segments = index.status()["segments"]
+    segments = index.status(Summary())["segments"]
     assert segments > 2 and len(layers(where)) == segments
     assert largest <= segments + 5, "layers are merged meanwhile"
     assert read_enrichment(index, DOCUMENTS) == expected_enrichment(FakeEnricher())
@@ -80,7 +81,7 @@ def test_slices_are_disjoint_and_complete(index: EmbeddedIndex, where: Path) -> 
         assert 6 <= len(enricher.enriched_ids) <= 20
         enriched += enricher.enriched_ids
     assert sorted(enriched) == sorted(d.id for d in DOCUMENTS)
-    assert len(layers(where)) == index.status()["segments"]
+    assert len(layers(where)) == index.status(Summary())["segments"]
     assert read_enrichment(index, DOCUMENTS) == expected_enrichment(FakeEnricher())
 
 
@@ -101,7 +102,7 @@ def test_an_append_retains_enrichment_and_a_replacing_load_drops_it(
         "a kept generation stays enriched"
     )
     load(where, NEWS, if_exists="replace", keep=0)
-    assert layers(where) == [] and index.status()["enrichment"] == []
+    assert layers(where) == [] and index.status(Summary())["enrichment"] == []
     assert read_enrichment(index, DOCUMENTS)["n1.s0"] == NOT_ENRICHED
 
 
@@ -112,7 +113,7 @@ def test_another_recipe_replaces_all_of_the_first(
     monkeypatch.setattr(enrichment_run, "BATCH_SENTENCES", 3)
     half = FakeEnricher(version="2")
     enrich(index, half, slice=(1, 2))
-    assert {(m["made_with"]["fake"], m["documents"]) for m in index.status()["enrichment"]} == {
+    assert {(m["made_with"]["fake"], m["documents"]) for m in index.status(Summary())["enrichment"]} == {
         ("1", 40 - len(half.enriched_ids)),
         ("2", len(half.enriched_ids)),
     }

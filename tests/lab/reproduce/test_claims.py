@@ -7,6 +7,7 @@ import pytest
 from msgspec import structs
 
 from esr.errors import UsageError
+from esr.index.questions import Summary
 from esr.lab.curves import Estimates, ValueCounts
 from esr.lab.grid import expand_grid
 from esr.lab.reproduce import experiment
@@ -552,11 +553,11 @@ def test_the_interpretations_of_the_protocol_differ(years, work):
 def test_indexes_are_reused_until_the_documents_change(years, tmp_path):
     year = years["2003"]
     with open_indexes(year, tmp_path, Protocol()) as (topic_index,):
-        before = topic_index.searcher.index.status()["generation"]
+        before = topic_index.searcher.index.status(Summary())["generation"]
     with open_indexes(year, tmp_path, Protocol()) as (topic_index,):
-        assert topic_index.searcher.index.status()["generation"] == before
+        assert topic_index.searcher.index.status(Summary())["generation"] == before
     with open_indexes(replace(year, documents=year.documents[1:]), tmp_path, Protocol()) as (topic_index,):
-        assert topic_index.searcher.index.status()["documents"] == 19
+        assert topic_index.searcher.index.status(Summary())["documents"] == 19
 
 
 @pytest.mark.slow

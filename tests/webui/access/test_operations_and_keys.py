@@ -19,8 +19,7 @@ from esr.enrichment.enricher import Enricher, VectorSettings
 from esr.errors import EsrError, UsageError
 from esr.following.watch import text_digest
 from esr.index.enrichment_run import run_enrichment
-from esr.index.filters import NO_FILTERS
-from esr.plans.plan import HasTerm
+from esr.index.view import restrict
 from esr.ranking.ranking import Ranking
 from esr.ranking.rerank_context import VectorWeights
 from esr.ranking.searcher import Searcher, open_searcher
@@ -30,9 +29,8 @@ from tests.support.fake_enricher import write_tiny_encoder
 from tests.webui.access.conftest import MARK, SECRET, Caller, Server, text_of
 from webui.access.grants import Grant, GrantFile, changing, hash_key, read_grants
 from webui.access.guard import METRICS, OPEN, check
-from webui.access.restricted import parse_restriction, restrict
+from webui.access.restricted import parse_restriction
 from webui.api.operations import OPERATIONS
-from webui.running.problems import Forbidden
 from webui.running.settings import Settings
 
 SENTENCE_PATHS = {"/explain", "/similar", "/sentence.bib", "/sentence.ris", "/sentence.csl"}
@@ -274,22 +272,6 @@ def test_views_that_count_in_the_whole_index_are_refused_and_not_offered(
         assert "/name?" not in pages[1] and "/frequencies?" not in pages[1], path
         assert "/names?" in pages[1] and ("/name?" in pages[0]) == (path != "/collocations")
         assert all(("/frequencies?" in html) == (path == "/collocations") for html in pages[:1])
-
-
-def test_what_an_index_learns_to_do_is_refused_until_it_is_restricted(
-    locations: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with open_searcher(locations["news"]) as searcher:
-        index = restrict(searcher.index, parse_restriction("source:none"))
-        for name in ("documents", "documents_at", "enrichment", "request", "status", "store_search_template"):
-            with pytest.raises(Forbidden):
-                getattr(index, name)
-        monkeypatch.setattr(type(searcher.index), "of_tomorrow", lambda self: "everything", raising=False)
-        with pytest.raises(Forbidden):
-            index.of_tomorrow()  # type: ignore[attr-defined]
-        assert index.by_date(HasTerm("storm"), 9, NO_FILTERS).total == 0
-        with pytest.raises(UsageError, match=r"no sentence 'h0\.s0'"):
-            index.evidence(["storm"], ["h0.s0"])
 
 
 @pytest.mark.parametrize(

@@ -171,7 +171,7 @@ def test_an_error_is_never_a_page(storms: FlaskClient, suffix: str) -> None:
 
 def test_an_engine_that_fails_on_the_way_makes_an_error_and_no_half_file() -> None:
     class Failing(FakeIndex):
-        def sentences(self, ids: object) -> list[object]:
+        def read(self, *args: object) -> list[object]:
             raise EngineUnreachable("gone")
 
     client = create_app(Searcher(Failing(STORM, FLOOD)), Settings(access_log=0)).test_client()  # type: ignore[arg-type]

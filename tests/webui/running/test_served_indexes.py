@@ -6,7 +6,6 @@ import re
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
 
 import pytest
 from flask import Flask
@@ -14,12 +13,13 @@ from flask.testing import FlaskClient
 
 from esr.errors import EngineUnreachable, IndexMissing, IndexUnusable, UsageError
 from esr.index.limits import time_remaining
+from esr.index.questions import Readiness, Summary
 from esr.ranking.searcher import Searcher
 from tests.support.fake_index import FLOOD, STORM, FakeIndex
 from tools.references.commands import build_page
 from webui.app import create_app
 from webui.running.gate import FAILURES, PAUSE, REST, Busy, CircuitBreaker, stage_times, time_stage
-from webui.running.served_indexes import CACHED_METHODS, ENGINE_METHODS, ServedIndexes, Visit, monitor
+from webui.running.served_indexes import ServedIndexes, Visit, monitor
 from webui.running.settings import DEFAULT_NAME, Settings, parse_locations
 
 
@@ -110,7 +110,7 @@ def test_an_unreachable_engine_is_asked_less_often_until_it_is_back() -> None:
     index, now, asked = FakeIndex(STORM), 0.0, 0
     client = client_over(clock=lambda: now, news=opener(index))
 
-    def statistics(terms: object) -> object:
+    def statistics(*args: object) -> object:
         nonlocal asked
         asked += 1
         raise EngineUnreachable("http://inside:9200 is away")
@@ -202,7 +202,7 @@ def test_an_unreachable_engine_opens_the_breaker_and_other_errors_do_not(
         monitor(index, breaker).statistics([])  # the answer may be cached
         with pytest.raises(EngineUnreachable):
             breaker.raise_if_open()
-        monitor(index, breaker).check_ready()
+        monitor(index, breaker).status(Readiness())
     breaker.raise_if_open()
 
 
@@ -212,7 +212,7 @@ def test_an_engine_that_was_given_little_time_has_not_failed(seconds: float, cou
     index.error = EngineUnreachable("timed out")
     for _ in range(FAILURES):
         with pytest.raises(EngineUnreachable, match="timed out"):
-            monitor(index, breaker, time.monotonic() + seconds).check_ready()
+            monitor(index, breaker, time.monotonic() + seconds).status(Readiness())
     if counts:
         with pytest.raises(EngineUnreachable, match="not asked again yet"):
             breaker.raise_if_open()
@@ -222,15 +222,15 @@ def test_an_engine_that_was_given_little_time_has_not_failed(seconds: float, cou
 
 def test_each_call_of_an_engine_has_the_time_that_is_left_of_its_visit() -> None:
     index, left = FakeIndex(STORM), []
-    index.check_ready = lambda: left.append(time_remaining(99.0))  # type: ignore[method-assign]
+    index.status = lambda fact: left.append(time_remaining(99.0))  # type: ignore[method-assign]
     breaker = CircuitBreaker(10.0)
     deadline = time.monotonic() + 7.0
-    monitor(index, breaker, deadline).check_ready()
-    cast(Any, monitor(index, breaker, deadline).snapshot()).check_ready()
+    monitor(index, breaker, deadline).status(Readiness())
+    monitor(index, breaker, deadline).snapshot().status(Readiness())
     assert all(6.0 < seconds <= 7.0 for seconds in left) and len(left) == 2
     assert time_remaining(99.0) == 99.0  # nothing is left behind
     with pytest.raises(EngineUnreachable, match="in the time allowed"):
-        monitor(index, breaker, time.monotonic() - 1.0).check_ready()
+        monitor(index, breaker, time.monotonic() - 1.0).status(Readiness())
 
 
 def test_a_visit_holds_a_slot_from_its_first_use_to_its_end() -> None:
@@ -240,7 +240,7 @@ def test_a_visit_holds_a_slot_from_its_first_use_to_its_end() -> None:
             pass
         assert first.searcher is first.searcher
         with pytest.raises(Busy), Visit(indexes, b"", 0.01) as second:
-            second.searcher.index.status()
+            second.searcher.index.status(Summary())
     with unused, Visit(indexes, b"index=news", 0.01) as third:
         assert third.searcher.index.where == "memory"
 
@@ -253,11 +253,7 @@ def test_a_visit_to_an_index_that_cannot_be_opened_holds_no_slot() -> None:
     with Visit(indexes, b"", 0.01) as visit:
         for _ in range(3):  # a page asks for several things, each of which it can do without
             with pytest.raises(UsageError, match="no index"):
-                visit.searcher.index.status()
-
-
-def test_cached_methods_are_engine_methods() -> None:
-    assert CACHED_METHODS < ENGINE_METHODS
+                visit.searcher.index.status(Summary())
 
 
 @pytest.fixture

@@ -1,0 +1,203 @@
+"""The answers of an alias to the questions of the contract (`esr/index/questions.py`).
+
+Conditions and filters have been resolved.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from esr.elastic.documents import decode_quotes, decode_sentence
+from esr.elastic.search.counts import (
+    count_days,
+    count_facets,
+    count_sentences,
+    find_by_date,
+    find_written_forms,
+    match_sentences,
+    read_texts,
+    similar_words,
+    sum_lengths,
+    words_with_prefix,
+)
+from esr.elastic.search.evidence import SimilarityReader
+from esr.elastic.search.opened import Opened
+from esr.elastic.search.plan_query import RECORD_FIELDS, filter_clauses, names_clause
+from esr.elastic.search.sentence_search import look_up_parses, look_up_sources
+from esr.elastic.statistics import read_histogram
+from esr.elastic.vectors import decode_vector, source_with_vectors
+from esr.index import questions
+from esr.index.contract import check_sentences
+from esr.index.filters import Filters
+from esr.index.hits import Histogram
+from esr.index.names import name_key
+from esr.index.similarities import Similarities
+from esr.plans.plan import Condition
+from esr.text.document import QUOTES, VECTORS, QuantizedVector
+
+
+def read(
+    opened: Opened, ids: Sequence[str], column: questions.Column[Any], ordinals: Sequence[int] | None
+) -> Any:
+    """The answer of `Index.read`."""
+    cluster = opened.cluster
+    match column:
+        case questions.Records():
+            return [decode_sentence(source) for source in look_up_sources(cluster, ids, RECORD_FIELDS)]
+        case questions.EvidenceOf(terms, columns):
+            return opened.evidence_reader.evidence(terms, look_up_sources(cluster, ids, True), columns)
+        case questions.SimilaritiesTo():
+            return _read_similarities(opened, ids, column, ordinals)
+        case questions.Parses():
+            return look_up_parses(cluster, ids)
+        case questions.Quotes():
+            return list(map(decode_quotes, look_up_sources(cluster, ids, [QUOTES])))
+        case questions.Vectors(encoder):
+            return _read_vectors(opened, ids, encoder)
+    raise TypeError(f"read: {column}")
+
+
+def _read_similarities(
+    opened: Opened, ids: Sequence[str], column: questions.SimilaritiesTo, ordinals: Sequence[int] | None
+) -> Similarities:
+    if ordinals is None:
+        ordinals = [source["ordinal"] for source in look_up_sources(opened.cluster, ids, ["ordinal"])]
+    marks = opened.encoders.fingerprints(column.encoder)
+    return SimilarityReader(opened.cluster, marks, column.query).read(ordinals, column.contexts)
+
+
+def _read_vectors(opened: Opened, ids: Sequence[str], encoder: str) -> list[QuantizedVector | None]:
+    source = source_with_vectors(opened.cluster, ["enriched", VECTORS])
+    marks = set(opened.encoders.fingerprints(encoder))
+    return [
+        decode_vector(fields[VECTORS]) if VECTORS in fields and marks & {*fields["enriched"]} else None
+        for fields in look_up_sources(opened.cluster, ids, source)
+    ]
+
+
+def look_up(opened: Opened, lookup: questions.Lookup[Any]) -> Any:
+    """The answer of `Index.vocabulary`."""
+    match lookup:
+        case questions.Values(field):
+            return opened.values.values(field)
+        case questions.Names(keys):
+            return opened.names.find(keys)
+        case questions.FullNames(key):
+            return opened.names.full_names(key)
+        case questions.NamesWithPrefix(prefix, limit):
+            return opened.names.keys(prefix, limit)
+        case questions.NameForms(key):
+            return opened.names.count_forms(key)
+        case questions.TermsWithPrefix(prefix, limit):
+            return opened.statistics.terms_with_prefix(prefix, limit)
+        case questions.TermHolders(terms):
+            return opened.statistics.count_holders(terms)
+        case questions.WordsWithPrefix(prefix, limit):
+            return words_with_prefix(opened.cluster, prefix, limit)
+        case questions.SimilarWords(word, max_edits, least):
+            return opened.remember(similar_words, word, max_edits, least)
+        case questions.WrittenForms(words):
+            return opened.remember(find_written_forms, tuple(words)) if words else []
+        case questions.WordCounts(words):
+            return opened.words.count_occurrences(words)
+    raise TypeError(f"vocabulary: {lookup}")
+
+
+def tell(opened: Opened, fact: questions.Fact[Any]) -> Any:
+    """The answer of `Index.status`, except for a summary and readiness."""
+    match fact:
+        case questions.Features():
+            return opened.statistics.features()
+        case questions.Languages():
+            return opened.statistics.languages()
+        case questions.HasParses():
+            return opened.parses.exist()
+        case questions.MainEncoder():
+            return opened.encoders.main_encoder()
+        case questions.NearestIsExact():
+            return not opened.encoders.has_graph()
+    raise TypeError(f"status: {fact}")
+
+
+def select(
+    opened: Opened,
+    condition: Condition,
+    k: int,
+    filters: Filters,
+    selection: questions.Selection[Any],
+    oldest_first: bool,
+) -> Any:
+    """The answer of `Index.select`."""
+    match selection:
+        case questions.Hits(records):
+            return find_by_date(opened.cluster, condition, k, filters, oldest_first, records)
+        case questions.Texts():
+            return read_texts(opened.cluster, condition, k, filters, oldest_first)
+    raise TypeError(f"select: {selection}")
+
+
+def count_groups(
+    opened: Opened, by: questions.Grouping[Any], conditions: Sequence[Condition | None], filters: Filters
+) -> list[Any]:
+    """The answers of `Index.count` by groups other than fields."""
+    if isinstance(by, questions.ByDay):
+        return count_days(opened.cluster, conditions, filters)
+    return [_count_group(opened, by, condition, filters) for condition in conditions]
+
+
+def _count_group(
+    opened: Opened, by: questions.Grouping[Any], condition: Condition | None, filters: Filters
+) -> Any:
+    match by:
+        case questions.ByName():
+            return _count_names(opened, by, condition, filters)
+        case questions.ByTerm():
+            return _count_terms(opened, by, condition, filters)
+        case questions.TermsBy(group):
+            return sum_lengths(opened.cluster, group, filters, condition)
+        case questions.ByValue(column):
+            counts = read_histogram(opened.cluster, column, match_sentences(condition, filters))
+            return Histogram(np.array(list(counts), float), np.array(list(counts.values()), np.int64))
+    raise TypeError(f"count: {by}")
+
+
+def count_fields(
+    opened: Opened,
+    conditions: Sequence[Condition | None],
+    filters_by_field: Mapping[str, Filters],
+    size: int,
+) -> list[Any]:
+    """The answers of `Index.count` by fields, each under its filters."""
+    cluster, names, values = opened.cluster, opened.names, opened.values
+    return [
+        count_facets(cluster, names, values, condition, filters_by_field, size) for condition in conditions
+    ]
+
+
+def _count_names(
+    opened: Opened, by: questions.ByName, condition: Condition | None, filters: Filters
+) -> dict[str, int]:
+    cluster, key = opened.cluster, name_key(by.prefix)
+    if by.unit == "documents":
+        clauses = filter_clauses(filters, "documents")
+        clauses += [names_clause(filters.entities)] if filters.entities else []
+        query = {"bool": {"filter": clauses}}
+        return opened.names.count(cluster.documents_alias, query, by.size, key, by.keys)
+    query = match_sentences(condition, filters)
+    return opened.names.count(cluster.alias, query, by.size, key, by.keys)
+
+
+def _count_terms(
+    opened: Opened, by: questions.ByTerm, condition: Condition | None, filters: Filters
+) -> Mapping[str, int]:
+    check_sentences(count_sentences(opened.cluster, [condition], filters)[0], by.most)
+    texts = read_texts(opened.cluster, condition, by.most, filters, oldest_first=False).texts
+    counts: Counter[str] = Counter()
+    analyze = opened.analyzer.for_language(by.language).terms
+    for text in texts:
+        counts.update(analyze(text))
+    return counts

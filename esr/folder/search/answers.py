@@ -1,0 +1,120 @@
+"""The answers of a commit to the questions of the contract (`esr/index/questions.py`), except counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from esr.folder.format.snapshot import Snapshot
+from esr.folder.search import vocabulary
+from esr.folder.search.cache import SearchCache
+from esr.folder.search.records import Locations, group_by_segment, read_evidence, read_records
+from esr.folder.search.similarity import may_use_bits, read_similarities, read_vectors
+from esr.index import questions
+from esr.index.hits import EVIDENCE_COLUMNS
+from esr.plans.evaluate import Evidence, concatenate, no_evidence
+from esr.plans.plan import FIELDS
+from esr.text.document import Quote
+
+
+def read(cache: SearchCache, column: questions.Column[Any], locations: Locations) -> Any:
+    """The answer of `Index.read` for the sentences at these locations."""
+    snapshot = cache.snapshot
+    match column:
+        case questions.Records():
+            bases = np.array(snapshot.statistics.sentence_bases)
+            ordinals = bases[locations.segments] + locations.numbers
+            return read_records(snapshot, cache.documents, ordinals.tolist())
+        case questions.EvidenceOf(terms, columns):
+            return _read_evidence(snapshot, terms, {*EVIDENCE_COLUMNS, *columns}, locations)
+        case questions.SimilaritiesTo(encoder, query, contexts):
+            return read_similarities(snapshot, encoder, query, locations, contexts)
+        case questions.Parses():
+            return _read_parses(snapshot, locations)
+        case questions.Quotes():
+            return _read_quotes(snapshot, locations)
+        case questions.Vectors(encoder):
+            return read_vectors(snapshot, encoder, locations)
+    raise TypeError(f"read: {column}")
+
+
+def _read_evidence(
+    snapshot: Snapshot, terms: Sequence[str], columns: set[str], locations: Locations
+) -> Evidence:
+    if not len(locations.numbers):
+        return no_evidence(len(terms), columns)
+    parts, order = [], []
+    for owner, places, numbers in group_by_segment(locations):
+        segment, importance = snapshot.segments[owner], snapshot.statistics.importance[owner]
+        parts.append(read_evidence(terms, FIELDS, columns, segment, importance, numbers))
+        order.append(places)
+    return concatenate(parts).take(np.argsort(np.concatenate(order)))
+
+
+def _read_parses(snapshot: Snapshot, locations: Locations) -> list[bytes | None]:
+    parses: list[bytes | None] = [None] * len(locations.numbers)
+    for owner, places, numbers in group_by_segment(locations):
+        blobs = snapshot.segments[owner].enrichment.parses(numbers)
+        for place, blob in zip(places.tolist(), blobs, strict=True):
+            parses[place] = blob
+    return parses
+
+
+def _read_quotes(snapshot: Snapshot, locations: Locations) -> list[tuple[Quote, ...]]:
+    quotes: list[tuple[Quote, ...]] = [()] * len(locations.numbers)
+    for owner, places, numbers in group_by_segment(locations):
+        stored = snapshot.segments[owner].enrichment.quotes(numbers)
+        for place, quotations in zip(places.tolist(), stored, strict=True):
+            quotes[place] = quotations
+    return quotes
+
+
+def look_up(cache: SearchCache, lookup: questions.Lookup[Any]) -> Any:
+    """The answer of `Index.vocabulary`."""
+    segments = cache.snapshot.segments
+    match lookup:
+        case questions.Values(field):
+            return cache.values(field)
+        case questions.Names(keys):
+            return cache.names.find(keys)
+        case questions.FullNames(key):
+            return cache.names.full_names(key)
+        case questions.NamesWithPrefix(prefix, limit):
+            return cache.names.keys(prefix, limit)
+        case questions.NameForms(key):
+            return cache.names.forms(key)
+        case questions.TermsWithPrefix(prefix, limit):
+            terms = {term for segment in segments for term in segment.terms.with_prefix(prefix, limit)}
+            return sorted(terms)[:limit]
+        case questions.TermHolders(terms):
+            return {term: cache.snapshot.statistics.find(term).statistics.sf for term in terms}
+        case questions.WordsWithPrefix(prefix, limit):
+            return vocabulary.words_with_prefix(segments, prefix, limit)
+        case questions.SimilarWords(word, max_edits, least):
+            return vocabulary.similar_words(segments, cache.memory, word, max_edits, least)
+        case questions.WrittenForms(words):
+            return list(map(cache.word_usage.written_form, words))
+        case questions.WordCounts(words):
+            from esr.folder.search.counts import count_words  # searches do without it
+
+            return count_words(words, cache)
+    raise TypeError(f"vocabulary: {lookup}")
+
+
+def tell(cache: SearchCache, fact: questions.Fact[Any]) -> Any:
+    """The answer of `Index.status`, except for a summary and readiness."""
+    snapshot = cache.snapshot
+    match fact:
+        case questions.Features():
+            return snapshot.features
+        case questions.Languages():
+            return snapshot.statistics.languages
+        case questions.HasParses():
+            return snapshot.has_parses
+        case questions.MainEncoder():
+            return snapshot.main_encoder
+        case questions.NearestIsExact():
+            return snapshot.main_encoder is None or not may_use_bits(cache, snapshot.main_encoder)
+    raise TypeError(f"status: {fact}")

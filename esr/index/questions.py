@@ -1,0 +1,336 @@
+"""What an index can be asked: the typed arguments of the general methods of `Index`.
+
+A question is data. Its type names the answer, so `index.read(ids, Quotes())` is checked as a method would be.
+`stage` names the question in metrics and logs. Each engine has tables of the functions that answer questions
+by type, and a view (`esr/index/view.py`) decides for each type how it is restricted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, ClassVar, Generic, Literal, TypeVar
+
+from msgspec import Struct
+
+from esr.index.hits import Histogram, SearchResult, SentenceRecord, SentenceTexts
+from esr.index.names import Name
+from esr.index.similarities import Similarities
+from esr.index.values import ValueTable
+from esr.plans.evaluate import Evidence
+from esr.text.document import QuantizedVector, Quote
+
+Answer = TypeVar("Answer")
+Kind = TypeVar("Kind", covariant=True)
+"""What the answer to a question is."""
+LengthGroups = Literal["day", "source"]
+NameUnit = Literal["sentences", "documents"]
+"""The unit in which names are counted."""
+DayCounts = Mapping[int, int]
+"""The number of sentences by day, in days since 1970-01-01 in UTC."""
+FacetCounts = list[tuple[str, int]]
+"""Values of a field, each with the number of candidates that have it."""
+
+
+# What `read` reads of sentences with known ids
+
+
+class Column(Struct, Generic[Kind], frozen=True):
+    """What to read of sentences."""
+
+    stage: ClassVar[str]
+
+
+class Records(Column[list[SentenceRecord]], frozen=True):
+    """The sentences with the fields of their documents."""
+
+    stage: ClassVar[str] = "sentences"
+
+
+class Parses(Column[list[bytes | None]], frozen=True):
+    """The stored parses, encoded by `esr.dependency.parses`; None for a sentence without one."""
+
+    stage: ClassVar[str] = "parses"
+
+
+class Quotes(Column[list[tuple[Quote, ...]]], frozen=True):
+    """The stored quotations in each sentence."""
+
+    stage: ClassVar[str] = "quotes"
+
+
+class Vectors(Column[list[QuantizedVector | None]], frozen=True):
+    """The vectors that an encoder made; None for a sentence without one."""
+
+    stage: ClassVar[str] = "vectors"
+    encoder: str
+
+
+class SimilaritiesTo(Column[Similarities], frozen=True):
+    """The products of a query's vector with the vectors of the sentences and of their `contexts`.
+
+    Vectors of other encoders are ignored. Contexts are `neighbours` and `document`.
+    """
+
+    stage: ClassVar[str] = "similarities"
+    encoder: str
+    query: QuantizedVector
+    contexts: Collection[str] = ()
+
+
+class EvidenceOf(Column[Evidence], frozen=True):
+    """The exact counts of terms, the lengths and the stored columns that a plan's scores are computed from.
+
+    The columns are EVIDENCE_COLUMNS and those named in `columns`, such as `features.subj`.
+    """
+
+    stage: ClassVar[str] = "evidence"
+    terms: Sequence[str]
+    columns: Iterable[str] = ()
+
+
+# What `select` returns of the sentences that it selects
+
+
+class Selection(Struct, Generic[Kind], frozen=True):
+    """What to return of selected sentences."""
+
+    stage: ClassVar[str]
+
+
+class Hits(Selection[SearchResult], frozen=True):
+    """Hits with the score 0, with their records or only their ids."""
+
+    stage: ClassVar[str] = "by_date"
+    records: bool = True
+
+
+class Texts(Selection[SentenceTexts], frozen=True):
+    """Their texts, and the days and sources of their documents."""
+
+    stage: ClassVar[str] = "texts"
+
+
+# What `count` counts sentences by
+
+
+class Grouping(Struct, Generic[Kind], frozen=True):
+    """What to count sentences by. The answer is one for each condition."""
+
+    stage: ClassVar[str]
+
+
+class ByDay(Grouping[DayCounts], frozen=True):
+    """The number of sentences per day, without those of documents without a date."""
+
+    stage: ClassVar[str] = "count_days"
+
+
+class ByField(Grouping[Mapping[str, FacetCounts]], frozen=True):
+    """The most frequent values of fields of FACET_FIELDS, with their numbers of sentences.
+
+    With `without_own`, each field is counted without the filters on itself, so that the counts say what its
+    other values would give. All forms of a name or a source count as one value, under the displayed form.
+    Values are ordered by count; ties by the source or month, or by the name's key. Raises UsageError for an
+    unknown field.
+    """
+
+    stage: ClassVar[str] = "facets"
+    fields: Sequence[str]
+    size: int
+    without_own: bool = False
+
+
+class ByName(Grouping[Mapping[str, int]], frozen=True):
+    """The most frequent names by key, with the number of sentences or documents that mention each.
+
+    Documents satisfy the filters as a whole, so an entity may be anywhere in them; they take no condition.
+    Only names with a key or alias with this `prefix`, or with these `keys`, are counted. Ties are in the
+    order of keys.
+    """
+
+    stage: ClassVar[str] = "count_names"
+    size: int
+    unit: NameUnit = "sentences"
+    prefix: str = ""
+    keys: Collection[str] | None = None
+
+
+class ByTerm(Grouping[Mapping[str, int]], frozen=True):
+    """The number of occurrences of each term of the sentences.
+
+    In an index by language, `language` is that of the sentences. Raises UsageError if the engine would have
+    to read more than `most` sentences.
+    """
+
+    stage: ClassVar[str] = "count_terms"
+    most: int
+    language: str | None = None
+
+
+class TermsBy(Grouping[Mapping[Any, int]], frozen=True):
+    """The number of terms in the sentences, by day or by source as written.
+
+    Days are numbers since 1970-01-01 in UTC. Documents without a date, or a source, are left out.
+    """
+
+    stage: ClassVar[str] = "sum_lengths"
+    group: LengthGroups
+
+
+class ByValue(Grouping[Histogram], frozen=True):
+    """The distribution of a column over the sentences that have a value in it."""
+
+    stage: ClassVar[str] = "histogram"
+    column: str
+
+
+# What `vocabulary` looks up among the terms, words, names and values of the collection
+
+
+class Lookup(Struct, Generic[Kind], frozen=True):
+    """What to look up in the vocabulary."""
+
+    stage: ClassVar[str]
+
+
+class TermsWithPrefix(Lookup[list[str]], frozen=True):
+    """The first `limit` terms with this prefix, in code point order."""
+
+    stage: ClassVar[str] = "terms_with_prefix"
+    prefix: str
+    limit: int
+
+
+class TermHolders(Lookup[Mapping[str, int]], frozen=True):
+    """The number of sentences with each of these terms: only `sf` of `statistics`, for less."""
+
+    stage: ClassVar[str] = "count_holders"
+    terms: Sequence[str]
+
+
+class WordsWithPrefix(Lookup[list[tuple[str, int]]], frozen=True):
+    """The most frequent written words with this prefix, each with its approximate frequency."""
+
+    stage: ClassVar[str] = "words_with_prefix"
+    prefix: str
+    limit: int
+
+
+class WordCounts(Lookup[Mapping[str, int]], frozen=True):
+    """The number of occurrences in sentences of each of these words of the analyzer `words`."""
+
+    stage: ClassVar[str] = "count_words"
+    words: Sequence[str]
+
+
+class SimilarWords(Lookup[Mapping[str, int]], frozen=True):
+    """The words within `max_edits` (1 or 2) edits of a word, each with its approximate frequency.
+
+    Only words that occur at least `least` times are returned.
+    """
+
+    stage: ClassVar[str] = "similar_words"
+    word: str
+    max_edits: int
+    least: int
+
+
+class WrittenForms(Lookup[list[str]], frozen=True):
+    """The usual spelling of words, given as terms of the analyzer `words`: Beyoncé for beyonce.
+
+    It is the most frequent form in the first sentences of the collection that contain the word.
+    """
+
+    stage: ClassVar[str] = "written_forms"
+    words: Sequence[str]
+
+
+class Values(Lookup[ValueTable], frozen=True):
+    """The values of the field `source` or of an attribute in the documents; for META, its keys."""
+
+    stage: ClassVar[str] = "values"
+    field: str
+
+
+class Names(Lookup[Mapping[str, Name]], frozen=True):
+    """The names with these keys, by key, without those that no sentence has."""
+
+    stage: ClassVar[str] = "find_names"
+    keys: Sequence[str]
+
+
+class NamesWithPrefix(Lookup[list[str]], frozen=True):
+    """The keys of names that have a key or alias with this prefix, most sentences first, ties by key."""
+
+    stage: ClassVar[str] = "name_keys"
+    prefix: str
+    limit: int
+
+
+class NameForms(Lookup[Mapping[str, int]], frozen=True):
+    """The written forms of the name with this key, with their numbers of sentences, most first."""
+
+    stage: ClassVar[str] = "name_forms"
+    key: str
+
+
+class FullNames(Lookup[Sequence[str]], frozen=True):
+    """The keys of the other names that a short form, or a name, stands for in some documents, sorted."""
+
+    stage: ClassVar[str] = "full_names"
+    key: str
+
+
+# What `status` tells of an index
+
+
+class Fact(Struct, Generic[Kind], frozen=True):
+    """What to tell of an index."""
+
+    stage: ClassVar[str]
+
+
+class Summary(Fact[Mapping[str, Any]], frozen=True):
+    """Counts, sizes and settings, for people and programs."""
+
+    stage: ClassVar[str] = "status"
+
+
+class Readiness(Fact[None], frozen=True):
+    """Nothing if the index can be searched, else EsrError is raised. It asks the engine, never a cache."""
+
+    stage: ClassVar[str] = "check_ready"
+
+
+class Languages(Fact[Mapping[str | None, int]], frozen=True):
+    """The languages that documents declare, each with its number of documents; None for none declared."""
+
+    stage: ClassVar[str] = "languages"
+
+
+class Features(Fact[Sequence[str]], frozen=True):
+    """The names of the features that the index stores."""
+
+    stage: ClassVar[str] = "features"
+
+
+class HasParses(Fact[bool], frozen=True):
+    """Whether any sentence has a stored parse."""
+
+    stage: ClassVar[str] = "has_parses"
+
+
+class MainEncoder(Fact[str | None], frozen=True):
+    """The id of the encoder that made most vectors of the index, None if it has no vectors."""
+
+    stage: ClassVar[str] = "encoder"
+
+
+class NearestIsExact(Fact[bool], frozen=True):
+    """Whether `nearest` is exact.
+
+    An index of vectors, built on request, may miss a few sentences, and so may the bits used for many
+    vectors.
+    """
+
+    stage: ClassVar[str] = "nearest_is_exact"
