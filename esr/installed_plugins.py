@@ -28,7 +28,10 @@ NONE = "none"
 PLUGIN_VARIABLES = {
     VARIABLE: f"installed plug-ins to use: their names, separated by commas, or `{NONE}`; by default, all",
 }
-SHIPPED: Mapping[str, str] = {"esr.bridges.plugin:plugin": "commands"}
+SHIPPED: Mapping[str, str] = {
+    "esr.bridges.plugin:plugin": "commands",
+    "esr.sources.plugin:plugin": "sources",
+}
 """The plug-ins that come with esr, as module:attribute, each with the fields that it fills."""
 
 

@@ -19,6 +19,7 @@ from esr.installed_plugins import PLUGINS, Declarations, PluginError, PluginWarn
 if TYPE_CHECKING:
     import click
 
+    from esr.cli.options import FILE
     from esr.cli.options import index as index_option
     from esr.cli.ranking_options import ranking_options
     from esr.encoders.description import EncoderDescription
@@ -33,10 +34,26 @@ if TYPE_CHECKING:
     from esr.index.login_variables import redact
     from esr.library.options import SearchOptions, check_names, read_search_options
     from esr.library.public_index import Index
-    from esr.loaders.encoding import read_chunks, read_lines
-    from esr.loaders.fetching import Fetcher, FetchReport, SyncSource
+    from esr.loaders.encoding import MAX_DOCUMENT_BYTES, read_chunks, read_lines
+    from esr.loaders.feed import MAX_FEED_BYTES, is_feed
+    from esr.loaders.feed import read as read_feed
+    from esr.loaders.fetching import (
+        SETTLED_SECONDS,
+        Fetcher,
+        FetchReport,
+        SyncSource,
+        read_state,
+        write_file,
+        write_state,
+    )
+    from esr.loaders.files import FileFilter, is_hidden
     from esr.loaders.format import Format, Malformed, Record, Remark, Skipped, Source
     from esr.loaders.ids import make_id, make_id_from_path
+    from esr.loaders.markup import find_all as find_elements
+    from esr.loaders.markup import iterate_elements
+    from esr.loaders.markup import local_name as element_name
+    from esr.loaders.markup import to_line as element_text
+    from esr.loaders.page import MAX_PAGE_BYTES, NoArticle, extract_article
     from esr.models.language_models import BACKGROUND, mu_parameter, weighted_terms
     from esr.models.model import (
         ALL_CONTEXTS,
@@ -58,18 +75,25 @@ if TYPE_CHECKING:
     from esr.ranking.ranking import Ranking
     from esr.ranking.searcher import UnsearchableQuery
     from esr.registry import INNER_TENTHS, TENTHS, Parameter
+    from esr.stdlib import hash64
     from esr.text.addresses import web_url
     from esr.text.document import Annotation, Document, Sentence
+    from esr.text.validate import InvalidDocument, build_document
     from esr.text.written_dates import to_iso_date
 
 __all__ = [
     "ALL_CONTEXTS",
     "BACKGROUND",
+    "FILE",
     "INNER_TENTHS",
+    "MAX_DOCUMENT_BYTES",
+    "MAX_FEED_BYTES",
+    "MAX_PAGE_BYTES",
     "MAX_PEAKS",
     "NO_FILTERS",
     "NU",
     "PEAKS",
+    "SETTLED_SECONDS",
     "TENTHS",
     "Affine",
     "Annotation",
@@ -87,15 +111,18 @@ __all__ = [
     "FeatureInput",
     "FetchReport",
     "Fetcher",
+    "FileFilter",
     "Form",
     "Format",
     "HasQuote",
     "Index",
     "InputError",
     "Interval",
+    "InvalidDocument",
     "Malformed",
     "Mixture",
     "Model",
+    "NoArticle",
     "NotFound",
     "Operation",
     "Page",
@@ -125,12 +152,21 @@ __all__ = [
     "Values",
     "WeightedQuery",
     "best_of_documents",
+    "build_document",
     "check_at_most_one",
     "check_names",
     "cite",
     "context_shares",
     "count_periods",
+    "element_name",
+    "element_text",
+    "extract_article",
+    "find_elements",
+    "hash64",
     "index_option",
+    "is_feed",
+    "is_hidden",
+    "iterate_elements",
     "make_id",
     "make_id_from_path",
     "missing_package",
@@ -139,8 +175,10 @@ __all__ = [
     "questions",
     "ranking_options",
     "read_chunks",
+    "read_feed",
     "read_lines",
     "read_search_options",
+    "read_state",
     "redact",
     "register",
     "require",
@@ -153,6 +191,8 @@ __all__ = [
     "web_url",
     "weight_parameter",
     "weighted_terms",
+    "write_file",
+    "write_state",
 ]
 _MODULES = {
     "esr.cli.options": "index_option=index",
@@ -160,7 +200,8 @@ _MODULES = {
     "esr.features.feature": "Feature FeatureInput Values",
     "esr.library.public_index": "Index",
     "esr.loaders.encoding": "read_chunks read_lines",
-    "esr.loaders.fetching": "FetchReport Fetcher SyncSource",
+    "esr.loaders.fetching": "SETTLED_SECONDS FetchReport Fetcher SyncSource read_state write_file "
+    "write_state",
     "esr.loaders.format": "Format Malformed Record Remark Skipped Source",
     "esr.loaders.ids": "make_id make_id_from_path",
     "esr.models.language_models": "BACKGROUND mu_parameter weighted_terms",
@@ -175,6 +216,15 @@ _MODULES = {
 }
 """The names of other modules. A module is imported when one of its names is first used."""
 _PROVISIONAL = {
+    "esr.cli.options": "FILE",
+    "esr.loaders.encoding": "MAX_DOCUMENT_BYTES",
+    "esr.loaders.feed": "MAX_FEED_BYTES is_feed read_feed=read",
+    "esr.loaders.files": "FileFilter is_hidden",
+    "esr.loaders.markup": "element_name=local_name element_text=to_line find_elements=find_all "
+    "iterate_elements",
+    "esr.loaders.page": "MAX_PAGE_BYTES NoArticle extract_article",
+    "esr.stdlib": "hash64",
+    "esr.text.validate": "InvalidDocument build_document",
     "esr.cli.ranking_options": "ranking_options",
     "esr.errors": "to_one_line unknown",
     "esr.extras": "missing_package=missing require",

@@ -46,6 +46,7 @@ MAY_IMPORT = {
     "esr/following": "index models query ranking text",
     "esr/corpus": "following index plans query ranking text",
     "esr/bridges": "esr plugin",
+    "esr/sources": "esr plugin",
     "esr/library": "esr corpus enrichment features following index loaders models query ranking "
     "ranking/explanation text",
     "esr/topics": "index loaders",

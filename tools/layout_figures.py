@@ -22,6 +22,7 @@ PERIPHERY = (
     "esr/lab",
     "esr/loaders/press_databases.py",
     "esr/loaders/office.py",
+    "esr/sources",
 )
 """Folders that are no part of the core."""
 OPTION_CALLS = frozenset({"click.option", "click.argument", "option", "argument"})

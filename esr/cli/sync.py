@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -47,19 +46,9 @@ from esr.index.writer import DeliveryReport, LoadOptions
 from esr.library.loading import deliver_pipeline
 from esr.loaders import FoundFile, Skipped, UnknownFiles
 from esr.loaders.delivered_files import DeliveredFiles, open_delivered_files
-from esr.loaders.fetching import (
-    SYNC_SOURCES,
-    BucketOptions,
-    Buckets,
-    Fetcher,
-    FetchReport,
-    Mailboxes,
-    MailOptions,
-    SyncSource,
-)
-from esr.loaders.files import FileFilter, display_name
+from esr.loaders.fetching import SYNC_SOURCES, Fetcher, FetchReport
+from esr.loaders.files import display_name
 from esr.loaders.pipeline import Callbacks, DocumentPipeline, Source, describe_unknown_files
-from esr.loaders.web import FeedOptions, WebFeeds, WebOptions
 from esr.processes import exit_on_sigterm, scratch_folder
 from esr.ranking.ranking import read_toml
 from esr.stdlib import hash64
@@ -75,78 +64,6 @@ _INDEX_OPTIONS = (*NEW_INDEX_OPTIONS, keep, impacts, merge, profile, workers)
 _DEFAULTS = {"same-id": "last"}
 """Feeds repeat and correct earlier documents, so the last version wins."""
 _MAX_SHOWN = 20
-
-
-def _parse_networks(
-    context: click.Context, parameter: click.Parameter, values: Sequence[str]
-) -> tuple[IPv4Network | IPv6Network, ...]:
-    try:
-        return tuple(ip_network(value, strict=False) for value in values)
-    except ValueError as error:
-        raise click.BadParameter(f"{error}: write for example 10.1.0.0/16") from None
-
-
-_WEB_OPTIONS = (
-    click.option("--agent", default=f"esr/{esr.__version__}"),
-    click.option("--delay", type=click.FloatRange(0, 3600), default=1.0),
-    click.option("--max-seconds", type=click.FloatRange(0, 3600, min_open=True), default=30.0),
-    click.option("--max-articles", type=click.IntRange(1), default=500),
-    click.option("--recheck-hours", type=click.FloatRange(0), default=6.0),
-    click.option("--retries", type=click.IntRange(0, 10), default=2),
-    click.option("--private-networks", multiple=True, callback=_parse_networks),
-)
-"""How web feeds are fetched. These and the options of mailboxes and buckets are only keys of the file."""
-_MAIL_OPTIONS = (
-    click.option("--password-file", type=FILE),
-    click.option("--password-variable", default="ESR_MAIL_PASSWORD"),
-    click.option("--max-messages", type=click.IntRange(1), default=500),
-    _WEB_OPTIONS[2],
-)
-_BUCKET_OPTIONS = (click.option("--max-files", type=click.IntRange(1), default=1000), _WEB_OPTIONS[2])
-
-
-def _open_feeds(urls: Sequence[str], folder: Path, values: Mapping[str, Any]) -> Fetcher:
-    for url in urls:
-        if not url.startswith(("https://", "http://")):
-            raise UsageError(f"{url!r} does not begin with https:// or http://")
-    names = ("agent", "delay", "max_seconds", "retries", "private_networks")
-    web = WebOptions(*(values[name] for name in names))
-    return WebFeeds(urls, folder, FeedOptions(web, values["max_articles"], values["recheck_hours"]))
-
-
-def _open_mailboxes(urls: Sequence[str], folder: Path, values: Mapping[str, Any]) -> Fetcher:
-    names = ("password_file", "password_variable", "max_messages", "max_seconds")
-    return Mailboxes(urls, folder, MailOptions(*(values[name] for name in names)))
-
-
-def _open_buckets(urls: Sequence[str], folder: Path, values: Mapping[str, Any]) -> Fetcher:
-    files = FileFilter(values["include"], values["exclude"])
-    return Buckets(urls, folder, BucketOptions(files, values["max_files"], values["max_seconds"]))
-
-
-_OF_TEXTS = ("mapping", "set", "detect-language")
-for _source in (
-    SyncSource(
-        "feeds",
-        "articles",
-        "https://…",
-        _open_feeds,
-        _WEB_OPTIONS,
-        _OF_TEXTS,
-        {"source_format": "jsonl", "make_id": "url"},
-    ),
-    SyncSource(
-        "mailboxes",
-        "messages",
-        "imaps://user@host/mailbox",
-        _open_mailboxes,
-        _MAIL_OPTIONS,
-        _OF_TEXTS,
-        {"source_format": "eml"},
-    ),
-    SyncSource("buckets", "files", "s3://bucket/prefix", _open_buckets, _BUCKET_OPTIONS, is_complete=True),
-):
-    SYNC_SOURCES.register(_source)
 
 
 @dataclass(frozen=True)
@@ -193,8 +110,7 @@ class _Reader:
 
     def read(self, table: Mapping[str, Any]) -> SyncConfig:
         general = {key: value for key, value in table.items() if key not in _OWN_KEYS}
-        of_kinds = dict.fromkeys(option for kind in SYNC_SOURCES.values() for option in kind.options)
-        options = (*SOURCE_OPTIONS, *of_kinds, *DELIVERY_OPTIONS, *_INDEX_OPTIONS)
+        options = (*SOURCE_OPTIONS, *_options_of_kinds(), *DELIVERY_OPTIONS, *_INDEX_OPTIONS)
         self._parse(general, options, str(self._path), _OWN_KEYS)
         state = table.get("state", f"{self._path.name}.state")
         if not isinstance(state, str):
@@ -330,6 +246,17 @@ class _Reader:
                 raise UsageError(f"{where}: {key} must be {_describe_value(option)}, not {item!r}")
             text = self._resolve(str(item)) if isinstance(option.type, click.Path) else str(item)
             yield f"--{key}={text}"
+
+
+def _options_of_kinds() -> Iterator[Callable[[Any], Any]]:
+    """The options of all kinds of sources. One that several kinds have is given once."""
+    known: set[str] = set()
+    for kind in SYNC_SOURCES.values():
+        for option in kind.options:
+            names = _keys([option])
+            if known.isdisjoint(names):
+                yield option
+            known.update(names)
 
 
 def _select(table: Mapping[str, Any], options: Sequence[Callable[[Any], Any]]) -> dict[str, Any]:

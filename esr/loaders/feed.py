@@ -121,12 +121,18 @@ _END = re.compile(rb"</(?:rss|rdf:RDF|(?:\w+:)?feed)\s*>\s*(?:<!--.*-->\s*)?$")
 # <channel> is not specific to feeds: headers of NewsML-G2 contain it too.
 _START = re.compile(rb"<(?:rss|rdf:RDF)[\s>]|<(?:\w+:)?feed[\s>]")
 
-FORMAT = register(
+
+def is_feed(head: bytes) -> bool:
+    """Whether a file that begins like this is a feed."""
+    return head.startswith(b"<") and bool(_START.search(head))
+
+
+register(
     Format(
         name="feed",
         description="RSS and Atom feeds: one document per entry",
         suffixes=(".rss", ".atom"),
-        sniff=lambda head: head.startswith(b"<") and bool(_START.search(head)),
+        sniff=is_feed,
         read=read,
         needs=("feedparser", "lxml.etree"),
         may_lack_documents=True,

@@ -41,7 +41,7 @@ def test_feeds_are_recognised_by_their_first_bytes(load, data):
 
 
 def test_newsml_with_a_channel_is_not_taken_for_a_feed(load):
-    assert not feed.FORMAT.sniff(sample("newsml"))
+    assert not feed.is_feed(sample("newsml"))
     assert b"<channel>" in sample("newsml") and len(load(sample("newsml"))) == 3
 
 

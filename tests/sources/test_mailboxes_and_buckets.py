@@ -17,10 +17,12 @@ from typing import Any, cast
 import pytest
 
 from esr.errors import EsrError, UsageError
-from esr.loaders.fetching import BucketOptions, Buckets, FetchReport, Mailboxes, MailOptions, _quote
+from esr.loaders.fetching import FetchReport
 from esr.loaders.files import EVERYTHING, FileFilter
+from esr.sources.buckets import BucketOptions, Buckets
+from esr.sources.mailboxes import Mailboxes, MailOptions, _quote
 from tests.cli.conftest import call
-from tests.loaders.test_web import make_certificate
+from tests.sources.test_web import make_certificate
 from tests.support.process import free_ports
 from tests.support.processes import wait_until
 from tests.support.runs import need

@@ -21,9 +21,9 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509.oid import NameOID
 
 from esr.errors import EsrError
-from esr.loaders import web as web_loader
 from esr.loaders.fetching import FetchReport
-from esr.loaders.web import FeedOptions, NotFetched, Web, WebFeeds, WebOptions, is_public
+from esr.sources import web as web_loader
+from esr.sources.web import FeedOptions, NotFetched, Web, WebFeeds, WebOptions, is_public
 from tests.support.web_servers import (
     Site,
     answer,

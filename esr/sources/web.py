@@ -32,14 +32,33 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import ConnectTimeoutError, HTTPError, LocationParseError, NewConnectionError
 from urllib3.util import Retry, Url, parse_url
 
-from esr.errors import EsrError, InputError, to_one_line
-from esr.extras import require
-from esr.loaders import feed, markup, page
-from esr.loaders.fetching import SETTLED_SECONDS, FetchReport, read_state, write_file, write_state
-from esr.loaders.format import Record, Source
-from esr.stdlib import hash64
-from esr.text.validate import InvalidDocument, build_document
-from esr.text.written_dates import to_iso_date
+from esr.plugin import (
+    MAX_FEED_BYTES,
+    MAX_PAGE_BYTES,
+    SETTLED_SECONDS,
+    EsrError,
+    FetchReport,
+    InputError,
+    InvalidDocument,
+    NoArticle,
+    Record,
+    Source,
+    build_document,
+    element_name,
+    element_text,
+    extract_article,
+    find_elements,
+    hash64,
+    is_feed,
+    iterate_elements,
+    read_feed,
+    read_state,
+    require,
+    to_iso_date,
+    to_one_line,
+    write_file,
+    write_state,
+)
 
 _MAX_REDIRECTS = 5
 _MAX_ROBOTS_BYTES = 2**19
@@ -494,7 +513,7 @@ class _Fetch:
         return listed
 
     def _read_listing(self, url: str, known: _Listing) -> _Listing:
-        answer = self._web.get(url, feed.MAX_FEED_BYTES, known.validators)
+        answer = self._web.get(url, MAX_FEED_BYTES, known.validators)
         if answer.status == 304:
             return known
         body = _unpack(answer)
@@ -502,17 +521,17 @@ class _Fetch:
         if b"<urlset" in body[:4096] or b"<sitemapindex" in body[:4096]:
             _read_sitemap(answer.url, body, listing)
         else:
-            is_feed = feed.FORMAT.sniff(body[:4096].lstrip())
+            has_items = is_feed(body[:4096].lstrip())
             try:
-                results = [*feed.read(Source(url, url, io.BytesIO(body)))]
+                results = [*read_feed(Source(url, url, io.BytesIO(body)))]
             except InputError:
-                if is_feed:
+                if has_items:
                     raise
                 results = []
             for record in results:
                 if isinstance(record, Record) and record.fields["url"]:
                     _add(listing, answer.url, record.fields["url"], record.fields)
-            if not results and not is_feed:
+            if not results and not has_items:
                 raise InputError(url, "is neither a feed nor a sitemap")
             if results and not listing.entries:
                 raise InputError(url, "its entries have no address of an article")
@@ -537,7 +556,7 @@ class _Fetch:
     def _fetch_article(self, url: str, entry: Mapping[str, Any]) -> None:
         """Fetch an article and keep it if it is new or has changed. Raises InputError."""
         known = self.state.articles.get(url, _Article(0))
-        answer = self._web.get(entry["link"], page.MAX_PAGE_BYTES, known.validators)
+        answer = self._web.get(entry["link"], MAX_PAGE_BYTES, known.validators)
         content = known.content
         if answer.status == 200:
             line = _build_line(url, entry, answer)
@@ -572,11 +591,11 @@ def _build_line(url: str, entry: Mapping[str, Any], answer: Answer) -> bytes:
     if answer.content_type not in _PAGES:
         raise InputError(answer.url, f"is {answer.content_type[:60]!r}, not a page of HTML")
     try:
-        fields = page.extract_article(answer.body, url)
+        fields = extract_article(answer.body, url)
         fields.pop("author", None)
         fields |= {name: entry[name] for name in _OF_FEEDS if entry.get(name) and not fields.get(name)}
         build_document({**fields, "id": "any"})
-    except (page.NoArticle, InvalidDocument) as error:
+    except (NoArticle, InvalidDocument) as error:
         raise InputError(answer.url, str(error)) from None
     return encode(fields) + b"\n"
 
@@ -584,11 +603,11 @@ def _build_line(url: str, entry: Mapping[str, Any], answer: Answer) -> bytes:
 def _read_sitemap(where: str, body: bytes, listing: _Listing) -> None:
     """Add the entries of a sitemap by sitemaps.org and Google's news extension. Raises InputError."""
     source = Source(where, where, io.BytesIO(body))
-    for element in markup.iterate_elements(source, frozenset(("url", "sitemap"))):
-        parents = [element, *markup.find_all(element, "news")]  # other children have addresses of pictures
-        texts = {markup.local_name(child): markup.to_line(child) for parent in parents for child in parent}
+    for element in iterate_elements(source, frozenset(("url", "sitemap"))):
+        parents = [element, *find_elements(element, "news")]  # other children have addresses of pictures
+        texts = {element_name(child): element_text(child) for parent in parents for child in parent}
         link = texts.get("loc", "")
-        if markup.local_name(element) == "url":
+        if element_name(element) == "url":
             date = to_iso_date(texts.get("publication_date", ""))
             fields = {"title": texts.get("title"), "date": date, "lastmod": texts.get("lastmod")}
             _add(listing, where, link, fields)
@@ -614,11 +633,11 @@ def _unpack(answer: Answer) -> bytes:
     if not answer.body.startswith(b"\x1f\x8b"):
         return answer.body
     try:
-        body = zlib.decompressobj(31).decompress(answer.body, feed.MAX_FEED_BYTES + 1)
+        body = zlib.decompressobj(31).decompress(answer.body, MAX_FEED_BYTES + 1)
     except zlib.error as error:
         raise InputError(answer.url, f"cannot be unpacked ({error})") from None
-    if len(body) > feed.MAX_FEED_BYTES:
-        raise InputError(answer.url, f"unpacks to more than {feed.MAX_FEED_BYTES // 2**20} MiB")
+    if len(body) > MAX_FEED_BYTES:
+        raise InputError(answer.url, f"unpacks to more than {MAX_FEED_BYTES // 2**20} MiB")
     return body
 
 
