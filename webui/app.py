@@ -7,6 +7,8 @@ Pages of other sites may use the API if the settings name their origins.
 from __future__ import annotations
 
 import hashlib
+import math
+import threading
 import time
 from collections.abc import Callable, Hashable, Iterable
 from contextlib import closing
@@ -17,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from flask import Flask, Response, current_app, jsonify, request, url_for
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
+from werkzeug.exceptions import NotFound
 
 from esr.errors import EsrError, UsageError
 from esr.index.factory import open_generations
@@ -188,6 +191,7 @@ def create_app(
 
     _add_logo(app, settings)
     install_access_log(app, settings)
+    _refuse_repeated_slashes(app)
     _allow_origins(app, settings)
     guard.install(app, indexes, settings, render, rates)
     rate_limit.install(app, settings, rates)
@@ -203,6 +207,18 @@ def create_app(
     install_traces(app, settings)
     problems.install(app, error_page, indexes.redact)
     return app
+
+
+def _refuse_repeated_slashes(app: Flask) -> None:
+    """Answer no address that begins with several slashes, whatever they are written as.
+
+    The routes take them for one, so that such an address would pass the rule of a proxy that blocks a path.
+    """
+
+    @app.before_request
+    def refuse() -> None:
+        if request.environ["PATH_INFO"].startswith("//"):
+            raise NotFound
 
 
 LOGOS = {".svg": "image/svg+xml", ".png": "image/png", ".webp": "image/webp", ".jpg": "image/jpeg"}
@@ -263,10 +279,12 @@ def _add_health_checks(app: Flask, indexes: ServedIndexes, settings: Settings) -
     def healthz() -> Response:
         return jsonify({"status": "ok"})
 
+    checks = {name: _ReadyCheck(name, served) for name, served in indexes.by_name.items()}
+
     @app.get("/readyz")
     def readyz() -> Response:
         deadline = time.monotonic() + READY_SECONDS
-        states = {name: _check_ready(name, served, deadline) for name, served in indexes.by_name.items()}
+        states = {name: check.run(deadline) for name, check in checks.items()}
         is_ready = all(state == "ok" for state in states.values())
         answer: dict[str, object] = {"status": "ok" if is_ready else "not ready"}
         if not settings.access:  # names of indexes are for those who may search them
@@ -290,20 +308,57 @@ def _describe_index(name: str, served: ServedIndex, deadline: float) -> telemetr
     try:
         index = served.open(deadline)
         collection = index.statistics([]).collection
-        made = _find_start(index.where)
+        counts = collection.sentences, collection.documents
+        made = _find_start(index.where, counts, int(time.monotonic() / START_SECONDS))
     except EsrError:
         return None
     return telemetry.Served(name, collection.documents, collection.sentences, made)
 
 
-def _find_start(where: str) -> float | None:
-    """When the serving generation was made; None if the server may not read this."""
+START_SECONDS = 60
+"""Seconds for which it is remembered when the served generation was made: to find it, every file of every
+generation is looked at."""
+
+
+@lru_cache(64)
+def _find_start(where: str, counts: tuple[int, int], period: int) -> float | None:
+    """When the serving generation was made; None if the server may not read this.
+
+    It is remembered for these counts of sentences and documents, and this period.
+    """
     try:
         with within(READY_SECONDS), closing(open_generations(where)) as generations:
             serving = [each for each in generations.all() if each.state == SERVING]
             return datetime.fromisoformat(serving[0].started_at).timestamp() if serving else None
-    except (EsrError, ValueError):
+    except (EsrError, OSError, ValueError):
         return None
+
+
+class _ReadyCheck:
+    """Whether an index can be searched: one check at a time, which answers all who asked before it began.
+
+    Anybody may ask, and each check runs all scripts of the index.
+    """
+
+    def __init__(self, name: str, served: ServedIndex) -> None:
+        self._name = name
+        self._served = served
+        self._lock = threading.Lock()
+        self._began = -math.inf
+        self._state = ""
+
+    def run(self, deadline: float) -> str:
+        """`ok`, or the code of the problem. Waits for a check that is running until the deadline."""
+        asked = time.monotonic()
+        if not self._lock.acquire(timeout=max(0.0, deadline - asked)):
+            return "busy"
+        try:
+            if self._began < asked:
+                self._began = time.monotonic()
+                self._state = _check_ready(self._name, self._served, self._began + READY_SECONDS)
+            return self._state
+        finally:
+            self._lock.release()
 
 
 def _check_ready(name: str, served: ServedIndex, deadline: float) -> str:

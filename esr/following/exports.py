@@ -144,7 +144,7 @@ def _bibtex_entry(key: str, cited: Cited) -> str:
         "year": year,
         "month": str(int(month)) if month else "",
         "day": str(int(day)) if day else "",
-        "url": re.sub(r"[{}\\]", lambda sign: f"%{ord(sign[0]):02X}", _one_line(record.url or "")),
+        "url": re.sub(r"[{}\\]", lambda sign: f"%{ord(sign[0]):02X}", web_url(record.url) or ""),
         "note": f"``{_bibtex_text(record.text)}''",
         "annote": _bibtex_text(cited.note),
         "keywords": _bibtex_text(", ".join(cited.tags)),
@@ -168,7 +168,7 @@ def _ris_entry(key: str, cited: Cited) -> str:
         ("PY", year),
         ("DA", f"{year}/{month}/{day}/" if year else None),
         ("AB", record.text),
-        ("UR", record.url),
+        ("UR", web_url(record.url)),
         ("LA", record.language),
         ("N1", cited.note),
         *(("KW", tag) for tag in cited.tags),
@@ -186,7 +186,7 @@ def _csl_item(key: str, cited: Cited) -> dict[str, Any]:
         "title": record.title or record.document_id,
         "container-title": record.source,
         "issued": {"date-parts": [parts]} if parts else None,
-        "URL": record.url,
+        "URL": web_url(record.url),
         "abstract": record.text,
         "language": record.language,
         "note": cited.note,
@@ -336,6 +336,8 @@ def _cell(row: Row, column: str) -> str | int | float:
         value = (row.fields.get("metadata") or {}).get(column.removeprefix(META_PREFIX))
     else:
         value = row.fields.get(column)
+    if column == "url":
+        value = web_url(value)
     match value:
         case None:
             return ""

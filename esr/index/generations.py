@@ -31,6 +31,8 @@ LOAD_OVER = "load everything again with esr load --if-exists replace"
 DEFAULT_KEEP = 1
 """The number of generations that a load keeps besides its own by default."""
 _NAME_FORMAT = "%Y%m%dt%H%M%S%f"
+_CLOCK_TOLERANCE = timedelta(hours=1)
+"""How far the clocks of machines that load into one index may differ."""
 
 
 class Generation(Struct, frozen=True):
@@ -57,11 +59,17 @@ class Generation(Struct, frozen=True):
 
     @property
     def started_at(self) -> str:
-        """When its load started, in ISO 8601; "" if the name does not hold a time."""
+        """When its load started, in ISO 8601; "" if the name holds no time, or one that lies ahead.
+
+        A clock that was wrong once leaves such a name, and later loads have names that follow it.
+        """
         try:
-            return datetime.strptime(self.name, _NAME_FORMAT).strftime("%Y-%m-%dT%H:%M:%SZ")
+            started = datetime.strptime(self.name, _NAME_FORMAT)
         except ValueError:
             return ""
+        if started > datetime.now(UTC).replace(tzinfo=None) + _CLOCK_TOLERANCE:
+            return ""
+        return started.strftime("%Y-%m-%dT%H:%M:%SZ")
 
     def as_dict(self) -> dict[str, Any]:
         return {

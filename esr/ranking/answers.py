@@ -18,6 +18,7 @@ from msgspec import Struct
 from esr.index.hits import Hit, SentenceRecord
 from esr.ranking.prepared_query import Answer, PreparedQuery
 from esr.ranking.query_report import QueryReport
+from esr.text.addresses import web_url
 from esr.text.analyzer import Analyzer
 from esr.text.document import LIST_FIELDS, text_direction
 
@@ -300,7 +301,8 @@ def build_spreadsheet_rows(hits: Sequence[Hit]) -> Iterator[list[str]]:
     """Yield the rows of `build_rows`, with texts guarded against being read as formulas."""
     for rank, score, sentence_id, document_id, position, *texts in build_rows(hits):
         ids = (guard_formula(sentence_id), guard_formula(document_id))
-        yield [rank, score, *ids, position, *map(guard_formula, texts)]
+        *others, url = map(guard_formula, texts)
+        yield [rank, score, *ids, position, *others, web_url(url) or ""]
 
 
 def guard_formula(text: str) -> str:

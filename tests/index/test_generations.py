@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import closing
-from datetime import datetime, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from math import log
 from pathlib import Path
 from typing import Self
@@ -23,7 +23,7 @@ from esr.features import furniture
 from esr.folder.write import segment_writer
 from esr.index import generations as index_generations
 from esr.index.factory import open_delivery, open_generations, open_priors
-from esr.index.generations import Drift, Generation, RefreshReport
+from esr.index.generations import SERVING, Drift, Generation, RefreshReport, generation_name
 from esr.index.writer import LoadOptions
 from esr.ranking.searcher import open_searcher
 from esr.text.document import Document, Sentence
@@ -528,3 +528,11 @@ def test_a_load_of_the_last_content_is_that_of_the_documents_that_remain(anywher
     run("load", world, sport, "--index", anywhere, "--same-id", "last")
     assert [document.id for document in documents(anywhere)] == ["w", "both", "s"]
     assert texts(anywhere)["both"] == ["A flood.", "It fell."]
+
+
+def test_a_name_that_lies_ahead_gives_no_time_of_its_load() -> None:
+    """A clock was wrong once, and the names of later loads follow."""
+    ahead = generation_name(datetime.now(UTC) + timedelta(days=2_000))
+    behind = generation_name(datetime(2020, 5, 1, tzinfo=UTC))
+    made = [Generation(name, SERVING, 1, 1, 1).started_at for name in (ahead, behind)]
+    assert made == ["", "2020-05-01T00:00:00Z"]

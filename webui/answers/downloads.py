@@ -7,12 +7,13 @@ also marked in its tag, and a table of several queries in a column.
 from __future__ import annotations
 
 import csv
+import errno
 import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from tempfile import SpooledTemporaryFile
-from typing import IO, Any
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from typing import Any
 
-from flask import Response
+from flask import Response, stream_with_context
 
 from esr.following.exports import CitationFormat, ExportFormat, Row
 from esr.following.timeline import TABLE_COLUMNS
@@ -22,6 +23,7 @@ from esr.ranking.prepared_query import Answer
 from esr.topics.runs import format_lines
 from esr.wording import flatten_row
 from webui.answers.explanations import Comparison, ScoredDocument
+from webui.running.problems import NoSpace
 
 INCOMPLETE_COLUMN = "incomplete"
 """The last column of a table of several queries."""
@@ -35,29 +37,35 @@ TOPIC, TAG, INCOMPLETE_MARK = "1", "esr", "-incomplete"
 
 TOTAL_HEADER = "X-Total-Count"
 """The header with the number of sentences that match, of which a file may have fewer."""
-_IN_MEMORY, _PIECE = 1 << 20, 1 << 16
+_AT_ONCE = 1 << 20
+"""Bytes of a file that are written before the answer begins: errors until then are answered as such."""
 
 
 def export_file(
     format: ExportFormat, rows: Iterable[Row], columns: Sequence[str], incomplete: str | None, total: int
 ) -> Response:
-    """A file of hits. It is written in full before the answer begins, to disk if it is large."""
-    file = SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 # closed with the response
+    """A file of hits. A large one is written while the client reads it, so it needs neither disk nor memory.
+
+    Raises NoSpace if the format needs the disk, and that is full.
+    """
+    pieces = format.write(rows, columns)
+    begin = bytearray()
+    is_whole = True
     try:
-        for piece in format.write(rows, columns):
-            file.write(piece)
-    except BaseException:
-        file.close()
-        raise
-    size = file.tell()
-    file.seek(0)
-    if size <= _IN_MEMORY:
-        with file:
-            response = Response(file.read(), mimetype=format.media_type)
+        for piece in pieces:
+            begin += piece
+            if len(begin) > _AT_ONCE:
+                is_whole = False
+                break
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        raise NoSpace(f"cannot write a file of {format.label}: {(error.strerror or '').lower()}") from error
+    if is_whole:
+        response = Response(bytes(begin), mimetype=format.media_type)
     else:
-        response = Response(_read(file), mimetype=format.media_type)
-        response.call_on_close(file.close)
-    response.content_length = size
+        body = stream_with_context(chain([bytes(begin)], pieces))
+        response = Response(body, mimetype=format.media_type)
     response.headers[TOTAL_HEADER] = str(total)
     return _name(response, f"sentences.{format.ending}", incomplete)
 
@@ -181,12 +189,6 @@ def _csv(
 
 def _file(text: str, mimetype: str, name: str, incomplete: str | None = None) -> Response:
     return _name(Response(text.encode("utf-8", "replace"), mimetype=mimetype), name, incomplete)
-
-
-def _read(file: IO[bytes]) -> Iterator[bytes]:
-    with file:
-        while piece := file.read(_PIECE):
-            yield piece
 
 
 def _name(response: Response, name: str, incomplete: str | None) -> Response:

@@ -418,7 +418,9 @@ _BATCH = 500
 
 
 def _add_export(get: Route, settings: Settings, format: ExportFormat) -> None:
-    @get(f"/search.{format.suffix}", f"results_{format.name}", seconds=settings.export_deadline)
+    @get(
+        f"/search.{format.suffix}", f"results_{format.name}", seconds=settings.export_deadline, is_export=True
+    )
     def export(visit: Visit) -> Response:
         arguments = decode_arguments(request.query_string, settings, "export", "page")
         search, columns = parse_search(arguments), arguments.values_of("fields")
@@ -431,7 +433,10 @@ def _add_export(get: Route, settings: Settings, format: ExportFormat) -> None:
             search, is_all = replace(search, k=format.most), True
         listing = list_hits(visit.searcher.snapshot(), search, settings, is_all)
         rows = _write_rows(listing, columns, arguments.first("index"))
-        return export_file(format, rows, columns, listing.incomplete, listing.total)
+        response = export_file(format, rows, columns, listing.incomplete, listing.total)
+        if response.is_streamed:
+            response.call_on_close(visit.hand_over())
+        return response
 
 
 def _write_rows(listing: Listing, columns: Sequence[str], index_name: str) -> Iterator[Row]:

@@ -129,10 +129,10 @@ class Gate:
     `inside`, which all gates of a process share, limits the waiting and the running requests together.
     """
 
-    def __init__(self, slots: int, inside: threading.BoundedSemaphore, deadline: float) -> None:
+    def __init__(self, slots: int, inside: threading.BoundedSemaphore, breaker: CircuitBreaker) -> None:
         self._slots = FairSemaphore(slots)
         self._inside = inside
-        self.breaker = CircuitBreaker(deadline)
+        self.breaker = breaker
 
     def enter(self, seconds: float) -> None:
         """Wait for a slot during part of `seconds`. Raises Busy, or EngineUnreachable by an open breaker."""

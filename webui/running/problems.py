@@ -13,7 +13,15 @@ from dataclasses import dataclass, replace
 from flask import Flask, Response, current_app, jsonify, request
 from werkzeug.exceptions import ClientDisconnected, HTTPException
 
-from esr.errors import EngineUnreachable, IndexMissing, IndexUnusable, NotFound, NotVisible, UsageError
+from esr.errors import (
+    EngineUnreachable,
+    EsrError,
+    IndexMissing,
+    IndexUnusable,
+    NotFound,
+    NotVisible,
+    UsageError,
+)
 from webui.running.gate import Busy
 
 
@@ -43,6 +51,16 @@ class Forbidden(RequestError):
     """The sender of the request may not see what it asks for."""
 
     status, code, title = 403, "forbidden", "This is not for you"
+
+
+class TooManyFiles(RequestError):
+    """A client asks for more files at a time than it may."""
+
+    status, code, title = 429, "too_many_requests", "Too many files at a time"
+
+
+class NoSpace(EsrError):
+    """There is no space on disk for a file."""
 
 
 class IndexChanged(RequestError):
@@ -94,6 +112,11 @@ class Problem:
 
 _UNAVAILABLE: Mapping[type[Exception], tuple[str, str, str]] = {
     Busy: ("busy", "The server is busy", "Too many searches are running. Try again in a few seconds."),
+    NoSpace: (
+        "no_space",
+        "There is no space for the file",
+        "The server has no space to make this file. CSV and JSON Lines need none: ask for one of them.",
+    ),
     EngineUnreachable: (
         "engine_unreachable",
         "The search engine is not responding",
@@ -193,7 +216,7 @@ def install(app: Flask, error_page: Callable[[Problem], Response], redact: Calla
             for name, value in error.get_headers():
                 if name.lower() in ("allow", "retry-after"):
                     response.headers[name] = value
-        if problem.status == 503:
+        if problem.status == 503 or isinstance(error, TooManyFiles):
             response.headers["Retry-After"] = RETRY_SECONDS
         return response
 

@@ -11,8 +11,9 @@ import os
 import re
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from urllib.parse import parse_qs
 
 from flask import Flask, g, has_request_context, request
@@ -26,7 +27,8 @@ from esr.index.view import Deadline, View
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.stdlib import cached_property
 from webui.running.gate import OPEN, QUEUE, Busy, CircuitBreaker, Gate, is_beside, time_stage
-from webui.running.problems import Forbidden, blame_argument
+from webui.running.problems import Forbidden, TooManyFiles, blame_argument
+from webui.running.rate_limit import client_key
 from webui.running.settings import Settings
 
 CACHED_STAGES = frozenset(
@@ -93,13 +95,14 @@ Route = Callable[..., Callable[[Page], Page]]
 
 
 class ServedIndex:
-    """A served index: how to open it, and its gate."""
+    """A served index: how to open it, and its gates: one for files of hits, one for all other requests."""
 
-    def __init__(self, opener: Opener, gate: Gate) -> None:
+    def __init__(self, opener: Opener, gate: Gate, export_gate: Gate) -> None:
         self._opener = opener
         self._searcher: Searcher | None = None
         self._lock = threading.Lock()
         self.gate = gate
+        self.export_gate = export_gate
 
     def open(self, deadline: float) -> Index:
         """The index, opened if necessary. Raises as `esr.open`, and Busy if another thread takes too long."""
@@ -159,10 +162,16 @@ class ServedIndexes:
         self._settings = settings
         self.guard = Guard()
         inside = threading.BoundedSemaphore(max(1, settings.threads - SPARE_THREADS))
-        self.by_name = {
-            name: ServedIndex(opener, Gate(settings.searches, inside, settings.deadline))
-            for name, opener in openers.items()
-        }
+        # Files take minutes: those that wait must leave threads to searches.
+        exports_inside = threading.BoundedSemaphore(settings.exports + max(1, settings.threads // 4))
+        self.client_exports = ClientSlots(settings.client_exports)
+
+        def serve(opener: Opener) -> ServedIndex:
+            breaker = CircuitBreaker(settings.deadline)
+            gate = Gate(settings.searches, inside, breaker)
+            return ServedIndex(opener, gate, Gate(settings.exports, exports_inside, breaker))
+
+        self.by_name = {name: serve(opener) for name, opener in openers.items()}
 
     @classmethod
     def at(cls, locations: Mapping[str, str], settings: Settings) -> ServedIndexes:
@@ -195,17 +204,24 @@ class ServedIndexes:
         return name
 
     def route(
-        self, app: Flask, rule: str, endpoint: str = "", method: str = "GET", seconds: float | None = None
+        self,
+        app: Flask,
+        rule: str,
+        endpoint: str = "",
+        method: str = "GET",
+        seconds: float | None = None,
+        is_export: bool = False,
     ) -> Callable[[Page], Page]:
         """A decorator that lets a view answer at this address. It gets the visit of the request.
 
-        `seconds` is the time that the visit may take, by default that of the settings.
+        `seconds` is the time that the visit may take, by default that of the settings. `is_export`: whether
+        the answer is a file of hits, which takes a slot of its own.
         """
         seconds = seconds or self._settings.deadline
 
         def add(view: Page) -> Page:
             def answer() -> Response:
-                with Visit(self, request.query_string, seconds) as visit:
+                with Visit(self, request.query_string, seconds, is_export) as visit:
                     return view(visit)
 
             app.add_url_rule(rule, endpoint or view.__name__, answer, methods=[method])
@@ -235,17 +251,49 @@ def _index_name(query_string: bytes) -> str:
     return arguments.get("index", [""])[0].strip()
 
 
+class ClientSlots:
+    """Limits what clients without a key or a login have made for them at a time."""
+
+    def __init__(self, slots: int) -> None:
+        self._slots = slots
+        self._lock = threading.Lock()
+        self._taken: Counter[str] = Counter()
+
+    @contextmanager
+    def take(self) -> Iterator[None]:
+        """Take a slot of the client of the current request. Raises TooManyFiles."""
+        if not has_request_context() or "audited" in g:
+            yield
+            return
+        client = client_key(request.remote_addr)
+        with self._lock:
+            if self._taken[client] >= self._slots:
+                raise TooManyFiles("another file is being sent to this address: wait until it is there", None)
+            self._taken[client] += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._taken[client] -= 1
+                if not self._taken[client]:
+                    del self._taken[client]
+
+
 class Visit:
     """A request's use of the index that it names. It begins when `searcher` is first read.
 
     From then on, the request has a deadline, and holds a slot of the index's gate until its end.
     """
 
-    def __init__(self, indexes: ServedIndexes, query_string: bytes, seconds: float) -> None:
+    def __init__(
+        self, indexes: ServedIndexes, query_string: bytes, seconds: float, is_export: bool = False
+    ) -> None:
         self._indexes = indexes
         self._query_string = query_string
         self._seconds = seconds
-        self._gate: Gate | None = None
+        self._is_export = is_export
+        self._held = ExitStack()
+        """What is given back at the end."""
 
     @cached_property
     def searcher(self) -> Searcher:
@@ -255,20 +303,23 @@ class Visit:
             g.index_name = name
         served = self._indexes.by_name[name]
         deadline = time.monotonic() + self._seconds
-        with time_stage(QUEUE):
-            served.gate.enter(self._seconds)
-        try:
+        gate = served.export_gate if self._is_export else served.gate
+        with ExitStack() as held:  # is given back if the index cannot be opened: the next read tries again
+            if self._is_export:
+                held.enter_context(self._indexes.client_exports.take())
+            with time_stage(QUEUE):
+                gate.enter(self._seconds)
+            held.callback(gate.leave)
             index = served.open(deadline)
-        except BaseException:  # the next read of `searcher` tries again
-            served.gate.leave()
-            raise
-        self._gate = served.gate
+            self._held = held.pop_all()
         return Searcher(self._indexes.guard.restrict(index), owns_index=False)
 
     def __enter__(self) -> Visit:
         return self
 
     def __exit__(self, *error: object) -> None:
-        if self._gate is not None:
-            self._gate.leave()
-            self._gate = None
+        self._held.close()
+
+    def hand_over(self) -> Callable[[], None]:
+        """Keep the slot beyond the view, until the returned function is called, which may be repeated."""
+        return self._held.pop_all().close

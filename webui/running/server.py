@@ -6,10 +6,10 @@ on an event loop, and threads answer the requests (`worker.py`, `connections.py`
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import socket
-import sys
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import Any
@@ -31,6 +31,8 @@ _ENDS = frozenset({signal.SIGTERM, signal.SIGINT, signal.SIGQUIT})
 GRACE_SECONDS = 5
 """Seconds after the deadline within which open requests may finish when the server is stopped."""
 
+_LOG = logging.getLogger("webui.server")
+
 CreateApp = Callable[[ServedIndexes, Settings, str], Flask]
 """Creates the application of a worker, given the file in which workers count the requests of clients.
 
@@ -51,6 +53,7 @@ def serve(where: str, host: str, port: int, create_app: CreateApp, check_access:
     """
     settings = Settings.from_environment(os.environ)
     locations = parse_locations(where)
+    log_to_standard_error()
     with shared_folder(settings.workers) as folder:
         rates = ":memory:" if folder is None else str(folder / "rates.sqlite")
         check_access(settings, locations)
@@ -79,7 +82,7 @@ def check(locations: Mapping[str, str], settings: Settings) -> None:
             with within(settings.deadline):
                 open_searcher(location).close()
         except EngineUnreachable as error:
-            print(f"Warning: {error}. Each search will try again.", file=sys.stderr, flush=True)
+            _LOG.warning("%s. Each search will try again.", error)
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -167,7 +170,6 @@ class _Server(BaseApplication):  # type: ignore[misc]
 
     def load(self) -> Flask:
         """The application of a worker. It opens no index: a worker that fails to start stops the server."""
-        log_to_standard_error()
         self._indexes = ServedIndexes.at(self._locations, self._limits)
         return self._create_app(self._indexes, self._limits)
 

@@ -74,6 +74,10 @@ class Settings:
         20.0, "seconds in which a client must read the next part of an answer, at most 128 KiB", 0.1
     )
     searches: int = _setting(8, "requests of one worker that an index handles at a time; others wait")
+    exports: int = _setting(2, "files of hits that one worker sends at a time for an index; others wait")
+    client_exports: int = _setting(
+        1, "files of hits that one worker sends at a time to a client without a key or a login"
+    )
     threads: int = _setting(64, "requests that one worker handles at a time, including those that wait", 4)
     workers: int = _setting(1, "server processes")
     rate: str = _setting("", "requests that each client may make, such as 60/minute; empty: no limit")

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import json
+import os
 import zipfile
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from xml.etree import ElementTree
 
+import msgspec
 import pytest
 from flask.testing import FlaskClient
 
@@ -23,7 +26,9 @@ from tests.support.elasticsearch import document, fresh, load
 from tests.support.fake_index import FLOOD, STORM, FakeIndex
 from tests.support.runs import need
 from tests.webui.pages.test_results import Q
+from webui.answers.downloads import export_file
 from webui.app import create_app
+from webui.running.problems import NoSpace, describe_error
 from webui.running.settings import Settings
 
 PAGES = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
@@ -270,3 +275,63 @@ def test_a_search_becomes_lines_that_esr_watch_reads(real: FlaskClient, tmp_path
     plain = real.get("/search.toml?q=+storm+%26+&syntax=none").text
     assert plain == '[storm]\nquery = "storm &"\nliteral = true\n'
     assert real.get("/search.toml?q=the+and").status_code == real.get("/search.toml").status_code == 400
+
+
+# Files that are sent while they are made
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
+    """Sentences whose file is too large to be made before the answer begins."""
+    where = str(tmp_path_factory.mktemp("large") / "index")
+    text = " ".join(f"The storm number {n} damaged {'many ' * 60}houses." for n in range(100))
+    load(where, [document(f"d{n}", text) for n in range(40)])
+    with open_searcher(where) as searcher:
+        yield searcher
+
+
+def test_files_that_are_being_sent_leave_the_slots_of_searches(large: Searcher) -> None:
+    settings = Settings(access_log=0, searches=1, exports=1, export_deadline=0.5)
+    client = create_app(large, settings).test_client()
+    with client.get("/search.csv?q=storm&k=all") as sent:
+        assert sent.is_streamed and sent.status_code == 200
+        assert client.get("/search.json?q=storm").status_code == 200
+        other = {"REMOTE_ADDR": "192.0.2.9"}
+        busy = client.get("/search.csv?q=storm&k=all", environ_overrides=other)
+        assert (busy.status_code, busy.headers["Retry-After"]) == (503, "5")
+    with client.get("/search.csv?q=storm&k=1", environ_overrides=other) as small:
+        assert small.status_code == 200
+
+
+def test_a_client_without_a_login_gets_one_file_at_a_time(large: Searcher) -> None:
+    client = create_app(large, Settings(access_log=0)).test_client()
+    with client.get("/search.csv?q=storm&k=all"):
+        refused = client.get("/search.csv?q=storm&k=all", headers=PAGES)
+        assert (refused.status_code, refused.headers["Retry-After"]) == (429, "5")
+        with client.get("/search.csv?q=storm&k=all", environ_overrides={"REMOTE_ADDR": "192.0.2.9"}) as other:
+            assert other.status_code == 200
+    with client.get("/search.csv?q=storm&k=all") as again:
+        assert again.status_code == 200
+
+
+def test_a_file_of_lines_needs_no_disk(
+    large: Searcher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = create_app(large, Settings(access_log=0)).test_client()
+    whole = client.get("/search.jsonl?q=storm&k=all")
+    assert len(whole.text.splitlines()) == 40
+    whole.close()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "none"))
+    with client.get("/search.jsonl?q=storm&k=all") as again:
+        assert again.data == whole.data
+
+
+def test_a_full_disk_is_one_clear_message() -> None:
+    def fail(rows: object, columns: object) -> Iterator[bytes]:
+        yield b"begin"
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with pytest.raises(NoSpace, match="Excel: no space left on device") as caught:
+        export_file(msgspec.structs.replace(EXPORTS["xlsx"], write=fail), [], [], None, 1)
+    problem = describe_error(caught.value)
+    assert (problem.status, problem.code) == (503, "no_space")

@@ -32,7 +32,7 @@ GONE = EngineUnreachable("it is gone")
 
 def make_gate(slots: int, inside: int) -> Gate:
     """A gate. For its breaker, time stands still."""
-    gate = Gate(slots, threading.BoundedSemaphore(inside), 10.0)
+    gate = Gate(slots, threading.BoundedSemaphore(inside), CircuitBreaker(10.0))
     gate.breaker = CircuitBreaker(10.0, clock=lambda: 0.0)
     return gate
 

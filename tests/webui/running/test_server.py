@@ -262,7 +262,8 @@ def test_the_server_starts_even_if_the_engine_is_unreachable(
         port = free.getsockname()[1]
     serve(f"http://127.0.0.1:{port}/news", "127.0.0.1", 0)
     assert len(ran) == 1
-    assert "Warning: cannot reach Elasticsearch" in capsys.readouterr().err
+    lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    assert "cannot reach Elasticsearch" in lines[-1]["message"]
 
 
 def test_a_bad_setting_is_reported_before_serving(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
