@@ -56,10 +56,11 @@ def count_inner_imports(tree: ast.Module) -> int:
 
 
 def count_methods(tree: ast.Module, name: str) -> int:
-    """The number of public methods that a class defines, without those that it inherits."""
+    """The number of public methods that a class declares for others to implement: those without statements."""
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == name]
     methods = [node for node in classes[0].body if isinstance(node, ast.FunctionDef)] if classes else []
-    return sum(not method.name.startswith("_") for method in methods)
+    declared = {method.name for method in methods if all(isinstance(part, ast.Expr) for part in method.body)}
+    return sum(not name.startswith("_") for name in declared)
 
 
 def find_wrappers(trees: Mapping[Path, ast.Module]) -> list[str]:

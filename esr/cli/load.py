@@ -36,7 +36,6 @@ from esr.index.writer import (
     LoadReport,
 )
 from esr.library.loading import AUTO, SampledDocuments, deliver_pipeline, load_pipeline
-from esr.library.removal import Selection, select_documents
 from esr.loaders import Malformed
 from esr.loaders.fields import FIELDS
 from esr.loaders.files import DEFAULT_LIMITS, count_text_bytes
@@ -581,6 +580,8 @@ def remove(where: str, ids: tuple[str, ...], keep: int, as_json: bool, **chosen:
 
 
 def _select(where: str, ids: Sequence[str], query: str | None, before: str | None) -> Selection:
+    from esr.library.removal import Selection, select_documents  # needs the query language and rankings
+
     if not ids:
         with open_searcher(where) as searcher:
             return select_documents(searcher.index.snapshot(), query, before)

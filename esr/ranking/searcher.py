@@ -58,10 +58,14 @@ class Searcher:
     A closed searcher and the queries that it prepared raise IndexClosed. Answers stay readable.
     """
 
-    def __init__(self, index: Index, *, owns_index: bool = True) -> None:
-        """`owns_index`: closing the searcher closes the index."""
+    def __init__(self, index: Index, *, owns_index: bool = True, last_day: date | None = None) -> None:
+        """`owns_index`: closing the searcher closes the index.
+
+        Relative dates count from `last_day`, by default the day of the newest document.
+        """
         self.index = index
         self._owns_index = owns_index
+        self._given_last_day = last_day
 
     def __enter__(self) -> Searcher:
         return self
@@ -147,9 +151,14 @@ class Searcher:
         """
         if self.index.analyzer.name != BY_LANGUAGE:
             return self
-        read = read_literal if literal else parse
-        found = find_language(self.index, query if isinstance(query, ParsedQuery) else read(query))
-        return Searcher(in_language(self.index, found.language, found.others), owns_index=False)
+        parsed = query if isinstance(query, ParsedQuery) else (read_literal if literal else parse)(query)
+        last_day = None
+        if has_relative_dates(parsed):
+            last_day = self._last_day()  # of documents in all languages
+            parsed = resolve_dates(parsed, last_day)
+        found = find_language(self.index, parsed)
+        index = in_language(self.index, found.language, found.others)
+        return Searcher(index, owns_index=False, last_day=last_day)
 
     def for_document(self, language: str | None) -> Searcher:
         """This searcher or, for an index by language, one in a document's language."""
@@ -275,6 +284,8 @@ class Searcher:
 
     def _last_day(self) -> date:
         """The day of the newest document, in UTC; `date.min` if none has a date."""
+        if self._given_last_day is not None:
+            return self._given_last_day
         newest = self.index.by_date(_DATED, 1, NO_FILTERS).hits
         record = newest[0].record if newest else None
         written = record.date if record else None
@@ -310,7 +321,7 @@ class QueryLanguage(Struct, frozen=True):
 def find_language(index: Index, query: ParsedQuery) -> QueryLanguage:
     """The language of a query in an index by language. Raises UsageError for one that no document is in.
 
-    It is the language that the query names, or else the detected one. Most queries are too short to detect
+    The query has no relative dates. It is the language that the query names, or else the detected one. Most queries are too short to detect
     it. Then it is the language that has most of the query's words and, of several such languages, the one
     with the most sentences with its rarest word. A query without words has no language.
     """

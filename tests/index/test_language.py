@@ -252,6 +252,24 @@ def test_a_changed_language_gives_a_document_other_terms(anywhere: str) -> None:
         assert [each.sf for each in counted.values()] == [0, 1]
 
 
+def test_relative_dates_count_from_the_newest_document_in_any_language(anywhere: str) -> None:
+    days = {("a", "en", "The banks paid"): "2017-03-20", ("b", "en", "A bank paid"): "2017-03-12"}
+    days[("c", "de", "Die Banken zahlten")] = "2017-03-24"
+    given = [
+        Document(id, (Sentence(f"{id}.s0", text),), language=language, date=day)
+        for (id, language, text), day in days.items()
+    ]
+    load(anywhere, BY_LANGUAGE, given)
+    with open_searcher(anywhere) as searcher:
+        for query, expected in {
+            "bank paid after:7d": ["a.s0"],
+            "bank paid after:2w": ["a.s0", "b.s0"],
+            "Banken zahlten after:7d": ["c.s0"],
+            "after:7d": ["a.s0", "c.s0"],
+        }.items():
+            assert sorted(hit.sentence_id for hit in searcher.search(query, 9).hits) == expected, query
+
+
 def test_a_sentence_in_another_language_has_no_score(whole: Searcher) -> None:
     prepared = whole.prepare(said_to_be_in(parse("Merkel"), "de"), Ranking())
     own, other = (next(d.sentences[0].id for d in documents(code) if d.sentences) for code in ("de-AT", "en"))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from esr.errors import UsageError
+from esr.errors import NotFound
 from esr.index import questions
 from esr.index.contract import Index
 from esr.index.filters import DAY, Filters
@@ -218,7 +218,7 @@ class FakeIndex(Index):
         by_id = {record.sentence_id: record for record in self.records}
         for id in ids:
             if id not in by_id:
-                raise UsageError(f"there is no sentence {id!r}")
+                raise NotFound(f"there is no sentence {id!r}")
         records = [by_id[id] for id in ids]
         match column:
             case questions.Records():

@@ -287,6 +287,8 @@ def test_a_search_by_language_says_in_which_one_and_links_to_the_others(tmp_path
         assert "Searched in German; all words also occur in <a" in html and ">English</a>" in html
         assert "<mark>Banken</mark>" in html and "pays" not in html
         assert "<mark>bank</mark>" in client.get("/search?q=bank&query_language=en").text
+        assert client.get("/search?q=bank+after:7d").status_code == 200
+        assert get_text(client, "/search", q="bank after:7d")["total"] == 0  # no document has a date
         for path in ("/", "/document?id=en&q=Banken", "/explain?id=de.s0&q=Banken", "/similar?id=en.s0"):
             assert client.get(path).status_code == 200, path
         answer = get_text(client, "/search", q="bank", query_language="de")
