@@ -56,7 +56,7 @@ def count_inner_imports(tree: ast.Module) -> int:
 
 
 def count_methods(tree: ast.Module, name: str) -> int:
-    """The number of public methods that a class declares for others to implement: those without statements."""
+    """The number of public methods that a class declares for others to implement."""
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == name]
     methods = [node for node in classes[0].body if isinstance(node, ast.FunctionDef)] if classes else []
     declared = {method.name for method in methods if all(isinstance(part, ast.Expr) for part in method.body)}

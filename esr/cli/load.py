@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from types import MappingProxyType
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 from msgspec import to_builtins
@@ -57,6 +57,9 @@ from esr.text.analyzer import get_analyzer
 from esr.text.document import PARTS, Located
 from esr.text.term_survey import TermCounter
 from esr.wording import count, list_examples, shorten_title
+
+if TYPE_CHECKING:
+    from esr.library.removal import Selection
 
 # Options of commands that read source files
 
@@ -580,14 +583,14 @@ def remove(where: str, ids: tuple[str, ...], keep: int, as_json: bool, **chosen:
 
 
 def _select(where: str, ids: Sequence[str], query: str | None, before: str | None) -> Selection:
-    from esr.library.removal import Selection, select_documents  # needs the query language and rankings
+    from esr.library import removal  # needs the query language and rankings
 
     if not ids:
         with open_searcher(where) as searcher:
-            return select_documents(searcher.index.snapshot(), query, before)
+            return removal.select_documents(searcher.index.snapshot(), query, before)
     if query is not None or before is not None:
         raise UsageError("documents are removed by ids, or by --query and --before: leave one of them out")
-    return Selection(list(dict.fromkeys(_read_ids(ids))), 0, None)
+    return removal.Selection(list(dict.fromkeys(_read_ids(ids))), 0, None)
 
 
 def _print_withdrawn(where: str, as_json: bool) -> None:

@@ -321,9 +321,10 @@ class QueryLanguage(Struct, frozen=True):
 def find_language(index: Index, query: ParsedQuery) -> QueryLanguage:
     """The language of a query in an index by language. Raises UsageError for one that no document is in.
 
-    The query has no relative dates. It is the language that the query names, or else the detected one. Most queries are too short to detect
-    it. Then it is the language that has most of the query's words and, of several such languages, the one
-    with the most sentences with its rarest word. A query without words has no language.
+    The query has no relative dates. Its language is the one that it names, or else the detected one. Most
+    queries are too short to detect it. Then it is the language that has most of the query's words and, of
+    several such languages, the one with the most sentences with its rarest word. A query without words has
+    no language.
     """
     has_words = any(clause.field == TEXT for group in query.groups for clause in group.clauses)
     if not has_words and query.language is None:

@@ -147,7 +147,11 @@ def read_names(
     with blame_argument("q"):
         selection = names_and_quotes.select(searcher, query, search.filters)
     prefix = arguments.first("prefix")
-    return selection, names_and_quotes.list_names(selection, type=value("type"), prefix=prefix, k=value("k"))
+    listed = names_and_quotes.list_names(selection, type=value("type"), prefix=prefix, k=value("k"))
+    if not listed:
+        with blame_argument(None):
+            names_and_quotes.check_names(searcher.index)
+    return selection, listed
 
 
 def read_name_page(searcher: Searcher, arguments: Arguments) -> names_and_quotes.NamePage:
@@ -168,7 +172,7 @@ def read_quotations(
     if about is not None:
         check_query(searcher, about, settings)
     with blame_argument(None):
-        return names_and_quotes.find_quotations(
+        found = names_and_quotes.find_quotations(
             searcher,
             arguments.first("speaker") or None,
             about,
@@ -176,6 +180,9 @@ def read_quotations(
             ranking=search.ranking,
             k=k,
         )
+        if not found.quotations:
+            names_and_quotes.check_quotations(searcher.index)
+    return found
 
 
 def count_quoted(searcher: Searcher, arguments: Arguments) -> int | None:

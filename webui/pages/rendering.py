@@ -192,7 +192,6 @@ def install_filters(app: Flask) -> None:
     )
 
 
-@lru_cache(_REMEMBERED)
 def metadata_rows(metadata: Mapping[str, Any]) -> list[tuple[str, tuple[str, ...]]]:
     """Each key of the metadata with its values as texts. Keys of nested objects are joined."""
     return list(flat_metadata(metadata).items())

@@ -136,6 +136,18 @@ def storms(tmp_path: Path) -> Iterator[FlaskClient]:
         yield create_app(searcher, Settings(access_log=0)).test_client()
 
 
+@pytest.mark.parametrize(("view", "part"), [("quotes", "quotations"), ("names", "names")])
+def test_what_was_never_computed_is_an_error_and_no_empty_list(tmp_path: Path, view: str, part: str) -> None:
+    load(str(tmp_path / "index"), [document("a", "Storms come, he said.")])
+    with open_searcher(str(tmp_path / "index")) as searcher:
+        client = create_app(searcher, Settings()).test_client()
+        for query in ({}, {"q": "storms"}):
+            message = get(client, f"/{view}", 400, **query)["error"]["message"]
+            assert f"has no {part}" in message and "esr enrich" in message
+        answer = client.get(f"/{view}")
+        assert answer.status_code == 400 and f"has no {part}" in answer.text
+
+
 def test_a_search_for_what_somebody_said_leads_to_their_quotations(storms: FlaskClient) -> None:
     query = "what did Theresa May say about the storms"
     html = storms.get("/search", query_string={"q": query, "source": ""}).text
