@@ -99,7 +99,7 @@ def enrich(
     vector_index: bool,
     aliases_file: Path | None,
 ) -> None:
-    """Compute features, names, parses, vectors and quotations of sentences.
+    """Compute features, names, parses, vectors and quotations.
 
     They are stored in the index. Searches continue meanwhile. Documents that the same tools have enriched are
     skipped, so an interrupted run resumes where it stopped. Each document is read by the spaCy model of its

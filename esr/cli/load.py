@@ -52,7 +52,6 @@ from esr.loaders.reader import NothingLeft
 from esr.plans.plan import Mixture
 from esr.processes import exit_on_sigterm
 from esr.progress import SendProgress, track_documents
-from esr.ranking.searcher import open_searcher
 from esr.text.analyzer import get_analyzer
 from esr.text.document import PARTS, Located
 from esr.text.term_survey import TermCounter
@@ -543,7 +542,7 @@ def append(
 @keep
 @options.as_json
 def remove(where: str, ids: tuple[str, ...], keep: int, as_json: bool, **chosen: Any) -> None:
-    """Remove documents from an index for good, with all their sentences.
+    """Remove documents for good, with all their sentences.
 
     The documents are those with these ids (`-` reads ids from standard input), or those that --query and
     --before choose; with both, those that satisfy both. Sentences that lists fold as repeats count like all
@@ -583,7 +582,9 @@ def remove(where: str, ids: tuple[str, ...], keep: int, as_json: bool, **chosen:
 
 
 def _select(where: str, ids: Sequence[str], query: str | None, before: str | None) -> Selection:
-    from esr.library import removal  # needs the query language and rankings
+    # Deliveries need neither the query language nor rankings.
+    from esr.library import removal
+    from esr.ranking.searcher import open_searcher
 
     if not ids:
         with open_searcher(where) as searcher:
