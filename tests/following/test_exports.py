@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from esr.following.exports import cite
+from esr.following.exports import EXPORTS, Row, cite
+from esr.index.hits import Hit, SentenceRecord
 from esr.text.document import Document
 
 
@@ -30,3 +31,15 @@ def test_quotation_marks_inside_a_title_become_single_ones() -> None:
 def test_only_addresses_of_the_web_are_cited(url: str) -> None:
     assert cite("a", document(url=url)) == "“Floods”, Wire, 2024-03-05"
     assert cite("a", document(url="https://a.example/x")).endswith(", https://a.example/x")
+
+
+@pytest.mark.parametrize("name", ["csv", "bibtex", "ris", "csl"])
+def test_files_have_addresses_of_the_web_only(name: str) -> None:
+    rows = []
+    for n, url in enumerate(["javascript:alert(1)", "https://news.example/a"]):
+        record = SentenceRecord(
+            f"d{n}.s0", f"d{n}", 0, "It rained.", None, None, "Rain", None, None, url, None
+        )
+        rows.append(Row(Hit(record.sentence_id, 1.0, record), {"url": url}))
+    text = b"".join(EXPORTS[name].write(rows, ())).decode()
+    assert "https://news.example/a" in text and "javascript" not in text

@@ -132,7 +132,9 @@ def start_two(start: Callable[..., Running], program: str = SERVE, **settings: s
 def stopped(worker: int) -> Iterator[None]:
     """A while in which a worker does nothing, so that the other one answers alone."""
     os.kill(worker, signal.SIGSTOP)
-    try:
+    tasks = Path(f"/proc/{worker}/task")
+    try:  # until its last thread has stopped, which may take a connection meanwhile
+        wait_until(lambda: all(" T " in (task / "stat").read_text() for task in tasks.iterdir()))
         yield
     finally:
         os.kill(worker, signal.SIGCONT)

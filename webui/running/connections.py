@@ -19,6 +19,8 @@ HEADER_BYTES = 65_536
 """Maximum bytes of the headers of a request, in addition to its address."""
 LINGER_SECONDS = 2.0
 """Seconds in which a client may read why its request was refused."""
+END_SECONDS = 1.0
+"""Seconds in which a worker that ends still takes a request of an open connection."""
 
 TIMEOUT = 408, "timeout", "The request did not arrive in time: send all of it at once."
 TOO_LONG = 414, "address_too_long", "The address or its headers are too long: send less."
@@ -56,6 +58,7 @@ class TimedProtocol(HttpToolsProtocol):
         self._send_timer: asyncio.TimerHandle | None = None
         self._is_in_head = True
         self._is_refused = False
+        self._is_ending = False
         self._received = 0
         """Bytes of the head that is arriving."""
 
@@ -97,6 +100,8 @@ class TimedProtocol(HttpToolsProtocol):
         if self._head_timer is not None:
             self._head_timer.cancel()
         super().on_headers_complete()
+        if self._is_ending:
+            self.cycle.keep_alive = False
 
     def on_message_complete(self) -> None:
         self._is_in_head = True
@@ -118,6 +123,14 @@ class TimedProtocol(HttpToolsProtocol):
         )
         self.transport.write_eof()
         self._send_timer = self.loop.call_later(LINGER_SECONDS, self.transport.abort)
+
+    def shutdown(self) -> None:
+        """Close the connection when its request is answered, which its client may be sending already."""
+        if self.cycle is None or self.cycle.response_complete:
+            self._is_ending = True
+            self.loop.call_later(END_SECONDS, super().shutdown)
+        else:
+            super().shutdown()
 
     # Answers
 
