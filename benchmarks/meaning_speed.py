@@ -56,6 +56,7 @@ from esr.folder.search.kernel_loader import LOADER
 from esr.index.contract import Index
 from esr.index.filters import NO_FILTERS
 from esr.index.hits import Hit
+from esr.index.questions import NearestIsExact
 from esr.ranking.ranking import Ranking
 from esr.ranking.rerank_context import encode_query
 from esr.ranking.searcher import Searcher, open_searcher
@@ -240,7 +241,7 @@ def _ways(searcher: Searcher, plain: str | None) -> dict[str, Callable[[str], An
         NEAREST: lambda query: _find_nearest(index, query),
     }
     if isinstance(index, ElasticsearchIndex):
-        if not index.nearest_is_exact():
+        if not index.status(NearestIsExact()):
             ways[EXACTLY] = lambda query: _find_exactly(index, query)
         cluster = index.cluster
         ways["`match`, top 100"] = lambda query: cluster.client.search(

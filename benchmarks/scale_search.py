@@ -21,6 +21,7 @@ import numpy as np
 
 from esr.folder.search.kernel_loader import LOADER
 from esr.index.filters import FACET_FIELDS, NO_FILTERS
+from esr.index.questions import ByField
 from esr.query import parse
 from esr.ranking.query_report import report_query
 from esr.ranking.ranking import Ranking
@@ -53,7 +54,7 @@ def _page(searcher: Searcher, query: str) -> None:
     prepared = searcher.prepare(parse(query), Ranking())
     prepared.search(10)
     report_query(prepared, NO_FILTERS)
-    prepared.index.facets(prepared.matching_plan, dict.fromkeys(FACET_FIELDS, NO_FILTERS), 10)
+    prepared.index.count([prepared.matching], NO_FILTERS, ByField(FACET_FIELDS, 10))
 
 
 def _is_searchable(searcher: Searcher, query: str) -> bool:

@@ -25,6 +25,7 @@ from esr.errors import EsrError, UsageError
 from esr.index.factory import open_generations
 from esr.index.generations import SERVING
 from esr.index.limits import within
+from esr.index.questions import Features, Readiness
 from esr.plans.plan import CollectionStatistics
 from esr.ranking.searcher import Searcher
 from webui import plugins
@@ -171,7 +172,7 @@ def create_app(
         collection = _collection(visit, app)
         described = enrichment = None
         if collection is not None:
-            features = tuple(visit.searcher.index.features())
+            features = tuple(visit.searcher.index.status(Features()))
             seen = visit.searcher.index.where, indexes.guard.part
             enrichment = read_enrichment(visit.searcher.index, collection.documents)
             state = (*seen, collection.sentences, collection.occurrences, features, enrichment.key)
@@ -365,7 +366,7 @@ def _check_ready(name: str, served: ServedIndex, deadline: float) -> str:
     """`ok`, or the code of an index's problem, such as `busy` while another request opens it."""
     started = time.monotonic()
     try:
-        served.open(deadline).check_ready()
+        served.open(deadline).status(Readiness())
     except EsrError as error:
         seconds = time.monotonic() - started
         current_app.logger.error("index %s is not ready after %.1f s: %s", name, seconds, error)

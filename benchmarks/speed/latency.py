@@ -24,6 +24,7 @@ from esr.folder.search.records import DocumentCache, read_records
 from esr.index.filters import NO_FILTERS
 from esr.index.hits import Hit, LazyHits
 from esr.index.limits import SearchMemory
+from esr.index.questions import Features
 from esr.models import MODELS
 from esr.models.static_scores import PRIORS
 from esr.ranking.ranking import Ranking
@@ -239,7 +240,7 @@ def rerank(setup: Setup) -> Iterator[dict[str, Any]]:
         sample = _find_large(searcher, queries.all_queries(setup), setup)
         groups = {
             "priors": [PRIOR + name for name in PRIORS],
-            "features": [FEATURE + name for name in sorted(searcher.index.features())],
+            "features": [FEATURE + name for name in sorted(searcher.index.status(Features()))],
             "dependency": list(dependence_signals.SIGNALS),
         }
         groups["all signals"] = [name for group in groups.values() for name in group]

@@ -26,6 +26,7 @@ from esr.dependency.parses import decode, encode
 from esr.enrichment.enricher import Enricher
 from esr.index.enrichment_run import run_enrichment
 from esr.index.factory import open_writer
+from esr.index.questions import Parses
 from esr.index.writer import LoadOptions
 from esr.lab import measures
 from esr.lab.measures import compare_systems
@@ -189,7 +190,7 @@ def _print_agreement(documents: list[Document], index: str) -> None:
     parsed_distances: list[int] = []
     with open_searcher(index) as searcher:
         for document in documents:
-            parses = searcher.index.parses([s.id for s in document.sentences])
+            parses = searcher.index.read([s.id for s in document.sentences], Parses())
             for sentence, blob in zip(document.sentences, parses, strict=True):
                 terms = list(dict.fromkeys(searcher.index.analyzer.terms(sentence.text)))
                 gold = _distances(encode(sentence.parse or (), searcher.index.analyzer), terms)

@@ -28,7 +28,7 @@ from esr.index import factory
 from esr.index.contract import Index
 from esr.index.generations import KEPT, SERVING, STATES, CopyReport, Drift, Generation, describe_missing
 from esr.index.login_variables import ROLES, redact
-from esr.index.questions import Summary
+from esr.index.questions import Quotes, Records, Summary
 from esr.index.writer import LoadOptions
 from esr.plans.plan import Mixture
 from esr.processes import exit_on_sigterm
@@ -444,8 +444,8 @@ def _write_enriched(
     """The documents as lines of JSON, with these parts of what the index stores with their sentences."""
     for batch in batched(documents, _EXPORTED_AT_ONCE):
         ids = [sentence.id for document in batch for sentence in document.sentences]
-        records = iter(index.sentences(ids) if features or names else [None] * len(ids))
-        stored_quotes = iter(index.quotes(ids) if quotes else [()] * len(ids))
+        records = iter(index.read(ids, Records()) if features or names else [None] * len(ids))
+        stored_quotes = iter(index.read(ids, Quotes()) if quotes else [()] * len(ids))
         for document in batch:
             entities, sentences = [], []
             for sentence, record, found in zip(document.sentences, records, stored_quotes, strict=False):

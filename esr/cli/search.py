@@ -19,6 +19,7 @@ from esr.cli.ranking_options import ReadQuery, filter_options, query_argument, r
 from esr.errors import UsageError
 from esr.following.novelty import DEFAULT_THRESHOLD, MIN_THRESHOLD, find_newest, find_novel, find_passages
 from esr.index.filters import Filters
+from esr.index.questions import Records
 from esr.ranking.answers import MOST_OF_DOCUMENT, single
 from esr.ranking.prepared_query import Answer
 from esr.ranking.query_report import report_query
@@ -175,7 +176,7 @@ def explain(
         ranking = ranking if with_furniture else lower_furniture(ranking, snapshot.index)
         prepared = snapshot.prepare(query.parsed, ranking, require_all=query.require_all)
         explanation = explain_sentence(prepared, sentence_id)
-        (record,) = prepared.index.sentences([sentence_id])
+        (record,) = prepared.index.read([sentence_id], Records())
     if as_json:
         click.echo(json.dumps(replace_nonfinite(explanation.as_dict()), indent=1))
         return

@@ -24,6 +24,7 @@ from esr.corpus.concordance import MAX_SENTENCES, split_node
 from esr.corpus.lexicon import Node, UnitCounts, get_lexicon
 from esr.index.contract import Index, check_sentences
 from esr.index.filters import Filters
+from esr.index.questions import Texts, WordCounts
 from esr.plans.plan import AllOf, Condition, Not
 from esr.query import ParsedQuery
 from esr.ranking.ranking import Ranking
@@ -374,7 +375,7 @@ def _count_near(
     (total,) = index.count([condition], filters)
     check_sentences(total, most)
     lexicon = get_lexicon(index.analyzer)
-    words = lexicon.read(index.texts(condition, max(total, 1), filters).texts)
+    words = lexicon.read(index.select(condition, max(total, 1), filters, Texts()).texts)
     found = words.find(node)
     slots = words.near(found, reach.window)
     has_term = lexicon.has_term(slots)
@@ -409,7 +410,7 @@ def _compare(index: Index, near: _Near) -> Counts:
     """
     forms = [name for name, is_form in zip(near.names, near.is_form, strict=True) if is_form]
     terms = [name for name, is_form in zip(near.names, near.is_form, strict=True) if not is_form]
-    statistics, of_forms = index.statistics(terms), index.count_words(forms) if forms else {}
+    statistics, of_forms = index.statistics(terms), index.vocabulary(WordCounts(forms)) if forms else {}
     frequency = np.array(
         [
             of_forms[name] if is_form else statistics.terms[name].cf

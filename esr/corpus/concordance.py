@@ -21,6 +21,7 @@ from esr.corpus.lexicon import Node, Numbers, Occurrences, Pattern, Words, get_l
 from esr.errors import UsageError
 from esr.index.filters import Filters
 from esr.index.hits import SentenceRecord
+from esr.index.questions import Hits, Records, Texts
 from esr.query import TEXT, Clause, Group, ParsedQuery
 from esr.ranking.answers import require_record
 from esr.ranking.prepared_query import PreparedQuery
@@ -148,11 +149,11 @@ def build_concordance(
     prepared = searcher.prepare(required, ranking or Ranking())
     index, condition = prepared.index, prepared.all_words
     if sample is None and sort in _SORTED:
-        read = index.texts(condition, most, filters)
+        read = index.select(condition, most, filters, Texts())
         words = read_words(index.analyzer, read)
         found = _sort(words, words.find(node), read.sources, sort, k)
         places = np.unique(found.texts)
-        records = dict(zip(places.tolist(), index.sentences(read.read_ids(places)), strict=True))
+        records = dict(zip(places.tolist(), index.read(read.read_ids(places), Records()), strict=True))
         sentences, number = read.total, len(read.sources)
     else:
         listed, sentences = _read_records(prepared, filters, sort, min(k, most), sample, seed, most)
@@ -215,14 +216,14 @@ def _read_records(
     """The sentences from which lines are taken, in the order of the lines, and the number that match."""
     index, condition, oldest_first = prepared.index, prepared.all_words, sort == "oldest"
     if sample is not None:
-        listed = index.by_date(condition, most, filters, oldest_first=oldest_first, records=False)
+        listed = index.select(condition, most, filters, Hits(records=False), oldest_first=oldest_first)
         places = range(len(listed.hits))
         chosen = sorted(random.Random(seed).sample(places, min(sample, len(places))))
-        return index.sentences([listed.hits[place].sentence_id for place in chosen]), listed.total
+        return index.read([listed.hits[place].sentence_id for place in chosen], Records()), listed.total
     if sort == "best":
         answer = prepared.with_all_words().search(k, filters)
         return list(map(require_record, answer.hits)), answer.total
-    result = index.by_date(condition, k, filters, oldest_first=oldest_first)
+    result = index.select(condition, k, filters, Hits(), oldest_first=oldest_first)
     return list(map(require_record, result.hits)), result.total
 
 

@@ -21,6 +21,7 @@ from esr.errors import UsageError
 from esr.following.timeline import count_periods, name_of, period_of
 from esr.index.contract import Index, check_sentences
 from esr.index.filters import NO_FILTERS, Filters
+from esr.index.questions import ByTerm, TermsBy, Texts, Values
 from esr.index.view import chosen_language
 from esr.plans.plan import AllOf, Condition, HasTerm
 from esr.query import ParsedQuery
@@ -125,10 +126,10 @@ def count_frequencies(
     prepared = [searcher.prepare(query, Ranking()) for query in required]
     index = _require_one_language([each.index for each in prepared])
     counted = [_count(*each, filters, by, most) for each in zip(nodes, prepared, strict=True)]
-    lengths = index.sum_lengths("source" if by == "source" else "day", filters)
+    lengths = index.count([None], filters, TermsBy("source" if by == "source" else "day"))[0]
     keys: list[Any]
     if by == "source":
-        values = index.values("source")
+        values = index.vocabulary(Values("source"))
         words: Counter[Any] = Counter()
         for source, length in lengths.items():
             words[values.form(source)] += length
@@ -169,7 +170,7 @@ def _count(
     index, condition = prepared.index, prepared.all_words
     (total,) = index.count([condition], filters)
     check_sentences(total, most)
-    read = index.texts(condition, max(total, 1), filters)
+    read = index.select(condition, max(total, 1), filters, Texts())
     found = read_words(index.analyzer, read).find(node)
     given: Sequence[Any] = read.sources if by == "source" else read.days
     occurrences = Counter([given[text] for text in found.texts.tolist()])
@@ -181,7 +182,7 @@ def _count(
 
 def _group_of(index: Index, by: Grouping, given: Any) -> Any:
     """The group of a source or of a day."""
-    return index.values("source").form(given) if by == "source" else period_of(given, by)
+    return index.vocabulary(Values("source")).form(given) if by == "source" else period_of(given, by)
 
 
 # Key words
@@ -302,7 +303,7 @@ def _count_parts(
         raise UsageError("key words are those of one language here: name it with --query-language")
     conditions = split_parts(searcher, part, against)
     counted = [
-        _CountedPart(condition, index.count_terms(condition, NO_FILTERS, most))
+        _CountedPart(condition, index.count([condition], NO_FILTERS, ByTerm(most))[0])
         for condition in conditions[: 1 if against is None else 2]
     ]
     return _CountedParts(index, *counted)
@@ -366,6 +367,6 @@ def _find_forms(index: Index, terms: Sequence[str], within: Condition) -> list[s
 def _read_forms(index: Index, condition: Condition, number: int) -> dict[str, str]:
     """The most frequent written form of each term in the newest sentences that satisfy a condition."""
     lexicon = get_lexicon(index.analyzer)
-    words = lexicon.read(index.texts(condition, number, NO_FILTERS).texts)
+    words = lexicon.read(index.select(condition, number, NO_FILTERS, Texts()).texts)
     counted = lexicon.count_terms(words.slots)
     return dict(zip(counted.names, counted.written, strict=True))

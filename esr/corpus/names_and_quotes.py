@@ -21,7 +21,7 @@ from esr.index.contract import Index
 from esr.index.filters import NO_FILTERS, Filters, find_meant, find_unknown_filters, resolve_speaker
 from esr.index.hits import Hit, SearchResult, SentenceRecord
 from esr.index.names import Name, NameKey, name_key, parse_name_filter
-from esr.index.questions import DayCounts, NameUnit
+from esr.index.questions import ByDay, ByField, ByName, DayCounts, Hits, NameForms, Names, NameUnit, Quotes
 from esr.plans.plan import AllOf, Condition, HasEntity, HasQuote, SaidBy, all_of
 from esr.query import ParsedQuery, literal
 from esr.ranking.answers import hit_dict, require_record
@@ -181,7 +181,7 @@ def list_names(
     index, size = selection.index, k
     while True:
         condition = selection.condition
-        counts = index.count_names(selection.filters, size, condition=condition, prefix=prefix)
+        counts = index.count([condition], selection.filters, ByName(size, prefix=prefix))[0]
         names = _find(index, counts)
         listed = [ListedName(n.form, n.key, n.type, counts[n.key]) for n in names if n.has_type(type)]
         if len(listed) >= k or len(counts) < size:
@@ -190,7 +190,7 @@ def list_names(
 
 
 def _find(index: Index, keys: Collection[str]) -> list[Name]:
-    found = index.find_names(list(keys))
+    found = index.vocabulary(Names(list(keys)))
     return [found[key] for key in keys if key in found]
 
 
@@ -213,10 +213,12 @@ def read_name(
     name = own or min(names, key=lambda each: (-each.sentences, each.key))
     mentions, alone = HasEntity((NameKey(name.key),)), Filters(entities=(NameKey(name.key),))
     (count,) = index.count([mentions], NO_FILTERS)
-    documents = index.count_names(NO_FILTERS, 1, unit="documents", keys=[name.key]).get(name.key, 0)
-    oldest, newest = (index.by_date(mentions, 1, NO_FILTERS, oldest_first=o).hits for o in (True, False))
-    everything = snapshot.prepare(literal("news"), Ranking(candidates="all")).plan
-    sources = index.facets(everything, {"source": alone}, _MAX_SOURCES)["source"]
+    (in_documents,) = index.count([None], NO_FILTERS, ByName(1, "documents", keys=[name.key]))
+    documents = in_documents.get(name.key, 0)
+    oldest, newest = (
+        index.select(mentions, 1, NO_FILTERS, Hits(), oldest_first=o).hits for o in (True, False)
+    )
+    (by_source,) = index.count([None], alone, ByField(["source"], _MAX_SOURCES))
     return NamePage(
         name.form,
         name.key,
@@ -225,9 +227,9 @@ def read_name(
         documents,
         _date_of(oldest),
         _date_of(newest),
-        index.name_forms(name.key),
-        dict(sources),
-        _count_months(index.count_days([mentions], NO_FILTERS)[0]),
+        index.vocabulary(NameForms(name.key)),
+        dict(by_source["source"]),
+        _count_months(index.count([mentions], NO_FILTERS, ByDay())[0]),
         _find_companions(index, name, count, "sentences", companions),
         _find_companions(index, name, documents, "documents", companions),
         _find_best(snapshot, name, alone, mentions, sentences),
@@ -248,9 +250,12 @@ def _count_months(days: DayCounts) -> dict[str, int]:
 
 def _find_companions(index: Index, name: Name, count: int, unit: NameUnit, k: int) -> list[Companion]:
     """The k names of the greatest positive association with a name that `count` units mention."""
-    together = dict(index.count_names(Filters(entities=(NameKey(name.key),)), _CANDIDATES + 1, unit=unit))
+    with_name = Filters(entities=(NameKey(name.key),))
+    together = dict(index.count([None], with_name, ByName(_CANDIDATES + 1, unit))[0])
     together.pop(name.key, None)
-    counts = index.count_names(NO_FILTERS, len(together), unit=unit, keys=list(together)) if together else {}
+    counts: Mapping[str, int] = {}
+    if together:
+        (counts,) = index.count([None], NO_FILTERS, ByName(len(together), unit, keys=list(together)))
     keys = [key for key in together if key in counts]
     near, frequency = (np.array([of[key] for key in keys], float) for of in (together, counts))
     collection = index.statistics(()).collection
@@ -272,7 +277,7 @@ def _find_best(searcher: Searcher, name: Name, alone: Filters, mentions: Conditi
     try:
         return searcher.search(literal(name.form), k, ranking=_ABOUT, filters=alone).hits
     except UnsearchableQuery:
-        return searcher.index.by_date(mentions, k, NO_FILTERS).hits
+        return searcher.index.select(mentions, k, NO_FILTERS, Hits()).hits
 
 
 def _find_quotations(searcher: Searcher, name: Name, k: int) -> Sequence[Quotation]:
@@ -289,7 +294,7 @@ def build_network(selection: Selection, names: Sequence[ListedName], *, least: i
         rest = [other.key for other in names[number + 1 :]]
         own = HasEntity((NameKey(name.key),))
         both = own if condition is None else AllOf((own, condition))
-        found = index.count_names(filters, len(rest), condition=both, keys=rest) if rest else {}
+        found = index.count([both], filters, ByName(len(rest), keys=rest))[0] if rest else {}
         for other, together in found.items():
             if together >= least:
                 dice = float(log_dice(together, counts[name.key], counts[other]))
@@ -371,9 +376,9 @@ def find_quotations(
     size = k
     while True:
         answer: SearchResult | Answer
-        answer = prepared.search(size, filters) if prepared else index.by_date(said, size, filters)
+        answer = prepared.search(size, filters) if prepared else index.select(said, size, filters, Hits())
         records = list(map(require_record, answer.hits))
-        found = index.quotes([record.sentence_id for record in records])
+        found = index.read([record.sentence_id for record in records], Quotes())
         is_own = _recognize(index, speaker)
         made = [
             _quotation(record, quote)
@@ -405,7 +410,7 @@ def speaker_key(quotation: Quotation) -> str:
 
 def find_speakers(index: Index, quotations: Sequence[Quotation]) -> Mapping[str, Name]:
     """The names of the index that speak, by `speaker_key`."""
-    return index.find_names(list(dict.fromkeys(filter(None, map(speaker_key, quotations)))))
+    return index.vocabulary(Names(list(dict.fromkeys(filter(None, map(speaker_key, quotations))))))
 
 
 def call_speakers(names: Mapping[str, Name], quotations: Sequence[Quotation]) -> dict[str, str]:
@@ -428,7 +433,7 @@ def name_speaker(quotation: Quotation, called: Mapping[str, str]) -> str | None:
 
 def check_names(index: Index) -> None:
     """Raise UsageError if an index has no names at all."""
-    if not index.count_names(NO_FILTERS, 1):
+    if not index.count([None], NO_FILTERS, ByName(1))[0]:
         raise UsageError(f"{index.where} has no names: find them with esr enrich")
 
 

@@ -20,6 +20,7 @@ from esr.errors import UsageError
 from esr.index.contract import Index
 from esr.index.filters import NO_FILTERS, Filters
 from esr.index.hits import Hit
+from esr.index.questions import Hits, Records, TermHolders
 from esr.models.tfidf_models import rarity
 from esr.query.interpretation import Interpretation
 from esr.query.parser import literal
@@ -156,7 +157,7 @@ def find_newest(
     """
     k = check_k(k)
     started = time.perf_counter()
-    result = prepared.index.by_date(prepared.all_words, k, filters, records=records)
+    result = prepared.index.select(prepared.all_words, k, filters, Hits(records=records))
     hits = add_scores(prepared, result.hits)
     took = prepared.took_ms + elapsed_ms(started)
     return Answer(hits, result.total, took, prepared.unseen, result.incomplete)
@@ -230,7 +231,7 @@ def _group_by_terms(
 def weigh_by_rarity(index: Index, terms: Collection[str]) -> Mapping[str, float]:
     """log( (N + 1) / (0.5 + sf(t)) ) of each term (docs/formulas.md, G.1)."""
     size = index.statistics(()).collection.sentences
-    holders = index.count_holders(list(terms))
+    holders = index.vocabulary(TermHolders(list(terms)))
     return {term: rarity(size, min(count, size)) for term, count in holders.items()}
 
 
@@ -255,7 +256,7 @@ def find_novel(
     terms: list[Terms] = []
     while True:
         count = min(count, MAX_READ)
-        result = prepared.index.by_date(prepared.all_words, count, filters, oldest_first=True)
+        result = prepared.index.select(prepared.all_words, count, filters, Hits(), oldest_first=True)
         hits = [*before, *result.hits]
         terms += analyze_hits(hits[len(terms) :], prepared.index)  # analyse only the hits just read
         groups = _group_by_terms(hits, terms, prepared.index, threshold)
@@ -281,7 +282,7 @@ def _read_before(prepared: PreparedQuery, filters: Filters) -> tuple[Sequence[Hi
     if filters.date_from is None:
         return [], 0
     earlier = replace(filters, date_from=None, date_to=filters.date_from - 1)
-    result = prepared.index.by_date(prepared.all_words, MAX_BEFORE, earlier)
+    result = prepared.index.select(prepared.all_words, MAX_BEFORE, earlier, Hits())
     return list(result.hits)[::-1], result.total
 
 
@@ -301,7 +302,7 @@ def prepare_similar(
     Raises UsageError for an unknown sentence, or one without words.
     """
     snapshot = searcher.snapshot()
-    (record,) = snapshot.index.sentences([sentence_id])
+    (record,) = snapshot.index.read([sentence_id], Records())
     snapshot = snapshot.for_document(record.language)
     counts = Counter(snapshot.index.analyzer.terms(record.text))
     statistics = snapshot.index.statistics(list(counts))

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from esr.errors import UsageError
 from esr.index.filters import DAY, Filters
 from esr.index.hits import Hit
-from esr.index.questions import DayCounts
+from esr.index.questions import ByDay, DayCounts
 from esr.index.view import unite_languages
 from esr.ranking.answers import hit_dict
 from esr.ranking.prepared_query import PreparedQuery
@@ -176,7 +176,7 @@ def build_timeline(
     several languages. Raises UsageError if the interval makes too many periods.
     """
     index, conditions = unite_languages([(query.index, query.all_words) for query in queries])
-    everything, *counts = index.count_days([None, *conditions], filters)
+    everything, *counts = index.count([None, *conditions], filters, ByDay())
     totals = index.count(conditions, filters)
     days = sorted({day for of_query in counts for day in of_query})
     interval = _check_interval(interval, days) if interval else _choose_interval(days)

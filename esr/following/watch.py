@@ -24,6 +24,7 @@ from xml.etree import ElementTree
 from esr.errors import AnotherRun, EsrError, IndexUnusable, InputError, UsageError, to_one_line, unknown
 from esr.index.filters import NO_FILTERS, Filters, build_attribute_filters
 from esr.index.hits import Hit, SentenceRecord
+from esr.index.questions import Hits, Records
 from esr.query import ParsedQuery, literal, parse
 from esr.ranking.answers import hit_dict
 from esr.ranking.prepared_query import PreparedQuery, known_scores
@@ -449,7 +450,7 @@ def find_news(
 
 def _find_news_of(prepared: PreparedQuery, search: SavedSearch, state: WatchState, tell_all: bool) -> bool:
     """Store the new sentences of a search. Returns whether the search is new."""
-    found = prepared.index.by_date(prepared.all_words, _ALL, search.filters, records=False).hits
+    found = prepared.index.select(prepared.all_words, _ALL, search.filters, Hits(records=False)).hits
     stored, definition = state.definition(search.name), search.definition()
     is_new = stored is None or not search.has_definition(stored)  # a changed search starts anew
     ids = [hit.sentence_id for hit in found]
@@ -471,7 +472,7 @@ def _find_news_of(prepared: PreparedQuery, search: SavedSearch, state: WatchStat
 def _read_hits(prepared: PreparedQuery, ids: Sequence[str]) -> list[Hit]:
     if not ids:
         return []
-    records, scores = prepared.index.sentences(ids), known_scores(prepared, ids)
+    records, scores = prepared.index.read(ids, Records()), known_scores(prepared, ids)
     return [Hit(record.sentence_id, score, record) for record, score in zip(records, scores, strict=True)]
 
 

@@ -5,34 +5,27 @@ Code that uses this interface does not depend on the engine. Its methods raise o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
 
 from esr.errors import NotFound, UsageError
-from esr.index import questions
 from esr.index.filters import Filters
-from esr.index.hits import CandidateEvidence, Histogram, Hit, SearchResult, SentenceRecord, SentenceTexts
-from esr.index.names import Aliases, Name
+from esr.index.hits import CandidateEvidence, Hit, SearchResult
+from esr.index.names import Aliases
 from esr.index.questions import (
     Answer,
     Column,
-    DayCounts,
-    FacetCounts,
     Fact,
     Grouping,
-    LengthGroups,
     Lookup,
-    NameUnit,
     Selection,
 )
-from esr.index.similarities import Similarities, SimilarityRescoring
-from esr.index.values import ValueTable
+from esr.index.similarities import SimilarityRescoring
 from esr.index.writer import Description
-from esr.plans.evaluate import Evidence
-from esr.plans.plan import AllOf, AnyOf, Condition, HasTerm, Plan, Statistics
+from esr.plans.plan import Condition, Plan, Statistics
 from esr.text.analyzer import Analyzer
-from esr.text.document import Document, QuantizedVector, Quote, SentenceEnrichment
+from esr.text.document import Document, QuantizedVector, SentenceEnrichment
 
 if TYPE_CHECKING:
     from esr.enrichment.recipe import Recipe
@@ -218,156 +211,14 @@ class Index(Protocol):
         """Close the index and its snapshots, which share its connections. Later calls raise IndexClosed."""
         ...
 
-    # Former methods, until their callers have moved
 
-    def languages(self) -> Mapping[str | None, int]:
-        return self.status(questions.Languages())
+def read_document(index: Index, document_id: str) -> Document:
+    """A complete document. Raises NotFound for an unknown id."""
+    for document in index.documents([document_id]):
+        return document
+    raise NotFound(f"there is no document {document_id!r} in {index.where}")
 
-    def check_ready(self) -> None:
-        self.status(questions.Readiness())
 
-    def sentences(self, ids: Sequence[str]) -> list[SentenceRecord]:
-        return self.read(ids, questions.Records())
-
-    def evidence(
-        self,
-        terms: Sequence[str],
-        ids: Sequence[str],
-        columns: Iterable[str] = (),
-        ordinals: Sequence[int] | None = None,
-    ) -> Evidence:
-        return self.read(ids, questions.EvidenceOf(terms, columns), ordinals)
-
-    def terms_with_prefix(self, prefix: str, limit: int) -> list[str]:
-        return self.vocabulary(questions.TermsWithPrefix(prefix, limit))
-
-    def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
-        return self.vocabulary(questions.WordsWithPrefix(prefix, limit))
-
-    def similar_words(self, word: str, max_edits: int, least: int) -> Mapping[str, int]:
-        return self.vocabulary(questions.SimilarWords(word, max_edits, least))
-
-    def written_forms(self, words: Sequence[str]) -> list[str]:
-        return self.vocabulary(questions.WrittenForms(words))
-
-    def features(self) -> Sequence[str]:
-        return self.status(questions.Features())
-
-    def histogram(self, column: str) -> Histogram:
-        return self.count([None], Filters(), questions.ByValue(column))[0]
-
-    def parses(self, ids: Sequence[str], ordinals: Sequence[int] | None = None) -> list[bytes | None]:
-        return self.read(ids, questions.Parses(), ordinals)
-
-    def has_parses(self) -> bool:
-        return self.status(questions.HasParses())
-
-    def quotes(self, ids: Sequence[str], ordinals: Sequence[int] | None = None) -> list[tuple[Quote, ...]]:
-        return self.read(ids, questions.Quotes(), ordinals)
-
-    def encoder(self) -> str | None:
-        return self.status(questions.MainEncoder())
-
-    def similarities(
-        self,
-        encoder: str,
-        query: QuantizedVector,
-        ids: Sequence[str],
-        ordinals: Sequence[int] | None = None,
-        contexts: Collection[str] = (),
-    ) -> Similarities:
-        return self.read(ids, questions.SimilaritiesTo(encoder, query, contexts), ordinals)
-
-    def vectors(
-        self, encoder: str, ids: Sequence[str], ordinals: Sequence[int] | None = None
-    ) -> list[QuantizedVector | None]:
-        return self.read(ids, questions.Vectors(encoder), ordinals)
-
-    def nearest_is_exact(self) -> bool:
-        return self.status(questions.NearestIsExact())
-
-    def facets(
-        self, plan: Plan, filters_by_field: Mapping[str, Filters], size: int
-    ) -> dict[str, FacetCounts]:
-        condition = plan.condition
-        if plan.candidates != "all":
-            matching = AnyOf(tuple(map(HasTerm, plan.candidate_terms)))
-            condition = matching if condition is None else AllOf((matching, condition))
-        counts: dict[str, FacetCounts] = {}
-        for filters in dict.fromkeys(filters_by_field.values()):
-            fields = [field for field in filters_by_field if filters_by_field[field] == filters]
-            counts |= self.count([condition], filters, questions.ByField(fields, size))[0]
-        return {field: counts[field] for field in filters_by_field}
-
-    def count_names(
-        self,
-        filters: Filters,
-        size: int,
-        *,
-        condition: Condition | None = None,
-        unit: NameUnit = "sentences",
-        prefix: str = "",
-        keys: Collection[str] | None = None,
-    ) -> Mapping[str, int]:
-        return self.count([condition], filters, questions.ByName(size, unit, prefix, keys))[0]
-
-    def count_days(self, conditions: Sequence[Condition | None], filters: Filters) -> list[DayCounts]:
-        return self.count(conditions, filters, questions.ByDay())
-
-    def by_date(
-        self,
-        condition: Condition,
-        k: int,
-        filters: Filters,
-        *,
-        oldest_first: bool = False,
-        records: bool = True,
-    ) -> SearchResult:
-        return self.select(condition, k, filters, questions.Hits(records), oldest_first=oldest_first)
-
-    def texts(
-        self, condition: Condition, k: int, filters: Filters, *, oldest_first: bool = False
-    ) -> SentenceTexts:
-        return self.select(condition, k, filters, questions.Texts(), oldest_first=oldest_first)
-
-    def count_holders(self, terms: Sequence[str]) -> Mapping[str, int]:
-        return self.vocabulary(questions.TermHolders(terms))
-
-    def count_words(self, words: Sequence[str]) -> Mapping[str, int]:
-        return self.vocabulary(questions.WordCounts(words))
-
-    def count_terms(
-        self, condition: Condition, filters: Filters, most: int, language: str | None = None
-    ) -> Mapping[str, int]:
-        return self.count([condition], filters, questions.ByTerm(most, language))[0]
-
-    def sum_lengths(
-        self, by: LengthGroups, filters: Filters, condition: Condition | None = None
-    ) -> Mapping[Any, int]:
-        return self.count([condition], filters, questions.TermsBy(by))[0]
-
-    def document(self, document_id: str) -> Document:
-        for document in self.documents([document_id]):
-            return document
-        raise NotFound(f"there is no document {document_id!r} in {self.where}")
-
-    def find_documents(self, ids: Collection[str]) -> dict[str, Document]:
-        return {document.id: document for document in self.documents(ids)}
-
-    def documents_at(self, numbers: Sequence[int]) -> list[Document]:
-        return list(self.documents(positions=numbers))
-
-    def values(self, field: str) -> ValueTable:
-        return self.vocabulary(questions.Values(field))
-
-    def find_names(self, keys: Sequence[str]) -> Mapping[str, Name]:
-        return self.vocabulary(questions.Names(keys))
-
-    def name_forms(self, key: str) -> Mapping[str, int]:
-        return self.vocabulary(questions.NameForms(key))
-
-    def full_names(self, key: str) -> Sequence[str]:
-        return self.vocabulary(questions.FullNames(key))
-
-    def name_keys(self, prefix: str, limit: int) -> list[str]:
-        return self.vocabulary(questions.NamesWithPrefix(prefix, limit))
+def find_documents(index: Index, ids: Collection[str]) -> dict[str, Document]:
+    """The complete documents with these ids, by id. Unknown ids are left out."""
+    return {document.id: document for document in index.documents(ids)}

@@ -19,6 +19,8 @@ from msgspec.structs import replace
 
 from esr.errors import UsageError, unknown
 from esr.extras import require
+from esr.index.filters import NO_FILTERS
+from esr.index.questions import ByValue, EvidenceOf
 from esr.lab.measures import unknown_sentences
 from esr.lab.tuner import Task
 from esr.models.static_scores import FORMS, Adjustment, feature_column, fit_curve
@@ -298,7 +300,7 @@ def count_feature_values(
     missing = set(unknown_sentences(judgements, searcher.index))
     relevant = [[id for id in task.relevant if id not in missing] for task in tasks]
     top = [_search_top(searcher, task, base, len(ids)) for task, ids in zip(tasks, relevant, strict=True)]
-    histogram = searcher.index.histogram(column)
+    histogram = searcher.index.count([None], NO_FILTERS, ByValue(column))[0]
     return count_values(
         histogram.values,
         histogram.counts,
@@ -323,7 +325,7 @@ def _read_column(searcher: Searcher, ids: Iterable[str], column: str) -> Array:
     """The column's values for the distinct sentences among these."""
     distinct = list(dict.fromkeys(ids))
     batches = [
-        searcher.index.evidence([], distinct[start : start + _BATCH], [column]).columns[column]
+        searcher.index.read(distinct[start : start + _BATCH], EvidenceOf([], [column])).columns[column]
         for start in range(0, len(distinct), _BATCH)
     ]
     return np.concatenate([np.zeros(0), *batches])

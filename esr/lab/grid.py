@@ -25,6 +25,7 @@ from msgspec.structs import replace
 from esr import models
 from esr.errors import UsageError, unknown
 from esr.index.contract import Index
+from esr.index.questions import EvidenceOf
 from esr.lab.curves import CurveTraining, train_curves
 from esr.lab.tuner import Figures, Task, Tuner
 from esr.models.static_scores import get_form
@@ -397,7 +398,7 @@ def sample_sentences(index: Index, number: int, seed: int) -> list[Sentence]:
     """A random sentence from each of `number` random documents, or of all documents if there are fewer."""
     generator = random.Random(seed)
     total = index.statistics([]).collection.documents
-    documents = index.documents_at(sorted(generator.sample(range(total), min(total, number))))
+    documents = index.documents(positions=sorted(generator.sample(range(total), min(total, number))))
     return [generator.choice(document.sentences) for document in documents if document.sentences]
 
 
@@ -420,7 +421,7 @@ def _hold_out(index: Index, ranking: Ranking, sentence_id: str, text: str) -> _H
     if not counts:
         return None
     terms = ranking.plan(counts, index.statistics(list(counts))).terms
-    evidence = index.evidence([term.term for term in terms], [sentence_id])
+    evidence = index.read([sentence_id], EvidenceOf([term.term for term in terms]))
     p = np.array([term.background for term in terms])
     rest = Evidence(
         {field: ((field_counts[:, 0] - 1.0) / p)[None, :] for field, field_counts in evidence.counts.items()},
@@ -473,7 +474,7 @@ def generate_tasks(index: Index, number: int, seed: int = 0) -> list[Task]:
     positions = generator.sample(range(total), min(total, _DOCUMENTS_PER_TOPIC * number))
     sources = [
         _Source(document, [_select_words(index.analyzer, s.text) for s in document.sentences])
-        for document in index.documents_at(sorted(positions))
+        for document in index.documents(positions=sorted(positions))
     ]
     sources = [source for source in sources if any(source.words)]
     tasks: list[Task] = []

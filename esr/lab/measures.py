@@ -25,6 +25,7 @@ import numpy.typing as npt
 from esr.errors import InputError, UsageError, unknown
 from esr.extras import require
 from esr.index.contract import Index
+from esr.index.questions import Records
 from esr.loaders.ir_datasets import is_dataset, read_entries
 from esr.stdlib import hash64
 from esr.topics.lines import Line, line_error, malformed_line, read_lines
@@ -248,7 +249,7 @@ def _find_missing(ids: list[str], index: Index) -> Iterator[str]:
     An index only reports that some are missing, so the ids are bisected.
     """
     try:
-        index.sentences(ids)
+        index.read(ids, Records())
     except UsageError:
         if len(ids) == 1:
             yield ids[0]

@@ -20,6 +20,7 @@ from msgspec.structs import replace
 from esr import features
 from esr.errors import UsageError, unknown
 from esr.index.contract import Index
+from esr.index.questions import Features
 from esr.lab.measures import Qrels
 from esr.lab.tuner import Task
 from esr.models.static_scores import BUILTIN_FEATURES, Adjustment
@@ -36,7 +37,7 @@ GROUPS = ("models", "priors", "features", "term dependence", "meaning")
 
 def list_signals(index: Index, base: Ranking) -> tuple[RankingSignal, ...]:
     """All signals with values in the index, except features and priors that the base already uses."""
-    stored = {*BUILTIN_FEATURES, *index.features()}
+    stored = {*BUILTIN_FEATURES, *index.status(Features())}
     names = [
         *(kind.name for kind in signal_types().values() if kind.group != "time" and not kind.is_last),
         *(FEATURE + name for name in features.FEATURES if name in stored),

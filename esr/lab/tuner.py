@@ -31,6 +31,7 @@ from esr.dependency.clique_search import ParsedSentences
 from esr.errors import EsrError, UsageError
 from esr.index.filters import NO_FILTERS, Filters
 from esr.index.hits import EVIDENCE_COLUMNS, CandidateEvidence
+from esr.index.questions import EvidenceOf
 from esr.index.similarities import Similarities
 from esr.lab.measures import Qrels
 from esr.plans.evaluate import Array, Evidence, GroupedEvidence, concatenate, no_evidence, top_k
@@ -166,7 +167,7 @@ def _add_nearest(
     )
     ids, ordinals = [hit.sentence_id for hit in new], [hit.ordinal for hit in new]
     columns = [static_score.column for static_score in plan.static_scores]
-    evidence = index.evidence([term.term for term in plan.terms], ids, columns, ordinals)
+    evidence = index.read(ids, EvidenceOf([term.term for term in plan.terms], columns), ordinals)
     new_rows = {id: by_words + n for n, id in enumerate(ids)}
 
     def row_of(id: str) -> int | None:

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, overload
 
 from esr.errors import NotFound, UsageError
 from esr.index import hits as index_hits
+from esr.index.contract import Index, read_document
 from esr.index.filters import Filters, UnknownFilter
 from esr.index.hits import SentenceRecord
+from esr.index.questions import ByField, Records
 from esr.ranking.answers import hit_dict
 from esr.ranking.prepared_query import Answer, PreparedQuery
 from esr.stdlib import cached_property
@@ -285,11 +287,11 @@ class Hits(Table, Sequence[Hit]):
         """
         if not fields:
             raise UsageError("name the fields to count: facets('source', 'month')")
-        plan = self._query.matching_plan
-        if not plan.terms and plan.candidates != "all":
+        condition = self._query.matching
+        if condition is None:
             return {field: {} for field in fields}
-        filters = {field: self._filters.without_field(field) for field in fields}
-        return {field: dict(counts) for field, counts in self._index.facets(plan, filters, size).items()}
+        (counts,) = self._index.count([condition], self._filters, ByField(fields, size, without_own=True))
+        return {field: dict(of_field) for field, of_field in counts.items()}
 
     def explain(self, hit: int | str | Hit) -> Explanation:
         """Explain a sentence's score as the sum of its parts. `print` shows them as a table.
@@ -358,7 +360,7 @@ class Hits(Table, Sequence[Hit]):
         return self._prepared
 
     @property
-    def _index(self) -> Any:
+    def _index(self) -> Index:
         return self._query.index
 
     @cached_property
@@ -366,13 +368,13 @@ class Hits(Table, Sequence[Hit]):
         """The sentences of the hits, all read now if the search did not read them."""
         records = [hit.record for hit in self._raw]
         if any(record is None for record in records):
-            found: list[SentenceRecord] = self._index.sentences([hit.sentence_id for hit in self._raw])
+            found: list[SentenceRecord] = self._index.read([hit.sentence_id for hit in self._raw], Records())
             return found
         return [record for record in records if record is not None]
 
     def _document(self, id: str) -> Document:
         if id not in self._documents:
-            self._documents[id] = self._index.document(id)
+            self._documents[id] = read_document(self._index, id)
         return self._documents[id]
 
     def _find_marks(self, text: str) -> list[Span]:

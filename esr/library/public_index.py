@@ -64,6 +64,7 @@ from esr.following.novelty import (
     search_similar,
 )
 from esr.following.timeline import INTERVALS, PEAKS, Interval, Timeline, build_timeline
+from esr.index.contract import read_document
 from esr.index.factory import Where, open_delivery, open_generations, open_index, read_where
 from esr.index.generations import DEFAULT_KEEP, Generation
 from esr.index.login_variables import API_KEY, CA_FILE, INSECURE, PASSWORD, USER, use_login
@@ -478,7 +479,7 @@ class Index:
 
     def document(self, id: str) -> Document:
         """Read a whole document. Raises NotFound for an unknown id."""
-        return self._searcher.index.document(id)
+        return read_document(self._searcher.index, id)
 
     def documents(self) -> Iterator[Document]:
         """Read all documents of one state of the index, as loaded and in the order of the index."""

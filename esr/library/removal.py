@@ -7,6 +7,7 @@ from typing import NamedTuple
 from esr.errors import UsageError
 from esr.index.contract import Index
 from esr.index.filters import NO_FILTERS, Filters
+from esr.index.questions import Hits, Records
 from esr.query import parse
 from esr.ranking.searcher import Searcher
 from esr.stdlib import batched
@@ -51,8 +52,8 @@ def select_documents(index: Index, query: str | None, before: str | None) -> Sel
         searcher = searcher.for_query(parsed)
     condition = searcher.interpret(parsed).all_words
     assert condition is not None  # an interpreted query is never empty
-    hits = searcher.index.by_date(condition, _ALL, filters, records=False).hits
+    hits = searcher.index.select(condition, _ALL, filters, Hits(records=False)).hits
     documents: dict[str, None] = {}
     for batch in batched([hit.sentence_id for hit in hits], _BATCH):
-        documents |= {record.document_id: None for record in searcher.index.sentences(batch)}
+        documents |= {record.document_id: None for record in searcher.index.read(batch, Records())}
     return Selection(list(documents), len(hits), moment if query is None else None)

@@ -193,12 +193,6 @@ class Plan(Struct, frozen=True):
         return math.fsum(term.weight for term in self.terms if term.own)
 
 
-EVERY_SENTENCE = Plan(
-    (), Mixture(0.0, Affine(), Affine(), Affine(), Affine()), candidates="all", context="surrounding"
-)
-"""A plan whose candidates are all sentences, for counts over the whole collection."""
-
-
 class TermStatistics(NamedTuple):
     """The number of sentences (sf) and documents (df) that contain a term, and its occurrences (cf)."""
 

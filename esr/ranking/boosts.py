@@ -17,6 +17,7 @@ from msgspec import Struct, field
 from esr.errors import UsageError
 from esr.index.contract import Index
 from esr.index.hits import Hit
+from esr.index.questions import Features, TermsWithPrefix
 from esr.models.static_scores import Adjustment
 from esr.plans.plan import PlanTerm, StaticScore
 from esr.registry import Parameter, Registry, check_parameters, describe, parse_values
@@ -157,7 +158,7 @@ def expand_answer_type(settings: Settings, query: BoostQuery) -> Expansion:
 
     Raises UsageError if the index has none of the features that answers may have.
     """
-    stored = query.index.features()
+    stored = query.index.status(Features())
     if not any(feature in stored for feature in _NOUNS):
         raise UsageError(
             f"boost answer_type needs one of the features {', '.join(_NOUNS)}, and no sentence has any: "
@@ -249,7 +250,7 @@ def expand_speech(settings: Settings, query: BoostQuery) -> Expansion:
     if verbs is None:
         return Expansion()
     terms = [term for term in query.index.analyzer.terms(verbs) if term not in query.counts]
-    stored = QUOTE in query.index.features()
+    stored = QUOTE in query.index.status(Features())
     return Expansion(dict.fromkeys(terms, 1.0), [QUOTE] if stored else [])
 
 
@@ -285,7 +286,7 @@ def find_variants(term: str, query: BoostQuery) -> list[str]:
     prefix_length = max(MIN_PREFIX, len(term) - MAX_ENDING)
     if not term.isalpha() or len(term) < prefix_length:
         return []
-    candidates = query.index.terms_with_prefix(term[:prefix_length], _MAX_TERMS_READ)
+    candidates = query.index.vocabulary(TermsWithPrefix(term[:prefix_length], _MAX_TERMS_READ))
     variants = [other for other in candidates if _is_variant(term, other) and other not in query.counts]
     return variants[:MAX_VARIANTS]
 

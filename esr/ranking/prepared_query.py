@@ -22,6 +22,7 @@ from esr.errors import UsageError
 from esr.index.contract import Index
 from esr.index.filters import NO_FILTERS, Filters, UnknownFilter, find_unknown_filters, read_filters
 from esr.index.hits import Hit, LazyHits, SearchResult
+from esr.index.questions import EvidenceOf, Records
 from esr.index.view import chosen_language, languages_of
 from esr.plans.evaluate import Array, Evidence, apply_static_score, score_sentences
 from esr.plans.plan import (
@@ -107,7 +108,9 @@ def add_nearest(
     nearest = LazyHits.of(index.nearest(encoder, vector, reranker.depth, plan.condition, filters))
     new = nearest.at(np.flatnonzero(~np.isin(nearest.ordinals, best.ordinals)))
     columns = [static_score.column for static_score in plan.static_scores]
-    evidence = index.evidence([term.term for term in plan.terms], new.ids, columns, new.ordinals.tolist())
+    evidence = index.read(
+        new.ids, EvidenceOf([term.term for term in plan.terms], columns), new.ordinals.tolist()
+    )
     scores = score_nearest(plan, evidence)
     if plan.needs_term:
         scores = np.where(evidence.lengths["sentence"] > 0, scores, np.nan)
@@ -227,12 +230,12 @@ class PreparedQuery(Struct, frozen=True, dict=True):
         context = self.rerank_context(top.ids, reranker.columns, top.ordinals.tolist())
         hits, unread = rerank(candidates, context, reranker, max(k, reranker.last_depth)), None
         if reranker.last is not None:
-            best = self.index.sentences([hit.sentence_id for hit in hits[: reranker.last_depth]])
+            best = self.index.read([hit.sentence_id for hit in hits[: reranker.last_depth]], Records())
             texts = [sentence.text for sentence in best]
             hits, unread = rerank_last(hits, reranker.last, self.interpretation.ranked_text, texts)
             hits = hits[:k]
         if records:
-            sentences = self.index.sentences([hit.sentence_id for hit in hits])
+            sentences = self.index.read([hit.sentence_id for hit in hits], Records())
             hits = [hit._replace(record=record) for hit, record in zip(hits, sentences, strict=True)]
         answer = Answer(hits, candidates.total, elapsed_ms(started), self.unseen, *result.diagnostics)
         return replace(
@@ -300,22 +303,6 @@ class PreparedQuery(Struct, frozen=True, dict=True):
             return interpretation.condition
         words = tuple(map(HasTerm, interpretation.counts))
         return all_of([any_of(words), *own]) if words else None
-
-    @property
-    def matching_plan(self) -> Plan:
-        """The plan whose candidates are the sentences that match the query: see `matching`."""
-        if self.interpretation.decides_candidates or not self.plan.terms:
-            return self.plan
-        return replace(self.plan, candidates="matching")
-
-    @property
-    def matching_condition(self) -> Condition | None:
-        """The condition of the candidates of `matching_plan`; None for all sentences."""
-        plan = self.matching_plan
-        if plan.candidates == "all":
-            return plan.condition
-        has_word = any_of(map(HasTerm, plan.candidate_terms))
-        return all_of([has_word] if plan.condition is None else [has_word, plan.condition])
 
     def with_all_words(self) -> PreparedQuery:
         """The same query restricted to candidates with every wanted word. Does not use the index."""
@@ -395,7 +382,7 @@ def score_given(
     """
     plan = prepared.plan
     columns = [static_score.column for static_score in plan.static_scores]
-    evidence = prepared.index.evidence([term.term for term in plan.terms], ids, columns, ordinals)
+    evidence = prepared.index.read(ids, EvidenceOf([term.term for term in plan.terms], columns), ordinals)
     is_hit = np.asarray(evidence.counts["sentence"].sum(axis=0) > 0)
     first = score_sentences(plan, evidence)
     language, _ = chosen_language(prepared.index)

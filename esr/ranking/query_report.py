@@ -22,6 +22,16 @@ from esr.errors import EsrError
 from esr.index.contract import Index
 from esr.index.filters import NO_FILTERS, Filters, resolve_speaker
 from esr.index.names import name_key, short_key
+from esr.index.questions import (
+    Hits,
+    Names,
+    NamesWithPrefix,
+    Quotes,
+    SimilarWords,
+    Values,
+    WordsWithPrefix,
+    WrittenForms,
+)
 from esr.index.view import chosen_language
 from esr.plans.plan import Condition, HasWords, SaidBy
 from esr.query import FIELDS, Field, NoteKind, ValueKind, literal, split_field, write_value
@@ -130,7 +140,7 @@ def _find_accented(
         for (token, sentences), count in zip(rare, counts, strict=True)
         if count > sentences and count >= _RARER * sentences
     }
-    forms = index.written_forms([token.term for token in frequent])
+    forms = index.vocabulary(WrittenForms([token.term for token in frequent]))
     return {
         token: WordCount(form, count)
         for (token, count), form in zip(frequent.items(), forms, strict=True)
@@ -159,7 +169,7 @@ def find_alternatives(prepared: PreparedQuery, word: str, sentences: int) -> tup
     index = prepared.index
     least = _least_sentences(word, sentences)
     # A word has at least as many occurrences as sentences.
-    similar = index.similar_words(word, 2 if not sentences and len(word) > _SHORT else 1, least)
+    similar = index.vocabulary(SimilarWords(word, 2 if not sentences and len(word) > _SHORT else 1, least))
     own_terms = terms_of_word(word, index.analyzer)
     similar = {o: n for o, n in similar.items() if _may_be_meant(word, o, own_terms, index.analyzer)}
     if not similar:
@@ -170,7 +180,7 @@ def find_alternatives(prepared: PreparedQuery, word: str, sentences: int) -> tup
     best = sorted(exact, key=lambda other: (-_score(word, other, exact[other]), other))[:MAX_SUGGESTED]
     if not best:
         return ()
-    forms = index.written_forms(best)
+    forms = index.vocabulary(WrittenForms(best))
     return tuple(WordCount(form, exact[other]) for form, other in zip(forms, best, strict=True))
 
 
@@ -331,18 +341,18 @@ def find_speaker(index: Index, text: str) -> Speaker | None:
 
     If there are several names, it is that of most of the newest quotations.
     """
-    newest = index.by_date(SaidBy((text,)), _QUOTED, NO_FILTERS, records=False).hits
+    newest = index.select(SaidBy((text,)), _QUOTED, NO_FILTERS, Hits(records=False)).hits
     if not newest:
         return None
     written, keys = name_key(text), set(map(name_key, resolve_speaker(index, text)))
     forms: dict[str, list[str]] = {}
-    for quotes in index.quotes([hit.sentence_id for hit in newest]):
+    for quotes in index.read([hit.sentence_id for hit in newest], Quotes()):
         for quote in quotes:
             key, speaker = name_key(quote.name or ""), quote.speaker or ""
             is_own = name_key(speaker) == written and {*short_key(written).split()} <= {*key.split()}
             if key and (key in keys or is_own):
                 forms.setdefault(key, []).append(speaker)
-    names = index.find_names(list(forms))
+    names = index.vocabulary(Names(list(forms)))
     counts: dict[str, int] = {}
     for key, of_key in forms.items():
         group = names[key].key if key in names else key
@@ -395,7 +405,7 @@ def suggest_speakers(index: Index, text: str) -> tuple[Speaker, ...]:
 
 def _similar_words(index: Index, word: str) -> list[str]:
     """The words of the collection that may be meant by a misspelt word of a name, best first."""
-    similar = index.similar_words(word, 2 if len(word) > _SHORT else 1, 1)
+    similar = index.vocabulary(SimilarWords(word, 2 if len(word) > _SHORT else 1, 1))
     near = [other for other in similar if other != word and _is_near(word, other)]
     return sorted(near, key=lambda other: (-_score(word, other, similar[other]), other))[:_SIMILAR]
 
@@ -528,7 +538,7 @@ def complete(searcher: Searcher, text: str, limit: int) -> Sequence[Completion]:
             Completion(
                 key.form, "attribute", key.documents, f"{text[:start]}{META_PREFIX}{_quote_key(key.form)}:"
             )
-            for key in index.values(META).with_prefix(begun, limit)
+            for key in index.vocabulary(Values(META)).with_prefix(begun, limit)
             if not set(key.form) & set('"\n')
         ]
     if field and field.kind is ValueKind.NAME:
@@ -559,7 +569,7 @@ _SOME_NAMES = 200
 def count_values_of(index: Index, field: Field) -> int:
     """About how many values a field has in an index. Of names, some are counted; else, all documents."""
     if field.name == "source" or is_attribute(field.name):
-        return len(index.values(field.name))
+        return len(index.vocabulary(Values(field.name)))
     if field.name in ENTITY_FIELDS:
         return sum(1 for _ in _names(index, "", _SOME_NAMES // _OF_ALL_TYPES, ENTITY_FIELDS[field.name]))
     return index.statistics([]).collection.documents
@@ -578,7 +588,7 @@ def _find_last_chunk(text: str) -> int:
 def _values(index: Index, field: Field, begun: str, limit: int) -> tuple[Kind, list[tuple[str, int]]]:
     """The kind of the values of a field, and the values with this prefix, each with its frequency."""
     if field.name == "source" or is_attribute(field.name):
-        values = index.values(field.name).with_prefix(begun, limit)
+        values = index.vocabulary(Values(field.name)).with_prefix(begun, limit)
         kind: Kind = "source" if field.name == "source" else "attribute"
         return kind, [(value.form, value.documents) for value in values]
     return "name", list(islice(_names(index, begun, limit, ENTITY_FIELDS.get(field.name)), limit))
@@ -600,8 +610,10 @@ def _complete_name(index: Index, text: str, limit: int) -> Iterator[Completion]:
 
 def _names(index: Index, begun: str, limit: int, type: str | None = None) -> Iterator[tuple[str, int]]:
     """Yield names with a prefix, of one type or of any, with their numbers of sentences."""
-    keys = index.name_keys(name_key(begun), limit if type is None else limit * _OF_ALL_TYPES)
-    for name in index.find_names(keys).values():
+    keys = index.vocabulary(
+        NamesWithPrefix(name_key(begun), limit if type is None else limit * _OF_ALL_TYPES)
+    )
+    for name in index.vocabulary(Names(keys)).values():
         if name.has_type(type):
             yield name.form, name.sentences
 
@@ -612,7 +624,7 @@ def _complete_word(index: Index, text: str, limit: int) -> Iterator[Completion]:
     if not tokens or tokens[-1].end < len(text) or len(tokens[-1].term) < SHORTEST:
         return
     start, _, prefix = tokens[-1]
-    words = index.words_with_prefix(prefix, limit)
+    words = index.vocabulary(WordsWithPrefix(prefix, limit))
     least = _FAIR_SHARE * dict(words).get(prefix, 0)
     for word, count in words:
         if count >= least:

@@ -18,6 +18,7 @@ from msgspec.structs import force_setattr, replace
 from esr import models
 from esr.errors import InputError, UsageError, unknown
 from esr.index.contract import Index
+from esr.index.questions import Features
 from esr.models import Model, Settings
 from esr.models.static_scores import PRIORS, Adjustment, adjustment_from_dict, check_weight, parse_adjustment
 from esr.plans.plan import (
@@ -336,7 +337,11 @@ def lower_furniture(ranking: Ranking, index: Index) -> Ranking:
 
     A ranking that uses the feature itself, or was learned as a whole, is unchanged.
     """
-    if ranking.trees is not None or FURNITURE in ranking.feature_names() or FURNITURE not in index.features():
+    if (
+        ranking.trees is not None
+        or FURNITURE in ranking.feature_names()
+        or FURNITURE not in index.status(Features())
+    ):
         return ranking
     return replace(ranking, features=(*ranking.features, LOWERED))
 

@@ -15,6 +15,7 @@ from esr import resources
 from esr.errors import UsageError
 from esr.index.contract import Index
 from esr.index.filters import Filters
+from esr.index.questions import SimilaritiesTo
 from esr.index.similarities import SimilarityRescoring, mean_known
 from esr.plans.plan import CollectionStatistics, Mixture, Statistics, TermStatistics
 from esr.ranking.meaning_signal import NAME
@@ -64,7 +65,7 @@ def _build_rescoring(prepared: PreparedQuery, k: int, filters: Filters) -> Simil
     hits = index.search(prepared.plan, ranking.depth, filters, records=False).hits
     encoder, vector = prepared.vectors.vector(VectorWeights.of(ranking.rerank[0].settings()))
     ids, ordinals = [hit.sentence_id for hit in hits], [hit.ordinal for hit in hits]
-    similarities = index.similarities(encoder, vector, ids, ordinals).sentence
+    similarities = index.read(ids, SimilaritiesTo(encoder, vector), ordinals).sentence
     weight, window = ranking.rerank[0].weight, max(k, ranking.depth)
     return SimilarityRescoring(encoder, vector, weight, window, mean_known(similarities))
 

@@ -21,6 +21,7 @@ from esr.errors import UsageError
 from esr.index.contract import Index
 from esr.index.filters import NO_FILTERS
 from esr.index.hits import SearchResult
+from esr.index.questions import EvidenceOf, Hits, MainEncoder, Parses, Records, SimilaritiesTo, Vectors
 from esr.index.similarities import Similarities
 from esr.plans import evaluate
 from esr.plans.evaluate import Array, Evidence
@@ -110,7 +111,7 @@ class QueryVectors:
     ) -> Similarities:
         """The similarities of the query to these sentences. Raises as `encode_query`."""
         encoder, vector = self.vector(weights)
-        return self._index.similarities(encoder, vector, ids, ordinals, contexts)
+        return self._index.read(ids, SimilaritiesTo(encoder, vector, contexts), ordinals)
 
     @cached_property
     def _feedback(self) -> Array:
@@ -121,12 +122,12 @@ class QueryVectors:
         ids, ordinals = [hit.sentence_id for hit in hits], [hit.ordinal for hit in hits]
         if not hits:
             return np.zeros(len(vector.values))
-        similarities = self._index.similarities(encoder, vector, ids, ordinals).sentence
+        similarities = self._index.read(ids, SimilaritiesTo(encoder, vector), ordinals).sentence
         weight = _WEIGHT if self.has_text else 0.0
         scores = np.array([hit.score for hit in hits]) + weight * similarities
         known = np.flatnonzero(np.isfinite(scores))
         best = known[np.lexsort((np.array(ordinals)[known], -scores[known]))[:FEEDBACK]].tolist()
-        stored = self._index.vectors(encoder, [ids[n] for n in best], [ordinals[n] for n in best])
+        stored = self._index.read([ids[n] for n in best], Vectors(encoder), [ordinals[n] for n in best])
         found = [_numbers(each) for each in stored if each is not None]
         return np.mean(found, axis=0) if found else np.zeros(len(vector.values))
 
@@ -143,7 +144,7 @@ def encode_query(index: Index, text: str) -> QueryVector:
     """
     from esr.encoders import HUB_PREFIX, KNOWN, load_encoder  # slow to import, needed by few searches
 
-    id = index.encoder()
+    id = index.status(MainEncoder())
     if id is None:
         raise UsageError(f"{index.where} has no vectors: run esr enrich --only vectors")
     name = os.environ.get(VARIABLE) or id.rpartition(" ")[0]
@@ -218,18 +219,18 @@ def build_context(
         counts,
         statistics,
         terms,
-        cache(lambda: index.evidence(terms, ids, columns, ordinals)),
+        cache(lambda: index.read(ids, EvidenceOf(terms, columns), ordinals)),
         cache(lambda: load_parses(index, counts, ids, ordinals)),
         cache(lambda contexts, weights: query.similarities(weights, ids, ordinals, contexts)),
         cache(lambda: read_newest_day(index)),
         query.text,
-        cache(lambda: [record.text for record in index.sentences(ids)]),
+        cache(lambda: [record.text for record in index.read(ids, Records())]),
     )
 
 
 def read_newest_day(index: Index) -> float:
     """The day of the newest sentence of the index, in days since the epoch, NaN if none has a date."""
-    hits = index.by_date(DateRange(), 1, NO_FILTERS).hits
+    hits = index.select(DateRange(), 1, NO_FILTERS, Hits()).hits
     date = hits[0].record.date if hits and hits[0].record else None
     return math.nan if date is None else parse_date_start(date) / MILLISECONDS
 
@@ -243,6 +244,6 @@ def load_parses(
     def count_terms(positions: Sequence[int]) -> Array:
         own = None if ordinals is None else [ordinals[position] for position in positions]
         own_ids = [ids[position] for position in positions]
-        return index.evidence(distinct, own_ids, ordinals=own).counts["sentence"]
+        return index.read(own_ids, EvidenceOf(distinct), own).counts["sentence"]
 
-    return ParsedSentences.from_blobs(index.parses(ids, ordinals), distinct, count_terms)
+    return ParsedSentences.from_blobs(index.read(ids, Parses(), ordinals), distinct, count_terms)

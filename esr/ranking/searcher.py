@@ -22,6 +22,7 @@ from esr.index.factory import Where, open_index, read_where
 from esr.index.filters import NO_FILTERS, Filters
 from esr.index.hits import Hit
 from esr.index.language import groups_of, language_condition
+from esr.index.questions import Features, Hits, Languages, TermHolders, TermsWithPrefix
 from esr.index.view import in_language
 from esr.models.static_scores import BUILTIN_FEATURES
 from esr.plans.plan import AllOf, DateRange, HasPrefix
@@ -224,7 +225,7 @@ class Searcher:
     def check_features(self, features: Iterable[str]) -> None:
         """Raise UsageError for a feature that no sentence of the index has, with the nearest name."""
         needed = [feature for feature in features if feature not in BUILTIN_FEATURES]
-        stored = self.index.features() if needed else ()
+        stored = self.index.status(Features()) if needed else ()
         for feature in needed:
             if feature not in stored:
                 raise unknown(f"feature of {self.index.where}", feature, [*BUILTIN_FEATURES, *stored])
@@ -246,7 +247,9 @@ class Searcher:
         index = self.index
         terms: set[str] = set()
         for prefix in interpretation.prefixes:
-            terms.update(index.analyzer.terms(prefix), index.terms_with_prefix(prefix, PREFIX_CANDIDATES))
+            terms.update(
+                index.analyzer.terms(prefix), index.vocabulary(TermsWithPrefix(prefix, PREFIX_CANDIDATES))
+            )
         found = {
             term: of_term for term, of_term in index.statistics(sorted(terms)).terms.items() if of_term.sf
         }
@@ -286,7 +289,7 @@ class Searcher:
         """The day of the newest document, in UTC; `date.min` if none has a date."""
         if self._given_last_day is not None:
             return self._given_last_day
-        newest = self.index.by_date(_DATED, 1, NO_FILTERS).hits
+        newest = self.index.select(_DATED, 1, NO_FILTERS, Hits()).hits
         record = newest[0].record if newest else None
         written = record.date if record else None
         if written is None:
@@ -329,7 +332,7 @@ def find_language(index: Index, query: ParsedQuery) -> QueryLanguage:
     has_words = any(clause.field == TEXT for group in query.groups for clause in group.clauses)
     if not has_words and query.language is None:
         return QueryLanguage(None)
-    languages = index.languages()
+    languages = index.status(Languages())
     groups = groups_of(languages)
     named = dict.fromkeys(map(language_group, _named(query)))
     possible = [group for group in groups if not named or group in named]
@@ -344,7 +347,7 @@ def find_language(index: Index, query: ParsedQuery) -> QueryLanguage:
     read = {group: interpret(query, analyzer) for group, analyzer in analyzers.items()}
     by_group = {group: tuple(each.counts) for group, each in read.items()}
     every = list(dict.fromkeys(term for terms in by_group.values() for term in terms))
-    holders = dict(index.count_holders(every)) if every else {}
+    holders = dict(index.vocabulary(TermHolders(every))) if every else {}
     for prefix in next((each.prefixes for each in read.values()), ()):  # equal in all languages
         begun = HasPrefix(prefix, "sentence")
         counts = index.count([AllOf((begun, language_condition(languages, g))) for g in known], NO_FILTERS)

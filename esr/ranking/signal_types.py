@@ -26,6 +26,7 @@ from esr.dependency import dependence_signals
 from esr.dependency.random_fields import ALIASES
 from esr.errors import unknown
 from esr.index.contract import Index
+from esr.index.questions import HasParses, MainEncoder
 from esr.models import Model
 from esr.models.static_scores import PRIORS, Prior, feature_column
 from esr.plans.evaluate import Array
@@ -88,8 +89,8 @@ class SignalType(Struct, frozen=True):
     def has_values(self, index: Index) -> bool:
         """Whether the index has what the signal needs."""
         if self.needs == PARSE:
-            return index.has_parses()
-        return self.needs is None or index.encoder() is not None
+            return index.status(HasParses())
+        return self.needs is None or index.status(MainEncoder()) is not None
 
     def as_dict(self) -> dict[str, Any]:
         return describe(self)

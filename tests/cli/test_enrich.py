@@ -9,7 +9,7 @@ import pytest
 from esr.cli import enrich as command
 from esr.enrichment.enricher import DEFAULT_SETTINGS, VectorSettings
 from esr.errors import UsageError
-from esr.index.questions import Summary
+from esr.index.questions import Parses, Records, Summary
 from esr.ranking.searcher import open_searcher
 from tests.cli.conftest import Esr
 from tests.support.fake_enricher import FakeEnricher, write_tiny_encoder
@@ -173,8 +173,8 @@ def test_documents_are_enriched_by_the_models_of_their_languages(esr: Esr, tmp_p
     ]
     with open_searcher(str(where)) as searcher:
         ids = [f"{code}.s0" for code in texts]
-        records = dict(zip(texts, searcher.index.sentences(ids), strict=True))
-        parses = dict(zip(texts, searcher.index.parses(ids), strict=True))
+        records = dict(zip(texts, searcher.index.read(ids, Records()), strict=True))
+        parses = dict(zip(texts, searcher.index.read(ids, Parses()), strict=True))
     assert {code for code, record in records.items() if record.entities} == {"fr", "en"}
     assert {code for code, parse in parses.items() if parse} == {"fr", "en"}
     assert {code for code, record in records.items() if "subj" in record.features} == {"en"}

@@ -27,6 +27,7 @@ from esr.folder.format.manifest import FORMAT
 from esr.folder.write.maintenance import EmbeddedPriors
 from esr.index.enrichment_run import run_enrichment
 from esr.index.generations import Drift, RefreshReport
+from esr.index.questions import Records
 from esr.index.writer import LoadReport
 from esr.ranking.searcher import open_searcher
 from esr.text.document import Document
@@ -122,7 +123,7 @@ def test_computed_features_and_names_are_exported_if_asked_for(esr: Esr, place: 
         run_enrichment(searcher.index, FakeEnricher())
     assert esr("export", place).stdout == plain
     with open_searcher(place) as searcher:
-        records = searcher.index.sentences([f"a.s{n}" for n in range(4)])
+        records = searcher.index.read([f"a.s{n}" for n in range(4)], Records())
     line, empty = map(json.loads, esr("export", place, "--features", "--names").stdout.splitlines())
     assert empty == {"id": "b", "sentences": []}
     for record, sentence in zip(records, line["sentences"], strict=True):

@@ -40,6 +40,7 @@ from esr.corpus.frequencies import (
 from esr.elastic.search import counts
 from esr.errors import UsageError
 from esr.index.filters import NO_FILTERS, Filters
+from esr.index.questions import Texts
 from esr.plans.plan import HasWords
 from esr.query import parse
 from esr.ranking.searcher import Searcher, open_searcher
@@ -188,7 +189,7 @@ def test_the_words_of_an_index_give_the_lines_of_its_texts(
     for worth in (4_000, 0):  # by the words, then by the texts
         monkeypatch.setattr("esr.folder.search.counts._WORDS_PER_TEXT", worth)
         with open_searcher(where) as searcher:
-            texts = searcher.index.texts(HasWords(("the",)), 9, NO_FILTERS)
+            texts = searcher.index.select(HasWords(("the",)), 9, NO_FILTERS, Texts())
             assert (texts.read_words() is None) == (not worth or not texts.total)
             made.append([make(searcher, query, sort=s, k=999) for query in QUERIES[name] for s in SORTS])
             first = [make(searcher, query, sort=s, k=40).lines for query in QUERIES[name] for s in SORTS]
@@ -207,7 +208,7 @@ def test_a_server_that_reads_in_parts_finds_the_same_in_the_same_order(
 
     def read(searcher: Searcher, *words: str) -> list[Any]:
         found = [
-            searcher.index.texts(HasWords((word,)), 999, NO_FILTERS, oldest_first=oldest_first)
+            searcher.index.select(HasWords((word,)), 999, NO_FILTERS, Texts(), oldest_first=oldest_first)
             for word in words or ("the", "climate")
             for oldest_first in (False, True)
         ]

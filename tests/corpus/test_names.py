@@ -27,6 +27,7 @@ from esr.corpus.names_and_quotes import (
 from esr.errors import UsageError
 from esr.index.filters import NO_FILTERS, Filters
 from esr.index.names import Aliases
+from esr.index.questions import ByName
 from esr.query import parse
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.document import Quote
@@ -107,9 +108,11 @@ def test_names_are_listed_told_of_and_joined_alike_on_both_engines(searcher: Sea
         ("FEMA", 1),
     ]
     index = searcher.index
-    documents = index.count_names(NO_FILTERS, 9, unit="documents")
+    documents = index.count([None], NO_FILTERS, ByName(9, unit="documents"))[0]
     assert documents == {"ohio": 4, "ann lee": 2, "fema": 2, "bo derr": 1}
-    assert index.count_names(Filters(entities=("lee",)), 9, unit="documents", keys=["fema", "ohio"]) == {
+    assert index.count(
+        [None], Filters(entities=("lee",)), ByName(9, unit="documents", keys=["fema", "ohio"])
+    )[0] == {
         "fema": 2,
         "ohio": 2,
     }

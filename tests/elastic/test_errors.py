@@ -13,8 +13,10 @@ import pytest
 from esr.elastic import documents
 from esr.elastic.cluster import REQUEST_TIMEOUT, SEARCH_TIMEOUT, Cluster
 from esr.errors import EngineUnreachable, EsrError, IndexMissing, IndexUnusable, UsageError
+from esr.index.contract import read_document
 from esr.index.factory import open_writer
 from esr.index.limits import within
+from esr.index.questions import Records
 from esr.index.writer import LoadOptions
 from esr.ranking.searcher import open_searcher
 from tests.support.elasticsearch import document, http, indices, load, make_failing_load, record_timeouts
@@ -212,9 +214,9 @@ def test_unknown_ids_are_refused(where: str) -> None:
     load(where, DOCUMENTS)
     with open_searcher(where) as searcher:
         with pytest.raises(UsageError, match="no sentence 'x'"):
-            searcher.index.sentences(["d1.s0", "x"])
+            searcher.index.read(["d1.s0", "x"], Records())
         with pytest.raises(UsageError, match="no document 'x'"):
-            searcher.index.document("x")
+            read_document(searcher.index, "x")
 
 
 def test_a_shard_that_fails_makes_the_answer_incomplete(where: str) -> None:

@@ -22,7 +22,8 @@ from esr.elastic.search.plan_query import SCORE_SCRIPT, score_query
 from esr.elastic.search.sentence_search import Presumption, SnapshotOutdated
 from esr.elastic.statistics import static_bounds
 from esr.errors import EsrError, IndexMissing, UsageError
-from esr.index.filters import Filters
+from esr.index.filters import NO_FILTERS, Filters
+from esr.index.questions import ByValue, EvidenceOf, Features
 from esr.models.static_scores import FORMS, Adjustment, adjustment_from_dict, feature_column, get_form
 from esr.plans.evaluate import apply_static_score
 from esr.plans.plan import CollectionStatistics, Plan, PlanTerm, Saturation, Smoothing
@@ -130,7 +131,7 @@ def test_the_script_adds_what_the_plan_means(engines: Engines, form: str, featur
     column = feature_column(feature)
     for _ in range(4):
         adjustment = adjustment_from_dict({"feature": feature, "form": form, **draw_parameters(rng, form)})
-        evidence = engines.embedded.index.evidence([], engines.ids, [column])
+        evidence = engines.embedded.index.read(engines.ids, EvidenceOf([], [column]))
         expected = apply_static_score(adjustment.static_score(), evidence.columns[column])
         actual = doubles(engines, adjustment)
         assert len(actual) == len(expected) == 240
@@ -146,7 +147,7 @@ def test_the_script_adds_what_the_plan_means(engines: Engines, form: str, featur
 def test_what_is_added_stays_within_the_bounds(engines: Engines, form: str, feature: str) -> None:
     rng = random.Random(f"{feature} {form}")
     column = feature_column(feature)
-    evidence = engines.elasticsearch.index.evidence([], engines.ids, [column])
+    evidence = engines.elasticsearch.index.read(engines.ids, EvidenceOf([], [column]))
     for _ in range(10):
         static_score = adjustment_from_dict(
             {"feature": feature, "form": form, **draw_parameters(rng, form)}
@@ -203,7 +204,7 @@ def test_a_feature_beyond_the_range_of_scores_is_rejected_with_what_to_do(engine
 def test_the_feature_columns_of_both_engines_are_equal(engines: Engines) -> None:
     columns = ["position", "features.wild", "features.tame", "features.rare", "features.none"]
     expected, actual = (
-        searcher.index.evidence(["flood"], engines.ids[::-1], columns) for searcher in engines[:2]
+        searcher.index.read(engines.ids[::-1], EvidenceOf(["flood"], columns)) for searcher in engines[:2]
     )
     for column in (*columns, "length"):
         np.testing.assert_array_equal(expected.columns[column], actual.columns[column], column)
@@ -215,16 +216,20 @@ def test_the_histograms_of_both_engines_are_equal(engines: Engines, monkeypatch:
 
     monkeypatch.setattr("esr.elastic.requests._BUCKETS", 3)  # several pages
     for column in ("length", "position", "features.wild", "features.tame", "features.rare", "features.none"):
-        expected, actual = (searcher.index.histogram(column) for searcher in engines[:2])
+        expected, actual = (
+            searcher.index.count([None], NO_FILTERS, ByValue(column))[0] for searcher in engines[:2]
+        )
         np.testing.assert_array_equal(expected.values, actual.values)
         np.testing.assert_array_equal(expected.counts, actual.counts)
-    assert engines.embedded.index.histogram("position").counts.tolist() == [30] * 8
+    assert (
+        engines.embedded.index.count([None], NO_FILTERS, ByValue("position"))[0].counts.tolist() == [30] * 8
+    )
 
 
 def test_both_engines_name_the_features_they_have(engines: Engines) -> None:
     """Sentences that many documents repeat have `furniture` from the load."""
     expected = ["furniture", "rare", "tame", "wild"]
-    assert [list(searcher.index.features()) for searcher in engines[:2]] == [expected] * 2
+    assert [list(searcher.index.status(Features())) for searcher in engines[:2]] == [expected] * 2
 
 
 def test_a_query_for_other_applications_carries_the_features(engines: Engines) -> None:

@@ -31,6 +31,7 @@ from esr.elastic.cluster import parse_alias, parse_location, role_descriptors
 from esr.elastic.login import ErrorTranslator, Login
 from esr.enrichment.recipe import Recipe
 from esr.errors import EngineUnreachable, EsrError, UsageError
+from esr.index.contract import read_document
 from esr.index.factory import open_delivery, open_generations, open_index, open_migration, open_priors
 from esr.index.login_variables import (
     API_KEY,
@@ -634,7 +635,7 @@ def test_a_login_is_required_and_a_key_that_may_read_only_searches(
     with open_searcher(where) as searcher:
         answer = searcher.search("flood", 100)
         assert (answer.total, answer.incomplete) == (120, None)
-        assert searcher.index.document("d1").id == "d1"
+        assert read_document(searcher.index, "d1").id == "d1"
     login = {"Authorization": f"ApiKey {os.environ['ESR_API_KEY']}"}
     assert len(esr_client.Index(where, headers=login).search("flood", k=100)) == 100
     with pytest.raises(esr_client.EsrClientError, match="missing authentication credentials"):

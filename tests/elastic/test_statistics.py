@@ -35,6 +35,7 @@ from esr.elastic.statistics import TermStatisticsReader, static_bounds
 from esr.elastic.vectors import decode_vector, encode_vector, index_vectors, map_vectors, source_with_vectors
 from esr.errors import UsageError
 from esr.following.novelty import weigh_by_rarity
+from esr.index.questions import TermHolders
 from esr.models.static_scores import fit_curve
 from esr.models.tfidf_models import rarity
 from esr.plans.evaluate import apply_static_score
@@ -201,15 +202,19 @@ def test_sentences_with_a_term_are_as_many_as_the_statistics_say(
     load_documents(str(tmp_path / "index"), REPEATING)
     holders = {term: of_term.sf for term, of_term in EXACT.items()}
     with open_searcher(str(tmp_path / "index")) as embedded:
-        assert embedded.index.count_holders(list(EXACT)) == holders
+        assert embedded.index.vocabulary(TermHolders(list(EXACT))) == holders
         assert weigh_by_rarity(embedded.index, ["bank"]) == {"bank": rarity(30, 10)}
     with closing(ElasticsearchIndex(spread)) as index:
         snapshot = index.snapshot()
         assert weigh_by_rarity(snapshot, ["bank"]) == {"bank": rarity(30, 10)}
         monkeypatch.delattr(statistics, "msearch_dfs")  # which reads whole statistics
-        assert index.count_holders(list(EXACT)) == snapshot.count_holders(list(EXACT)) == holders
+        assert (
+            index.vocabulary(TermHolders(list(EXACT)))
+            == snapshot.vocabulary(TermHolders(list(EXACT)))
+            == holders
+        )
         monkeypatch.delattr(statistics, "search")
-        assert snapshot.count_holders(["stone", "flood"]) == {"stone": 20, "flood": 20}
+        assert snapshot.vocabulary(TermHolders(["stone", "flood"])) == {"stone": 20, "flood": 20}
 
 
 @pytest.mark.elasticsearch

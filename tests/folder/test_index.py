@@ -15,9 +15,9 @@ from esr.errors import UsageError
 from esr.folder.format.snapshot import Snapshot
 from esr.folder.index import EmbeddedIndex
 from esr.folder.write import segment_writer
-from esr.index.contract import Index
+from esr.index.contract import Index, read_document
 from esr.index.filters import Filters
-from esr.index.questions import Summary
+from esr.index.questions import EvidenceOf, Records, Summary
 from esr.plans.plan import HasAttribute, HasTerm
 from esr.ranking.searcher import open_searcher
 from esr.text.document import Sentence
@@ -37,7 +37,7 @@ def test_stop_words_are_not_indexed(where: Path) -> None:
 def test_a_record_has_neighbors_from_its_own_document_only(where: Path) -> None:
     load(where, [document("A", "one", "two", "three", title="T", date="2017"), document("B", "four")])
     index = EmbeddedIndex(str(where))
-    first, middle, alone = index.sentences(["A.s0", "A.s1", "B.s0"])
+    first, middle, alone = index.read(["A.s0", "A.s1", "B.s0"], Records())
     assert (first.previous, first.next) == (None, "two")
     assert (middle.previous, middle.text, middle.next, middle.position) == ("one", "two", "three", 1)
     assert (alone.previous, alone.next, alone.title) == (None, None, None)
@@ -50,18 +50,18 @@ def test_a_record_has_neighbors_from_its_own_document_only(where: Path) -> None:
 def test_an_unknown_sentence_is_named(where: Path, sentence_id: str) -> None:
     load(where, [document("A", "one", "two"), document("B", Sentence("given", "three"))])
     with pytest.raises(UsageError, match="there is no sentence"):
-        EmbeddedIndex(str(where)).sentences([sentence_id])
+        EmbeddedIndex(str(where)).read([sentence_id], Records())
 
 
 def test_an_explicit_id_of_the_default_form_belongs_to_its_sentence(where: Path) -> None:
     load(where, [document("A", Sentence("A.s1", "late"), Sentence("A.s0", "early"))])
-    assert [r.text for r in EmbeddedIndex(str(where)).sentences(["A.s0", "A.s1"])] == ["early", "late"]
+    assert [r.text for r in EmbeddedIndex(str(where)).read(["A.s0", "A.s1"], Records())] == ["early", "late"]
 
 
 def test_an_unknown_document_is_named(where: Path) -> None:
     load(where, [document("A", "one")])
     with pytest.raises(UsageError, match="there is no document 'B'"):
-        EmbeddedIndex(str(where)).document("B")
+        read_document(EmbeddedIndex(str(where)), "B")
 
 
 def test_an_open_index_sees_the_next_commit(where: Path) -> None:
@@ -106,8 +106,8 @@ def test_a_snapshot_stays_on_its_commit(where: Path) -> None:
     assert index.statistics(["flood"]).terms["flood"].df == 2
     assert snapshot.statistics(["flood"]).terms["flood"].df == 0
     assert snapshot.analyzer.name == "plain"
-    assert snapshot.document("A").id == "A"
-    assert snapshot.sentences(["A.s0"])[0].text == "storm"
+    assert read_document(snapshot, "A").id == "A"
+    assert snapshot.read(["A.s0"], Records())[0].text == "storm"
 
 
 def test_filters_are_resolved_on_the_commit_that_is_searched(
@@ -154,7 +154,7 @@ def test_paragraphs_are_stored_in_the_smallest_integers_that_hold_them(where: Pa
     load(where, documents)
     index = EmbeddedIndex(str(where))
     assert [[s.paragraph for s in d.sentences] for d in index.documents()] == paragraphs
-    assert [record.paragraph for record in index.sentences(["1.s1", "0.s2", "1.s0"])] == [254, 1, None]
+    assert [record.paragraph for record in index.read(["1.s1", "0.s2", "1.s0"], Records())] == [254, 1, None]
     (path,) = where.glob("segments/*/paragraph.npy")
     assert np.load(path).tolist() == [1, 1, 2, 0, 255, 0] and np.load(path).dtype == np.uint8
 
@@ -168,7 +168,7 @@ def test_an_empty_index_returns_no_hits(where: Path) -> None:
 
 def test_the_evidence_of_no_sentence_has_a_row_for_each_term(where: Path) -> None:
     load(where, [document("A", "storm")])
-    evidence = EmbeddedIndex(str(where)).evidence(["storm", "flood"], [], ["length"])
+    evidence = EmbeddedIndex(str(where)).read([], EvidenceOf(["storm", "flood"], ["length"]))
     assert {counts.shape for counts in evidence.counts.values()} == {(2, 0)}
     assert evidence.columns["length"].shape == (0,)
 

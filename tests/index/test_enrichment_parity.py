@@ -20,7 +20,7 @@ from esr.index import enrichment_run
 from esr.index.filters import FACET_FIELDS, Filters, resolve_name
 from esr.index.hits import SentenceRecord
 from esr.index.names import name_key
-from esr.index.questions import ByField, Summary
+from esr.index.questions import ByField, Hits, Names, NamesWithPrefix, Parses, Quotes, Summary, Values
 from esr.plans.plan import Condition, HasQuote, Not, SaidBy
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import open_searcher
@@ -215,13 +215,15 @@ def test_both_engines_list_the_same_names_and_sources(engines: Engines) -> None:
     indexes = [searcher.index for searcher in engines]
     for prefix in ("", "a", "bar", "łu", "z"):
         for limit in (1, 3, 100):
-            keys = [index.name_keys(name_key(prefix), limit) for index in indexes]
+            keys = [index.vocabulary(NamesWithPrefix(name_key(prefix), limit)) for index in indexes]
             assert keys[0] == keys[1]
-    assert len(indexes[0].name_keys("", 100)) == 7
-    names = [index.find_names([*index.name_keys("", 100), "nobody"]) for index in indexes]
+    assert len(indexes[0].vocabulary(NamesWithPrefix("", 100))) == 7
+    names = [
+        index.vocabulary(Names([*index.vocabulary(NamesWithPrefix("", 100)), "nobody"])) for index in indexes
+    ]
     assert names[0] == names[1] and len(names[0]) == 7
     assert names[0]["lukasz"].form == "Łukasz"
-    sources = [index.values("source").with_prefix("", 100) for index in indexes]
+    sources = [index.vocabulary(Values("source")).with_prefix("", 100) for index in indexes]
     assert sources[0] == sources[1] and sources[0]
 
 
@@ -237,7 +239,7 @@ def test_facets_count_the_same_on_both(engines: Engines) -> None:
             for size in (1, 2, 100):
                 facets = []
                 for searcher in engines:
-                    condition = searcher.prepare(query, Ranking(candidates=rule)).matching_condition
+                    condition = searcher.prepare(query, Ranking(candidates=rule)).matching
                     by = ByField(FACET_FIELDS, size, without_own)
                     facets += searcher.index.count([condition], filters, by)
                 assert facets[0] == facets[1]
@@ -272,7 +274,7 @@ def test_facets_count_the_candidates(engines: Engines, filters: Filters) -> None
                 assert count == sum(value_key(value) in attribute_keys(r, field) for r in records)
             else:
                 assert count == sum(name_key(value) in keys_of(r) for r in records)
-                (name,) = engines.embedded.index.find_names([name_key(value)]).values()
+                (name,) = engines.embedded.index.vocabulary(Names([name_key(value)])).values()
                 assert (name.type, name.form) == (field, value)
 
 
@@ -280,7 +282,7 @@ def test_facets_of_known_names_take_one_request(engines: Engines, monkeypatch: p
     for reader in ("vocabulary", "statistics"):
         monkeypatch.setattr(f"esr.elastic.{reader}.MAX_AGE", 1e9)
     index = engines.elasticsearch.index
-    condition = engines.elasticsearch.prepare("flood", Ranking()).matching_condition
+    condition = engines.elasticsearch.prepare("flood", Ranking()).matching
     client = index.cluster.client  # type: ignore[attr-defined]
     filters = Filters(sources=("RANDOM",), entities=("Barack Obama",), date_to=2_000_000_000_000)
     by = ByField(FACET_FIELDS, 5, without_own=True)
@@ -308,7 +310,7 @@ def test_quotations_are_found_alike_on_both(engines: Engines, condition: Conditi
     ids = [sentence.id for document in documents for sentence in document.sentences]
     wanted = None if isinstance(condition, HasQuote) else {*map(name_key, condition.keys)}  # type: ignore[union-attr]
     for searcher in engines:
-        quotes = dict(zip(ids, searcher.index.quotes(ids), strict=True))
+        quotes = dict(zip(ids, searcher.index.read(ids, Quotes()), strict=True))
         said = [
             id
             for id, found in quotes.items()
@@ -317,7 +319,7 @@ def test_quotations_are_found_alike_on_both(engines: Engines, condition: Conditi
             )
         ]
         assert searcher.index.count([condition, Not(condition)], NOTHING) == [len(said), len(ids) - len(said)]
-        hits = searcher.index.by_date(condition, 10_000, NOTHING, records=False).hits
+        hits = searcher.index.select(condition, 10_000, NOTHING, Hits(records=False)).hits
         assert {hit.sentence_id for hit in hits} == {*said}
     assert len(said) == 0 if "nobody" in (wanted or ()) else 10 < len(said) < len(ids)
 
@@ -330,11 +332,10 @@ def test_records_of_hits_have_enrichment(engines: Engines) -> None:
 
 def test_an_unknown_facet_or_sentence_is_refused(engines: Engines) -> None:
     for searcher in engines:
-        plan = searcher.prepare("flood", Ranking()).plan
         with pytest.raises(esr.errors.UsageError, match="unknown facet 'persn': did you mean 'person'"):
-            searcher.index.facets(plan, {"persn": Filters()}, 3)
+            searcher.index.count([None], Filters(), ByField(["persn"], 3))
         with pytest.raises(esr.errors.UsageError, match="no sentence 'none'"):
-            searcher.index.parses(["r5/1", "none"])
+            searcher.index.read(["r5/1", "none"], Parses())
 
 
 def test_parts_can_be_enriched_one_after_another_on_both(tmp_path: Path, elasticsearch_url: str) -> None:

@@ -13,6 +13,7 @@ import pytest
 from esr.errors import EngineUnreachable, IndexClosed, UsageError
 from esr.folder.index import EmbeddedIndex
 from esr.folder.write.folder_writer import FolderWriter
+from esr.index.contract import read_document
 from esr.index.factory import (
     is_elasticsearch,
     open_delivery,
@@ -25,7 +26,7 @@ from esr.index.factory import (
 from esr.index.filters import NO_FILTERS
 from esr.index.hits import Hit, LazyHits, Places
 from esr.index.limits import time_remaining, within
-from esr.index.questions import Summary
+from esr.index.questions import Readiness, Records, Summary, Values
 from esr.index.writer import IF_EXISTS, LoadOptions
 from esr.plans.plan import HasTerm
 from esr.ranking.ranking import Ranking
@@ -122,13 +123,13 @@ CALLS: dict[str, Callable[[Searcher], Any]] = {
     "search": lambda searcher: searcher.search("storm"),
     "search of a snapshot": lambda searcher: searcher.snapshot().search("storm"),
     "prepare": lambda searcher: searcher.prepare("storm", Ranking()),
-    "check_ready": lambda searcher: searcher.index.check_ready(),
+    "check_ready": lambda searcher: searcher.index.status(Readiness()),
     "count": lambda searcher: searcher.index.count([HasTerm("storm")], NO_FILTERS),
-    "document": lambda searcher: searcher.index.document("a"),
+    "document": lambda searcher: read_document(searcher.index, "a"),
     "documents": lambda searcher: list(searcher.index.documents()),
-    "sentences": lambda searcher: searcher.index.sentences(["a.s0"]),
+    "sentences": lambda searcher: searcher.index.read(["a.s0"], Records()),
     "status": lambda searcher: searcher.index.status(Summary()),
-    "values": lambda searcher: searcher.index.values("section"),
+    "values": lambda searcher: searcher.index.vocabulary(Values("section")),
 }
 
 

@@ -24,6 +24,7 @@ from esr.folder.write import segment_writer
 from esr.index import generations as index_generations
 from esr.index.factory import open_delivery, open_generations, open_priors
 from esr.index.generations import SERVING, Drift, Generation, RefreshReport, generation_name
+from esr.index.questions import EvidenceOf
 from esr.index.writer import LoadOptions
 from esr.ranking.searcher import open_searcher
 from esr.text.document import Document, Sentence
@@ -260,7 +261,7 @@ def columns(where: str) -> dict[str, list[float]]:
     with open_searcher(where) as searcher:
         index = searcher.index
         ids = [sentence.id for document in index.documents() for sentence in document.sentences]
-        columns = index.evidence([], ids).columns
+        columns = index.read(ids, EvidenceOf([])).columns
         return {name: columns[name].tolist() for name in STORED_PRIORS}
 
 

@@ -27,6 +27,7 @@ from hypothesis.stateful import (
 from esr.elastic import meta
 from esr.errors import IndexUnusable, UsageError
 from esr.folder.format import manifest
+from esr.index.contract import read_document
 from esr.index.factory import open_delivery, open_generations, open_migration
 from esr.index.writer import DeliveryReport, LoadOptions
 from esr.ranking.searcher import open_searcher
@@ -104,7 +105,7 @@ class IndexLife(RuleBasedStateMachine):
     @rule(keep=KEEP)
     def append_existing(self, keep: int) -> None:
         with open_searcher(self.where) as searcher:
-            stored = searcher.index.document(min(self._served()))
+            stored = read_document(searcher.index, min(self._served()))
         assert not self._delivery(keep).append(located([stored])).has_changes
 
     @precondition(lambda self: self._is_current() and len(self._served()) > 1)

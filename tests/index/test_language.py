@@ -26,6 +26,7 @@ from esr.index.enrichment_run import run_enrichment
 from esr.index.factory import open_delivery, open_priors, open_writer
 from esr.index.filters import NO_FILTERS
 from esr.index.hits import Hit
+from esr.index.questions import ByField, Languages, Parses
 from esr.index.view import in_language
 from esr.index.writer import LoadOptions
 from esr.query import in_language as said_to_be_in
@@ -118,7 +119,7 @@ def problems_of(
     whole: Searcher, alone: Searcher, queries: Sequence[str] = QUERIES, **settings: Any
 ) -> list[str]:
     """How the answers in a language differ from those of an index `alone` that has no other."""
-    (language,) = alone.index.languages()
+    (language,) = alone.index.status(Languages())
     part = Searcher(in_language(whole.index.snapshot(), language_group(language)))
     problems = []
     for query in queries:
@@ -162,7 +163,7 @@ def alone(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 def test_each_language_ranks_as_if_it_were_alone(whole: Searcher, alone: Searcher) -> None:
     """Two languages with every model and context, with and without priors; on a server, with fewer models."""
     priors = {"importance": 0.5, "importance-surrounding": 0.25, "length": 1.0}
-    first = [*WORDS].index(next(iter(alone.index.languages()))) % 2
+    first = [*WORDS].index(next(iter(alone.index.status(Languages())))) % 2
     problems = []
     for number, (model, context) in list(enumerate(MODELS))[first :: 2 if is_folder(whole) else 6]:
         candidates = ("all", "matching", None)[number % 3]
@@ -173,7 +174,7 @@ def test_each_language_ranks_as_if_it_were_alone(whole: Searcher, alone: Searche
 
 
 def test_statistics_are_those_of_the_language(whole: Searcher, alone: Searcher) -> None:
-    (language,) = alone.index.languages()
+    (language,) = alone.index.status(Languages())
     part = in_language(whole.index.snapshot(), language_group(language))
     own, marked = (
         index.statistics(index.analyzer.terms("bank die Bank Merkel 法院 unseen Titel"))
@@ -246,7 +247,7 @@ def test_a_changed_language_gives_a_document_other_terms(anywhere: str) -> None:
     first = [Document("a", (Sentence("a.s0", "Die Banken"),), language="de"), *documents("en")]
     load(anywhere, BY_LANGUAGE, first, [Document("a", first[0].sentences, language="en")])
     with open_searcher(anywhere) as searcher:
-        assert searcher.index.languages() == {"en": 15}
+        assert searcher.index.status(Languages()) == {"en": 15}
         assert [hit.sentence_id for hit in searcher.search("die Banken", 1).hits] == ["a.s0"]
         counted = searcher.index.statistics(["de|bank", "en|banken"]).terms
         assert [each.sf for each in counted.values()] == [0, 1]
@@ -307,7 +308,7 @@ def test_stored_parses_have_the_terms_of_the_language(anywhere: str) -> None:
             recipe = Recipe((PARSE,), {"made": "by hand"})
             enrichment.store(recipe, [("a", [SentenceEnrichment({}, None, parse_of)])])
             enrichment.finish(recipe)
-        assert searcher.index.parses(["a.s0"]) == [encode(parse_of, get_analyzer("by-language:de"))]
+        assert searcher.index.read(["a.s0"], Parses()) == [encode(parse_of, get_analyzer("by-language:de"))]
 
 
 # What else is counted and found in a language: names, meanings, days
@@ -359,7 +360,7 @@ def enriched_alone(
 
 
 def language_of(alone: Searcher) -> str:
-    (language,) = alone.index.languages()
+    (language,) = alone.index.status(Languages())
     return language_group(language)
 
 
@@ -377,14 +378,14 @@ BOTH = pytest.mark.parametrize("candidates", ["all", "matching"])
 def test_facets_days_and_names_are_those_of_the_language(
     enriched: Searcher, enriched_alone: Searcher, query: str, candidates: str
 ) -> None:
-    fields = dict.fromkeys(("source", "month", "language", "person", "organization"), NO_FILTERS)
+    by = ByField(("source", "month", "language", "person", "organization"), 10)
     counted = []
     for each in prepare_both(enriched, enriched_alone, query, Ranking(candidates=candidates)):
         selection = Selection(each.index, NO_FILTERS, each.all_words)
         names = list_names(selection)
         counted.append(
             (
-                each.index.facets(each.plan, fields, 10),
+                each.index.count([each.matching], NO_FILTERS, by),
                 build_timeline([each], NO_FILTERS, "day").as_dict(),
                 names,
                 build_network(selection, names),

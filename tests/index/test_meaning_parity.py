@@ -19,7 +19,7 @@ from esr.enrichment.enricher import Enricher, VectorSettings
 from esr.index.factory import open_delivery
 from esr.index.filters import NO_FILTERS, Filters
 from esr.index.hits import Hit
-from esr.index.questions import Summary
+from esr.index.questions import NearestIsExact, Summary, TermsWithPrefix
 from esr.index.writer import LoadOptions
 from esr.plans.plan import CANDIDATES
 from esr.ranking.explanation.explain import explain
@@ -186,7 +186,7 @@ def check_vector_index(places: tuple[str, str]) -> None:
     assert not any(compare(places))
     for place, is_exact in zip(places, (True, False), strict=True):
         with open_searcher(place) as searcher:
-            assert searcher.index.nearest_is_exact() == is_exact
+            assert searcher.index.status(NearestIsExact()) == is_exact
             assert searcher.index.status(Summary()).get("vector_index") == (None if is_exact else "hnsw")
             prepared = searcher.prepare("bank", Ranking.from_dict({"rerank": [{"signal": "meaning"}]}))
             explanation = explain(prepared, prepared.search(1).hits[0].sentence_id)
@@ -227,11 +227,11 @@ def test_both_have_the_same_terms_that_begin_so(engines: Engines) -> None:
         for limit in (1, 2, 3, 100):
             expected = sorted(term for term in all_terms if term.startswith(prefix))
             if prefix:  # all terms are more than those above
-                assert engines.embedded.index.terms_with_prefix(prefix, limit) == expected[:limit]
+                assert engines.embedded.index.vocabulary(TermsWithPrefix(prefix, limit)) == expected[:limit]
                 checked_terms += len(expected)
-            assert engines.elasticsearch.index.terms_with_prefix(
-                prefix, limit
-            ) == engines.embedded.index.terms_with_prefix(prefix, limit)
+            assert engines.elasticsearch.index.vocabulary(
+                TermsWithPrefix(prefix, limit)
+            ) == engines.embedded.index.vocabulary(TermsWithPrefix(prefix, limit))
     assert checked_terms > 50
 
 

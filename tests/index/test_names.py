@@ -25,8 +25,7 @@ from esr.index.names import (
     read_aliases,
     resolve_names,
 )
-from esr.index.questions import NameUnit
-from esr.ranking.ranking import Ranking
+from esr.index.questions import ByField, ByName, NameForms, Names, NamesWithPrefix, NameUnit, Values
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.document import Entity, SentenceEnrichment, value_key
 from tests.support.elasticsearch import document, load
@@ -85,14 +84,14 @@ def fresh_reads(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def names(index: Index, *keys: str) -> list[Name]:
-    return list(index.find_names(keys).values())
+    return list(index.vocabulary(Names(keys)).values())
 
 
 def facet(
     searcher: Searcher, field: str, size: int = 10, filters: Filters | None = None
 ) -> list[tuple[str, int]]:
-    prepared = searcher.prepare("storm", Ranking(candidates="all"))
-    return prepared.index.facets(prepared.plan, {field: filters or Filters()}, size)[field]
+    (counts,) = searcher.index.count([None], filters or Filters(), ByField([field], size))
+    return counts[field]
 
 
 def total(searcher: Searcher, *entities: str) -> int:
@@ -181,10 +180,10 @@ def test_several_names_are_alternatives_and_unknown_ones_add_nothing(searcher: S
 
 @pytest.mark.slow
 def test_names_are_listed_by_prefix_those_of_most_sentences_first(searcher: Searcher) -> None:
-    assert searcher.index.name_keys("us", 10) == ["us", "usa"]
-    assert searcher.index.name_keys("", 3) == ["us", "barack obama", "zoe"]
-    assert searcher.index.name_keys("am.[", 3) == ["am.[a]z*n?"]
-    assert searcher.index.name_keys("b.r", 3) == []
+    assert searcher.index.vocabulary(NamesWithPrefix("us", 10)) == ["us", "usa"]
+    assert searcher.index.vocabulary(NamesWithPrefix("", 3)) == ["us", "barack obama", "zoe"]
+    assert searcher.index.vocabulary(NamesWithPrefix("am.[", 3)) == ["am.[a]z*n?"]
+    assert searcher.index.vocabulary(NamesWithPrefix("b.r", 3)) == []
 
 
 @pytest.mark.slow
@@ -207,7 +206,7 @@ def test_names_that_were_replaced_do_not_count(anywhere: str, fresh_reads: None)
         assert names(searcher.index, "lyra") == [Name("lyra", "Lyra", BODY, 3, ("lyra",), (PLACE,))]
         enrich(searcher, {"b": [[], []]})
         assert names(searcher.index, "lyra", "zoe") == [Name("lyra", "LYRA", BODY, 1, ("lyra",))]
-        assert searcher.index.name_keys("", 9) == ["lyra"]
+        assert searcher.index.vocabulary(NamesWithPrefix("", 9)) == ["lyra"]
         assert facet(searcher, PERSON) == [] and total(searcher, "lyra") == 1
 
 
@@ -227,7 +226,11 @@ def test_aliases_make_one_name_until_another_table_comes(searcher: Searcher, fre
     assert facet(searcher, PLACE) == [("United States", 4)]
     for text in ("the United States", "location:USA", "u.s."):
         assert total(searcher, text) == 4, text
-    assert searcher.index.name_keys("un", 10) == searcher.index.name_keys("us", 10) == ["united states"]
+    assert (
+        searcher.index.vocabulary(NamesWithPrefix("un", 10))
+        == searcher.index.vocabulary(NamesWithPrefix("us", 10))
+        == ["united states"]
+    )
     assert store_aliases(searcher, Barack_Obama=["Obama"]) == 0
     assert facet(searcher, PLACE) == [("US", 4), ("USA", 1)]
     assert facet(searcher, PERSON) == [("Barack Obama", 4), ("Zoe", 2)]
@@ -248,7 +251,7 @@ def test_aliases_stay_where_nothing_else_is_given(
     load(anywhere, [document("f", "storm", source="new")], if_exists="append")
     assert total(searcher, "obama") == 4
     assert total(searcher, "person:zoe") == 2
-    assert searcher.index.snapshot().values("source").find("NEW")
+    assert searcher.index.snapshot().vocabulary(Values("source")).find("NEW")
 
 
 @pytest.mark.slow
@@ -376,7 +379,7 @@ def test_short_forms_are_found_as_the_names_that_they_stand_for(anywhere: str, f
         assert total(searcher, "person:Theresa May") == 3 and total(searcher, "Brian May") == 3
         assert total(searcher, "May") == total(searcher, "Ms May") == 6  # whoever it may be
         assert facet(searcher, PERSON) == [("Ann Lee", 17), ("Brian May", 3), ("Theresa May", 3), ("May", 1)]
-        assert list(searcher.index.name_forms("lee").items()) == [("Lee", 9), ("Ann Lee", 8)]
+        assert list(searcher.index.vocabulary(NameForms("lee")).items()) == [("Lee", 9), ("Ann Lee", 8)]
         before = read_counts(searcher)
         assert before[0]["ann lee"] == 17 and before[1]["ann lee"] == 9
         forget_keys(anywhere)
@@ -394,20 +397,20 @@ def update(searcher: Searcher) -> None:
 
 def read_counts(searcher: Searcher) -> list[dict[str, int]]:
     units: tuple[NameUnit, ...] = ("sentences", "documents")
-    return [searcher.index.count_names(Filters(), 100, unit=unit) for unit in units]
+    return [searcher.index.count([None], Filters(), ByName(100, unit=unit))[0] for unit in units]
 
 
 def test_enrichment_that_was_interrupted_resolves_the_same_names(tmp_path: Path) -> None:
     whole, parts = str(tmp_path / "whole"), str(tmp_path / "parts")
     with open_enriched(whole, CABINET) as searcher:
         update(searcher)
-        expected = read_counts(searcher), searcher.index.find_names(["lee", "may"])
+        expected = read_counts(searcher), searcher.index.vocabulary(Names(["lee", "may"]))
     with open_enriched(parts, CABINET) as searcher:
         for id in reversed(CABINET):
             enrich(searcher, {id: CABINET[id]})
         update(searcher)
         update(searcher)
-        assert (read_counts(searcher), searcher.index.find_names(["lee", "may"])) == expected
+        assert (read_counts(searcher), searcher.index.vocabulary(Names(["lee", "may"]))) == expected
 
 
 def test_ids_of_documents_and_of_the_table_are_kept_and_found(anywhere: str, fresh_reads: None) -> None:
@@ -427,7 +430,7 @@ def test_ids_of_documents_and_of_the_table_are_kept_and_found(anywhere: str, fre
         assert list(searcher.index.documents()) == documents
         enrich(searcher, found)
         update(searcher)
-        wanted = searcher.index.find_names(["ann lee", "idaho", "utah", "lee"])
+        wanted = searcher.index.vocabulary(Names(["ann lee", "idaho", "utah", "lee"]))
         assert {key: name.ids for key, name in wanted.items()} == {
             "ann lee": ("Q1",),
             "idaho": ("Q2", "US 3"),  # two documents give it Q2, one gives it to Utah
@@ -438,11 +441,11 @@ def test_ids_of_documents_and_of_the_table_are_kept_and_found(anywhere: str, fre
         assert {text: total(searcher, text) for text in counts} == counts
         assert searcher.search("storm name:Q2", 9).total == 2
         assert total(searcher, "utah") == 2, "the place, and the name with this id"
-        assert searcher.index.name_keys("q", 9) == ["ann lee", "idaho"]
-        assert searcher.index.name_keys("id", 9) == ["idaho"]
+        assert searcher.index.vocabulary(NamesWithPrefix("q", 9)) == ["ann lee", "idaho"]
+        assert searcher.index.vocabulary(NamesWithPrefix("id", 9)) == ["idaho"]
         store_aliases(searcher, Utah=["id:Q2"], Lee=["Bo", "id:Q5"])
         assert (total(searcher, "Q2"), total(searcher, "Q5"), total(searcher, "US 3")) == (1, 1, 2)
-        names = searcher.index.find_names(["utah", "idaho"])
+        names = searcher.index.vocabulary(Names(["utah", "idaho"]))
         assert (names["utah"].ids, names["idaho"].ids) == (("Q2",), ("US 3",))
 
 

@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 
 from esr import loaders, models
+from esr.index.contract import read_document
 from esr.index.filters import Filters
-from esr.index.questions import Summary
+from esr.index.questions import EvidenceOf, Records, Summary
 from esr.models.static_scores import PRIORS
 from esr.plans.plan import CANDIDATES
 from esr.ranking.explanation.explain import explain
@@ -250,24 +251,24 @@ def test_both_engines_have_the_same_statistics(engines: Engines) -> None:
 def test_both_engines_give_back_what_was_loaded(engines: Engines) -> None:
     """Both give back what was loaded: ids, features, parses, neighbours, everything."""
     for document in corpus():
-        assert engines.elasticsearch.index.document(document.id) == document
-        assert engines.embedded.index.document(document.id) == document
+        assert read_document(engines.elasticsearch.index, document.id) == document
+        assert read_document(engines.embedded.index, document.id) == document
         ids = [sentence.id for sentence in document.sentences][::-1]
-        records = engines.elasticsearch.index.sentences(ids)
-        assert records == engines.embedded.index.sentences(ids)
+        records = engines.elasticsearch.index.read(ids, Records())
+        assert records == engines.embedded.index.read(ids, Records())
         assert [record.sentence_id for record in records] == ids
 
 
 def test_records_of_hits_are_the_same_on_both(engines: Engines) -> None:
     hits = engines.elasticsearch.search("flood court", 20).hits
     ids = [hit.sentence_id for hit in hits]
-    assert [hit.record for hit in hits] == engines.embedded.index.sentences(ids)
+    assert [hit.record for hit in hits] == engines.embedded.index.read(ids, Records())
 
 
 def test_evidence_is_the_same_on_both(engines: Engines) -> None:
     terms = ["flood", "bank", "titleword"]
     ids = [sentence.id for document in corpus() for sentence in document.sentences]
-    expected, actual = (searcher.index.evidence(terms, ids) for searcher in engines)
+    expected, actual = (searcher.index.read(ids, EvidenceOf(terms)) for searcher in engines)
     for name in expected.counts:
         np.testing.assert_array_equal(actual.counts[name], expected.counts[name], name)
     for name in expected.lengths:

@@ -73,7 +73,7 @@ def in_paragraphs(document: Document) -> Document:
 def documents_of(where: str) -> list[Document]:
     with open_searcher(where) as searcher:
         index = searcher.index
-        return index.documents_at(range(index.status(Summary())["documents"]))
+        return index.documents(positions=range(index.status(Summary())["documents"]))
 
 
 def record_written_ids(monkeypatch: pytest.MonkeyPatch, where: str) -> list[str]:

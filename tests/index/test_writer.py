@@ -17,6 +17,7 @@ from esr.folder.format.segment import Segment
 from esr.folder.write import segment_writer
 from esr.index.contract import Index
 from esr.index.factory import open_delivery, open_generations, open_writer
+from esr.index.questions import EvidenceOf, Features, Records
 from esr.index.writer import DeliveryReport, LoadOptions
 from esr.ranking.searcher import open_searcher
 from esr.text.document import Document, Located, Sentence
@@ -185,7 +186,7 @@ def test_a_sentence_id_may_move_to_another_document_of_the_delivery(anywhere: st
     load(anywhere, FIRST)
     append(anywhere, [Document("a", (Sentence("r5/0", "Moved."),)), changed(FIRST[5], "Other.")])
     with open_searcher(anywhere) as searcher:
-        assert searcher.index.sentences(["r5/0"])[0].document_id == "a"
+        assert searcher.index.read(["r5/0"], Records())[0].document_id == "a"
 
 
 def test_a_delivery_retains_enrichment_and_adds_pending_documents(anywhere: str) -> None:
@@ -263,8 +264,8 @@ def test_priors_of_delivered_documents_are_those_of_the_resulting_collection(
         ids = [sentence.id for d in delivered for sentence in d.sentences]
         with open_searcher(where) as actual, open_searcher(str(tmp_path / "loaded")) as loaded:
             for column in ("importance", "importance_surrounding"):
-                priors = actual.index.evidence([], ids).columns[column]
-                assert priors == pytest.approx(loaded.index.evidence([], ids).columns[column])
+                priors = actual.index.read(ids, EvidenceOf([])).columns[column]
+                assert priors == pytest.approx(loaded.index.read(ids, EvidenceOf([])).columns[column])
 
 
 def test_documents_of_several_loads_can_be_replaced_and_removed(elasticsearch_url: str) -> None:
@@ -287,7 +288,7 @@ def test_a_feature_disappears_with_the_last_document_that_has_it(tmp_path: Path)
     load(where, [*FIRST, solo])
     remove(where, "solo")
     with open_searcher(where) as searcher:
-        assert searcher.index.features() == ["subj"]
+        assert searcher.index.status(Features()) == ["subj"]
 
 
 # Content that an index has under another id is told, on both engines.

@@ -10,6 +10,7 @@ from esr import models
 from esr.following.novelty import find_newest
 from esr.following.timeline import build_timeline
 from esr.index.filters import NO_FILTERS, Filters
+from esr.index.questions import ByDay, ByField
 from esr.query import parse
 from esr.ranking.query_report import MatchCounts, count_matches
 from esr.ranking.ranking import Ranking
@@ -48,8 +49,8 @@ def searcher(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 def test_facets_and_days_count_the_sentences_that_match(searcher: Searcher, query: str) -> None:
     prepared = searcher.prepare(parse(query), Ranking())
     matching = count_matches(prepared, NO_FILTERS).matching
-    facets = prepared.index.facets(prepared.matching_plan, {"source": NO_FILTERS}, 9)["source"]
-    (days,) = prepared.index.count_days([prepared.matching], NO_FILTERS)
+    facets = prepared.index.count([prepared.matching], NO_FILTERS, ByField(["source"], 9))[0]["source"]
+    (days,) = prepared.index.count([prepared.matching], NO_FILTERS, ByDay())
     assert matching == sum(number for _, number in facets) == sum(days.values()) > 0
     for source, number in facets:
         assert count_matches(prepared, Filters(sources=(source,))).matching == number
@@ -75,7 +76,7 @@ def test_what_matches_does_not_depend_on_the_ranking(searcher: Searcher, query: 
     for model, context in splits:
         ranking = Ranking(model, context=context)
         prepared = searcher.prepare(parse(query), ranking)
-        facets = prepared.index.facets(prepared.matching_plan, {"source": NO_FILTERS}, 9)["source"]
+        facets = prepared.index.count([prepared.matching], NO_FILTERS, ByField(["source"], 9))[0]["source"]
         assert count_matches(prepared, NO_FILTERS) == expected
         assert sum(number for _, number in facets) == expected.matching, (model, context)
 

@@ -12,6 +12,7 @@ import esr
 from esr.enrichment.recipe import Recipe
 from esr.index.filters import NO_FILTERS, Filters
 from esr.index.names import name_key
+from esr.index.questions import SimilarWords
 from esr.plans.plan import HasWords
 from esr.ranking import query_report
 from esr.ranking.query_report import (
@@ -303,13 +304,15 @@ def test_a_slip_of_the_collection_itself_is_put_right(searcher_of_spelling: Sear
 
 def test_similar_words_occur_as_often_as_asked_for(searcher_of_spelling: Searcher) -> None:
     """Over all segments and shards, which may each have fewer of them."""
-    every = searcher_of_spelling.index.similar_words("electons", 2, 1)
+    every = searcher_of_spelling.index.vocabulary(SimilarWords("electons", 2, 1))
     assert every.keys() == {"election", "elections"}
-    assert searcher_of_spelling.index.similar_words("electons", 2, 2) == {"election": every["election"]}
-    assert searcher_of_spelling.index.similar_words("electons", 2, every["election"]) == {
+    assert searcher_of_spelling.index.vocabulary(SimilarWords("electons", 2, 2)) == {
         "election": every["election"]
     }
-    assert searcher_of_spelling.index.similar_words("electons", 2, every["election"] + 1) == {}
+    assert searcher_of_spelling.index.vocabulary(SimilarWords("electons", 2, every["election"])) == {
+        "election": every["election"]
+    }
+    assert searcher_of_spelling.index.vocabulary(SimilarWords("electons", 2, every["election"] + 1)) == {}
 
 
 SAID = [

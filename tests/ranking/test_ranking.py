@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from esr.errors import EsrError, InputError, UsageError
+from esr.index.contract import read_document
 from esr.index.filters import NO_FILTERS
+from esr.index.questions import Features, Records
 from esr.models.static_scores import Adjustment
 from esr.ranking.ranking import Ranking, lower_furniture
 from esr.ranking.searcher import Searcher
@@ -188,10 +190,10 @@ def texts_of(searcher: Searcher, ranking: Ranking, query: str = "flood dam") -> 
 
 
 def test_a_load_stores_the_feature_for_furniture_alone(searcher: Searcher) -> None:
-    assert list(searcher.index.features()) == ["furniture"]
-    for record in searcher.index.sentences([f"d3.s{n}" for n in range(6)]):
+    assert list(searcher.index.status(Features())) == ["furniture"]
+    for record in searcher.index.read([f"d3.s{n}" for n in range(6)], Records()):
         assert dict(record.features) == ({"furniture": 0.875} if record.position % 3 == 0 else {})
-    assert all(not s.features for s in searcher.index.document("d3").sentences)
+    assert all(not s.features for s in read_document(searcher.index, "d3").sentences)
 
 
 def test_furniture_comes_after_sentences_unless_the_ranking_keeps_it(searcher: Searcher) -> None:

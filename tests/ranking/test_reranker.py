@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 import esr
 from esr.errors import UsageError
+from esr.index.questions import EvidenceOf
 from esr.lab import grid, measures
 from esr.lab.grid import ascend
 from esr.lab.training_data import list_signals
@@ -313,7 +314,7 @@ def test_evidence_of_more_terms_or_in_another_order_gives_the_same_scores(tmp_pa
         ids = [hit.sentence_id for hit in searcher.search(QUERIES[0], 30).hits]
         context = build_context(searcher.index, prepared.counts, prepared.statistics, ids, ())
         terms = ["word9", *reversed(context.terms)]
-        evidence = searcher.index.evidence(terms, ids)
+        evidence = searcher.index.read(ids, EvidenceOf(terms))
         other = replace(context, terms=terms, evidence=lambda: evidence)
         for name in ("dir", "bm25f both"):
             signal = RankingSignal(name)

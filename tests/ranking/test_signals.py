@@ -22,6 +22,7 @@ from esr.folder.search.kernel_loader import Loader
 from esr.index.enrichment_run import run_enrichment
 from esr.index.filters import Filters
 from esr.index.hits import SearchResult
+from esr.index.questions import MainEncoder
 from esr.lab import measures
 from esr.lab.learn import build_run
 from esr.lab.learners import Linear
@@ -301,7 +302,7 @@ def test_the_nearest_are_those_of_a_plain_sort(
         assert (pool is None) == (threads == 1)
     of_query = cosines(encoder, "gale quake")
     vector = load_encoder(encoder).encode_query("gale quake")
-    hits = searcher.index.nearest(str(searcher.index.encoder()), vector, 3, None, Filters())
+    hits = searcher.index.nearest(str(searcher.index.status(MainEncoder())), vector, 3, None, Filters())
     assert [hit.sentence_id for hit in hits] == sorted(of_query, key=lambda id: -of_query[id])[:3]
     assert [hit.score for hit in hits] == pytest.approx(sorted(of_query.values(), reverse=True)[:3])
 
@@ -353,7 +354,9 @@ def test_vectors_of_two_encoders_are_told_apart(tmp_path: Path, encoder: str) ->
     enrich(where, encoder)
     enrich(where, other, (1, 5))
     with open_searcher(where) as searcher:
-        assert searcher.index.encoder() == load_encoder(encoder).description.id, "it made most vectors"
+        assert searcher.index.status(MainEncoder()) == load_encoder(encoder).description.id, (
+            "it made most vectors"
+        )
         answer = searcher.search(QUERY, 100, ranking=hybrid(nu=0.0))
         of_other = [hit for hit in answer.hits if hit.sentence_id[0] == "a"]
         assert answer.without_vector == len(of_other) > 0

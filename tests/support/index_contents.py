@@ -19,6 +19,7 @@ from esr.folder.format.manifest import LAYERS, new_layer_name
 from esr.index.contract import Index
 from esr.index.enrichment_run import EnrichmentReport, run_enrichment
 from esr.index.factory import is_elasticsearch, open_generations
+from esr.index.questions import EvidenceOf, Features, Parses, Quotes, Records, SimilaritiesTo
 from esr.plans.plan import FEATURE_PREFIX
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.document import Document, QuantizedVector
@@ -42,11 +43,13 @@ def enrich(index: Index, enricher: FakeEnricher | None = None, **options: Any) -
 def read_enrichment(index: Index, documents: Iterable[Document]) -> dict[str, Mapping[str, Any]]:
     """By sentence: features, entities and parse. Checks that all ways to read them agree."""
     ids = [sentence.id for document in documents for sentence in document.sentences]
-    names = [FEATURE_PREFIX + name for name in index.features()]
-    evidence = index.evidence([], ids, ["position", *names])
-    vectors, quotes = _read_vectors(index, ids), index.quotes(ids)
+    names = [FEATURE_PREFIX + name for name in index.status(Features())]
+    evidence = index.read(ids, EvidenceOf([], ["position", *names]))
+    vectors, quotes = _read_vectors(index, ids), index.read(ids, Quotes())
     enrichment = {}
-    for n, (record, parse) in enumerate(zip(index.sentences(ids), index.parses(ids), strict=True)):
+    for n, (record, parse) in enumerate(
+        zip(index.read(ids, Records()), index.read(ids, Parses()), strict=True)
+    ):
         columns = {name.removeprefix(FEATURE_PREFIX): float(evidence.columns[name][n]) for name in names}
         features = {name: value for name, value in columns.items() if not math.isnan(value)}
         assert dict(record.features) == features
@@ -64,7 +67,9 @@ def read_enrichment(index: Index, documents: Iterable[Document]) -> dict[str, Ma
 def _read_vectors(index: Index, ids: Sequence[str]) -> npt.NDArray[np.float64]:
     """The vectors as floats, of shape (sentences, dimensions): by their products with those of a base."""
     bases = [bytes(int(n == m) for m in range(DIMENSIONS)) for n in range(DIMENSIONS)]
-    products = [index.similarities(ENCODER, QuantizedVector(base, 1.0), ids).sentence for base in bases]
+    products = [
+        index.read(ids, SimilaritiesTo(ENCODER, QuantizedVector(base, 1.0))).sentence for base in bases
+    ]
     return np.column_stack(products)
 
 
@@ -107,7 +112,7 @@ def _contents(index: Index, priors: bool) -> dict[str, Any]:
     documents = list(index.documents())
     ids = [sentence.id for document in documents for sentence in document.sentences]
     statistics = index.statistics(TERMS)
-    evidence = index.evidence(TERMS, ids, [f"features.{name}" for name in index.features()])
+    evidence = index.read(ids, EvidenceOf(TERMS, [f"features.{name}" for name in index.status(Features())]))
     columns = {
         name: [round(float(value), 9) for value in column]
         for name, column in evidence.columns.items()
@@ -115,15 +120,15 @@ def _contents(index: Index, priors: bool) -> dict[str, Any]:
     }
     return {
         "documents": documents,
-        "documents by number": index.documents_at(range(len(documents))),
-        "sentences": index.sentences(ids),
+        "documents by number": index.documents(positions=range(len(documents))),
+        "sentences": index.read(ids, Records()),
         "terms": statistics.terms,
         "collection": str(statistics.collection),
         "counts": {name: counts.tolist() for name, counts in evidence.counts.items()},
         "lengths": {name: lengths.tolist() for name, lengths in evidence.lengths.items()},
         "columns": str(columns),
-        "parses": index.parses(ids),
-        "quotes": index.quotes(ids),
+        "parses": index.read(ids, Parses()),
+        "quotes": index.read(ids, Quotes()),
         "answers": [(hit.sentence_id, round(hit.score, 4)) for hit in _hits(index)],
     }
 

@@ -10,7 +10,9 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import structs
 
+from esr.index.contract import read_document
 from esr.index.hits import Hit, SentenceRecord
+from esr.index.questions import Records
 from esr.plans.evaluate import Array
 from esr.ranking import answers
 from esr.ranking.explanation.explain import explain
@@ -82,7 +84,7 @@ def score_document(
     if search.query:
         check_query(snapshot, search.parsed, settings)
     with look_up("document", document_id):
-        document = snapshot.index.document(document_id)
+        document = read_document(snapshot.index, document_id)
     ids = [sentence.id for sentence in document.sentences]
     values, is_hit = np.full(len(ids), np.nan), np.zeros(len(ids), bool)
     if search.query and ids:
@@ -150,7 +152,7 @@ def explain_sentence(
     snapshot = searcher.snapshot()
     check_query(snapshot, search.parsed, settings)
     with look_up("sentence", sentence_id):
-        (record,) = snapshot.index.sentences([sentence_id])
+        (record,) = snapshot.index.read([sentence_id], Records())
     with blame_argument(None):
         prepared = search.prepare(snapshot)
         explanation = explain(prepared, sentence_id, search.filters)

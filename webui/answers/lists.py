@@ -31,9 +31,11 @@ from esr.following.novelty import (
 )
 from esr.following.timeline import PEAKS, Timeline, build_timeline
 from esr.following.watch import text_digest
-from esr.index.contract import Index
+from esr.index.contract import Index, find_documents
 from esr.index.filters import FACET_FIELDS, NO_FILTERS, Filters
 from esr.index.hits import Hit, SentenceRecord
+from esr.index.questions import ByField, Hits, MainEncoder, Records
+from esr.plans.plan import Condition, Not, all_of
 from esr.ranking.answers import PASSAGE_FIELDS, Passage, hit_dict, passage_fields, require_record, single
 from esr.ranking.prepared_query import Answer, PreparedQuery
 from esr.ranking.searcher import Searcher
@@ -194,7 +196,7 @@ def list_hits(searcher: Searcher, search: SearchRequest, settings: Settings, is_
         return Listing(best, prepared, answer.incomplete, answer.total)
     with blame_argument(None):
         if arrangement.sort == "date":
-            result = prepared.index.by_date(prepared.all_words, search.k, search.filters, records=False)
+            result = prepared.index.select(prepared.all_words, search.k, search.filters, Hits(records=False))
             hits = _read_records(prepared, result.hits, is_scored=False)
             incomplete, total = result.incomplete, result.total
         else:
@@ -209,7 +211,7 @@ def list_hits(searcher: Searcher, search: SearchRequest, settings: Settings, is_
 def _read_records(prepared: PreparedQuery, hits: Sequence[Hit], is_scored: bool = True) -> Iterator[Hit]:
     for batch in batched(hits, _BATCH):
         scored = batch if is_scored else add_scores(prepared, batch)
-        records = prepared.index.sentences([hit.sentence_id for hit in batch])
+        records = prepared.index.read([hit.sentence_id for hit in batch], Records())
         yield from (hit._replace(record=record) for hit, record in zip(scored, records, strict=True))
 
 
@@ -279,11 +281,11 @@ def find_similar(searcher: Searcher, request: SimilarRequest) -> SimilarSentence
     search, sentence_id = request.search, request.sentence_id
     snapshot = searcher.snapshot()
     with look_up("sentence", sentence_id):
-        (record,) = snapshot.index.sentences([sentence_id])
+        (record,) = snapshot.index.read([sentence_id], Records())
     with blame_argument(None):
         prepared, document_id = prepare_similar(snapshot, sentence_id, search.ranking)
         left_out = None if request.own else document_id
-        has_vectors = snapshot.index.encoder() is not None
+        has_vectors = snapshot.index.status(MainEncoder()) is not None
         answer = search_similar(prepared, sentence_id, left_out, search.k, search.filters)
     return SimilarSentences(record, search, prepared.index, answer, prepared.counts, request.own, has_vectors)
 
@@ -315,18 +317,22 @@ class ValueCounts:
 
 
 def count_values(
-    prepared: PreparedQuery, filters: Filters, size: int, fields: Iterable[str] = FACET_FIELDS
+    prepared: PreparedQuery,
+    filters: Filters,
+    size: int,
+    fields: Iterable[str] = FACET_FIELDS,
+    without: Condition | None = None,
 ) -> list[ValueCounts]:
     """The most frequent values of each field. Raises EsrError if the engine gives no counts.
 
     Only sentences that contain a word of the query themselves are counted. A field is counted without its
-    own filter, so that further values can be added to that filter.
+    own filter, so that further values can be added to that filter. Sentences that satisfy the condition
+    `without` are left out.
     """
-    plan = prepared.matching_plan
-    if not plan.terms and plan.candidates != "all":
+    if prepared.matching is None:
         return [ValueCounts(field, (), False) for field in fields]
-    filters_of = {field: filters.without_field(field) for field in fields}
-    counts = prepared.index.facets(plan, filters_of, size + 1)
+    condition = prepared.matching if without is None else all_of([prepared.matching, Not(without)])
+    (counts,) = prepared.index.count([condition], filters, ByField([*fields], size + 1, without_own=True))
     return [ValueCounts(field, values[:size], len(values) > size) for field, values in counts.items()]
 
 
@@ -365,7 +371,7 @@ class HitWriter:
         entries = list(entries)
         if self._shape.reads_documents:
             hits = (hit for entry in entries for each in entry for hit in (*each.sentences, *each.similar))
-            self._documents = self._index.find_documents({require_record(hit).document_id for hit in hits})
+            self._documents = find_documents(self._index, {require_record(hit).document_id for hit in hits})
         left = self._shape.budget
         written: list[list[HitData]] = []
         windows = []

@@ -26,7 +26,7 @@ from esr.features import FEATURES
 from esr.index.contract import Index
 from esr.index.filters import FACET_FIELDS, Filters
 from esr.index.names import entity_key, parse_name_filter
-from esr.index.questions import Summary
+from esr.index.questions import Names, NamesWithPrefix, Summary, Values
 from esr.models.static_scores import FORMS, PRIORS
 from esr.plans.plan import CANDIDATES, CollectionStatistics
 from esr.query import in_language, literal, parse
@@ -309,15 +309,15 @@ def values(call: Call) -> dict[str, Any]:
 
 
 def _values(index: Index, field: str, prefix: str, size: int) -> list[dict[str, Any]]:
-    values = index.values(field).with_prefix(prefix, size)
+    values = index.vocabulary(Values(field)).with_prefix(prefix, size)
     return [{"value": value.form, "type": None, "count": value.documents} for value in values]
 
 
 def _names(index: Index, prefix: str, size: int) -> list[dict[str, Any]]:
     """Names as a filter takes them: with their type if the prefix has one."""
     begun = parse_name_filter(prefix)
-    keys = index.name_keys(begun.key, size if begun.type is None else size * _OF_ALL_TYPES)
-    names = [name for name in index.find_names(keys).values() if name.has_type(begun.type)]
+    keys = index.vocabulary(NamesWithPrefix(begun.key, size if begun.type is None else size * _OF_ALL_TYPES))
+    names = [name for name in index.vocabulary(Names(keys)).values() if name.has_type(begun.type)]
     return [
         {
             "value": entity_key(begun.type, name.form) if begun.type else name.form,

@@ -21,8 +21,8 @@ from esr.index.contract import Index
 from esr.index.filters import DAY, NO_FILTERS, Filters
 from esr.index.hits import SentenceRecord
 from esr.index.names import ENTITY_TYPES
-from esr.index.questions import DayCounts, Summary
-from esr.plans.plan import EVERY_SENTENCE, CollectionStatistics, DateRange
+from esr.index.questions import ByDay, ByField, DayCounts, Hits, Summary, Values
+from esr.plans.plan import CollectionStatistics, DateRange
 from esr.query import FIELDS, METADATA_FIELD, parse
 from esr.ranking.answers import require_record
 from esr.ranking.query_report import count_values_of
@@ -125,8 +125,8 @@ def describe_collection(searcher: Searcher, collection: CollectionStatistics, se
     """The content of the first page of an index. Parts for which the engine fails are omitted."""
     snapshot = searcher.snapshot()
     index = snapshot.index
-    days: DayCounts = _try(lambda: index.count_days([None], NO_FILTERS)[0]) or {}
-    counts = _try(lambda: index.facets(EVERY_SENTENCE, dict.fromkeys(_ALWAYS, NO_FILTERS), LISTED)) or {}
+    days: DayCounts = _try(lambda: index.count([None], NO_FILTERS, ByDay())[0]) or {}
+    counts = _try(lambda: index.count([None], NO_FILTERS, ByField(_ALWAYS, LISTED))[0]) or {}
     lists = {LABELS[field]: [_list(field, *value) for value in values] for field, values in counts.items()}
     sources = lists.get(LABELS["source"], [])
     last = max(days, default=0)
@@ -151,7 +151,9 @@ def describe_collection(searcher: Searcher, collection: CollectionStatistics, se
         chosen[:EXAMPLES] or found_pairs,
         [ask for ask in asks if found.get(ask.query)][:ASKS],
         [field.name for field in FIELDS if _try(partial(count_values_of, index, field))]
-        + [METADATA_FIELD.name for _ in _try(lambda: index.values(META).with_prefix("", 1)) or ()],
+        + [
+            METADATA_FIELD.name for _ in _try(lambda: index.vocabulary(Values(META)).with_prefix("", 1)) or ()
+        ],
     )
 
 
@@ -173,7 +175,7 @@ def _try(work: Callable[[], T]) -> T | None:
 def _latest(index: Index, last: int) -> list[SentenceRecord]:
     """The newest sentences, up to the day `last`."""
     condition = DateRange(None, (last + 1) * DAY)
-    return [require_record(hit) for hit in index.by_date(condition, LATEST_SENTENCES, NO_FILTERS).hits]
+    return [require_record(hit) for hit in index.select(condition, LATEST_SENTENCES, NO_FILTERS, Hits()).hits]
 
 
 def _first_of_each(records: Iterable[SentenceRecord]) -> list[SentenceRecord]:
@@ -199,8 +201,7 @@ def _list(field: str, name: str, number: int, within: str = "") -> Listed:
 def _list_names(index: Index, last: int) -> dict[str, list[Listed]]:
     """The most frequent names of each type in the last LAST_DAYS, up to the day `last`."""
     start = name_of(last - LAST_DAYS + 1, "day")
-    recent = dict.fromkeys(ENTITY_TYPES, Filters(date_from=start))
-    counts = index.facets(EVERY_SENTENCE, recent, LISTED)
+    (counts,) = index.count([None], Filters(date_from=start), ByField(ENTITY_TYPES, LISTED))
     return {
         LABELS[field]: [_list(field, *value, f"after:{start}") for value in values]
         for field, values in counts.items()

@@ -19,6 +19,7 @@ from werkzeug.wrappers import Response as Redirect
 from esr.dependency.explanation import Relation, TermSet
 from esr.errors import EsrError
 from esr.index.filters import NO_FILTERS
+from esr.index.questions import Features, HasParses, MainEncoder, NamesWithPrefix
 from esr.models.static_scores import BUILTIN_FEATURES
 from esr.plans.plan import HasQuote
 from esr.ranking import answers
@@ -98,7 +99,7 @@ class PageRenderer:
             since, views = self._views.get(key, (-math.inf, frozenset()))
             if now - since > _VIEWS_SECONDS:
                 has_data = {
-                    "names": bool(index.name_keys("", 1)),
+                    "names": bool(index.vocabulary(NamesWithPrefix("", 1))),
                     "quotes": any(index.count([HasQuote()], NO_FILTERS)),
                     WHOLE: not self.indexes.guard.part,
                 }
@@ -132,7 +133,7 @@ class PageRenderer:
 def _index_features(visit: Visit) -> Sequence[str]:
     """The features that the form offers; empty if the engine does not answer."""
     try:
-        return visit.searcher.index.features()
+        return visit.searcher.index.status(Features())
     except EsrError:
         return ()
 
@@ -141,7 +142,7 @@ def _stored_parts(visit: Visit) -> Sequence[str]:
     """The stored parts of enrichment that some rankings need; empty if the engine does not answer."""
     try:
         index = visit.searcher.index
-        has_parts = {PARSE: index.has_parses(), VECTORS: index.encoder() is not None}
+        has_parts = {PARSE: index.status(HasParses()), VECTORS: index.status(MainEncoder()) is not None}
     except EsrError:
         return ()
     return [part for part, has_part in has_parts.items() if has_part]

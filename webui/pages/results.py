@@ -13,8 +13,6 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Literal, NamedTuple
 
-from msgspec import structs
-
 from esr.corpus.names_and_quotes import Quotation
 from esr.errors import EsrError
 from esr.following.timeline import (
@@ -27,12 +25,11 @@ from esr.following.timeline import (
     name_of,
     period_of,
 )
-from esr.index.contract import Index
+from esr.index.contract import Index, find_documents
 from esr.index.filters import FACET_FIELDS, Filters
 from esr.index.hits import Hit, SentenceRecord
 from esr.index.names import ENTITY_TYPES, entity_key, name_key, parse_name_filter
-from esr.index.questions import DayCounts
-from esr.plans.plan import Not, all_of
+from esr.index.questions import ByDay, DayCounts
 from esr.query import ParsedQuery
 from esr.query.interpretation import ReadGroup, Reading
 from esr.ranking.answers import describe_match, require_record
@@ -144,10 +141,7 @@ def _count_added(prepared: PreparedQuery, filters: Filters, field: str, size: in
     """The values of a field in the sentences that have none of the values that its filters select."""
     selected = filters.condition_on(field)
     assert selected is not None
-    plan = prepared.matching_plan
-    own = () if plan.condition is None else (plan.condition,)
-    others = structs.replace(plan, condition=all_of([*own, Not(selected)]))
-    (counts,) = count_values(structs.replace(prepared, plan=others), filters, size, [field])
+    (counts,) = count_values(prepared, filters, size, [field], without=selected)
     return counts
 
 
@@ -266,7 +260,7 @@ def count_dates(prepared: PreparedQuery, filters: Filters, by_date: bool = False
     if condition is None:
         return None
     try:
-        (days,) = prepared.index.count_days([condition], filters.without_field("month"))
+        (days,) = prepared.index.count([condition], filters.without_field("month"), ByDay())
     except EsrError:  # as for facets
         return None
     return draw_dates(days, filters) if days else None
@@ -375,7 +369,7 @@ def shorten_heading(text: str) -> str:
 def find_headings(index: Index, records: Iterable[SentenceRecord | Quotation]) -> dict[str, str]:
     """The first words of each document without a title, by document id. Reads only these documents."""
     untitled = {record.document_id for record in records if not record.title}
-    documents = index.find_documents(untitled) if untitled else {}
+    documents = find_documents(index, untitled) if untitled else {}
     return {
         id: shorten_heading(document.sentences[0].text)
         for id, document in documents.items()

@@ -37,8 +37,10 @@ from esr.following.exports import (
 )
 from esr.following.novelty import find_newest
 from esr.following.watch import MEDIA_TYPE, Feed, feed_urn, render_feed, text_digest, write_search
+from esr.index.contract import read_document
 from esr.index.filters import Filters
 from esr.index.hits import Hit, SentenceRecord
+from esr.index.questions import Records
 from esr.query import literal
 from esr.ranking.answers import COLUMNS, describe_match, require_record, single
 from esr.ranking.explanation.explanation import Explanation
@@ -343,7 +345,7 @@ def _add_citation(get: Route, settings: Settings, citation: CitationFormat) -> N
 def _read_sentence(visit: Visit, settings: Settings) -> Sequence[SentenceRecord]:
     arguments = decode_arguments(request.query_string, settings, "explain", "page")
     with look_up("sentence", arguments["id"][0]):
-        return visit.searcher.index.sentences(arguments["id"])
+        return visit.searcher.index.read(arguments["id"], Records())
 
 
 def _add_sentence(get: Route, settings: Settings) -> None:
@@ -353,7 +355,7 @@ def _add_sentence(get: Route, settings: Settings) -> None:
         arguments = decode_arguments(request.query_string, settings, "sentence")
         document_id, digest = arguments.first("id"), arguments.first("says")
         with look_up("document", document_id):
-            document = visit.searcher.index.document(document_id)
+            document = read_document(visit.searcher.index, document_id)
         places = [n for n, each in enumerate(document.sentences) if text_digest(each.text) == digest]
         pairs = {"id": document_id, "index": arguments.first("index"), "lost": None if places else "yes"}
         address = Links([(name, value) for name, value in pairs.items() if value]).to("document")

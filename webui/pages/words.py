@@ -30,6 +30,7 @@ from esr.corpus.names_and_quotes import (
 from esr.following.timeline import Interval, Timeline, count_periods, name_of
 from esr.index.filters import DAY, NO_FILTERS
 from esr.index.names import ENTITY_TYPES, Name, entity_key
+from esr.index.questions import ByDay, Values
 from esr.query import ParsedQuery
 from esr.ranking.answers import require_record
 from esr.ranking.query_report import suggest_speakers
@@ -208,12 +209,12 @@ def offer_pairs(searcher: Searcher) -> list[tuple[str, str]]:
     """Pairs of parts of the collection to compare, as queries: the largest sources; before and after a time.
     The second query of a pair is empty for all other sentences.
     """
-    values = searcher.index.values("source").with_prefix("", _SOURCES)
+    values = searcher.index.vocabulary(Values("source")).with_prefix("", _SOURCES)
     sources = [clause for clause in (query_clause("source", value.form) for value in values) if clause]
     pairs = (
         [*pairwise(sources), *((source, "") for source in sources[: _SOURCES // 2])] if sources[1:] else []
     )
-    days = searcher.index.count_days([None], NO_FILTERS)[0]
+    days = searcher.index.count([None], NO_FILTERS, ByDay())[0]
     if days:
         interval: Interval = "month" if max(days) - min(days) < _MANY_DAYS else "year"
         periods = sorted(count_periods(days, interval).items())

@@ -26,6 +26,7 @@ from esr.index.contract import Index
 from esr.index.filters import Filters
 from esr.index.hits import Hit
 from esr.index.login_variables import redact
+from esr.index.questions import Records
 from esr.lab import measures
 from esr.lab.comparison import (
     ComparisonPlan,
@@ -539,7 +540,7 @@ def pool(
 
 def _write_lines(pooled: measures.Pool, queries: Mapping[str, str], index: Index) -> Iterator[str]:
     for topic, ids in pooled.items():
-        for record in index.sentences(ids):
+        for record in index.read(ids, Records()):
             line = {"topic": topic, "query": queries.get(topic), "sentence_id": record.sentence_id}
             line |= {"text": record.text, **{name: getattr(record, name) for name in _FIELDS}}
             kept = {name: value for name, value in line.items() if value is not None}

@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 
 from esr.errors import UsageError
 from esr.index.contract import Index
+from esr.index.questions import EvidenceOf, Records
 from esr.lab.measures import Evaluator, Qrels, mean, unknown_sentences
 from esr.lab.report.page import (
     FAINT,
@@ -187,7 +188,7 @@ def _read_lengths(index: Index, ids: Iterable[str]) -> Iterator[tuple[str, float
     distinct = list(dict.fromkeys(ids))
     for start in range(0, len(distinct), _BATCH):
         batch = distinct[start : start + _BATCH]
-        yield from zip(batch, map(float, index.evidence([], batch).lengths["sentence"]), strict=True)
+        yield from zip(batch, map(float, index.read(batch, EvidenceOf([])).lengths["sentence"]), strict=True)
 
 
 def _mean(values: Iterable[float]) -> float:
@@ -399,7 +400,7 @@ def _best_rank(move: Move) -> tuple[int, str]:
 def read_texts(index: Index, topics: Sequence[TopicMoves]) -> dict[str, str]:
     """The text of every sentence that moved. Raises UsageError if the index lacks one."""
     ids = list(dict.fromkeys(move.sentence for topic in topics for move in topic.moves))
-    return {record.sentence_id: record.text for record in index.sentences(ids)}
+    return {record.sentence_id: record.text for record in index.read(ids, Records())}
 
 
 def render_moves(

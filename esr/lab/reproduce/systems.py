@@ -30,6 +30,7 @@ from esr import loaders, models
 from esr.errors import EsrError
 from esr.index.factory import open_writer
 from esr.index.filters import NO_FILTERS
+from esr.index.questions import EvidenceOf, Features, HasParses
 from esr.index.writer import LoadOptions
 from esr.lab import measures
 from esr.lab.curves import (
@@ -383,9 +384,9 @@ class YearExperiment:
         self._estimates: dict[tuple[str, str], Estimates] = {}
         self._kept = kept
         self._features = set(BUILTIN_FEATURES).union(
-            set.intersection(*(set(index.searcher.index.features()) for index in topic_indexes))
+            set.intersection(*(set(index.searcher.index.status(Features())) for index in topic_indexes))
         )
-        self._has_parses = any(index.searcher.index.has_parses() for index in topic_indexes)
+        self._has_parses = any(index.searcher.index.status(HasParses()) for index in topic_indexes)
 
     def can_run(self, system: System) -> bool:
         """Whether the year has the features and parses that the system needs."""
@@ -511,7 +512,7 @@ def read_feature(searcher: Searcher, ids: Sequence[str], feature: str) -> dict[s
     values: dict[str, float] = {}
     for start in range(0, len(ids), _BATCH):
         batch = ids[start : start + _BATCH]
-        numbers = searcher.index.evidence([], batch, [column]).columns[column].tolist()
+        numbers = searcher.index.read(batch, EvidenceOf([], [column])).columns[column].tolist()
         values |= {id: n for id, n in zip(batch, numbers, strict=True) if not math.isnan(n)}
     return values
 

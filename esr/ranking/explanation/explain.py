@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from esr.errors import UsageError
 from esr.index.filters import NO_FILTERS, Filters
+from esr.index.questions import EvidenceOf
 from esr.index.view import chosen_language, languages_of
 from esr.plans.evaluate import Evidence, apply_static_score, score_sentences, split_scores
 from esr.ranking.boosts import weights_by_boost
@@ -35,7 +36,7 @@ def explain(prepared: PreparedQuery, sentence_id: str, filters: Filters = NO_FIL
             "name the language of the query with --query-language"
         )
     columns = [static_score.column for static_score in plan.static_scores]
-    evidence = index.evidence([term.term for term in plan.terms], [sentence_id], columns)
+    evidence = index.read([sentence_id], EvidenceOf([term.term for term in plan.terms], columns))
     second, reranker = None, prepared.ranking.reranker()
     terms: list[TermPart] = []
     priors: list[PriorPart] = []

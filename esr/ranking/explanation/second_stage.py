@@ -13,6 +13,7 @@ from esr.dependency.dependence_signals import SIGNALS, best_sets, mrf_potentials
 from esr.dependency.explanation import Relation, TermSet, find_best_set, find_relations
 from esr.dependency.random_fields import MRF_FAMILIES
 from esr.index.contract import Index
+from esr.index.questions import NearestIsExact
 from esr.ranking.explanation.parts import Addition
 from esr.ranking.explanation.sentence_tree import sentence_tree
 from esr.ranking.ranking import TREES, Origin
@@ -126,7 +127,7 @@ def explain_second(
         None if tree is None else tree.words,
         () if tree is None else tree.marked,
         tuple(sorted({word for part in parts for best in part.sets[:1] for word in best.words})),
-        reranker.uses_vectors and not index.nearest_is_exact(),
+        reranker.uses_vectors and not index.status(NearestIsExact()),
     )
 
 

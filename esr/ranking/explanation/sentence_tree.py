@@ -11,7 +11,8 @@ import numpy as np
 
 from esr.dependency.clique_search import ParsedSentences
 from esr.dependency.cliques import CliqueEvidence
-from esr.index.contract import Index
+from esr.index.contract import Index, read_document
+from esr.index.questions import Records
 from esr.ranking.rerank_context import load_parses
 from esr.text.document import ParseWord
 
@@ -79,8 +80,8 @@ def _words(index: Index, sentence_id: str, heads: Sequence[int]) -> tuple[ParseW
 
     Returns None if their number differs from that of the heads.
     """
-    (record,) = index.sentences([sentence_id])
-    own_parse = index.document(record.document_id).sentences[record.position].parse
+    (record,) = index.read([sentence_id], Records())
+    own_parse = read_document(index, record.document_id).sentences[record.position].parse
     words = [word.word for word in own_parse] if own_parse is not None else _tokenizer()(record.text)
     if len(words) != len(heads):
         return None

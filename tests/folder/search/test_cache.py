@@ -25,6 +25,7 @@ from esr.folder.search.records import DocumentCache, DocumentKey
 from esr.folder.write import segment_writer
 from esr.index.filters import Filters
 from esr.index.limits import DEFAULT_CACHE_LIMIT, VARIABLE, SearchMemory
+from esr.index.questions import ByDay, ByField, Records, SimilarWords, WrittenForms
 from esr.plans.plan import HasTerm, HasWords, Plan, StaticScore
 from esr.query import parse
 from esr.ranking.ranking import Ranking
@@ -118,16 +119,15 @@ def search(where: str, query: str, **ranking: Any) -> esr.ranking.searcher.Searc
 def facets(where: str) -> esr.ranking.searcher.Searcher:
     searcher = open_searcher(where)
     index = searcher.index
-    plan = searcher.prepare("flood", Ranking()).plan
-    index.facets(plan, {"source": Filters()}, 5)
-    index.count_days([None], Filters())
+    index.count([HasTerm("flood")], Filters(), ByField(["source"], 5))
+    index.count([None], Filters(), ByDay())
     return searcher
 
 
 def spelling(where: str) -> esr.ranking.searcher.Searcher:
     searcher = open_searcher(where)
-    searcher.index.similar_words("flod", 2, 1)
-    searcher.index.written_forms(["flood"])
+    searcher.index.vocabulary(SimilarWords("flod", 2, 1))
+    searcher.index.vocabulary(WrittenForms(["flood"]))
     searcher.index.count([HasTerm("flood"), HasWords(("bank",))], Filters())
     return searcher
 
@@ -303,11 +303,11 @@ def test_a_document_is_unpacked_once(where_of_records: Path, monkeypatch: pytest
     read_shown = records.read_shown
     monkeypatch.setattr(records, "read_shown", lambda blobs: unpacked.append(len(blobs)) or read_shown(blobs))
     index = EmbeddedIndex(str(where_of_records))
-    first = index.sentences(["d1.s0", "d1.s9", "d2.s3"])
+    first = index.read(["d1.s0", "d1.s9", "d2.s3"], Records())
     assert unpacked == [2]
-    assert index.sentences(["d1.s0", "d1.s9", "d2.s3"]) == first
+    assert index.read(["d1.s0", "d1.s9", "d2.s3"], Records()) == first
     assert unpacked == [2]
-    index.sentences(["d3.s1", "d2.s3"])
+    index.read(["d3.s1", "d2.s3"], Records())
     assert unpacked == [2, 1]
 
 
@@ -320,15 +320,15 @@ def test_documents_of_several_segments_are_told_apart(
     assert len(index.cache.snapshot.segments) > 1
     ids = [f"d{n}.s0" for n in range(5)]
     for _ in range(2):
-        assert [record.text for record in index.sentences(ids)] == [f"text {n}" for n in range(5)]
+        assert [record.text for record in index.read(ids, Records())] == [f"text {n}" for n in range(5)]
 
 
 def test_what_a_load_replaces_is_read_anew(tmp_path: Path) -> None:
     load(tmp_path / "index", [document("d", "old", title="Old")])
     index = EmbeddedIndex(str(tmp_path / "index"))
-    assert index.sentences(["d.s0"])[0].text == "old"
+    assert index.read(["d.s0"], Records())[0].text == "old"
     load(tmp_path / "index", [document("d", "new", title="New")], if_exists="replace")
-    (record,) = index.sentences(["d.s0"])
+    (record,) = index.read(["d.s0"], Records())
     assert (record.text, record.title) == ("new", "New")
 
 

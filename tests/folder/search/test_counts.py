@@ -16,6 +16,7 @@ from esr.folder.search.counts import count_sentences
 from esr.folder.search.kernel_loader import KERNEL
 from esr.folder.write import segment_writer
 from esr.index.filters import NO_FILTERS, Filters
+from esr.index.questions import ByValue, EvidenceOf, Features
 from esr.plans.plan import AllOf, AnyOf, Condition, HasPrefix, HasTerm, HasWords, Not
 from esr.ranking.searcher import open_searcher
 from esr.text.dates import parse_date_end, parse_date_start
@@ -226,8 +227,8 @@ def featured_index(where: Path, small_segments: None) -> EmbeddedIndex:
 
 def test_evidence_is_in_the_order_of_the_ids(featured_index: EmbeddedIndex) -> None:
     ids = ["c.s1", "a.s1", "b.s0", "c.s0", "a.s0"]
-    evidence = featured_index.evidence(
-        ["two"], ids, ["features.subj", "features.pos", "features.none", "position"]
+    evidence = featured_index.read(
+        ids, EvidenceOf(["two"], ["features.subj", "features.pos", "features.none", "position"])
     )
     assert evidence.lengths["sentence"].tolist() == [1, 2, 3, 4, 1]
     assert evidence.counts["sentence"].tolist() == [[0, 1, 1, 1, 0]]
@@ -235,7 +236,7 @@ def test_evidence_is_in_the_order_of_the_ids(featured_index: EmbeddedIndex) -> N
     np.testing.assert_array_equal(evidence.columns["features.subj"], [NAN, NAN, 2, NAN, 0.5])
     np.testing.assert_array_equal(evidence.columns["features.pos"], [NAN, NAN, 1, NAN, NAN])
     assert np.isnan(evidence.columns["features.none"]).all()
-    assert featured_index.evidence(["two"], ids).columns.keys() == {
+    assert featured_index.read(ids, EvidenceOf(["two"])).columns.keys() == {
         "length",
         "importance",
         "importance_surrounding",
@@ -243,12 +244,15 @@ def test_evidence_is_in_the_order_of_the_ids(featured_index: EmbeddedIndex) -> N
 
 
 def test_a_histogram_counts_the_sentences_of_every_segment(featured_index: EmbeddedIndex) -> None:
-    lengths, subjective = featured_index.histogram("length"), featured_index.histogram("features.subj")
+    lengths, subjective = (
+        featured_index.count([None], NO_FILTERS, ByValue("length"))[0],
+        featured_index.count([None], NO_FILTERS, ByValue("features.subj"))[0],
+    )
     assert dict(zip(lengths.values, lengths.counts, strict=True)) == {0: 1, 1: 2, 2: 1, 3: 1, 4: 1}
     assert (subjective.values.tolist(), subjective.counts.tolist()) == ([0.5, 2.0], [1, 1])
-    assert len(featured_index.histogram("features.none").values) == 0
-    assert featured_index.histogram("importance").counts.sum() == 6
+    assert len(featured_index.count([None], NO_FILTERS, ByValue("features.none"))[0].values) == 0
+    assert featured_index.count([None], NO_FILTERS, ByValue("importance"))[0].counts.sum() == 6
 
 
 def test_features_are_named_once(featured_index: EmbeddedIndex) -> None:
-    assert featured_index.features() == ["pos", "subj"]
+    assert featured_index.status(Features()) == ["pos", "subj"]

@@ -25,7 +25,7 @@ from esr.folder.index import EmbeddedIndex
 from esr.folder.search import similarity
 from esr.folder.search.kernel_loader import LOADER
 from esr.index.filters import NO_FILTERS, Filters
-from esr.index.questions import Summary
+from esr.index.questions import NearestIsExact, Summary
 from esr.plans.evaluate import Array
 from esr.text.document import QuantizedVector, SentenceEnrichment
 from tests.support.folder_index import corpus, document
@@ -251,7 +251,7 @@ def test_bits_find_the_nearest_of_a_plain_sort(
             assert collection.find(query, k) == collection.sort(query, k)
     assert np.mean(multiplied) < 0.3
     assert collection.find(query, 5000) == collection.sort(query, 5000), "fewer than k"
-    assert not collection.index.nearest_is_exact()
+    assert not collection.index.status(NearestIsExact())
     assert collection.index.status(Summary())["vector_index"] == "bits"
 
 
@@ -364,14 +364,14 @@ def test_few_vectors_and_little_memory_go_without_bits(
     collection: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cache, index = collection.index.cache, collection.index
-    assert not index.nearest_is_exact()
+    assert not index.status(NearestIsExact())
     with monkeypatch.context() as patched:
         patched.setattr(cache.memory, "limit", 10_000)
-        assert index.nearest_is_exact()
+        assert index.status(NearestIsExact())
     with monkeypatch.context() as patched:
         patched.setattr(similarity, "LEAST_FOR_BITS", 1501)
-        assert index.nearest_is_exact() and "vector_index" not in index.status(Summary())
+        assert index.status(NearestIsExact()) and "vector_index" not in index.status(Summary())
     monkeypatch.setattr(LOADER, "kernel", None)
-    assert index.nearest_is_exact()
+    assert index.status(NearestIsExact())
     query = collection.draw_vector()
     assert collection.find(query, 30) == collection.sort(query, 30)

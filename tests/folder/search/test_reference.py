@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from esr.folder.write import segment_writer
+from esr.index.contract import read_document
 from esr.index.hits import Hit
 from esr.ranking.searcher import Searcher, open_searcher
 from tests.support import worked_examples as worked
@@ -183,7 +184,7 @@ def test_the_independent_scorer_meets_every_worked_score(run: worked.Run) -> Non
 
 def test_features_parses_and_given_ids_come_back(searcher: Searcher) -> None:
     for located in worked.documents():
-        assert searcher.index.document(located.document.id) == located.document
+        assert read_document(searcher.index, located.document.id) == located.document
 
 
 def test_every_model_with_a_context_has_worked_scores_in_each() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ from esr.folder.write.segment_writer import TokenizedTexts, save_word_table
 from esr.index.filters import NO_FILTERS
 from esr.index.limits import SearchMemory
 from esr.index.names import SAMPLE
+from esr.index.questions import SimilarWords, WordsWithPrefix, WrittenForms
 from esr.plans.plan import HasWords
 from esr.ranking.searcher import open_searcher
 from tests.support.elasticsearch import document as bare_document
@@ -129,16 +131,16 @@ def test_a_sentence_counts_once_and_a_title_does_not(where: Path) -> None:
 
 def test_the_most_frequent_form_is_taken_and_of_several_the_first(where: Path) -> None:
     index = EmbeddedIndex(str(where))
-    assert index.written_forms(["rain", "sun", "unseen"]) == ["RAIN", "sun", "unseen"]
+    assert index.vocabulary(WrittenForms(["rain", "sun", "unseen"])) == ["RAIN", "sun", "unseen"]
 
 
 def test_only_the_first_sentences_are_read(tmp_path: Path) -> None:
     texts = ["Rain"] * (SAMPLE // 2) + ["RAIN"] * (SAMPLE // 2 - 1) + ["A RAIN or a RAIN"] * 2
     load(tmp_path / "index", [document("d", *texts)])
     index = EmbeddedIndex(str(tmp_path / "index"))
-    assert index.written_forms(["rain"]) == ["RAIN"]
+    assert index.vocabulary(WrittenForms(["rain"])) == ["RAIN"]
     load(tmp_path / "index", [document("d", *texts[:-2], "Rain", *texts[-2:])], if_exists="replace")
-    assert index.written_forms(["rain"]) == ["Rain"]
+    assert index.vocabulary(WrittenForms(["rain"])) == ["Rain"]
 
 
 def test_an_index_that_grows_is_counted_anew(where: Path) -> None:
@@ -181,7 +183,10 @@ def test_similar_words_are_counted_over_all_segments(tmp_path: Path, monkeypatch
         [bare_document("d0", *texts), *(bare_document(f"d{n}", "An election, an erection") for n in (1, 2))],
     )
     with open_searcher(where) as searcher:
-        similar = searcher.index.similar_words
+
+        def similar(word: str, max_edits: int, least: int) -> Mapping[str, int]:
+            return searcher.index.vocabulary(SimilarWords(word, max_edits, least))
+
         assert similar("electon", 2, 5) == {"election": 5}  # no segment has it as often
         assert similar("electon", 2, 1) == {"election": 5, "elections": 1, "ejection": 1, "erection": 2}
         assert similar("electon", 2, 2) == {"election": 5, "erection": 2}
@@ -200,7 +205,7 @@ def test_similar_words_are_those_that_a_comparison_with_all_words_finds(
     load_bare(where, [bare_document(f"d{n}", " ".join(rng.choices(words, k=60))) for n in range(20)])
     with open_searcher(where) as searcher:
         index = searcher.index
-        counts = dict(index.words_with_prefix("", 10_000))
+        counts = dict(index.vocabulary(WordsWithPrefix("", 10_000)))
         assert len(counts) > 150
         for word in [*rng.sample(sorted(counts), 30), "abc", "東東", "é", "zzzzzz"]:
             edits = {other: OSA.distance(word, other) for other in counts if other != word}
@@ -215,7 +220,7 @@ def test_similar_words_are_those_that_a_comparison_with_all_words_finds(
                         # Nobody slips from ASCII into a script of longer characters.
                         and not (word.isascii() and len(other.encode()) > len(word) + max_edits)
                     }
-                    assert index.similar_words(word, max_edits, least) == expected
+                    assert index.vocabulary(SimilarWords(word, max_edits, least)) == expected
 
 
 def test_similar_words_are_looked_for_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -229,7 +234,10 @@ def test_similar_words_are_looked_for_once(tmp_path: Path, monkeypatch: pytest.M
 
     monkeypatch.setattr(vocabulary._FrequentWords, "near", record)
     with open_searcher(where) as searcher:
-        similar = searcher.index.similar_words
+
+        def similar(word: str, max_edits: int, least: int) -> Mapping[str, int]:
+            return searcher.index.vocabulary(SimilarWords(word, max_edits, least))
+
         assert similar("electon", 2, 1) == similar("electon", 2, 1) == {"election": 1, "elections": 1}
         assert len(looked_for) == 1
         assert similar("electon", 1, 1) == {"election": 1}

@@ -18,7 +18,7 @@ from esr.folder.write.enrichment import read_stored
 from esr.folder.write.maintenance import EmbeddedGenerations
 from esr.index import enrichment_run
 from esr.index.filters import Filters
-from esr.index.questions import Summary
+from esr.index.questions import EvidenceOf, Parses, Records, Summary
 from esr.ranking.searcher import open_searcher
 from esr.text.document import ParseWord, Sentence
 from tests.support.fake_enricher import FakeEnricher
@@ -69,8 +69,8 @@ def test_stored_batches_become_one_layer_per_segment(
 
 def test_an_index_without_enrichment_has_no_layers(index: EmbeddedIndex, where: Path) -> None:
     assert not (where / "layers").exists()
-    assert index.parses(["n1.s0"]) == [None]
-    assert index.sentences(["n1.s0"])[0].features == {}
+    assert index.read(["n1.s0"], Parses()) == [None]
+    assert index.read(["n1.s0"], Records())[0].features == {}
 
 
 def test_slices_are_disjoint_and_complete(index: EmbeddedIndex, where: Path) -> None:
@@ -225,8 +225,8 @@ def test_an_interruption_stores_the_unfinished_batch(index: EmbeddedIndex) -> No
 def test_a_snapshot_does_not_see_later_enrichment(index: EmbeddedIndex) -> None:
     snapshot = index.snapshot()
     enrich(index)
-    assert snapshot.sentences(["n3.s1"])[0].features == {}
-    assert index.sentences(["n3.s1"])[0].features
+    assert snapshot.read(["n3.s1"], Records())[0].features == {}
+    assert index.read(["n3.s1"], Records())[0].features
     assert index.cache.snapshot.statistics.importance is not None
     assert snapshot.cache.snapshot.statistics.collection == index.cache.snapshot.statistics.collection
 
@@ -242,12 +242,12 @@ def test_features_and_parses_of_the_documents_are_available_after_the_load(where
     inline = Sentence("g.s1", "rain fell", {"subj": 0.1}, (ParseWord("rain", 1), ParseWord("fell", -1)))
     load(where, [document("g", "storm", inline), document("h", "calm")])
     index = EmbeddedIndex(str(where))
-    assert index.sentences(["g.s1"])[0].features == {"subj": 0.1}
-    assert [blob is None for blob in index.parses(["g.s0", "g.s1", "h.s0"])] == [True, False, True]
-    column = index.evidence([], ["h.s0", "g.s1"], ["features.subj"]).columns["features.subj"]
+    assert index.read(["g.s1"], Records())[0].features == {"subj": 0.1}
+    assert [blob is None for blob in index.read(["g.s0", "g.s1", "h.s0"], Parses())] == [True, False, True]
+    column = index.read(["h.s0", "g.s1"], EvidenceOf([], ["features.subj"])).columns["features.subj"]
     assert np.array_equal(column, [np.nan, 0.1], equal_nan=True)
     enrich(index)
-    assert index.sentences(["g.s1"])[0].features["subj"] == 0.1
+    assert index.read(["g.s1"], Records())[0].features["subj"] == 0.1
     assert Filters(entities=("x",))
 
 
@@ -276,6 +276,6 @@ def test_parses_by_ordinal_are_those_by_id(where: Path) -> None:
     with open_searcher(str(where)) as searcher:
         hits = searcher.search("storm", 200, model="tfisf").hits[::-1]
         ids, ordinals = [hit.sentence_id for hit in hits], [hit.ordinal for hit in hits]
-        parses = searcher.index.parses(ids, ordinals)
-        assert parses == searcher.index.parses(ids)
+        parses = searcher.index.read(ids, Parses(), ordinals)
+        assert parses == searcher.index.read(ids, Parses())
         assert len(set(parses)) > 10 and len(hits) == 109

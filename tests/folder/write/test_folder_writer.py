@@ -16,6 +16,7 @@ from esr.folder.index import EmbeddedIndex
 from esr.folder.write import maintenance, segment_writer
 from esr.folder.write.delivery import EmbeddedDelivery
 from esr.folder.write.maintenance import EmbeddedGenerations
+from esr.index.contract import read_document
 from esr.ranking.searcher import open_searcher
 from esr.text.document import Located, ParseWord, Sentence
 from tests.support.folder_index import append, document, file_contents, indexed_ids, load
@@ -48,9 +49,9 @@ def test_a_document_is_read_back_as_it_was_loaded(where: Path) -> None:
     )
     load(where, [complete, document("B", "bare")])
     index = EmbeddedIndex(str(where))
-    assert index.document("A") == complete.document
-    assert index.document("B") == document("B", "bare").document
-    assert isinstance(index.document("A").sentences[0].parse, tuple)
+    assert read_document(index, "A") == complete.document
+    assert read_document(index, "B") == document("B", "bare").document
+    assert isinstance(read_document(index, "A").sentences[0].parse, tuple)
 
 
 def test_a_failed_load_leaves_no_trace(where: Path, small_segments: None) -> None:
@@ -149,7 +150,7 @@ def test_documents_may_be_read_from_the_index_itself(where: Path) -> None:
     load(where, [document("A", "one")])
 
     def from_the_index() -> object:
-        yield Located("index", EmbeddedIndex(str(where)).document("A"))
+        yield Located("index", read_document(EmbeddedIndex(str(where)), "A"))
 
     assert load(where, from_the_index(), if_exists="append").unchanged == 1  # type: ignore[arg-type]
 

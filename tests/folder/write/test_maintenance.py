@@ -20,6 +20,7 @@ from esr.folder.index import EmbeddedIndex
 from esr.folder.write import segment_writer
 from esr.folder.write.delivery import EmbeddedDelivery
 from esr.folder.write.maintenance import EmbeddedGenerations, back_up, restore, verify
+from esr.index.contract import read_document
 from esr.ranking.searcher import open_searcher
 from esr.text.document import Located, ParseWord, Sentence
 from esr.text.validate import to_json_line
@@ -257,7 +258,7 @@ def test_an_error_of_a_reader_is_that_of_the_damaged_file(
     os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
     index = EmbeddedIndex(str(where))
     with pytest.raises(SegmentDamaged, match=r"texts\.bytes is damaged"):
-        index.document(index.cache.snapshot.segments[0].document_ids[0])
+        read_document(index, index.cache.snapshot.segments[0].document_ids[0])
 
 
 def test_what_an_older_version_has_written_is_read_and_gets_checksums_as_it_is_rewritten(
@@ -342,7 +343,7 @@ def test_a_damaged_index_is_restored_and_an_open_one_answers_again(
     report = restore(target, where, copy=copy)
     assert report.present_bytes and (report.copied_bytes if copy else report.linked_bytes)
     assert not verify(where, fast=False).damaged and search(where) == found
-    assert index.document("n0").id == "n0"
+    assert read_document(index, "n0").id == "n0"
     restore(target, tmp_path / "new", copy=copy)
     assert search(tmp_path / "new") == found
     with pytest.raises(UsageError, match="is itself a backup"):

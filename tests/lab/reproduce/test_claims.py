@@ -7,7 +7,7 @@ import pytest
 from msgspec import structs
 
 from esr.errors import UsageError
-from esr.index.questions import Summary
+from esr.index.questions import HasParses, Summary
 from esr.lab.curves import Estimates, ValueCounts
 from esr.lab.grid import expand_grid
 from esr.lab.reproduce import experiment
@@ -416,7 +416,7 @@ def test_what_the_folder_lacks_is_computed_like_esr_enrich(years, tmp_path):
     annotated = structs.replace(annotated, sentences=sentences)
     place = build_index([annotated], tmp_path / "annotated", enrich=True)
     with open_searcher(str(place)) as searcher:
-        assert searcher.index.has_parses()
+        assert searcher.index.status(HasParses())
         values = read_feature(searcher, [s.id for s in annotated.sentences], "neg")
         assert values == {s.id: s.features["neg"] for s in annotated.sentences}
     titles = [Task("N1", "Bill Clinton in Beijing", ()), Task("N2", "heavy rain", ())]

@@ -17,6 +17,7 @@ from markupsafe import Markup
 from esr.errors import EngineUnreachable
 from esr.following.timeline import Series, Timeline
 from esr.index.filters import NO_FILTERS, Filters
+from esr.index.questions import ByField
 from esr.query import parse
 from esr.ranking.answers import describe_match
 from esr.ranking.explanation.explain import explain
@@ -169,7 +170,7 @@ def test_the_chart_of_dates_counts_the_sentences_that_facets_count(searcher: Sea
     dates_of = count_dates(prepared, Filters())
     assert dates_of is not None
     counted = dict(zip(dates_of.timeline.periods, dates_of.timeline.series[0].counts, strict=True))
-    facet = prepared.index.facets(prepared.matching_plan, {"month": Filters()}, 100)["month"]
+    facet = prepared.index.count([prepared.matching], Filters(), ByField(["month"], 100))[0]["month"]
     assert sum(counted.values()) == sum(count for _, count in facet) > 0
 
 
