@@ -30,6 +30,7 @@ PLUGIN_VARIABLES = {
 }
 SHIPPED: Mapping[str, str] = {
     "esr.bridges.plugin:plugin": "commands",
+    "esr.lab.plugin:plugin": "commands",
     "esr.sources.plugin:plugin": "sources",
 }
 """The plug-ins that come with esr, as module:attribute, each with the fields that it fills."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import esr
 from esr.bridges.passages import find_passages
-from esr.plugin import missing_package
+from esr.plugin.provisional import missing_package
 
 try:
     from langchain_core.callbacks import CallbackManagerForRetrieverRun

@@ -7,7 +7,7 @@ from typing import Any
 
 import esr
 from esr.bridges.passages import find_passages
-from esr.plugin import missing_package
+from esr.plugin.provisional import missing_package
 
 try:
     from llama_index.core.base.base_retriever import BaseRetriever

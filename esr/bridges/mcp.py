@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 import esr
-from esr.plugin import EsrError, Ranking, index_option, ranking_options, redact, require
+from esr.plugin import EsrError, index_option
+from esr.plugin.provisional import Ranking, ranking_options, redact, require
 
 
 @click.command()

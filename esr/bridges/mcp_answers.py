@@ -13,7 +13,8 @@ from pydantic import Field
 from typing_extensions import TypedDict  # pydantic needs it before Python 3.12
 
 import esr
-from esr.plugin import Article, Interval, UsageError, cite, web_url
+from esr.plugin import UsageError
+from esr.plugin.provisional import Article, Interval, cite, web_url
 
 # Schemas
 

@@ -29,17 +29,15 @@ from esr.bridges.mcp_answers import (
     list_hits,
     size,
 )
-from esr.plugin import (
+from esr.plugin import EsrError, NotFound, UsageError
+from esr.plugin.provisional import (
     MAX_PEAKS,
     NO_FILTERS,
     PEAKS,
-    EsrError,
     HasQuote,
     Interval,
-    NotFound,
     Ranking,
     SearchOptions,
-    UsageError,
     count_periods,
     name_of,
     questions,

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import esr
-from esr.plugin import UnsearchableQuery, cite, web_url
+from esr.plugin.provisional import UnsearchableQuery, cite, web_url
 
 
 class Passage(NamedTuple):

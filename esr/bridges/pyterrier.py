@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 import esr
-from esr.plugin import (
+from esr.plugin.provisional import (
     SearchOptions,
     UnsearchableQuery,
     best_of_documents,

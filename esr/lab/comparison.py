@@ -19,18 +19,26 @@ from multiprocessing import active_children, get_context
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from esr import models
-from esr.errors import EsrError, InputError, UsageError, unknown
 from esr.lab import measures
 from esr.lab.grid import DEFAULT_NUMBER, Grid, build_default_grid, cross_validate, generate_tasks, train
 from esr.lab.measures import read_qrels
 from esr.lab.tuner import WORKER_DIED, Task, Tuner, build_tasks
-from esr.processes import defer_interrupt, end_with_parent
-from esr.ranking.ranking import SHIPPED, Ranking, read_json
-from esr.ranking.searcher import Searcher, UnsearchableQuery, open_searcher
-from esr.topics.restrictions import read_restrictions
-from esr.topics.topic import TITLE
-from esr.topics.topic_files import read_topics
+from esr.plugin import EsrError, InputError, UsageError
+from esr.plugin.provisional import (
+    MODELS,
+    SHIPPED,
+    TITLE,
+    Ranking,
+    Searcher,
+    UnsearchableQuery,
+    defer_interrupt,
+    end_with_parent,
+    open_searcher,
+    read_json,
+    read_restrictions,
+    read_topics,
+    unknown,
+)
 
 FOLDS = 5
 _MAX_GRID = 120
@@ -144,7 +152,7 @@ def build_default_rankings() -> dict[str, Ranking]:
     """Every model in each of its contexts, with default parameters."""
     return {
         f"{name} {context}" if context else name: Ranking(name, context)
-        for name, model in models.MODELS.items()
+        for name, model in MODELS.items()
         for context in model.contexts or (None,)
     }
 

@@ -17,18 +17,25 @@ import numpy as np
 import numpy.typing as npt
 from msgspec.structs import replace
 
-from esr.errors import UsageError, unknown
-from esr.extras import require
-from esr.index.filters import NO_FILTERS
-from esr.index.questions import ByValue, EvidenceOf
 from esr.lab.measures import unknown_sentences
 from esr.lab.tuner import Task
-from esr.models.static_scores import FORMS, Adjustment, feature_column, fit_curve
-from esr.plans.evaluate import Array
-from esr.plans.plan import Curve
-from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Searcher, UnsearchableQuery
-from esr.registry import Parameter
+from esr.plugin import Parameter, UsageError
+from esr.plugin.provisional import (
+    FORMS,
+    NO_FILTERS,
+    Adjustment,
+    Array,
+    ByValue,
+    Curve,
+    EvidenceOf,
+    Ranking,
+    Searcher,
+    UnsearchableQuery,
+    feature_column,
+    fit_curve,
+    require,
+    unknown,
+)
 
 Counts = npt.NDArray[np.int64]
 MAX_VALUES = 1000

@@ -22,21 +22,27 @@ import numpy as np
 import numpy.typing as npt
 from msgspec.structs import replace
 
-from esr import models
-from esr.errors import UsageError, unknown
-from esr.index.contract import Index
-from esr.index.questions import EvidenceOf
 from esr.lab.curves import CurveTraining, train_curves
 from esr.lab.tuner import Figures, Task, Tuner
-from esr.models.static_scores import get_form
-from esr.plans.evaluate import Array, Evidence, concatenate, score_sentences
-from esr.plans.plan import CollectionStatistics, Mixture, Plan, PlanTerm, Statistics
-from esr.ranking import boosts
-from esr.ranking.ranking import Ranking
-from esr.registry import Parameter, Value
-from esr.text.analyzer import Analyzer
-from esr.text.document import Document, Sentence
-from esr.wording import count
+from esr.plugin import Document, Mixture, Parameter, PlanTerm, Sentence, Statistics, UsageError
+from esr.plugin.provisional import (
+    Analyzer,
+    Array,
+    CollectionStatistics,
+    Evidence,
+    EvidenceOf,
+    Plan,
+    Ranking,
+    Value,
+    concatenate,
+    count,
+    get_boost,
+    get_form,
+    get_model,
+    score_sentences,
+    unknown,
+)
+from esr.plugin.provisional import EngineIndex as Index
 
 Grid = Mapping[str, Sequence[Value]]
 
@@ -58,13 +64,13 @@ def tunable_parts(ranking: Ranking) -> list[TunablePart]:
     return [
         *(TunablePart(f.feature, get_form(f.form).parameters, f.params) for f in ranking.features),
         *(TunablePart(s.signal, s.parameters, s.params) for s in ranking.rerank),
-        *(TunablePart(name, boosts.get(name).parameters, params) for name, params in ranking.boosts.items()),
+        *(TunablePart(name, get_boost(name).parameters, params) for name, params in ranking.boosts.items()),
     ]
 
 
 def build_default_grid(ranking: Ranking) -> Grid:
     """The default grids of all parameters that the ranking leaves open, of its model and its other parts."""
-    model = models.get(ranking.model)
+    model = get_model(ranking.model)
     context = ranking.settings().context
     model_grid = {
         p.name: p.grid

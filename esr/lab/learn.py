@@ -13,17 +13,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from esr.errors import UsageError
 from esr.lab.grid import split_folds
 from esr.lab.learners import LEARNERS, Learner
 from esr.lab.measures import SystemComparison, compare_systems, correct_p_values
 from esr.lab.results import ALL, RunEvaluation, evaluate_runs, format_difference, format_p
 from esr.lab.training_data import SignalTable, TopicSignals
-from esr.plans.evaluate import Array
-from esr.ranking.ranking import Ranking
-from esr.ranking.reranker import merge_scores
-from esr.ranking.signals import RankingSignal
-from esr.topics.runs import Scores
+from esr.plugin import UsageError
+from esr.plugin.provisional import Array, Ranking, RankingSignal, Scores, merge_scores
 
 Tick = Callable[[int], None]
 

@@ -23,13 +23,21 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from msgspec.structs import replace
 
-from esr.errors import InputError, UsageError
-from esr.extras import require
 from esr.lab.training_data import SignalTable, TopicSignals, is_feature, is_prior, to_adjustment
-from esr.plans.evaluate import Array, apply_static_score
-from esr.ranking.ranking import Ranking, read_json
-from esr.ranking.regression_trees import RegressionTree, TreeEnsemble, relative_to_best, trees_from_dict
-from esr.ranking.signals import RankingSignal, signal_from_dict
+from esr.plugin import InputError, UsageError
+from esr.plugin.provisional import (
+    Array,
+    Ranking,
+    RankingSignal,
+    RegressionTree,
+    TreeEnsemble,
+    apply_static_score,
+    read_json,
+    relative_to_best,
+    require,
+    signal_from_dict,
+    trees_from_dict,
+)
 
 STEPS = (0.05, 0.1, 0.2, 0.4)
 """Steps of a weight, in standard deviations of the first stage's score per standard deviation of the signal.

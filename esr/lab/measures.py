@@ -22,14 +22,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from esr.errors import InputError, UsageError, unknown
-from esr.extras import require
-from esr.index.contract import Index
-from esr.index.questions import Records
-from esr.loaders.ir_datasets import is_dataset, read_entries
-from esr.stdlib import hash64
-from esr.topics.lines import Line, line_error, malformed_line, read_lines
-from esr.topics.runs import Scores, sort_sentences
+from esr.plugin import InputError, UsageError
+from esr.plugin.provisional import EngineIndex as Index
+from esr.plugin.provisional import (
+    Line,
+    Records,
+    Scores,
+    hash64,
+    is_dataset,
+    line_error,
+    malformed_line,
+    read_entries,
+    require,
+    sort_sentences,
+    unknown,
+)
+from esr.plugin.provisional import read_topic_lines as read_lines
 
 if TYPE_CHECKING:
     from ir_measures import Measure

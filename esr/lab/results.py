@@ -13,7 +13,6 @@ from dataclasses import dataclass, fields, replace
 from dataclasses import field as dataclasses_field
 from typing import Any
 
-from esr.errors import UsageError
 from esr.lab.measures import (
     RESAMPLES,
     SEED,
@@ -25,8 +24,8 @@ from esr.lab.measures import (
     correct_p_values,
     mean,
 )
-from esr.topics.runs import Scores
-from esr.wording import align_columns
+from esr.plugin import UsageError
+from esr.plugin.provisional import Scores, align_columns
 
 ALL = "all"
 UNTYPED = "no type"

@@ -15,8 +15,16 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from esr.plans.evaluate import Array, Evidence, GroupedEvidence, add_static_scores, score_sentences
-from esr.plans.plan import FIELDS, Mixture, Plan, PlanTerm, Saturation
+from esr.plugin import Mixture, PlanTerm, Saturation
+from esr.plugin.provisional import (
+    FIELDS,
+    Array,
+    Evidence,
+    GroupedEvidence,
+    Plan,
+    add_static_scores,
+    score_sentences,
+)
 
 Ranks = npt.NDArray[np.intp]
 compiled = njit(cache=True, nogil=True, error_model="numpy")

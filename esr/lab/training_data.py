@@ -17,18 +17,25 @@ import numpy as np
 import numpy.typing as npt
 from msgspec.structs import replace
 
-from esr import features
-from esr.errors import UsageError, unknown
-from esr.index.contract import Index
-from esr.index.questions import Features
 from esr.lab.measures import Qrels
 from esr.lab.tuner import Task
-from esr.models.static_scores import BUILTIN_FEATURES, Adjustment
-from esr.plans.evaluate import Array
-from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Searcher, UnsearchableQuery
-from esr.ranking.signal_types import FEATURE, PRIOR, signal_types
-from esr.ranking.signals import RankingSignal
+from esr.plugin import UsageError
+from esr.plugin.provisional import (
+    BUILTIN_FEATURES,
+    FEATURE,
+    FEATURES,
+    PRIOR,
+    Adjustment,
+    Array,
+    Features,
+    Ranking,
+    RankingSignal,
+    Searcher,
+    UnsearchableQuery,
+    signal_types,
+    unknown,
+)
+from esr.plugin.provisional import EngineIndex as Index
 
 FORMS = {"len": "log", "position": "log"}
 """Forms of features whose values vary too widely for a linear form, which all others have."""
@@ -40,7 +47,7 @@ def list_signals(index: Index, base: Ranking) -> tuple[RankingSignal, ...]:
     stored = {*BUILTIN_FEATURES, *index.status(Features())}
     names = [
         *(kind.name for kind in signal_types().values() if kind.group != "time" and not kind.is_last),
-        *(FEATURE + name for name in features.FEATURES if name in stored),
+        *(FEATURE + name for name in FEATURES if name in stored),
     ]
     used = {FEATURE + feature.feature for feature in base.features} | {PRIOR + name for name in base.priors}
     signals = (RankingSignal(name) for name in names if name not in used)

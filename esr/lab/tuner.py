@@ -27,24 +27,44 @@ import numpy as np
 import numpy.typing as npt
 from msgspec.structs import replace
 
-from esr.dependency.clique_search import ParsedSentences
-from esr.errors import EsrError, UsageError
-from esr.index.filters import NO_FILTERS, Filters
-from esr.index.hits import EVIDENCE_COLUMNS, CandidateEvidence
-from esr.index.questions import EvidenceOf
-from esr.index.similarities import Similarities
 from esr.lab.measures import Qrels
-from esr.plans.evaluate import Array, Evidence, GroupedEvidence, concatenate, no_evidence, top_k
-from esr.plans.plan import Plan, StaticScore
-from esr.processes import defer_interrupt, end_with_parent
-from esr.ranking import boosts
-from esr.ranking.prepared_query import PreparedQuery, score_nearest
-from esr.ranking.ranking import Ranking
-from esr.ranking.rerank_context import RerankContext, VectorWeights, load_parses
-from esr.ranking.reranker import Reranker, merge_scores
-from esr.ranking.searcher import Searcher, UnsearchableQuery, open_searcher
-from esr.topics.restrictions import Restrictions, choose_restrictions
-from esr.topics.topic import TITLE, Topic
+from esr.plugin import EsrError, UsageError
+from esr.plugin.provisional import (
+    BOOST_WEIGHT,
+    EVIDENCE_COLUMNS,
+    NO_FILTERS,
+    TITLE,
+    Array,
+    CandidateEvidence,
+    Evidence,
+    EvidenceOf,
+    Filters,
+    GroupedEvidence,
+    ParsedSentences,
+    Plan,
+    PreparedQuery,
+    Ranking,
+    RerankContext,
+    Reranker,
+    Restrictions,
+    Searcher,
+    Similarities,
+    StaticScore,
+    Topic,
+    UnsearchableQuery,
+    VectorWeights,
+    choose_restrictions,
+    concatenate,
+    defer_interrupt,
+    end_with_parent,
+    get_boost,
+    load_parses,
+    merge_scores,
+    no_evidence,
+    open_searcher,
+    score_nearest,
+    top_k,
+)
 
 
 class JudgedCandidates(NamedTuple):
@@ -345,8 +365,8 @@ def _candidates_key(ranking: Ranking) -> tuple[Any, ...]:
     reranker = ranking.reranker()
     reranker_columns = reranker.columns if reranker else ()
     columns = frozenset([*(feature.column for feature in ranking.features), *reranker_columns])
-    shape = json.dumps([[name, {**given, boosts.WEIGHT: None}] for name, given in ranking.boosts.items()])
-    searches = any(boosts.get(name).uses_first_search for name in ranking.boosts)
+    shape = json.dumps([[name, {**given, BOOST_WEIGHT: None}] for name, given in ranking.boosts.items()])
+    searches = any(get_boost(name).uses_first_search for name in ranking.boosts)
     first = json.dumps(replace(ranking, boosts={}, rerank=(), trees=None).as_dict()) if searches else None
     nearest = (reranker.depth, reranker.vector_weights) if reranker and reranker.uses_vectors else None
     return ranking.model, ranking.context, ranking.candidates, columns, shape, first, nearest

@@ -11,9 +11,15 @@ from fractions import Fraction
 
 import numpy as np
 
-from esr import models
-from esr.plans.evaluate import Evidence, score_sentences
-from esr.plans.plan import CollectionStatistics, Plan, Statistics, TermStatistics
+from esr.plugin import Query, Statistics
+from esr.plugin.provisional import (
+    CollectionStatistics,
+    Evidence,
+    Plan,
+    TermStatistics,
+    get_model,
+    score_sentences,
+)
 
 LENGTHS = tuple(range(1, 51))
 LAMBDA, GAMMA, MU = 0.5, 0.25, 100.0
@@ -48,7 +54,7 @@ def compute_weights(in_document: float = IN_DOCUMENT, in_collection: float = IN_
 
 
 def _build_plan(name: str, values: Mapping[str, float], statistics: Statistics) -> Plan:
-    model = models.get(name)
+    model = get_model(name)
     settings = model.settings(values, "document" if model.contexts else None)
-    ranked = model.plan(settings, models.Query({_TERM: 1}, 1, statistics))
+    ranked = model.plan(settings, Query({_TERM: 1}, 1, statistics))
     return Plan(ranked.terms, ranked.transform, candidates="all", context="document")

@@ -10,7 +10,8 @@ from typing import Any
 import click
 
 import esr
-from esr.plugin import FILE, Fetcher, FileFilter, SyncSource, UsageError
+from esr.plugin import Fetcher, SyncSource, UsageError
+from esr.plugin.provisional import FILE, FileFilter
 from esr.sources.buckets import BucketOptions, Buckets
 from esr.sources.mailboxes import Mailboxes, MailOptions
 from esr.sources.web import FeedOptions, WebFeeds, WebOptions

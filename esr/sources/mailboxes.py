@@ -20,18 +20,8 @@ from urllib.parse import unquote, urlsplit
 
 from msgspec import Struct
 
-from esr.plugin import (
-    MAX_DOCUMENT_BYTES,
-    SETTLED_SECONDS,
-    EsrError,
-    FetchReport,
-    UsageError,
-    hash64,
-    read_state,
-    to_one_line,
-    write_file,
-    write_state,
-)
+from esr.plugin import SETTLED_SECONDS, EsrError, FetchReport, UsageError, read_state, write_file, write_state
+from esr.plugin.provisional import MAX_DOCUMENT_BYTES, hash64, to_one_line
 
 _WINDOW = 50_000
 """Numbers per request: imaplib refuses lines of more than a million characters."""

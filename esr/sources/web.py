@@ -33,16 +33,22 @@ from urllib3.exceptions import ConnectTimeoutError, HTTPError, LocationParseErro
 from urllib3.util import Retry, Url, parse_url
 
 from esr.plugin import (
-    MAX_FEED_BYTES,
-    MAX_PAGE_BYTES,
     SETTLED_SECONDS,
     EsrError,
     FetchReport,
     InputError,
-    InvalidDocument,
-    NoArticle,
     Record,
     Source,
+    read_state,
+    to_iso_date,
+    write_file,
+    write_state,
+)
+from esr.plugin.provisional import (
+    MAX_FEED_BYTES,
+    MAX_PAGE_BYTES,
+    InvalidDocument,
+    NoArticle,
     build_document,
     element_name,
     element_text,
@@ -52,12 +58,8 @@ from esr.plugin import (
     is_feed,
     iterate_elements,
     read_feed,
-    read_state,
     require,
-    to_iso_date,
     to_one_line,
-    write_file,
-    write_state,
 )
 
 _MAX_REDIRECTS = 5

@@ -20,8 +20,7 @@ from typing import Any, Literal, NamedTuple
 import click
 import numpy as np
 
-from esr.cli import options
-from esr.index.limits import DEFAULT_CACHE_LIMIT
+from esr.plugin.provisional import DEFAULT_CACHE_LIMIT, as_json_option
 
 Form = Literal["linear", "power"]
 
@@ -305,7 +304,7 @@ def format_value(value: float, unit: str) -> str:
     default=1,
     help="Loaders at the same time, each of a slice (Elasticsearch only).",
 )
-@options.as_json
+@as_json_option
 def capacity(sentences: float, queries_per_second: float, replicas: int, loaders: int, as_json: bool) -> None:
     """Estimate what a collection needs, and how long it takes.
 

@@ -17,16 +17,6 @@ import click
 from msgspec.structs import replace
 from tqdm import tqdm
 
-from esr.cli import options
-from esr.cli.output import check_output, open_output
-from esr.cli.ranking_options import filter_options, ranking_options
-from esr.errors import EsrError, UsageError
-from esr.extras import require
-from esr.index.contract import Index
-from esr.index.filters import Filters
-from esr.index.hits import Hit
-from esr.index.login_variables import redact
-from esr.index.questions import Records
 from esr.lab import measures
 from esr.lab.comparison import (
     ComparisonPlan,
@@ -38,22 +28,50 @@ from esr.lab.comparison import (
 )
 from esr.lab.measures import Qrels, read_qrels, without_relevant
 from esr.lab.results import evaluate_runs, to_csv, to_json, to_table
-from esr.ranking.answers import best_of_documents, require_record
-from esr.ranking.prepared_query import Answer, PreparedQuery
-from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import UnsearchableQuery, open_searcher
-from esr.topics.restrictions import choose_restrictions
-from esr.topics.runs import Scores, check_tag, display_names, format_lines, read_run, remove_duplicates
-from esr.topics.topic import TITLE, Topic, split_fields
-from esr.topics.topic_files import read_topic_kinds, read_topics
-from esr.wording import align_columns, count, list_examples
+from esr.plugin import EsrError, UsageError, index_option
+from esr.plugin.provisional import (
+    FILE,
+    TITLE,
+    Answer,
+    Filters,
+    Hit,
+    PreparedQuery,
+    Ranking,
+    Records,
+    Scores,
+    Topic,
+    UnsearchableQuery,
+    align_columns,
+    as_json_option,
+    best_of_documents,
+    check_output,
+    check_tag,
+    choose_restrictions,
+    count,
+    display_names,
+    filter_options,
+    format_lines,
+    list_examples,
+    open_output,
+    open_searcher,
+    ranking_options,
+    read_run,
+    read_topic_kinds,
+    read_topics,
+    redact,
+    remove_duplicates,
+    require,
+    require_record,
+    split_fields,
+)
+from esr.plugin.provisional import EngineIndex as Index
 
 # esr run
 
 
 @click.command()
 @click.argument("topics", type=click.Path(dir_okay=False))
-@options.index
+@index_option
 @ranking_options
 @filter_options
 @click.option("-k", type=click.IntRange(1, 1_000_000), default=1000, help="Sentences per topic.")
@@ -299,7 +317,7 @@ _FILE = click.Path(dir_okay=False)
 )
 @click.option("--per-topic", is_flag=True, help="Also show the figures of every topic.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV: run, type, topic, measure, value.")
-@options.as_json
+@as_json_option
 @click.option(
     "--index", "where", metavar="WHERE", help="Also report which judged sentences this index lacks."
 )
@@ -376,12 +394,12 @@ _RESAMPLES = 1  # the table shows only the t-test
 
 
 @click.command()
-@click.argument("comparison", type=options.FILE)
+@click.argument("comparison", type=FILE)
 @click.option(
     "-o",
     "--output",
     required=True,
-    type=options.FILE,
+    type=FILE,
     help="JSON Lines of all figures, one cell per line. Existing cells are not computed again.",
 )
 @click.option("--workers", type=click.IntRange(1, 64), default=2, help="Processes.")
@@ -489,7 +507,7 @@ _FIELDS = ("previous", "next", "title", "date", "source")
 
 @click.command()
 @click.argument("run_files", metavar="RUN...", nargs=-1, required=True, type=_FILE)
-@options.index
+@index_option
 @click.option(
     "--depth", type=click.IntRange(1, 100_000), default=10, help="The best sentences of each run and topic."
 )
@@ -550,7 +568,7 @@ def _write_lines(pooled: measures.Pool, queries: Mapping[str, str], index: Index
 @click.command()
 @click.argument("first", metavar="A.QRELS", type=_FILE)
 @click.argument("second", metavar="B.QRELS", type=_FILE)
-@options.as_json
+@as_json_option
 def agreement(first: str, second: str, as_json: bool) -> None:
     """Measure the agreement of two judges by Cohen's kappa.
 

@@ -8,24 +8,30 @@ from typing import TYPE_CHECKING
 
 import click
 
-from esr.cli.output import check_output, open_output
-from esr.cli.ranking_options import ranking_options
-from esr.errors import EsrError, UsageError
-from esr.extras import require
 from esr.lab.commands.evaluate import Inputs, measures_option, parse_measures, read_inputs
 from esr.lab.results import RunEvaluation, evaluate_runs
 from esr.lab.tuner import build_tasks
-from esr.progress import count_topics
-from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import open_searcher
-from esr.topics.topic import TITLE, Topic, split_fields
-from esr.topics.topic_files import read_topic_kinds, read_topics
+from esr.plugin import EsrError, UsageError
+from esr.plugin.provisional import (
+    TITLE,
+    Ranking,
+    Topic,
+    check_output,
+    count_topics,
+    open_output,
+    open_searcher,
+    ranking_options,
+    read_topic_kinds,
+    read_topics,
+    require,
+    split_fields,
+)
 
 if TYPE_CHECKING:
     from esr.lab.report.page import Picture
     from esr.lab.report.rankings import TopicMoves
     from esr.lab.tuner import Task
-    from esr.ranking.searcher import Searcher
+    from esr.plugin.provisional import Searcher
 
 
 _FILE = click.Path(dir_okay=False)

@@ -13,10 +13,6 @@ from typing import Any
 import click
 
 import esr
-from esr.cli import options
-from esr.cli.output import check_output, open_output
-from esr.errors import UsageError
-from esr.extras import require
 from esr.lab.curves import Estimates
 from esr.lab.grid import parse_grid
 from esr.lab.measures import SystemComparison
@@ -37,9 +33,17 @@ from esr.lab.reproduce.systems import (
     TOP_MEASURES,
     Protocol,
 )
-from esr.processes import scratch_folder
-from esr.progress import show_steps
-from esr.wording import list_examples, table_lines
+from esr.plugin import UsageError
+from esr.plugin.provisional import (
+    FILE,
+    check_output,
+    list_examples,
+    open_output,
+    require,
+    scratch_folder,
+    show_steps,
+    table_lines,
+)
 
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 
@@ -93,7 +97,7 @@ def reproduce() -> None:
     "--output",
     "outputs",
     multiple=True,
-    type=options.FILE,
+    type=FILE,
     metavar="FILE",
     help="FILE.md or FILE.json; may be repeated. Default: print Markdown.",
 )

@@ -14,12 +14,6 @@ from typing import Any
 import click
 import numpy as np
 
-from esr.cli import options
-from esr.cli.listings import print_entries
-from esr.cli.output import check_output, open_output
-from esr.cli.ranking_options import ranking_options
-from esr.errors import UsageError
-from esr.extras import require
 from esr.lab.curves import measure_residuals, parse_training
 from esr.lab.grid import (
     DEFAULT_NUMBER,
@@ -55,13 +49,26 @@ from esr.lab.training_data import (
     select_signals,
 )
 from esr.lab.tuner import DEPTH, Task, TaskSet, Tuner, Workers, build_tasks
-from esr.progress import count_topics
-from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Searcher, open_searcher
-from esr.ranking.signal_types import signal_types
-from esr.topics.topic import TITLE
-from esr.topics.topic_files import read_topic_kinds, read_topics
-from esr.wording import count
+from esr.plugin import UsageError, index_option
+from esr.plugin.provisional import (
+    FILE,
+    TITLE,
+    Ranking,
+    Searcher,
+    as_json_option,
+    check_output,
+    count,
+    count_topics,
+    open_output,
+    open_searcher,
+    optional_index_option,
+    print_entries,
+    ranking_options,
+    read_topic_kinds,
+    read_topics,
+    require,
+    signal_types,
+)
 
 grid_option = click.option(
     "--grid",
@@ -73,7 +80,7 @@ grid_option = click.option(
 measure_option = click.option("--measure", default="AP", help="What to maximise: AP, RR, RPrec, P@k, R@k.")
 field_option = click.option("--field", default=TITLE, help="Field of the topics to search for.")
 restrict_option = click.option(
-    "--restrict", type=options.FILE, help="Lines of qid<TAB>document id: rank only these documents."
+    "--restrict", type=FILE, help="Lines of qid<TAB>document id: rank only these documents."
 )
 workers_option = click.option("--workers", type=click.IntRange(1, 64), default=1, help="Processes.")
 
@@ -131,9 +138,9 @@ def format_ranking(data: Mapping[str, Any]) -> str:
 
 
 @click.command()
-@click.argument("topics", type=options.FILE)
-@click.argument("qrels", type=options.FILE)
-@options.index
+@click.argument("topics", type=FILE)
+@click.argument("qrels", type=FILE)
+@index_option
 @ranking_options
 @grid_option
 @click.option(
@@ -146,19 +153,17 @@ def format_ranking(data: Mapping[str, Any]) -> str:
 @measure_option
 @way_option("grid")
 @click.option("--folds", type=click.IntRange(2), help="Cross-validate with this number of folds.")
-@click.option("--groups", type=options.FILE, help="Lines of qid<TAB>group: no group is split across folds.")
-@click.option(
-    "--test-topics", type=options.FILE, help="Topics to test on, distinct from the training topics."
-)
-@click.option("--test-qrels", type=options.FILE, help="Judgements of the test topics.")
+@click.option("--groups", type=FILE, help="Lines of qid<TAB>group: no group is split across folds.")
+@click.option("--test-topics", type=FILE, help="Topics to test on, distinct from the training topics.")
+@click.option("--test-qrels", type=FILE, help="Judgements of the test topics.")
 @click.option("--test-index", help="Index of the test topics, if it is another one.")
 @click.option("--test-on-training", is_flag=True, help="Allow test topics that are training topics.")
 @field_option
 @restrict_option
 @click.option("-k", "depth", type=click.IntRange(1), default=1000, help="Depth of a run.")
 @workers_option
-@click.option("-o", "--output", type=options.FILE, help="Write the best ranking to this file, for --ranking.")
-@options.as_json
+@click.option("-o", "--output", type=FILE, help="Write the best ranking to this file, for --ranking.")
+@as_json_option
 def tune(
     topics: Path,
     qrels: Path,
@@ -277,7 +282,7 @@ PSEUDO_TOPICS, LIKELIHOOD = "pseudo-topics", "likelihood"
 
 
 @click.command()
-@options.index
+@index_option
 @ranking_options
 @grid_option
 @click.option(
@@ -298,10 +303,8 @@ PSEUDO_TOPICS, LIKELIHOOD = "pseudo-topics", "likelihood"
 @way_option("ascent")
 @workers_option
 @click.option("--seed", type=click.IntRange(0), default=0, help="Seed of the sample of sentences.")
-@click.option(
-    "-o", "--output", type=options.FILE, help="Write the estimated ranking to this file, for --ranking."
-)
-@options.as_json
+@click.option("-o", "--output", type=FILE, help="Write the estimated ranking to this file, for --ranking.")
+@as_json_option
 def estimate(
     where: str,
     ranking: Ranking,
@@ -368,9 +371,9 @@ def _format_estimate(estimate: dict[str, Any]) -> str:
 
 
 @click.command("learn")
-@click.argument("topics", type=options.FILE)
-@click.argument("qrels", type=options.FILE)
-@options.index
+@click.argument("topics", type=FILE)
+@click.argument("qrels", type=FILE)
+@index_option
 @ranking_options
 @click.option(
     "--learner",
@@ -387,9 +390,7 @@ def _format_estimate(estimate: dict[str, Any]) -> str:
 )
 @click.option("--measure", default="AP", help="What to maximise and to report: AP, nDCG, nDCG@k.")
 @click.option("--folds", type=click.IntRange(2), default=5, help="Number of folds.")
-@click.option(
-    "--group", "groups", type=options.FILE, help="Lines of qid<TAB>group: no group is split across folds."
-)
+@click.option("--group", "groups", type=FILE, help="Lines of qid<TAB>group: no group is split across folds.")
 @click.option(
     "--depth",
     type=click.IntRange(2, RUN_DEPTH),
@@ -405,9 +406,9 @@ def _format_estimate(estimate: dict[str, Any]) -> str:
 @click.option("--seed", type=click.IntRange(0), default=0, help="Seed of folds and learner.")
 @field_option
 @restrict_option
-@click.option("-o", "--output", type=options.FILE, help="Write the ranking to this file, for --ranking.")
-@click.option("--report", type=options.FILE, help="Write a page (.html) or figures (.json) to this file.")
-@options.as_json
+@click.option("-o", "--output", type=FILE, help="Write the ranking to this file, for --ranking.")
+@click.option("--report", type=FILE, help="Write a page (.html) or figures (.json) to this file.")
+@as_json_option
 def learn_command(
     topics: Path,
     qrels: Path,
@@ -488,9 +489,9 @@ def _write_report(report: Path, outcome: Outcome) -> None:
 
 
 @click.command("signals")
-@click.argument("topics", type=options.FILE, required=False)
-@click.argument("qrels", type=options.FILE, required=False)
-@options.optional_index
+@click.argument("topics", type=FILE, required=False)
+@click.argument("qrels", type=FILE, required=False)
+@optional_index_option
 @ranking_options
 @click.option(
     "--format", "form", type=click.Choice(list(FORMATS)), help="Write the signals of topics in this form."
@@ -506,8 +507,8 @@ def _write_report(report: Path, outcome: Outcome) -> None:
 )
 @field_option
 @restrict_option
-@click.option("-o", "--output", type=options.FILE, help="The file to write.")
-@options.as_json
+@click.option("-o", "--output", type=FILE, help="The file to write.")
+@as_json_option
 def signals(
     topics: Path | None,
     qrels: Path | None,
@@ -554,11 +555,11 @@ def signals(
 
 
 @click.command("import-model")
-@click.argument("model", type=options.FILE)
+@click.argument("model", type=FILE)
 @click.option(
     "--signals",
     "description",
-    type=options.FILE,
+    type=FILE,
     required=True,
     help="The .signals.json beside the file that the model was learned from.",
 )
@@ -567,7 +568,7 @@ def signals(
     is_flag=True,
     help="Add the score of the first stage: for a model that was learned on top of it.",
 )
-@click.option("-o", "--output", type=options.FILE, required=True, help="The ranking to write, for --ranking.")
+@click.option("-o", "--output", type=FILE, required=True, help="The ranking to write, for --ranking.")
 def import_model(model: Path, description: Path, with_first_stage: bool, output: Path) -> None:
     """Convert trees of LightGBM or XGBoost to a ranking.
 

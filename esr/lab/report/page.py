@@ -25,7 +25,7 @@ from scipy.optimize import isotonic_regression
 
 import esr
 from esr.lab.results import ALL, COMPARISON_HEADS, RunEvaluation, comparison_rows
-from esr.wording import count
+from esr.plugin.provisional import count
 
 # Tables
 

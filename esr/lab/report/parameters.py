@@ -15,7 +15,6 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 from msgspec.structs import replace
 
-from esr import models
 from esr.lab import curves
 from esr.lab.curves import Estimates, EstimationOptions, ValueCounts, estimate_indep_and_floe
 from esr.lab.grid import is_valid
@@ -37,11 +36,8 @@ from esr.lab.report.rankings import build_gains, compute_gains
 from esr.lab.results import format_p
 from esr.lab.tuner import Task, Tuner
 from esr.lab.unseen_terms import GAMMA, IN_COLLECTION, IN_DOCUMENT, LAMBDA, LENGTHS, MU, Weights
-from esr.models import Parameter
-from esr.plans.evaluate import Array
-from esr.plans.plan import CollectionStatistics, Statistics
-from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Searcher
+from esr.plugin import Parameter, Statistics
+from esr.plugin.provisional import Array, CollectionStatistics, Ranking, Searcher, get_model
 
 _COLUMNS = 3
 _MIN_SPAN = 0.02
@@ -85,7 +81,7 @@ def varied_parameters(ranking: Ranking) -> list[Parameter]:
     context = ranking.settings().context
     return [
         parameter
-        for parameter in models.get(ranking.model).parameters
+        for parameter in get_model(ranking.model).parameters
         if parameter.grid and not parameter.choices and parameter.only_with in (None, context)
     ]
 

@@ -14,9 +14,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from esr.errors import UsageError
-from esr.index.contract import Index
-from esr.index.questions import EvidenceOf, Records
 from esr.lab.measures import Evaluator, Qrels, mean, unknown_sentences
 from esr.lab.report.page import (
     FAINT,
@@ -34,8 +31,9 @@ from esr.lab.report.page import (
     with_style,
 )
 from esr.lab.results import ALL, RunEvaluation
-from esr.plans.evaluate import Array
-from esr.topics.runs import Scores, sort_sentences
+from esr.plugin import UsageError
+from esr.plugin.provisional import Array, EvidenceOf, Records, Scores, sort_sentences
+from esr.plugin.provisional import EngineIndex as Index
 
 _MAX_BARS = 25
 _MAX_LABEL_LENGTH = 8

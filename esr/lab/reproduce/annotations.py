@@ -22,9 +22,8 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from esr.errors import InputError
-from esr.text.document import Document, ParseWord
-from esr.topics.topic import Topic
+from esr.plugin import Document, InputError
+from esr.plugin.provisional import ParseWord, Topic
 
 OPINIONS = ("subj", "pos", "neg", "opt")
 NAMES = ("pers", "loc", "org", "ne")

@@ -18,17 +18,19 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import IO, NamedTuple
 
-from esr import loaders
-from esr.errors import EsrError, InputError
-from esr.following.novelty import find_overlaps, group_repeats
 from esr.lab.measures import Qrels, read_qrels
 from esr.lab.reproduce.annotations import Annotations, annotate, find_annotations, find_named_titles
 from esr.lab.tuner import Task, build_tasks
-from esr.models.tfidf_models import rarity
-from esr.text.analyzer import get_analyzer
-from esr.text.document import Document, Sentence
-from esr.topics.topic import Topic
-from esr.topics.topic_files import read_topics
+from esr.plugin import Document, EsrError, InputError, Sentence
+from esr.plugin.provisional import (
+    Topic,
+    find_overlaps,
+    get_analyzer,
+    group_repeats,
+    rarity,
+    read_documents,
+    read_topics,
+)
 
 # Topics, documents and judgements of each year (docs/formulas.md, A.14).
 NAMES: dict[str, tuple[str, str, str]] = {
@@ -237,7 +239,7 @@ def read_corpus(folder: Path, files: Sequence[Path]) -> Corpus:
         if not path.stat().st_size:
             continue
         ids: dict[str, None] = {}
-        for _, document in loaders.read_documents([str(path)], "trec"):
+        for _, document in read_documents([str(path)], "trec"):
             ids[document.id] = None
             earlier = corpus.documents.get(document.id)
             if earlier is not None:

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from esr.errors import UsageError, unknown
 from esr.lab import measures
 from esr.lab.curves import Estimates
 from esr.lab.reproduce.annotations import NAMES, OPINIONS
@@ -37,10 +36,8 @@ from esr.lab.reproduce.systems import (
     read_feature,
     with_prior,
 )
-from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import open_searcher
-from esr.text.document import Document, Sentence
-from esr.topics.runs import Scores
+from esr.plugin import Document, Sentence, UsageError
+from esr.plugin.provisional import Ranking, Scores, open_searcher, unknown
 
 POOLED = "matching, all topics' sentences together, year"
 

@@ -20,7 +20,7 @@ from esr.lab.measures import SystemComparison, compare_systems
 from esr.lab.reproduce.data import YEARS, Findings, SecondTask, YearStatistics
 from esr.lab.reproduce.systems import MAIN, Protocol, SystemFigures, TrainedSystem
 from esr.lab.results import format_difference, format_p
-from esr.plans.evaluate import Array
+from esr.plugin.provisional import Array
 
 _RESAMPLES = 0  # the papers use only the t-test
 

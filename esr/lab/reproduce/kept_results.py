@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from esr.errors import EsrError
+from esr.plugin import EsrError
 
 
 def make_digest(*parts: object) -> str:

@@ -26,12 +26,6 @@ import numpy as np
 from msgspec.structs import replace
 
 import esr
-from esr import loaders, models
-from esr.errors import EsrError
-from esr.index.factory import open_writer
-from esr.index.filters import NO_FILTERS
-from esr.index.questions import EvidenceOf, Features, HasParses
-from esr.index.writer import LoadOptions
 from esr.lab import measures
 from esr.lab.curves import (
     Estimates,
@@ -45,14 +39,31 @@ from esr.lab.reproduce.annotations import NAMES, OPINIONS
 from esr.lab.reproduce.data import ANALYZER, YEARS, Year
 from esr.lab.reproduce.kept_results import KeptResults, make_digest
 from esr.lab.tuner import Task, Tuner
-from esr.models.language_models import MU_GRID
-from esr.models.static_scores import BUILTIN_FEATURES, Adjustment, feature_column, get_form
-from esr.plans.plan import CandidateRule
-from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Searcher, UnsearchableQuery, open_searcher
-from esr.registry import Value
-from esr.text.document import Document, Located
-from esr.topics.runs import Scores, format_lines
+from esr.plugin import Document, EsrError
+from esr.plugin.provisional import (
+    BUILTIN_FEATURES,
+    MU_GRID,
+    NO_FILTERS,
+    Adjustment,
+    CandidateRule,
+    EvidenceOf,
+    Features,
+    HasParses,
+    LoadOptions,
+    Located,
+    Ranking,
+    Scores,
+    Searcher,
+    UnsearchableQuery,
+    Value,
+    feature_column,
+    format_lines,
+    get_form,
+    get_model,
+    open_searcher,
+    open_writer,
+    read_documents,
+)
 
 BASELINES = "baselines"
 OPINION = "tfisf with features of opinion"
@@ -230,7 +241,7 @@ class Protocol:
     def candidates(self, model: str) -> CandidateRule:
         """The candidate rule of a model, within the documents of a topic."""
         if self.ranked == "context":
-            return "all" if models.get(model).contexts else "matching"
+            return "all" if get_model(model).contexts else "matching"
         return "all" if self.ranked == "all" else "matching"
 
     def lines(self) -> list[str]:
@@ -610,7 +621,7 @@ def _read_aquaint(documents: Mapping[str, Document], files: Sequence[Path]) -> I
     """The documents of AQUAINT. Those that are in the track are replaced by the track's version."""
     yield from documents.values()
     for path in files:
-        for _, document in loaders.read_documents([str(path)], "trec"):
+        for _, document in read_documents([str(path)], "trec"):
             if document.id not in documents:
                 yield document
 

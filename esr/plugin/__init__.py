@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct, field
@@ -19,24 +20,11 @@ from esr.installed_plugins import PLUGINS, Declarations, PluginError, PluginWarn
 if TYPE_CHECKING:
     import click
 
-    from esr.cli.options import FILE
     from esr.cli.options import index as index_option
-    from esr.cli.ranking_options import ranking_options
     from esr.encoders.description import EncoderDescription
-    from esr.errors import to_one_line, unknown
-    from esr.extras import missing as missing_package
-    from esr.extras import require
     from esr.features.feature import Feature, FeatureInput, Values
-    from esr.following.exports import Article, cite
-    from esr.following.timeline import MAX_PEAKS, PEAKS, Interval, count_periods, name_of
-    from esr.index import questions
-    from esr.index.filters import NO_FILTERS
-    from esr.index.login_variables import redact
-    from esr.library.options import SearchOptions, check_names, read_search_options
     from esr.library.public_index import Index
-    from esr.loaders.encoding import MAX_DOCUMENT_BYTES, read_chunks, read_lines
-    from esr.loaders.feed import MAX_FEED_BYTES, is_feed
-    from esr.loaders.feed import read as read_feed
+    from esr.loaders.encoding import read_chunks, read_lines
     from esr.loaders.fetching import (
         SETTLED_SECONDS,
         Fetcher,
@@ -46,14 +34,8 @@ if TYPE_CHECKING:
         write_file,
         write_state,
     )
-    from esr.loaders.files import FileFilter, is_hidden
     from esr.loaders.format import Format, Malformed, Record, Remark, Skipped, Source
     from esr.loaders.ids import make_id, make_id_from_path
-    from esr.loaders.markup import find_all as find_elements
-    from esr.loaders.markup import iterate_elements
-    from esr.loaders.markup import local_name as element_name
-    from esr.loaders.markup import to_line as element_text
-    from esr.loaders.page import MAX_PAGE_BYTES, NoArticle, extract_article
     from esr.models.language_models import BACKGROUND, mu_parameter, weighted_terms
     from esr.models.model import (
         ALL_CONTEXTS,
@@ -68,37 +50,22 @@ if TYPE_CHECKING:
         context_shares,
     )
     from esr.models.static_scores import Form, Prior
-    from esr.plans.plan import Affine, HasQuote, Mixture, PlanTerm, Saturation, Smoothing, Statistics
-    from esr.ranking.answers import best_of_documents, require_record
+    from esr.plans.plan import Affine, Mixture, PlanTerm, Saturation, Smoothing, Statistics
     from esr.ranking.boosts import Boost, BoostQuery, Expansion, weight_parameter
-    from esr.ranking.prepared_query import score_given
-    from esr.ranking.ranking import Ranking
-    from esr.ranking.searcher import UnsearchableQuery
     from esr.registry import INNER_TENTHS, TENTHS, Parameter
-    from esr.stdlib import hash64
-    from esr.text.addresses import web_url
     from esr.text.document import Annotation, Document, Sentence
-    from esr.text.validate import InvalidDocument, build_document
     from esr.text.written_dates import to_iso_date
 
 __all__ = [
     "ALL_CONTEXTS",
     "BACKGROUND",
-    "FILE",
     "INNER_TENTHS",
-    "MAX_DOCUMENT_BYTES",
-    "MAX_FEED_BYTES",
-    "MAX_PAGE_BYTES",
-    "MAX_PEAKS",
-    "NO_FILTERS",
     "NU",
-    "PEAKS",
     "SETTLED_SECONDS",
     "TENTHS",
     "Affine",
     "Annotation",
     "Argument",
-    "Article",
     "Boost",
     "BoostQuery",
     "Context",
@@ -111,18 +78,13 @@ __all__ = [
     "FeatureInput",
     "FetchReport",
     "Fetcher",
-    "FileFilter",
     "Form",
     "Format",
-    "HasQuote",
     "Index",
     "InputError",
-    "Interval",
-    "InvalidDocument",
     "Malformed",
     "Mixture",
     "Model",
-    "NoArticle",
     "NotFound",
     "Operation",
     "Page",
@@ -134,12 +96,10 @@ __all__ = [
     "PluginWarning",
     "Prior",
     "Query",
-    "Ranking",
     "Record",
     "Remark",
     "Request",
     "Saturation",
-    "SearchOptions",
     "Sentence",
     "Settings",
     "Skipped",
@@ -147,48 +107,21 @@ __all__ = [
     "Source",
     "Statistics",
     "SyncSource",
-    "UnsearchableQuery",
     "UsageError",
     "Values",
     "WeightedQuery",
-    "best_of_documents",
-    "build_document",
     "check_at_most_one",
-    "check_names",
-    "cite",
     "context_shares",
-    "count_periods",
-    "element_name",
-    "element_text",
-    "extract_article",
-    "find_elements",
-    "hash64",
     "index_option",
-    "is_feed",
-    "is_hidden",
-    "iterate_elements",
     "make_id",
     "make_id_from_path",
-    "missing_package",
     "mu_parameter",
-    "name_of",
-    "questions",
-    "ranking_options",
     "read_chunks",
-    "read_feed",
     "read_lines",
-    "read_search_options",
     "read_state",
-    "redact",
     "register",
-    "require",
-    "require_record",
-    "score_given",
     "to_iso_date",
-    "to_one_line",
-    "unknown",
     "unregister",
-    "web_url",
     "weight_parameter",
     "weighted_terms",
     "write_file",
@@ -211,39 +144,10 @@ _MODULES = {
     "esr.plans.plan": "Affine Mixture PlanTerm Saturation Smoothing Statistics",
     "esr.ranking.boosts": "Boost BoostQuery Expansion weight_parameter",
     "esr.registry": "INNER_TENTHS TENTHS Parameter",
-    "esr.text.written_dates": "to_iso_date",
     "esr.text.document": "Annotation Document Sentence",
+    "esr.text.written_dates": "to_iso_date",
 }
 """The names of other modules. A module is imported when one of its names is first used."""
-_PROVISIONAL = {
-    "esr.cli.options": "FILE",
-    "esr.loaders.encoding": "MAX_DOCUMENT_BYTES",
-    "esr.loaders.feed": "MAX_FEED_BYTES is_feed read_feed=read",
-    "esr.loaders.files": "FileFilter is_hidden",
-    "esr.loaders.markup": "element_name=local_name element_text=to_line find_elements=find_all "
-    "iterate_elements",
-    "esr.loaders.page": "MAX_PAGE_BYTES NoArticle extract_article",
-    "esr.stdlib": "hash64",
-    "esr.text.validate": "InvalidDocument build_document",
-    "esr.cli.ranking_options": "ranking_options",
-    "esr.errors": "to_one_line unknown",
-    "esr.extras": "missing_package=missing require",
-    "esr.following.exports": "Article cite",
-    "esr.following.timeline": "MAX_PEAKS PEAKS Interval count_periods name_of",
-    "esr.index.filters": "NO_FILTERS",
-    "esr.index.login_variables": "redact",
-    "esr.index.view": "questions",
-    "esr.library.options": "SearchOptions check_names read_search_options",
-    "esr.plans.plan": "HasQuote",
-    "esr.ranking.answers": "best_of_documents require_record",
-    "esr.ranking.prepared_query": "score_given",
-    "esr.ranking.ranking": "Ranking",
-    "esr.ranking.searcher": "UnsearchableQuery",
-    "esr.text.addresses": "web_url",
-}
-"""The same, for names that only plug-ins of esr itself have needed so far."""
-PROVISIONAL = frozenset(pair.partition("=")[0] for names in _PROVISIONAL.values() for pair in names.split())
-"""The names that a minor version may change at once (docs/plugins.md)."""
 
 
 class Plugin(Declarations, frozen=True, kw_only=True):
@@ -358,17 +262,23 @@ class Operation(Struct, frozen=True):
     arguments: tuple[Argument, ...] = ()
 
 
+def import_name(owner: str, modules: Mapping[str, str], name: str) -> Any:
+    """A name of the module `owner`, imported from the one of `modules` that has it. Raises AttributeError.
+
+    `a=b` in the names of a module means its name `b` under the name `a`.
+    """
+    for module, names in modules.items():
+        for own_name, _, other_name in (pair.partition("=") for pair in names.split()):
+            if own_name == name:
+                return getattr(import_module(module), other_name or name)
+    raise AttributeError(f"module {owner!r} has no attribute {name!r}")
+
+
 if not TYPE_CHECKING:
 
     def __getattr__(name):
-        from importlib import import_module
-
-        for module, names in (*_MODULES.items(), *_PROVISIONAL.items()):
-            for own_name, _, other_name in (pair.partition("=") for pair in names.split()):
-                if own_name == name:
-                    value = globals()[name] = getattr(import_module(module), other_name or name)
-                    return value
-        raise AttributeError(f"module 'esr.plugin' has no attribute {name!r}")
+        value = globals()[name] = import_name(__name__, _MODULES, name)
+        return value
 
 
 def __dir__() -> list[str]:

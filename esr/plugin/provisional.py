@@ -1,0 +1,347 @@
+"""Names that only the plug-ins of esr itself have needed so far, without a promise: see docs/plugins.md.
+
+A minor version may change them at once. Names are imported when they are first used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from esr.plugin import import_name
+
+if TYPE_CHECKING:
+    from esr.cli.listings import print_entries
+    from esr.cli.options import FILE
+    from esr.cli.options import as_json as as_json_option
+    from esr.cli.options import optional_index as optional_index_option
+    from esr.cli.output import check_output, open_output
+    from esr.cli.ranking_options import filter_options, ranking_options
+    from esr.dependency.clique_search import ParsedSentences
+    from esr.errors import to_one_line, unknown
+    from esr.extras import missing as missing_package
+    from esr.extras import require
+    from esr.features import FEATURES
+    from esr.following.exports import Article, cite
+    from esr.following.novelty import find_overlaps, group_repeats
+    from esr.following.timeline import MAX_PEAKS, PEAKS, Interval, count_periods, name_of
+    from esr.index import questions
+    from esr.index.contract import Index as EngineIndex
+    from esr.index.factory import open_writer
+    from esr.index.filters import NO_FILTERS, Filters
+    from esr.index.hits import EVIDENCE_COLUMNS, CandidateEvidence, Hit
+    from esr.index.limits import DEFAULT_CACHE_LIMIT
+    from esr.index.login_variables import redact
+    from esr.index.questions import ByValue, EvidenceOf, Features, HasParses, Records
+    from esr.index.similarities import Similarities
+    from esr.index.writer import LoadOptions
+    from esr.library.options import SearchOptions, check_names, read_search_options
+    from esr.loaders.encoding import MAX_DOCUMENT_BYTES
+    from esr.loaders.feed import MAX_FEED_BYTES, is_feed
+    from esr.loaders.feed import read as read_feed
+    from esr.loaders.files import FileFilter, is_hidden
+    from esr.loaders.ir_datasets import is_dataset, read_entries
+    from esr.loaders.markup import find_all as find_elements
+    from esr.loaders.markup import iterate_elements
+    from esr.loaders.markup import local_name as element_name
+    from esr.loaders.markup import to_line as element_text
+    from esr.loaders.page import MAX_PAGE_BYTES, NoArticle, extract_article
+    from esr.loaders.reader import read_documents
+    from esr.models import MODELS
+    from esr.models.language_models import MU_GRID
+    from esr.models.model import get as get_model
+    from esr.models.static_scores import (
+        BUILTIN_FEATURES,
+        FORMS,
+        Adjustment,
+        feature_column,
+        fit_curve,
+        get_form,
+    )
+    from esr.models.tfidf_models import rarity
+    from esr.plans.evaluate import (
+        Array,
+        Evidence,
+        GroupedEvidence,
+        add_static_scores,
+        apply_static_score,
+        concatenate,
+        no_evidence,
+        score_sentences,
+        top_k,
+    )
+    from esr.plans.plan import (
+        FIELDS,
+        CandidateRule,
+        CollectionStatistics,
+        Curve,
+        HasQuote,
+        Plan,
+        StaticScore,
+        TermStatistics,
+    )
+    from esr.processes import defer_interrupt, end_with_parent, scratch_folder
+    from esr.progress import count_topics, show_steps
+    from esr.ranking.answers import best_of_documents, require_record
+    from esr.ranking.boosts import WEIGHT as BOOST_WEIGHT
+    from esr.ranking.boosts import get as get_boost
+    from esr.ranking.prepared_query import Answer, PreparedQuery, score_given, score_nearest
+    from esr.ranking.ranking import SHIPPED, Ranking, read_json
+    from esr.ranking.regression_trees import RegressionTree, TreeEnsemble, relative_to_best, trees_from_dict
+    from esr.ranking.rerank_context import RerankContext, VectorWeights, load_parses
+    from esr.ranking.reranker import Reranker, merge_scores
+    from esr.ranking.searcher import Searcher, UnsearchableQuery, open_searcher
+    from esr.ranking.signal_types import FEATURE, PRIOR, signal_types
+    from esr.ranking.signals import RankingSignal, signal_from_dict
+    from esr.registry import Value
+    from esr.stdlib import hash64
+    from esr.text.addresses import web_url
+    from esr.text.analyzer import Analyzer, get_analyzer
+    from esr.text.document import Located, ParseWord
+    from esr.text.validate import InvalidDocument, build_document
+    from esr.topics.lines import Line, line_error, malformed_line
+    from esr.topics.lines import read_lines as read_topic_lines
+    from esr.topics.restrictions import Restrictions, choose_restrictions, read_restrictions
+    from esr.topics.runs import (
+        Scores,
+        check_tag,
+        display_names,
+        format_lines,
+        read_run,
+        remove_duplicates,
+        sort_sentences,
+    )
+    from esr.topics.topic import TITLE, Topic, split_fields
+    from esr.topics.topic_files import read_topic_kinds, read_topics
+    from esr.wording import align_columns, count, list_examples, table_lines
+
+__all__ = [
+    "BOOST_WEIGHT",
+    "BUILTIN_FEATURES",
+    "DEFAULT_CACHE_LIMIT",
+    "EVIDENCE_COLUMNS",
+    "FEATURE",
+    "FEATURES",
+    "FIELDS",
+    "FILE",
+    "FORMS",
+    "MAX_DOCUMENT_BYTES",
+    "MAX_FEED_BYTES",
+    "MAX_PAGE_BYTES",
+    "MAX_PEAKS",
+    "MODELS",
+    "MU_GRID",
+    "NO_FILTERS",
+    "PEAKS",
+    "PRIOR",
+    "SHIPPED",
+    "TITLE",
+    "Adjustment",
+    "Analyzer",
+    "Answer",
+    "Array",
+    "Article",
+    "ByValue",
+    "CandidateEvidence",
+    "CandidateRule",
+    "CollectionStatistics",
+    "Curve",
+    "EngineIndex",
+    "Evidence",
+    "EvidenceOf",
+    "Features",
+    "FileFilter",
+    "Filters",
+    "GroupedEvidence",
+    "HasParses",
+    "HasQuote",
+    "Hit",
+    "Interval",
+    "InvalidDocument",
+    "Line",
+    "LoadOptions",
+    "Located",
+    "NoArticle",
+    "ParseWord",
+    "ParsedSentences",
+    "Plan",
+    "PreparedQuery",
+    "Ranking",
+    "RankingSignal",
+    "Records",
+    "RegressionTree",
+    "RerankContext",
+    "Reranker",
+    "Restrictions",
+    "Scores",
+    "SearchOptions",
+    "Searcher",
+    "Similarities",
+    "StaticScore",
+    "TermStatistics",
+    "Topic",
+    "TreeEnsemble",
+    "UnsearchableQuery",
+    "Value",
+    "VectorWeights",
+    "add_static_scores",
+    "align_columns",
+    "apply_static_score",
+    "as_json_option",
+    "best_of_documents",
+    "build_document",
+    "check_names",
+    "check_output",
+    "check_tag",
+    "choose_restrictions",
+    "cite",
+    "concatenate",
+    "count",
+    "count_periods",
+    "count_topics",
+    "defer_interrupt",
+    "display_names",
+    "element_name",
+    "element_text",
+    "end_with_parent",
+    "extract_article",
+    "feature_column",
+    "filter_options",
+    "find_elements",
+    "find_overlaps",
+    "fit_curve",
+    "format_lines",
+    "get_analyzer",
+    "get_boost",
+    "get_form",
+    "get_model",
+    "group_repeats",
+    "hash64",
+    "is_dataset",
+    "is_feed",
+    "is_hidden",
+    "iterate_elements",
+    "line_error",
+    "list_examples",
+    "load_parses",
+    "malformed_line",
+    "merge_scores",
+    "missing_package",
+    "name_of",
+    "no_evidence",
+    "open_output",
+    "open_searcher",
+    "open_writer",
+    "optional_index_option",
+    "print_entries",
+    "questions",
+    "ranking_options",
+    "rarity",
+    "read_documents",
+    "read_entries",
+    "read_feed",
+    "read_json",
+    "read_restrictions",
+    "read_run",
+    "read_search_options",
+    "read_topic_kinds",
+    "read_topic_lines",
+    "read_topics",
+    "redact",
+    "relative_to_best",
+    "remove_duplicates",
+    "require",
+    "require_record",
+    "score_given",
+    "score_nearest",
+    "score_sentences",
+    "scratch_folder",
+    "show_steps",
+    "signal_from_dict",
+    "signal_types",
+    "sort_sentences",
+    "split_fields",
+    "table_lines",
+    "to_one_line",
+    "top_k",
+    "trees_from_dict",
+    "unknown",
+    "web_url",
+]
+_MODULES = {
+    "esr.cli.listings": "print_entries",
+    "esr.cli.options": "as_json_option=as_json optional_index_option=optional_index FILE",
+    "esr.cli.output": "check_output open_output",
+    "esr.cli.ranking_options": "filter_options ranking_options",
+    "esr.dependency.clique_search": "ParsedSentences",
+    "esr.errors": "to_one_line unknown",
+    "esr.extras": "missing_package=missing require",
+    "esr.features": "FEATURES",
+    "esr.following.exports": "Article cite",
+    "esr.following.novelty": "find_overlaps group_repeats",
+    "esr.following.timeline": "MAX_PEAKS PEAKS Interval count_periods name_of",
+    "esr.index.contract": "EngineIndex=Index",
+    "esr.index.factory": "open_writer",
+    "esr.index.filters": "Filters NO_FILTERS",
+    "esr.index.hits": "Hit EVIDENCE_COLUMNS CandidateEvidence",
+    "esr.index.limits": "DEFAULT_CACHE_LIMIT",
+    "esr.index.login_variables": "redact",
+    "esr.index.questions": "Records ByValue EvidenceOf Features HasParses",
+    "esr.index.similarities": "Similarities",
+    "esr.index.view": "questions",
+    "esr.index.writer": "LoadOptions",
+    "esr.library.options": "SearchOptions check_names read_search_options",
+    "esr.loaders.encoding": "MAX_DOCUMENT_BYTES",
+    "esr.loaders.feed": "MAX_FEED_BYTES is_feed read_feed=read",
+    "esr.loaders.files": "FileFilter is_hidden",
+    "esr.loaders.ir_datasets": "is_dataset read_entries",
+    "esr.loaders.markup": "element_name=local_name element_text=to_line find_elements=find_all "
+    "iterate_elements",
+    "esr.loaders.page": "MAX_PAGE_BYTES NoArticle extract_article",
+    "esr.loaders.reader": "read_documents",
+    "esr.models": "MODELS",
+    "esr.models.language_models": "MU_GRID",
+    "esr.models.model": "get_model=get",
+    "esr.models.static_scores": "FORMS Adjustment feature_column fit_curve get_form BUILTIN_FEATURES",
+    "esr.models.tfidf_models": "rarity",
+    "esr.plans.evaluate": "Array Evidence concatenate score_sentences apply_static_score GroupedEvidence "
+    "add_static_scores no_evidence top_k",
+    "esr.plans.plan": "Curve CollectionStatistics Plan CandidateRule FIELDS StaticScore TermStatistics "
+    "HasQuote",
+    "esr.processes": "scratch_folder defer_interrupt end_with_parent",
+    "esr.progress": "count_topics show_steps",
+    "esr.ranking.answers": "best_of_documents require_record",
+    "esr.ranking.boosts": "get_boost=get BOOST_WEIGHT=WEIGHT",
+    "esr.ranking.prepared_query": "Answer PreparedQuery score_nearest score_given",
+    "esr.ranking.ranking": "SHIPPED read_json Ranking",
+    "esr.ranking.regression_trees": "RegressionTree TreeEnsemble relative_to_best trees_from_dict",
+    "esr.ranking.rerank_context": "RerankContext VectorWeights load_parses",
+    "esr.ranking.reranker": "merge_scores Reranker",
+    "esr.ranking.searcher": "open_searcher Searcher UnsearchableQuery",
+    "esr.ranking.signal_types": "signal_types FEATURE PRIOR",
+    "esr.ranking.signals": "RankingSignal signal_from_dict",
+    "esr.registry": "Value",
+    "esr.stdlib": "hash64",
+    "esr.text.addresses": "web_url",
+    "esr.text.analyzer": "Analyzer get_analyzer",
+    "esr.text.document": "ParseWord Located",
+    "esr.text.validate": "InvalidDocument build_document",
+    "esr.topics.lines": "Line line_error malformed_line read_topic_lines=read_lines",
+    "esr.topics.restrictions": "choose_restrictions read_restrictions Restrictions",
+    "esr.topics.runs": "Scores check_tag display_names format_lines read_run remove_duplicates "
+    "sort_sentences",
+    "esr.topics.topic": "TITLE Topic split_fields",
+    "esr.topics.topic_files": "read_topic_kinds read_topics",
+    "esr.wording": "align_columns count list_examples table_lines",
+}
+"""The names by module. A module is imported when one of its names is first used."""
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name):
+        value = globals()[name] = import_name(__name__, _MODULES, name)
+        return value
+
+
+def __dir__() -> list[str]:
+    return __all__
