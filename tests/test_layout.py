@@ -44,7 +44,7 @@ MAY_IMPORT = {
     "esr/ranking": "dependency encoders index models plans query text",
     "esr/ranking/explanation": "dependency index models plans ranking text",
     "esr/following": "index models query ranking text",
-    "esr/corpus": "following index plans query ranking text",
+    "esr/corpus": "plugin plugin/provisional",
     "esr/bridges": "esr plugin plugin/provisional",
     "esr/sources": "esr plugin plugin/provisional",
     "esr/library": "esr corpus enrichment features following index loaders models query ranking "
@@ -169,6 +169,9 @@ def test_the_product_does_not_know_the_laboratory() -> None:
 
 def test_no_file_imports_itself_by_way_of_others() -> None:
     graph = {path.removesuffix(".py").removesuffix("/__init__"): targets for path, targets in files().items()}
+    # The names of these are imported when they are first used. Only checks of types see the imports.
+    for facade in ("esr/plugin", "esr/plugin/provisional"):
+        graph[facade] = frozenset({"esr/errors", "esr/installed_plugins"})
     open_: list[str] = []
     done: set[str] = set()
 

@@ -22,15 +22,22 @@ from msgspec import Struct, structs
 
 from esr.corpus.concordance import MAX_SENTENCES, split_node
 from esr.corpus.lexicon import Node, UnitCounts, get_lexicon
-from esr.index.contract import Index, check_sentences
-from esr.index.filters import Filters
-from esr.index.questions import Texts, WordCounts
-from esr.plans.plan import AllOf, Condition, Not
-from esr.query import ParsedQuery
-from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Searcher
-from esr.tables import Table, to_columns
-from esr.wording import flatten_row
+from esr.plugin.provisional import (
+    AllOf,
+    Condition,
+    Filters,
+    Not,
+    ParsedQuery,
+    Ranking,
+    Searcher,
+    Table,
+    Texts,
+    WordCounts,
+    check_sentences,
+    flatten_row,
+    to_columns,
+)
+from esr.plugin.provisional import EngineIndex as Index
 
 WINDOW, COLLOCATIONS, MIN_COUNT = 5, 50, 5
 """Defaults: words on each side, collocations shown, and minimum occurrences of a term near the node."""

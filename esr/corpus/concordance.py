@@ -18,20 +18,29 @@ import numpy as np
 from msgspec import Struct, structs
 
 from esr.corpus.lexicon import Node, Numbers, Occurrences, Pattern, Words, get_lexicon, read_words
-from esr.errors import UsageError
-from esr.index.filters import Filters
-from esr.index.hits import SentenceRecord
-from esr.index.questions import Hits, Records, Texts
-from esr.query import TEXT, Clause, Group, ParsedQuery
-from esr.ranking.answers import require_record
-from esr.ranking.prepared_query import PreparedQuery
-from esr.ranking.query_report import count_matches
-from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Searcher, UnsearchableQuery
-from esr.tables import Table, to_columns
-from esr.text.analyzer import get_analyzer
-from esr.text.analyzer_definitions import WORDS_ANALYZER
-from esr.text.term_spans import word_span
+from esr.plugin import UsageError
+from esr.plugin.provisional import (
+    TEXT,
+    WORDS_ANALYZER,
+    Clause,
+    Filters,
+    Group,
+    Hits,
+    ParsedQuery,
+    PreparedQuery,
+    Ranking,
+    Records,
+    Searcher,
+    SentenceRecord,
+    Table,
+    Texts,
+    UnsearchableQuery,
+    count_matches,
+    get_analyzer,
+    require_record,
+    to_columns,
+    word_span,
+)
 
 LINES, WIDTH = 100, 50
 """Defaults: lines of a concordance, and characters on each side of the node."""

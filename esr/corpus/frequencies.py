@@ -17,20 +17,32 @@ from msgspec import Struct, structs
 from esr.corpus.collocations import MIN_COUNT, Contrast, per_million, split_parts
 from esr.corpus.concordance import MAX_SENTENCES, split_node
 from esr.corpus.lexicon import Node, get_lexicon, read_words
-from esr.errors import UsageError
-from esr.following.timeline import count_periods, name_of, period_of
-from esr.index.contract import Index, check_sentences
-from esr.index.filters import NO_FILTERS, Filters
-from esr.index.questions import ByTerm, TermsBy, Texts, Values
-from esr.index.view import chosen_language
-from esr.plans.plan import AllOf, Condition, HasTerm
-from esr.query import ParsedQuery
-from esr.ranking.prepared_query import PreparedQuery
-from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Searcher
-from esr.stdlib import batched
-from esr.tables import Table, to_columns
-from esr.wording import flatten_row
+from esr.plugin import UsageError
+from esr.plugin.provisional import (
+    NO_FILTERS,
+    AllOf,
+    ByTerm,
+    Condition,
+    Filters,
+    HasTerm,
+    ParsedQuery,
+    PreparedQuery,
+    Ranking,
+    Searcher,
+    StoredValues,
+    Table,
+    TermsBy,
+    Texts,
+    batched,
+    check_sentences,
+    chosen_language,
+    count_periods,
+    flatten_row,
+    name_of,
+    period_of,
+    to_columns,
+)
+from esr.plugin.provisional import EngineIndex as Index
 
 Grouping = Literal["month", "source", "year", "week", "day"]
 GROUPINGS: tuple[Grouping, ...] = get_args(Grouping)
@@ -129,7 +141,7 @@ def count_frequencies(
     lengths = index.count([None], filters, TermsBy("source" if by == "source" else "day"))[0]
     keys: list[Any]
     if by == "source":
-        values = index.vocabulary(Values("source"))
+        values = index.vocabulary(StoredValues("source"))
         words: Counter[Any] = Counter()
         for source, length in lengths.items():
             words[values.form(source)] += length
@@ -182,7 +194,7 @@ def _count(
 
 def _group_of(index: Index, by: Grouping, given: Any) -> Any:
     """The group of a source or of a day."""
-    return index.vocabulary(Values("source")).form(given) if by == "source" else period_of(given, by)
+    return index.vocabulary(StoredValues("source")).form(given) if by == "source" else period_of(given, by)
 
 
 # Key words

@@ -16,10 +16,14 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from esr.index.hits import SentenceTexts, WordNumbers
-from esr.text.analyzer import Analyzer, get_analyzer
-from esr.text.analyzer_definitions import WORDS_ANALYZER
-from esr.text.term_spans import word_span
+from esr.plugin.provisional import (
+    WORDS_ANALYZER,
+    Analyzer,
+    SentenceTexts,
+    WordNumbers,
+    get_analyzer,
+    word_span,
+)
 
 Numbers = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]

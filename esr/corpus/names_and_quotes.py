@@ -15,22 +15,51 @@ from msgspec import Struct, structs, to_builtins
 from msgspec.structs import replace
 
 from esr.corpus.collocations import log_dice, log_likelihood
-from esr.errors import NotFound, UsageError
-from esr.following.timeline import count_periods, name_of
-from esr.index.contract import Index
-from esr.index.filters import NO_FILTERS, Filters, find_meant, find_unknown_filters, resolve_speaker
-from esr.index.hits import Hit, SearchResult, SentenceRecord
-from esr.index.names import Name, NameKey, name_key, parse_name_filter
-from esr.index.questions import ByDay, ByField, ByName, DayCounts, Hits, NameForms, Names, NameUnit, Quotes
-from esr.plans.plan import AllOf, Condition, HasEntity, HasQuote, SaidBy, all_of
-from esr.query import ParsedQuery, literal
-from esr.ranking.answers import hit_dict, require_record
-from esr.ranking.prepared_query import Answer
-from esr.ranking.query_report import find_written
-from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Searcher, UnsearchableQuery
-from esr.tables import Table, to_columns
-from esr.text.document import Quote
+from esr.plugin import NotFound, UsageError
+from esr.plugin.provisional import (
+    NO_FILTERS,
+    AllOf,
+    Answer,
+    ByDay,
+    ByField,
+    ByName,
+    Condition,
+    DayCounts,
+    Filters,
+    HasEntity,
+    HasQuote,
+    Hit,
+    Hits,
+    Name,
+    NameForms,
+    NameKey,
+    Names,
+    NameUnit,
+    ParsedQuery,
+    Quote,
+    Quotes,
+    Ranking,
+    SaidBy,
+    Searcher,
+    SearchResult,
+    SentenceRecord,
+    Table,
+    UnsearchableQuery,
+    all_of,
+    count_periods,
+    find_meant,
+    find_unknown_filters,
+    find_written,
+    hit_dict,
+    name_key,
+    name_of,
+    parse_name_filter,
+    require_record,
+    resolve_speaker,
+    to_columns,
+)
+from esr.plugin.provisional import EngineIndex as Index
+from esr.plugin.provisional import literal_query as literal
 
 NAMES, COMPANIONS, SENTENCES, MAX_NETWORK = 50, 20, 5, 500
 """Defaults: names of a list, companions and sentences of a name; and the maximum names of a network."""

@@ -23,16 +23,47 @@ if TYPE_CHECKING:
     from esr.features import FEATURES
     from esr.following.exports import Article, cite
     from esr.following.novelty import find_overlaps, group_repeats
-    from esr.following.timeline import MAX_PEAKS, PEAKS, Interval, count_periods, name_of
+    from esr.following.timeline import MAX_PEAKS, PEAKS, Interval, count_periods, name_of, period_of
     from esr.index import questions
     from esr.index.contract import Index as EngineIndex
+    from esr.index.contract import check_sentences
     from esr.index.factory import open_writer
-    from esr.index.filters import NO_FILTERS, Filters
-    from esr.index.hits import EVIDENCE_COLUMNS, CandidateEvidence, Hit
+    from esr.index.filters import NO_FILTERS, Filters, find_meant, find_unknown_filters, resolve_speaker
+    from esr.index.hits import (
+        EVIDENCE_COLUMNS,
+        CandidateEvidence,
+        Hit,
+        SearchResult,
+        SentenceRecord,
+        SentenceTexts,
+        WordNumbers,
+    )
     from esr.index.limits import DEFAULT_CACHE_LIMIT
     from esr.index.login_variables import redact
-    from esr.index.questions import ByValue, EvidenceOf, Features, HasParses, Records
+    from esr.index.names import Name, NameKey, name_key, parse_name_filter
+    from esr.index.questions import (
+        ByDay,
+        ByField,
+        ByName,
+        ByTerm,
+        ByValue,
+        DayCounts,
+        EvidenceOf,
+        Features,
+        HasParses,
+        Hits,
+        NameForms,
+        Names,
+        NameUnit,
+        Quotes,
+        Records,
+        TermsBy,
+        Texts,
+        WordCounts,
+    )
+    from esr.index.questions import Values as StoredValues
     from esr.index.similarities import Similarities
+    from esr.index.view import chosen_language
     from esr.index.writer import LoadOptions
     from esr.library.options import SearchOptions, check_names, read_search_options
     from esr.loaders.encoding import MAX_DOCUMENT_BYTES
@@ -71,20 +102,30 @@ if TYPE_CHECKING:
     )
     from esr.plans.plan import (
         FIELDS,
+        AllOf,
         CandidateRule,
         CollectionStatistics,
+        Condition,
         Curve,
+        HasEntity,
         HasQuote,
+        HasTerm,
+        Not,
         Plan,
+        SaidBy,
         StaticScore,
         TermStatistics,
+        all_of,
     )
     from esr.processes import defer_interrupt, end_with_parent, scratch_folder
     from esr.progress import count_topics, show_steps
-    from esr.ranking.answers import best_of_documents, require_record
+    from esr.query import TEXT, Clause, Group, ParsedQuery
+    from esr.query import literal as literal_query
+    from esr.ranking.answers import best_of_documents, hit_dict, require_record
     from esr.ranking.boosts import WEIGHT as BOOST_WEIGHT
     from esr.ranking.boosts import get as get_boost
     from esr.ranking.prepared_query import Answer, PreparedQuery, score_given, score_nearest
+    from esr.ranking.query_report import count_matches, find_written
     from esr.ranking.ranking import SHIPPED, Ranking, read_json
     from esr.ranking.regression_trees import RegressionTree, TreeEnsemble, relative_to_best, trees_from_dict
     from esr.ranking.rerank_context import RerankContext, VectorWeights, load_parses
@@ -93,10 +134,13 @@ if TYPE_CHECKING:
     from esr.ranking.signal_types import FEATURE, PRIOR, signal_types
     from esr.ranking.signals import RankingSignal, signal_from_dict
     from esr.registry import Value
-    from esr.stdlib import hash64
+    from esr.stdlib import batched, hash64
+    from esr.tables import Table, to_columns
     from esr.text.addresses import web_url
     from esr.text.analyzer import Analyzer, get_analyzer
-    from esr.text.document import Located, ParseWord
+    from esr.text.analyzer_definitions import WORDS_ANALYZER
+    from esr.text.document import Located, ParseWord, Quote
+    from esr.text.term_spans import word_span
     from esr.text.validate import InvalidDocument, build_document
     from esr.topics.lines import Line, line_error, malformed_line
     from esr.topics.lines import read_lines as read_topic_lines
@@ -112,7 +156,7 @@ if TYPE_CHECKING:
     )
     from esr.topics.topic import TITLE, Topic, split_fields
     from esr.topics.topic_files import read_topic_kinds, read_topics
-    from esr.wording import align_columns, count, list_examples, table_lines
+    from esr.wording import align_columns, count, flatten_row, list_examples, table_lines
 
 __all__ = [
     "BOOST_WEIGHT",
@@ -134,37 +178,60 @@ __all__ = [
     "PEAKS",
     "PRIOR",
     "SHIPPED",
+    "TEXT",
     "TITLE",
+    "WORDS_ANALYZER",
     "Adjustment",
+    "AllOf",
     "Analyzer",
     "Answer",
     "Array",
     "Article",
+    "ByDay",
+    "ByField",
+    "ByName",
+    "ByTerm",
     "ByValue",
     "CandidateEvidence",
     "CandidateRule",
+    "Clause",
     "CollectionStatistics",
+    "Condition",
     "Curve",
+    "DayCounts",
     "EngineIndex",
     "Evidence",
     "EvidenceOf",
     "Features",
     "FileFilter",
     "Filters",
+    "Group",
     "GroupedEvidence",
+    "HasEntity",
     "HasParses",
     "HasQuote",
+    "HasTerm",
     "Hit",
+    "Hits",
     "Interval",
     "InvalidDocument",
     "Line",
     "LoadOptions",
     "Located",
+    "Name",
+    "NameForms",
+    "NameKey",
+    "NameUnit",
+    "Names",
     "NoArticle",
+    "Not",
     "ParseWord",
+    "ParsedQuery",
     "ParsedSentences",
     "Plan",
     "PreparedQuery",
+    "Quote",
+    "Quotes",
     "Ranking",
     "RankingSignal",
     "Records",
@@ -172,30 +239,45 @@ __all__ = [
     "RerankContext",
     "Reranker",
     "Restrictions",
+    "SaidBy",
     "Scores",
     "SearchOptions",
+    "SearchResult",
     "Searcher",
+    "SentenceRecord",
+    "SentenceTexts",
     "Similarities",
     "StaticScore",
+    "StoredValues",
+    "Table",
     "TermStatistics",
+    "TermsBy",
+    "Texts",
     "Topic",
     "TreeEnsemble",
     "UnsearchableQuery",
     "Value",
     "VectorWeights",
+    "WordCounts",
+    "WordNumbers",
     "add_static_scores",
     "align_columns",
+    "all_of",
     "apply_static_score",
     "as_json_option",
+    "batched",
     "best_of_documents",
     "build_document",
     "check_names",
     "check_output",
+    "check_sentences",
     "check_tag",
     "choose_restrictions",
+    "chosen_language",
     "cite",
     "concatenate",
     "count",
+    "count_matches",
     "count_periods",
     "count_topics",
     "defer_interrupt",
@@ -207,8 +289,12 @@ __all__ = [
     "feature_column",
     "filter_options",
     "find_elements",
+    "find_meant",
     "find_overlaps",
+    "find_unknown_filters",
+    "find_written",
     "fit_curve",
+    "flatten_row",
     "format_lines",
     "get_analyzer",
     "get_boost",
@@ -216,22 +302,27 @@ __all__ = [
     "get_model",
     "group_repeats",
     "hash64",
+    "hit_dict",
     "is_dataset",
     "is_feed",
     "is_hidden",
     "iterate_elements",
     "line_error",
     "list_examples",
+    "literal_query",
     "load_parses",
     "malformed_line",
     "merge_scores",
     "missing_package",
+    "name_key",
     "name_of",
     "no_evidence",
     "open_output",
     "open_searcher",
     "open_writer",
     "optional_index_option",
+    "parse_name_filter",
+    "period_of",
     "print_entries",
     "questions",
     "ranking_options",
@@ -251,6 +342,7 @@ __all__ = [
     "remove_duplicates",
     "require",
     "require_record",
+    "resolve_speaker",
     "score_given",
     "score_nearest",
     "score_sentences",
@@ -261,11 +353,13 @@ __all__ = [
     "sort_sentences",
     "split_fields",
     "table_lines",
+    "to_columns",
     "to_one_line",
     "top_k",
     "trees_from_dict",
     "unknown",
     "web_url",
+    "word_span",
 ]
 _MODULES = {
     "esr.cli.listings": "print_entries",
@@ -278,16 +372,20 @@ _MODULES = {
     "esr.features": "FEATURES",
     "esr.following.exports": "Article cite",
     "esr.following.novelty": "find_overlaps group_repeats",
-    "esr.following.timeline": "MAX_PEAKS PEAKS Interval count_periods name_of",
-    "esr.index.contract": "EngineIndex=Index",
+    "esr.following.timeline": "MAX_PEAKS PEAKS Interval count_periods name_of period_of",
+    "esr.index.contract": "EngineIndex=Index check_sentences",
     "esr.index.factory": "open_writer",
-    "esr.index.filters": "Filters NO_FILTERS",
-    "esr.index.hits": "Hit EVIDENCE_COLUMNS CandidateEvidence",
+    "esr.index.filters": "Filters NO_FILTERS find_meant find_unknown_filters resolve_speaker",
+    "esr.index.hits": "Hit EVIDENCE_COLUMNS CandidateEvidence SentenceRecord SentenceTexts WordNumbers "
+    "SearchResult",
     "esr.index.limits": "DEFAULT_CACHE_LIMIT",
     "esr.index.login_variables": "redact",
-    "esr.index.questions": "Records ByValue EvidenceOf Features HasParses",
+    "esr.index.names": "Name NameKey name_key parse_name_filter",
+    "esr.index.questions": "Records ByValue EvidenceOf Features HasParses Texts WordCounts Hits ByTerm "
+    "TermsBy ByDay ByField ByName DayCounts NameForms Names NameUnit Quotes "
+    "StoredValues=Values",
     "esr.index.similarities": "Similarities",
-    "esr.index.view": "questions",
+    "esr.index.view": "questions chosen_language",
     "esr.index.writer": "LoadOptions",
     "esr.library.options": "SearchOptions check_names read_search_options",
     "esr.loaders.encoding": "MAX_DOCUMENT_BYTES",
@@ -306,12 +404,14 @@ _MODULES = {
     "esr.plans.evaluate": "Array Evidence concatenate score_sentences apply_static_score GroupedEvidence "
     "add_static_scores no_evidence top_k",
     "esr.plans.plan": "Curve CollectionStatistics Plan CandidateRule FIELDS StaticScore TermStatistics "
-    "HasQuote",
+    "HasQuote AllOf Condition Not HasTerm HasEntity SaidBy all_of",
     "esr.processes": "scratch_folder defer_interrupt end_with_parent",
     "esr.progress": "count_topics show_steps",
-    "esr.ranking.answers": "best_of_documents require_record",
+    "esr.query": "ParsedQuery TEXT Clause Group literal_query=literal",
+    "esr.ranking.answers": "best_of_documents require_record hit_dict",
     "esr.ranking.boosts": "get_boost=get BOOST_WEIGHT=WEIGHT",
     "esr.ranking.prepared_query": "Answer PreparedQuery score_nearest score_given",
+    "esr.ranking.query_report": "count_matches find_written",
     "esr.ranking.ranking": "SHIPPED read_json Ranking",
     "esr.ranking.regression_trees": "RegressionTree TreeEnsemble relative_to_best trees_from_dict",
     "esr.ranking.rerank_context": "RerankContext VectorWeights load_parses",
@@ -320,10 +420,13 @@ _MODULES = {
     "esr.ranking.signal_types": "signal_types FEATURE PRIOR",
     "esr.ranking.signals": "RankingSignal signal_from_dict",
     "esr.registry": "Value",
-    "esr.stdlib": "hash64",
+    "esr.stdlib": "hash64 batched",
+    "esr.tables": "Table to_columns",
     "esr.text.addresses": "web_url",
     "esr.text.analyzer": "Analyzer get_analyzer",
-    "esr.text.document": "ParseWord Located",
+    "esr.text.analyzer_definitions": "WORDS_ANALYZER",
+    "esr.text.document": "ParseWord Located Quote",
+    "esr.text.term_spans": "word_span",
     "esr.text.validate": "InvalidDocument build_document",
     "esr.topics.lines": "Line line_error malformed_line read_topic_lines=read_lines",
     "esr.topics.restrictions": "choose_restrictions read_restrictions Restrictions",
@@ -331,7 +434,7 @@ _MODULES = {
     "sort_sentences",
     "esr.topics.topic": "TITLE Topic split_fields",
     "esr.topics.topic_files": "read_topic_kinds read_topics",
-    "esr.wording": "align_columns count list_examples table_lines",
+    "esr.wording": "align_columns count list_examples table_lines flatten_row",
 }
 """The names by module. A module is imported when one of its names is first used."""
 
