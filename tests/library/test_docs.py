@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import re
 import shutil
 from pathlib import Path
@@ -65,7 +66,10 @@ def test_the_keywords_of_a_load_are_the_options_of_the_command_line() -> None:
     commands = {"index", "enrich", "enrich_only", "dry_run", "slice", "json", "help"}
     assert names("load") - commands == keywords
     assert names("append") - commands == set(options.AppendOptions.__annotations__)
-    assert names("remove") - commands == set(options.WriteOptions.__annotations__) - {"workers"}
+    removal = {name for name in inspect.signature(esr.Index.remove).parameters if name in ("query", "before")}
+    assert len(removal) == 2
+    expected = removal | set(options.WriteOptions.__annotations__) - {"workers"}
+    assert names("remove") - commands - {"list"} == expected
     own = {"index", "only", "help", "workers", "slice"}
     assert names("enrich") - own == set(options.EnrichOptions.__annotations__)
 
