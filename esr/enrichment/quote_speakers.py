@@ -181,6 +181,8 @@ class Grammar:
                     return _pronoun(word)
                 if self._is_filler(word) and word.bare not in self.articles:
                     continue
+            if taken and word.text in "'’" and word.start == taken[-1].end and taken[-1].text[-1] == "s":
+                continue  # a genitive: "Guterres' spokesman Ann Lee"
             is_article = word.bare in self.articles and not taken
             ends = word.text[0].islower() and not is_article
             is_other = word.bare in self.prepositions or word.bare in self.fillers

@@ -179,7 +179,7 @@ def _closes(text: str, match: re.Match[str], opening: str) -> bool:
     return True
 
 
-VERSION = 6
+VERSION = 7
 """Increment it when the rules change."""
 _REACH = 250
 """Maximum characters from a quotation to a verb after it."""
@@ -272,6 +272,8 @@ class _Finder:
             before = previous.source if previous else None
             if source.speaker is None and before and self._in_sentence_of(previous, start):
                 source = source._replace(speaker=before.speaker, at=before.at)
+            if not self._is_next_to_verb(source) and not self._may_say(source, quoted):
+                source = source._replace(speaker=None, at=source.cue_at)
             return Quotation(pieces, source, before is not None and before.cue_at == source.cue_at)
         if words < _MIN_WORDS:
             return None
@@ -297,6 +299,12 @@ class _Finder:
         if source is None or source.speaker is None:
             return True
         return not names_speaker(self._grammar, quoted, source.speaker)
+
+    def _is_next_to_verb(self, source: Source) -> bool:
+        """Whether no comma is between a speaker and the verb: "Bay was glad for Lee, saying" may be Bay."""
+        if source.speaker is None or source.at >= source.cue_at:
+            return True
+        return "," not in self._text[source.at + len(source.speaker) : source.cue_at]
 
     def _is_sentence(self, quoted: str, end: int) -> bool:
         return bool(_SENTENCE_END.search(quoted)) or self._text[end : end + 1] in (".", ",")

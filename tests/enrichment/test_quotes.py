@@ -269,6 +269,24 @@ def test_nobody_says_what_names_the_speaker_unless_a_verb_says_so(text: str) -> 
     assert third_person in ((None, None), ("she", None))
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Nicolas Bay was “encouraged” by the gains for the anti-EU Geert Wilders, saying it was a “success "
+        "even though Wilders lost.”",
+        "Kelly Ayotte, who is leading the team for Geert Wilders, 49, said in a statement, “Mr Wilders has "
+        "made it very clear in all of his discussions.”",
+    ],
+)
+def test_a_name_apart_from_the_verb_says_nothing_about_itself(text: str) -> None:
+    assert all(name != "geert wilders" for quotation, _, name in quotes_in(text) if "Wilders" in quotation)
+
+
+def test_a_name_apart_from_the_verb_may_speak_of_others() -> None:
+    (quotation,) = quotes_in("Geert Wilders, who came late, said: “We have to win this election.”")
+    assert quotation[2] == "geert wilders"
+
+
 def test_who_is_quoted_by_name_may_say_the_own_name() -> None:
     assert quotes_in("“Nobody beats Trump,” Donald Trump said.") == [
         ("“Nobody beats Trump,”", "Donald Trump", "donald trump")
@@ -291,6 +309,8 @@ def test_who_is_quoted_by_name_may_say_the_own_name() -> None:
         ("“It can hardly be a deal,” Vladimir Putin's lawyer said.", None),
         ("“It can hardly be a deal,” a spokeswoman for Vladimir Putin said.", None),
         ("“It can hardly be a deal,” Trump lawyer Michael Cohen said.", "michael cohen"),
+        ("“It can hardly be a deal,” said Antonio Guterres' spokesman Ann Lee.", "ann lee"),
+        ("“It can hardly be a deal,” said Antonio Guterres’ spokesman.", None),
     ],
 )
 def test_those_who_speak_for_somebody_are_not_that_person(text: str, name: str | None) -> None:
