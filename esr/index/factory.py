@@ -45,7 +45,7 @@ Where = str | PathLike[str]
 def read_where(where: Where) -> str:
     """A location as a string. Raises UsageError."""
     path = fspath(where) if isinstance(where, PathLike) else where
-    if not isinstance(path, str):
+    if not isinstance(path, str) or not path.strip():
         raise UsageError(f"an index is a folder or http(s)://host:port/alias, not {where!r}")
     return path
 

@@ -13,6 +13,7 @@ from esr.index.contract import Index, read_document
 from esr.index.filters import Filters, UnknownFilter
 from esr.index.hits import SentenceRecord
 from esr.index.questions import ByField, Records
+from esr.library.checks import check_arguments
 from esr.ranking.answers import hit_dict
 from esr.ranking.prepared_query import Answer, PreparedQuery
 from esr.stdlib import cached_property
@@ -34,6 +35,7 @@ COLUMNS = (
 FACET_SIZE = 10
 
 
+@check_arguments
 class Hit:
     """A ranked sentence with the fields of its document. Searches return hits, which are immutable."""
 
@@ -152,8 +154,6 @@ class Hit:
 
         Only windows of more than 1 read the document, once for all hits of an answer.
         """
-        if sentences < 0:
-            raise UsageError(f"a window has 0 or more sentences on each side, not {sentences}")
         if sentences <= 1:
             around = (self.previous, self.text, self.next) if sentences else (self.text,)
             return [text for text in around if text is not None]
@@ -193,6 +193,7 @@ class Hit:
         return self._hits._raw[self._place]._replace(record=self._record)
 
 
+@check_arguments
 class Hits(Table, Sequence[Hit]):
     """The answer to a search: hits, best first, ties in the order of the collection.
 

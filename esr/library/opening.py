@@ -12,7 +12,8 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, Unpack
 
 from esr.errors import UsageError
 from esr.index.factory import Where
-from esr.library.options import LoadOptions, LoginOptions, check_names
+from esr.library.checks import check_options, checked
+from esr.library.options import LoadOptions, LoginOptions
 from esr.library.public_index import Index, load_index, read_login
 from esr.query import ParsedQuery, parse
 
@@ -22,7 +23,7 @@ def open(where: Where, **login: Unpack[LoginOptions]) -> Index:
 
     Raises UsageError, IndexMissing, IndexUnusable or EngineUnreachable.
     """
-    check_names(login, LoginOptions.__annotations__)
+    check_options(login, LoginOptions)
     return Index(where, read_login(login))
 
 
@@ -50,6 +51,7 @@ def create(where: Where, rows: Iterable[object], **options: Unpack[LoadOptions])
     return load_index(where, rows, options)
 
 
+@checked
 def load(where: Where, *paths: Where, **options: Unpack[LoadOptions]) -> Index:
     """Make an index of files, folders and archives, in any format that `esr load` reads, and open it.
 

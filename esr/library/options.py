@@ -111,8 +111,10 @@ class SearchSettings(NamedTuple):
     literal: bool
     language: str | None = None
 
-    def parse(self, query: str) -> ParsedQuery:
+    def parse(self, query: str | ParsedQuery) -> ParsedQuery:
         """Parse a query as the options say."""
+        if isinstance(query, ParsedQuery):
+            return in_language(query, self.language)
         return in_language(literal(query) if self.literal else parse(query), self.language)
 
     def read(self, query: str) -> str | ParsedQuery:
@@ -140,6 +142,8 @@ def read_search_options(options: Mapping[str, Any], *own: str) -> SearchSettings
     ranking = {name: given.pop(name) for name in RANKING if name in given}
     require, literal = given.pop("require", None), given.pop("literal", False)
     language = given.pop("query_language", None)
+    if language is not None and not isinstance(language, str):
+        raise UsageError(f"query_language is a code such as 'de', not {language!r}")
     if require not in (None, "all"):
         raise UsageError(f"require is 'all' or None, not {require!r}")
     if given:

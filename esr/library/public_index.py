@@ -47,6 +47,7 @@ from esr.corpus.names_and_quotes import (
     Quotations,
     Selection,
     build_network,
+    check_names,
     check_quotations,
     find_quotations,
     list_names,
@@ -72,6 +73,7 @@ from esr.index.names import ENTITY_TYPES, read_aliases
 from esr.index.questions import Summary
 from esr.index.writer import DEFAULT_WORKERS, Delivery, DeliveryReport
 from esr.index.writer import LoadOptions as WriterOptions
+from esr.library.checks import check_arguments, check_options, check_value
 from esr.library.hits import Hit, Hits
 from esr.library.options import (
     AppendOptions,
@@ -80,8 +82,6 @@ from esr.library.options import (
     SearchOptions,
     SearchSettings,
     WriteOptions,
-    check_flag,
-    check_names,
     name_keywords,
     named_as_keywords,
     read_search_options,
@@ -99,6 +99,7 @@ if TYPE_CHECKING:
     from esr.index.writer import LoadReport
 
 
+@check_arguments
 class Index:
     """An index: a folder, or an alias in Elasticsearch. Made by `esr.open`, `esr.create` and `esr.load`.
 
@@ -153,7 +154,6 @@ class Index:
         `SearchOptions`. Raises UsageError for a query without words, or an unknown option.
         """
         settings = read_search_options(options, "k", "offset", "fold", "overlap")
-        check_flag("fold", fold)
         end = check_k(k) + (skipped := check_offset(offset))
 
         def search(prepared: PreparedQuery) -> Hits:
@@ -212,7 +212,6 @@ class Index:
         `hit` is a hit, or the id of a sentence. The search uses its most characteristic words. Sentences of
         its own document are left out unless `own_document` is set. Raises NotFound for an unknown id.
         """
-        check_flag("own_document", own_document)
         if not isinstance(hit, Hit | str):
             raise UsageError(f"a sentence is a hit or the id of a sentence, not {hit!r}")
         settings = read_search_options(options, "k", "own_document")
@@ -380,7 +379,8 @@ class Index:
         """List the k most frequent names, counted in the sentences with every word of a query if given.
 
         `type` is "person", "location" or "organization". The name, or another form of it, begins with
-        `prefix`, in any case. `options` are those of `SearchOptions`; the ranking has no effect.
+        `prefix`, in any case. `options` are those of `SearchOptions`; the ranking has no effect. Raises
+        UsageError if the index has no names (`enrich()` finds them).
         """
         return self._list_names(query, k, type, prefix, options)[1]
 
@@ -407,9 +407,12 @@ class Index:
         if type is not None and type not in ENTITY_TYPES:
             raise unknown("type", type, ENTITY_TYPES)
         settings = read_search_options(options, "k", "type", "prefix")
-        read = settings.parse(query) if query.strip() else ""
+        read = "" if isinstance(query, str) and not query.strip() else settings.parse(query)
         selection = select(self._searcher, read, settings.filters)
-        return selection, list_names(selection, type=type, prefix=prefix, k=check_k(k))
+        listed = list_names(selection, type=type, prefix=prefix, k=k)
+        if not listed:
+            check_names(self._searcher.index)
+        return selection, listed
 
     def contrast(
         self,
@@ -495,7 +498,7 @@ class Index:
         """
         from esr.library.loading import deliver_pipeline, open_source
 
-        check_names(options, AppendOptions.__annotations__)
+        check_options(options, AppendOptions)
         with named_as_keywords(), self._logged_in():
             pipeline = open_source(rows, options)
             report = deliver_pipeline(
@@ -506,7 +509,7 @@ class Index:
 
     def remove(
         self,
-        ids: Iterable[str] = (),
+        ids: Iterable[str] | None = None,
         *,
         query: str | None = None,
         before: str | None = None,
@@ -517,13 +520,15 @@ class Index:
         `query` removes the documents with a sentence that has all its words, `before` those dated before a
         day. `esr sync` does not deliver them again. Unknown ids are `missing` in the report.
         """
-        check_names(options, WriteOptions.__annotations__)
+        check_options(options, WriteOptions)
         from esr.library.removal import select_documents
 
         if isinstance(ids, str):
             raise UsageError(f"ids are several: remove([{ids!r}])")
-        removed, moment = list(ids), None
-        if query is not None or before is not None:
+        removed, moment = list(ids or ()), None
+        for id in removed:
+            check_value("an id", id, str)
+        if ids is None or query is not None or before is not None:
             if removed:
                 raise UsageError(
                     "documents are removed by ids, or by query and before: leave one of them out"
@@ -560,7 +565,9 @@ class Index:
         from esr.index.enrichment_run import run_enrichment
 
         index = self._searcher.index
-        check_names(options, EnrichOptions.__annotations__)
+        check_options(options, EnrichOptions)
+        if not 1 <= slice[0] <= slice[1]:
+            raise UsageError(f"slice is (i, n), the i-th of n slices from (1, n) to (n, n), not {slice!r}")
         enricher = _read_enricher(parts, options, index.description.analyzer)
         given = options.get("aliases")
         aliases = None if given is None else read_aliases(Path(given))
@@ -621,7 +628,7 @@ def load_index(where: Where, rows: Iterable[object], options: Mapping[str, Any])
     """Load rows, or files if these are a list of paths, into a new generation, and open the index."""
     from esr.library.loading import load_pipeline, open_source
 
-    check_names(options, LoadOptions.__annotations__)
+    check_options(options, LoadOptions)
     login = read_login(options)
     with named_as_keywords(), use_login(login):
         pipeline = open_source(rows, options)
@@ -673,7 +680,6 @@ def _prepare(index: contract.Index, query: str, settings: SearchSettings) -> Pre
 def _read_reach(window: int | None, by: By, stop_words: bool) -> Reach:
     if by not in UNITS:
         raise unknown("unit", by, UNITS)
-    check_flag("stop_words", stop_words)
     return Reach(window, by, stop_words)
 
 

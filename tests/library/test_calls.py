@@ -199,3 +199,106 @@ def test_a_number_as_a_date_is_a_year(either: esr.Index) -> None:
         esr.UsageError, match="a date such as '2024-01-31', a year, or milliseconds since 1970"
     ):
         either.search("flood", after=20240305)
+
+
+# Wrong kinds
+
+TEXTS = {
+    "quotes": lambda index, value: index.quotes(value),
+    "quotes about": lambda index, value: index.quotes("May", about=value),
+    "name": lambda index, value: index.name(value),
+    "names": lambda index, value: index.names(value),
+    "names prefix": lambda index, value: index.names(prefix=value),
+    "names type": lambda index, value: index.names(type=value),
+    "document": lambda index, value: index.document(value),
+    "remove": lambda index, value: index.remove([value]),
+    "remove query": lambda index, value: index.remove(query=value),
+    "remove before": lambda index, value: index.remove(before=value),
+    "rollback": lambda index, value: index.rollback(value),
+    "concordance": lambda index, value: index.concordance(value),
+    "concordance unit": lambda index, value: index.concordance("flood", unit=value),
+    "concordance sort": lambda index, value: index.concordance("flood", sort=value),
+    "collocations": lambda index, value: index.collocations(value),
+    "collocations measure": lambda index, value: index.collocations("flood", measure=value),
+    "contrast": lambda index, value: index.contrast("flood", value),
+    "keyness": lambda index, value: index.keyness(value),
+    "keyness against": lambda index, value: index.keyness("flood", against=value),
+    "timeline": lambda index, value: index.timeline(value),
+    "timeline interval": lambda index, value: index.timeline("flood", interval=value),
+    "frequencies": lambda index, value: index.frequencies(value),
+    "frequencies by": lambda index, value: index.frequencies("flood", by=value),
+    "facets": lambda index, value: index.search("flood").facets(value),
+    "enrich": lambda index, value: index.enrich(value),
+    "enrich encoder": lambda index, value: index.enrich("vectors", encoder=value),
+    "enrich aliases": lambda index, value: index.enrich("entities", aliases=value),
+    "query language": lambda index, value: index.search("flood", query_language=value),
+    "create analyzer": lambda index, value: esr.create("new", ROWS, analyzer=value),
+    "create id": lambda index, value: esr.create("new", ROWS, id=value),
+    "create mapping": lambda index, value: esr.create("new", ROWS, mapping=value),
+    "create if_exists": lambda index, value: esr.create("new", ROWS, if_exists=value),
+    "load path": lambda index, value: esr.load("new", value),
+    "load format": lambda index, value: esr.load("new", "news.jsonl", format=value),
+    "login": lambda index, value: esr.open(index.where, api_key=value),
+    "where": lambda index, value: esr.open(value),
+}
+NUMBERS = {
+    "newest": lambda index, value: index.newest("flood", k=value),
+    "novel": lambda index, value: index.novel("flood", k=value),
+    "similar": lambda index, value: index.similar("a1.s0", k=value),
+    "batch": lambda index, value: index.batch(["flood"], k=value),
+    "concordance": lambda index, value: index.concordance("flood", k=value),
+    "concordance width": lambda index, value: index.concordance("flood", width=value),
+    "concordance sample": lambda index, value: index.concordance("flood", sample=value),
+    "collocations": lambda index, value: index.collocations("flood", k=value),
+    "collocations window": lambda index, value: index.collocations("flood", window=value),
+    "collocations min_count": lambda index, value: index.collocations("flood", min_count=value),
+    "contrast": lambda index, value: index.contrast("flood", "ships", k=value),
+    "keyness": lambda index, value: index.keyness("ships", k=value),
+    "keyness min_count": lambda index, value: index.keyness("ships", min_count=value),
+    "name companions": lambda index, value: index.name("May", companions=value),
+    "network": lambda index, value: index.network(least=value),
+    "timeline peaks": lambda index, value: index.timeline("flood", peaks=value),
+    "facets": lambda index, value: index.search("flood").facets("source", size=value),
+    "window": lambda index, value: index.search("flood")[0].window(value),
+    "enrich workers": lambda index, value: index.enrich("quotes", workers=value),
+    "enrich slice": lambda index, value: index.enrich("quotes", slice=(value, 2)),
+    "append keep": lambda index, value: index.append(ROWS, keep=value),
+    "append workers": lambda index, value: index.append(ROWS, workers=value),
+    "append empty": lambda index, value: index.append(ROWS, allow_empty_documents=value),
+    "create shards": lambda index, value: esr.create("new", ROWS, shards=value),
+}
+
+
+@pytest.mark.parametrize("value", [5, b"flood", {}], ids=repr)
+@pytest.mark.parametrize("call", TEXTS.values(), ids=TEXTS)
+def test_what_is_no_text_is_refused_by_name(index: esr.Index, call: Any, value: object) -> None:
+    if call is TEXTS["create mapping"] and value == {}:
+        return
+    with pytest.raises(esr.UsageError, match=r" (is|are) .*, not "):
+        call(index, value)
+
+
+@pytest.mark.parametrize("value", [-1, float("nan"), "5", True], ids=repr)
+@pytest.mark.parametrize("call", NUMBERS.values(), ids=NUMBERS)
+def test_what_is_no_number_in_range_is_refused_by_name(index: esr.Index, call: Any, value: object) -> None:
+    with pytest.raises(esr.UsageError, match=r" (is|must be) .*, not "):
+        call(index, value)
+
+
+def test_an_index_without_names_says_so_in_place_of_an_empty_list(index: esr.Index) -> None:
+    for call in (index.names, index.network):
+        with pytest.raises(esr.UsageError, match="has no names: find them with esr enrich"):
+            call()
+
+
+def test_an_empty_location_is_no_index() -> None:
+    for where in ("", "  "):
+        with pytest.raises(esr.UsageError, match="an index is a folder or http"):
+            esr.open(where)
+
+
+def test_every_method_takes_a_parsed_query(index: esr.Index) -> None:
+    parsed = esr.parse_query("flood")
+    for method in (index.search, index.newest, index.novel, index.concordance, index.collocations):
+        method(parsed)  # type: ignore[operator]
+    assert index.timeline(parsed).series  # type: ignore[arg-type]

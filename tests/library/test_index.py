@@ -175,7 +175,9 @@ def test_documents_are_removed_by_a_query_or_their_age(where: str) -> None:
         assert [document.id for document in index.documents()] == ["y2018"]
         with pytest.raises(esr.UsageError, match="by ids, or by query and before"):
             index.remove(["y2018"], query="flood")
-        assert index.remove().removed == 0
+        assert index.remove([]).removed == 0
+        with pytest.raises(esr.UsageError, match="nothing says which documents to remove"):
+            index.remove()
 
 
 def test_an_append_in_another_language_is_noted(where: str) -> None:

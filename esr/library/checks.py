@@ -1,0 +1,161 @@
+"""Checks the arguments of the Python API by their annotations: a wrong one is a UsageError that names it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from functools import cache, wraps
+from numbers import Integral, Real
+from types import FunctionType, NoneType, SimpleNamespace, UnionType
+from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from esr.errors import UsageError, unknown
+from esr.library.options import check_names
+from esr.query import ParsedQuery
+
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
+_Class = TypeVar("_Class", bound=type)
+
+_LEAST = {
+    **dict.fromkeys(("k", "sample", "window", "min_count", "least", "size"), 1),
+    **dict.fromkeys(("workers", "shards", "max_expansion"), 1),
+    **dict.fromkeys(("offset", "peaks", "width", "companions", "sentences", "keep", "replicas"), 0),
+}
+"""The least value of arguments that are whole numbers."""
+_NOUNS = {"parts": "part", "interval": "interval", "unit": "unit"}
+"""What messages call the values of some arguments."""
+_CHECKED_BY_METHODS = ("hit",)
+"""Arguments for which the methods have a message of their own."""
+_PERCENTAGES = ("allow_empty_documents",)
+_QUERIES = ("query", "queries")
+"""Arguments that may also be the result of `esr.parse_query`."""
+
+
+def check_arguments(cls: _Class) -> _Class:
+    """Decorate a class: calls of its public methods raise UsageError for an argument of a wrong kind."""
+    for name, member in list(vars(cls).items()):
+        if isinstance(member, FunctionType) and not name.startswith("_"):
+            setattr(cls, name, checked(member))
+    return cls
+
+
+def check_options(options: Mapping[str, Any], kind: type) -> None:
+    """Raise UsageError for an option that this TypedDict lacks, or a value of a wrong kind."""
+    check_names(options, kind.__annotations__)
+    hints = _option_hints(kind)
+    for name, value in options.items():
+        if value is not None:
+            check_value(name, value, hints[name])
+
+
+def check_value(name: str, value: Any, hint: Any) -> None:
+    """Raise UsageError, naming the argument, unless a value has the kind of an annotation and is in range."""
+    if name in _CHECKED_BY_METHODS:
+        return
+    if name in _QUERIES and hint is str:
+        if not isinstance(value, str | ParsedQuery):
+            raise UsageError(f"a query is a text or the result of esr.parse_query, not {value!r}")
+        return
+    if name in _LEAST and not (value is None and _accepts(hint, None)):
+        least = _LEAST[name]
+        if not _accepts(int, value) or value < least:
+            kind = "a positive number" if least == 1 else f"a whole number from {least}"
+            raise UsageError(f"{name} must be {kind}, not {value!r}")
+        return
+    if name in _PERCENTAGES and not (_accepts(float, value) and 0 <= value <= 100):
+        raise UsageError(f"{name} must be a number from 0 to 100, not {value!r}")
+    if _accepts(hint, value):
+        return
+    choices = [choice for part in _parts(hint) if get_origin(part) is Literal for choice in get_args(part)]
+    if choices and isinstance(value, str):
+        raise unknown(_NOUNS.get(name, f"choice for {name}"), value, choices)
+    kinds = dict.fromkeys(kind for part in _parts(hint) if (kind := _describe(part)))
+    raise UsageError(f"{name} is {' or '.join(kinds)}, not {value!r}")
+
+
+def checked(method: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
+    """Decorate a function: a call raises UsageError for an argument of a wrong kind."""
+
+    @wraps(method)
+    def call(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
+        signature, hints = _read_signature(method)
+        try:
+            given = signature.bind(*args, **kwargs).arguments
+        except TypeError:
+            given = {}  # the call below raises Python's own error
+        for name, value in given.items():
+            if name in hints:
+                is_several = signature.parameters[name].kind is inspect.Parameter.VAR_POSITIONAL
+                for item in value if is_several else (value,):
+                    check_value(name, item, hints[name])
+        return method(*args, **kwargs)
+
+    return call
+
+
+@cache
+def _read_signature(method: Callable[..., Any]) -> tuple[inspect.Signature, Mapping[str, Any]]:
+    """The signature of a method, and the annotations of its arguments without those of options."""
+    signature = inspect.signature(method)
+    written = {
+        name: parameter.annotation
+        for name, parameter in signature.parameters.items()
+        if parameter.kind is not inspect.Parameter.VAR_KEYWORD and parameter.annotation is not parameter.empty
+    }
+    namespace = inspect.unwrap(method).__globals__
+    return signature, get_type_hints(SimpleNamespace(__annotations__=written), globalns=namespace)
+
+
+@cache
+def _option_hints(kind: type) -> Mapping[str, Any]:
+    return get_type_hints(kind)
+
+
+def _parts(hint: Any) -> tuple[Any, ...]:
+    """The parts of a union, or the annotation itself."""
+    return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+
+
+def _accepts(hint: Any, value: Any) -> bool:
+    """Whether a value has the kind of an annotation. Items are examined if they can be read twice."""
+    if hint in (Any, object):
+        return True
+    origin, args = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType):
+        return any(_accepts(part, value) for part in args)
+    if origin is Literal:
+        return isinstance(value, str) and value in args
+    if value is None:
+        return hint in (None, NoneType, bool)  # a flag that is not given
+    if hint is bool or isinstance(value, bool):
+        return hint is bool and isinstance(value, bool | np.bool_)
+    if hint in (int, float):
+        return isinstance(value, Integral if hint is int else Real)
+    kind = origin or hint
+    if not isinstance(kind, type) or args == (object,):  # rows, which are read by their own rules
+        return True
+    if isinstance(value, bytes) or not isinstance(value, kind):
+        return False
+    if isinstance(value, tuple) and kind is tuple:
+        return len(value) == len(args) and all(map(_accepts, args, value))
+    if kind is Iterable and isinstance(value, Sequence | AbstractSet):
+        return all(_accepts(args[0], item) for item in value)
+    return True
+
+
+def _describe(hint: Any) -> str:
+    """An annotation in words; empty for None, which counts as not given."""
+    kind = get_origin(hint) or hint
+    words = {str: "a text", int: "a whole number", float: "a number", bool: "True or False", NoneType: ""}
+    if kind in words:
+        return words[kind]
+    if kind is Literal:
+        return "one of " + ", ".join(map(repr, get_args(hint)))
+    if kind is tuple:
+        return f"{len(get_args(hint))} numbers"
+    several = {Iterable: "several of them", Mapping: "a mapping"}
+    return several.get(kind, f"a {kind.__name__.lower()}" if isinstance(kind, type) else str(kind))
