@@ -33,6 +33,7 @@ MAY_IMPORT = {
     "esr/enrichment": "encoders features text",
     "esr/loaders": "text",
     "esr/index": "enrichment plans text",
+    "esr/arguments": "index query text",
     "esr/folder/format": "index plans text",
     "esr/folder/kernel": "",
     "esr/folder/search": "folder/format folder/kernel index plans text",
@@ -41,13 +42,13 @@ MAY_IMPORT = {
     "esr/elastic": "elastic/search elastic/write enrichment index plans text",
     "esr/elastic/search": "elastic index plans text",
     "esr/elastic/write": "dependency elastic enrichment features folder/format folder/write index plans text",
-    "esr/ranking": "dependency encoders index models plans query text",
+    "esr/ranking": "arguments dependency encoders index models plans query text",
     "esr/ranking/explanation": "dependency index models plans ranking text",
-    "esr/following": "index models query ranking text",
+    "esr/following": "arguments index models query ranking text",
     "esr/corpus": "plugin plugin/provisional",
     "esr/bridges": "esr plugin plugin/provisional",
     "esr/sources": "esr plugin plugin/provisional",
-    "esr/library": "esr corpus enrichment features following index loaders models query ranking "
+    "esr/library": "esr arguments corpus enrichment features following index loaders models query ranking "
     "ranking/explanation text",
     "esr/topics": "index loaders",
     "esr/lab": "plugin plugin/provisional",
@@ -55,18 +56,19 @@ MAY_IMPORT = {
     "esr/lab/reproduce": "esr lab plugin plugin/provisional",
     "esr/lab/commands": "esr lab lab/report lab/reproduce plugin plugin/provisional",
     "webui/running": "index ranking",
-    "webui/arguments": "corpus features following index models plans query ranking text webui/running",
+    "webui/arguments": "arguments corpus features following index models plans query ranking text "
+    "webui/running",
     "webui/answers": "topics corpus following index plans query ranking ranking/explanation text "
     "webui/arguments webui/running",
-    "webui/pages": "topics corpus dependency following index models plans query ranking "
+    "webui/pages": "arguments topics corpus dependency following index models plans query ranking "
     "ranking/explanation text webui/answers webui/arguments webui/running",
-    "webui/api": "esr corpus dependency features following index models plans query ranking text "
+    "webui/api": "esr arguments corpus dependency features following index models plans query ranking text "
     "webui/answers webui/arguments webui/running",
     "webui/access": "index plans query text webui/pages webui/running",
-    "webui": "index library plans plugin ranking webui/access webui/api webui/arguments webui/pages "
-    "webui/running",
-    "esr/cli": "esr corpus encoders enrichment features following index library loaders models plans "
-    "query ranking ranking/explanation text webui webui/access",
+    "webui": "arguments index library plans plugin ranking webui/access webui/api webui/arguments "
+    "webui/pages webui/running",
+    "esr/cli": "esr arguments corpus encoders enrichment features following index library loaders models "
+    "plans query ranking ranking/explanation text webui webui/access",
 }
 """By folder, what it may import beside itself and `BASE`. `esr` is the Python API, `esr.open`."""
 ROOMS = {"esr/elastic": "search|write", "esr/folder": "format|kernel search|write"}

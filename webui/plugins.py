@@ -13,14 +13,14 @@ from flask import Flask, Response, request, url_for
 from markupsafe import Markup
 
 from esr import plugin
+from esr.arguments.argument import Argument
+from esr.arguments.types import Limits, Schema, Text, Type
 from esr.errors import UsageError, unknown
 from esr.installed_plugins import PLUGINS, Kind
 from esr.library.public_index import Index
 from esr.stdlib import cached_property
 from webui.api.operation import Call, Operation
 from webui.arguments.request import Arguments, decode_rows
-from webui.arguments.table import Argument
-from webui.arguments.values import Schema, Text, Type
 from webui.pages.rendering import PageRenderer
 from webui.running.served_indexes import ServedIndexes, Visit
 from webui.running.settings import Settings
@@ -40,18 +40,18 @@ class PluginValue(Type, frozen=True, kw_only=True):
 
     declared: plugin.Argument
 
-    def schema(self, settings: Settings) -> Schema:
+    def schema(self, limits: Limits) -> Schema:
         declared = self.declared
         default = {} if declared.default is None else {"default": declared.default}
         if declared.kind == "choice":
             return {"enum": list(declared.choices), **default}
         if declared.kind == "text":
-            return {"type": "string", "maxLength": getattr(settings, self.chars), **default}
+            return {"type": "string", "maxLength": getattr(limits, self.chars), **default}
         bounds = {"minimum": declared.low, "maximum": declared.high}
         finite = {name: bound for name, bound in bounds.items() if math.isfinite(bound)}
         return {"type": "integer" if declared.kind == "whole" else "number", **finite, **default}
 
-    def read(self, name: str, text: str, settings: Settings) -> Any:
+    def read(self, name: str, text: str, limits: Limits) -> Any:
         declared = self.declared
         if declared.kind == "text":
             return text
@@ -70,7 +70,7 @@ class PluginValue(Type, frozen=True, kw_only=True):
             )
         return number
 
-    def default(self, settings: Settings) -> Any:
+    def default(self, limits: Limits) -> Any:
         return self.declared.default
 
 

@@ -3,9 +3,10 @@
 docs/mcp-tools.md is generated from their schemas.
 """
 
+import inspect
 import socket
-from collections.abc import Callable, Iterable
-from typing import Annotated, Any, Literal
+from collections.abc import Callable, Iterable, Mapping
+from typing import Annotated, Any, Literal, cast
 
 import uvicorn
 from mcp.server.mcpserver import Context, MCPServer
@@ -31,6 +32,7 @@ from esr.bridges.mcp_answers import (
 )
 from esr.plugin import EsrError, NotFound, UsageError
 from esr.plugin.provisional import (
+    ASSISTANT,
     MAX_PEAKS,
     NO_FILTERS,
     PEAKS,
@@ -39,6 +41,7 @@ from esr.plugin.provisional import (
     Ranking,
     SearchOptions,
     count_periods,
+    filters_of,
     name_of,
     questions,
     require_record,
@@ -61,11 +64,7 @@ Query = Annotated[
         "after:2017-03 before:2018."
     ),
 ]
-Sources = Annotated[list[str] | str | None, Field(description="Only these sources, such as bbc.co.uk.")]
-After = Annotated[
-    str | None, Field(description="Published on or after this date: 2017, 2017-03, 2017-03-05.")
-]
-Before = Annotated[str | None, Field(description="Published before the beginning of this date.")]
+Texts = list[str] | str | None
 Count = Annotated[int, Field(ge=1, le=100, description="Most sentences to return.")]
 Budget = Annotated[
     int, Field(ge=MIN_BUDGET, le=MAX_BUDGET, description="Most characters of the whole answer, as JSON.")
@@ -126,9 +125,6 @@ def build_tools(index: esr.Index, ranking: Ranking) -> list[Callable[..., CallTo
     def search(
         query: Query,
         k: Count = 10,
-        source: Sources = None,
-        after: After = None,
-        before: Before = None,
         sort: Annotated[
             Literal["score", "date"],
             Field(
@@ -137,9 +133,10 @@ def build_tools(index: esr.Index, ranking: Ranking) -> list[Callable[..., CallTo
         ] = "score",
         window: Window = 1,
         budget: Budget = BUDGET,
+        **filters: Texts,
     ) -> Annotated[CallToolResult, FoundSentences]:
         """Find sentences of news for a query, each with its neighbours, its id and a citation."""
-        options = SearchOptions(source=source, after=after, before=before, ranking=ranking)
+        options = _options(filters, ranking)
         if sort == "date":
             return list_hits(index.newest(query, k, **options), window, budget)
         return list_hits(index.search(query, k, fold=True, **options), window, budget)
@@ -180,16 +177,14 @@ def build_tools(index: esr.Index, ranking: Ranking) -> list[Callable[..., CallTo
         interval: Annotated[
             Interval | None, Field(description="By default, the finest that gives at most 120 periods.")
         ] = None,
-        source: Sources = None,
-        after: After = None,
-        before: Before = None,
         peaks: Annotated[
             int, Field(ge=0, le=MAX_PEAKS, description="Peaks to show with their best sentence.")
         ] = PEAKS,
         budget: Budget = BUDGET,
+        **filters: Texts,
     ) -> Annotated[CallToolResult, Timeline]:
         """Count the sentences with all words of a query by day, week, month or year, and show the peaks."""
-        options = SearchOptions(source=source, after=after, before=before, ranking=ranking)
+        options = _options(filters, ranking)
         made = index.timeline(query, interval=interval, peaks=peaks, **options)
         (series,) = made.series
         counts = {p: n for p, n in zip(made.periods, series.counts, strict=True) if n}
@@ -218,14 +213,12 @@ def build_tools(index: esr.Index, ranking: Ranking) -> list[Callable[..., CallTo
         id: Annotated[str, Field(description="The id of a sentence.")],
         k: Count = 10,
         own_document: Annotated[bool, Field(description="Also sentences of its own article.")] = False,
-        source: Sources = None,
-        after: After = None,
-        before: Before = None,
         window: Window = 0,
         budget: Budget = BUDGET,
+        **filters: Texts,
     ) -> Annotated[CallToolResult, FoundSentences]:
         """Find sentences that say the same as a sentence, or continue it: what others report of it."""
-        options = SearchOptions(source=source, after=after, before=before, ranking=ranking)
+        options = _options(filters, ranking)
         return list_hits(index.similar(id, k, own_document=own_document, **options), window, budget)
 
     def names(
@@ -233,15 +226,13 @@ def build_tools(index: esr.Index, ranking: Ranking) -> list[Callable[..., CallTo
         prefix: Annotated[str, Field(description="Only names that begin like this, in any case.")] = "",
         type: Literal["person", "location", "organization"] | None = None,
         k: Annotated[int, Field(ge=1, le=1000, description="Most names.")] = 20,
-        source: Sources = None,
-        after: After = None,
-        before: Before = None,
         budget: Budget = BUDGET,
+        **filters: Texts,
     ) -> Annotated[CallToolResult, Names]:
         """List persons, places and organizations, most frequent first; `filter` is for queries."""
         if not index.searcher.snapshot().index.vocabulary(questions.NamesWithPrefix("", 1)):
             raise UsageError("the index has no names: esr enrich finds them")
-        options = SearchOptions(source=source, after=after, before=before)
+        options = _options(filters)
         listed = index.names(query, k, type=type, prefix=prefix, **options)
         shown = [
             {"name": n.name, "type": n.type, "sentences": n.count, "filter": f'{n.type}:"{n.name}"'}
@@ -257,13 +248,11 @@ def build_tools(index: esr.Index, ranking: Ranking) -> list[Callable[..., CallTo
             str | None, Field(description="What it is about: the best come first, otherwise the newest.")
         ] = None,
         k: Count = 10,
-        source: Sources = None,
-        after: After = None,
-        before: Before = None,
         budget: Budget = BUDGET,
+        **filters: Texts,
     ) -> Annotated[CallToolResult, FoundQuotations]:
         """Find what somebody said, in quotation marks, each with the sentence, its id and a citation."""
-        options = SearchOptions(source=source, after=after, before=before, ranking=ranking)
+        options = _options(filters, ranking)
         found = index.quotes(speaker, k, about=query, **options)
         shown = [describe_quotation(quotation) for quotation in found.quotations]
         return fit({"total": found.sentences}, "quotations", shown, budget)
@@ -292,7 +281,30 @@ def build_tools(index: esr.Index, ranking: Ranking) -> list[Callable[..., CallTo
         shown = [{"source": each.form, "documents": each.documents} for each in sources.with_prefix("", k)]
         return fit(head, "sources", shown, budget)
 
-    return [search, document, timeline, similar, names, quotes, contents]
+    tools: list[Callable[..., CallToolResult]]
+    tools = [search, document, timeline, similar, names, quotes, contents]
+    return [_with_filters(tool) for tool in tools]
+
+
+def _with_filters(tool: Callable[..., CallToolResult]) -> Callable[..., CallToolResult]:
+    """A tool whose `filters`, if it takes any, are parameters of their own in its signature."""
+    signature = inspect.signature(tool)
+    parameters = [p for p in signature.parameters.values() if p.kind != p.VAR_KEYWORD]
+    if len(parameters) < len(signature.parameters):
+        for row in filters_of(ASSISTANT):
+            values = Texts if row.is_repeatable else str | None
+            annotation = Annotated[values, Field(description=row.sentence())]  # type: ignore[valid-type]
+            parameters.append(
+                inspect.Parameter(
+                    row.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation
+                )
+            )
+        vars(tool)["__signature__"] = signature.replace(parameters=parameters)
+    return tool
+
+
+def _options(filters: Mapping[str, Any], ranking: Ranking | None = None) -> SearchOptions:
+    return cast(SearchOptions, {**filters, "ranking": ranking})
 
 
 # Streamable HTTP

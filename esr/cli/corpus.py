@@ -192,7 +192,7 @@ def collocations(
     \b
     Example:
       esr collocations immigration --index my-index
-      esr collocations "climate change" --sentence --measure log-likelihood --from 2017 --index my-index
+      esr collocations "climate change" --sentence --measure log-likelihood --after 2017 --index my-index
       esr collocations budget --by forms --stop-words --window 2 --index my-index
     """
     with open_searcher(where) as searcher:
@@ -427,7 +427,7 @@ def names(
     \b
     Example:
       esr names --type person --index my-index
-      esr names "travel ban" --from 2017-03 --format csv --index my-index
+      esr names "travel ban" --after 2017-03 --format csv --index my-index
       esr names --type person -k 200 --network people.graphml --least 3 --index my-index
     """
     if network_file and network_file.suffix not in (_GRAPHML, _CSV):
@@ -543,7 +543,7 @@ def quotes(
     \b
     Example:
       esr quotes "Theresa May" --about brexit --index my-index
-      esr quotes --from 2017-03 --format csv --index my-index
+      esr quotes --after 2017-03 --format csv --index my-index
     """
     with open_searcher(where) as searcher:
         found = find_quotations(searcher, speaker, parse(about) if about else None, filters, k=k)

@@ -91,7 +91,7 @@ def timeline(
     Example:
       esr timeline "travel ban" --index my-index
       esr timeline "travel ban" "health care" --interval month --rate --index my-index
-      esr timeline '"white house" -trump' --from 2017-02 --format csv --index my-index
+      esr timeline '"white house" -trump' --after 2017-02 --format csv --index my-index
     """
     if rate and format_name != "text":
         raise UsageError(f"--rate is for text: --format {format_name} has rates and counts")
@@ -159,7 +159,7 @@ def watch(
     """Report what saved searches have found since the last run.
 
     Sentences are JSON lines, the oldest first. SEARCHES is a TOML file, each search a table: [floods], query
-    = "flood OR storm", and optionally literal, ranking, from, to, source, document, entity. A sentence is
+    = "flood OR storm", and optionally literal, ranking, and filters such as after and source. A sentence is
     reported once, if it has all words of the query. The first run of a search reports nothing: what the index
     has by then is known.
 

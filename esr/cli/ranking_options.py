@@ -5,24 +5,23 @@ Each decorator combines its options into one parameter of the command: `ranking`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
 from typing import Any, NamedTuple, TypeVar, cast
 
 import click
 
 from esr import models
+from esr.arguments.argument import COMMAND
+from esr.arguments.filters import filters_of, read_filters
+from esr.arguments.types import Day
 from esr.cli.options import add_options
 from esr.errors import UsageError
-from esr.index.filters import Filters, build_attribute_filters
-from esr.index.names import ENTITY_TYPES
 from esr.models.static_scores import FORMS, PRIORS
 from esr.plans.plan import CANDIDATES
 from esr.query import ParsedQuery, in_language, literal, parse
 from esr.ranking import boosts
 from esr.ranking.ranking import SHIPPED, build_ranking
-from esr.text.dates import parse_date_end, parse_date_start
-from esr.text.document import ATTRIBUTES
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -159,58 +158,31 @@ def query_argument(command: F, required: bool = True) -> F:
 # Filters
 
 
-_OF_DOCUMENTS = {
-    "source": "of this source",
-    "author": "of this author",
-    "section": "of this section",
-    "keyword": "with this keyword",
-}
-_FILTER_OPTIONS = (
-    click.option(
-        "--from", "date_from", metavar="DATE", help="Use only documents of this ISO 8601 date or later."
-    ),
-    click.option("--to", "date_to", metavar="DATE", help="Use only documents of this date or earlier."),
-    *(
-        click.option(f"--{name}", multiple=True, help=f"Use only documents {text}. May be repeated.")
-        for name, text in _OF_DOCUMENTS.items()
-    ),
-    click.option(
-        "--meta",
-        multiple=True,
-        metavar="KEY=VALUE",
-        help="Use only documents with this metadata. May be repeated: any value of all keys.",
-    ),
-    click.option("--document", multiple=True, help="Use only this document. May be repeated."),
-    click.option(
-        "--entity",
-        multiple=True,
-        metavar="[TYPE:]NAME",
-        help=f"Use only sentences that name this entity; TYPE is {', '.join(ENTITY_TYPES)}. "
-        "May be repeated: any of them.",
-    ),
-)
+def _filter_options() -> Iterator[Callable[[Any], Any]]:
+    """An option for each filter, and hidden ones for their former names."""
+    for row in filters_of(COMMAND):
+        for name, type in row.names(COMMAND):
+            yield click.option(
+                f"--{name}",
+                name,
+                multiple=row.is_repeatable,
+                metavar=_METAVARS.get(name, "DATE" if isinstance(type, Day) else None),
+                hidden=name != row.name,
+                help=row.sentence() + " May be repeated." * row.is_repeatable,
+            )
+
+
+_METAVARS = {"meta": "KEY=VALUE", "entity": "[TYPE:]NAME"}
+_FILTER_OPTIONS = tuple(_filter_options())
+_FILTER_NAMES = tuple(name for row in filters_of(COMMAND) for name, _ in row.names(COMMAND))
 
 
 def filter_options(command: F) -> F:
     """Add the filter options. The command receives them as the parameter `filters`."""
 
     @wraps(command)
-    def with_filters(*args: Any, date_from: str | None, date_to: str | None, **kwargs: Any) -> Any:
-        start = _parse_date(date_from, "--from", parse_date_start)
-        end = _parse_date(date_to, "--to", parse_date_end)
-        if start is not None and end is not None and start > end:
-            raise UsageError(f"--from {date_from} is after --to {date_to}: swap them")
-        attributes = {name: kwargs.pop(name) for name in ATTRIBUTES}
-        wanted = build_attribute_filters(attributes, kwargs.pop("meta"))
-        sources, documents, entities = (kwargs.pop(name) for name in ("source", "document", "entity"))
-        filters = Filters(start, end, sources, documents, entities, wanted)
-        return command(*args, filters=filters, **kwargs)
+    def with_filters(*args: Any, **kwargs: Any) -> Any:
+        values = {name: kwargs.pop(name) for name in _FILTER_NAMES}
+        return command(*args, filters=read_filters(values, label="--{}".format), **kwargs)
 
     return cast(F, add_options(_FILTER_OPTIONS, with_filters))
-
-
-def _parse_date(text: str | None, option: str, parse: Callable[[str], int]) -> int | None:
-    try:
-        return None if text is None else parse(text)
-    except ValueError as error:
-        raise UsageError(f"{option} needs an ISO 8601 date such as 2017-02-28, not {text!r}") from error

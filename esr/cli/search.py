@@ -88,10 +88,10 @@ def search(
     Example:
       esr search "earthquake relief China" --index my-index
       esr search "bank fraud" --index my-index --model bm25 --set k1=1.5 -k 3 --json
-      esr search "bank fraud" --index my-index --from 2017-02 --source bbc.co.uk
+      esr search "bank fraud" --index my-index --after 2017-02 --source bbc.co.uk
       esr search "bank fraud" --index my-index --format tsv > hits.tsv
       esr search "bank fraud" --index my-index --sort date --format bibtex
-      esr search "bank fraud" --index my-index --novel --from 2017-02-03
+      esr search "bank fraud" --index my-index --novel --after 2017-02-03
       esr search '"white house" -trump before:2017-03' --index my-index
     In text, only lines of the sentence itself begin with ">", and its neighbours have "…".
     """

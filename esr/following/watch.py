@@ -21,8 +21,11 @@ from pathlib import Path
 from typing import Any, BinaryIO
 from xml.etree import ElementTree
 
+from esr.arguments.argument import WATCH
+from esr.arguments.filters import filters_of, read_filters
+from esr.arguments.types import Day
 from esr.errors import AnotherRun, EsrError, IndexUnusable, InputError, UsageError, to_one_line, unknown
-from esr.index.filters import NO_FILTERS, Filters, build_attribute_filters
+from esr.index.filters import NO_FILTERS, Filters
 from esr.index.hits import Hit, SentenceRecord
 from esr.index.questions import Hits, Records
 from esr.query import ParsedQuery, literal, parse
@@ -32,8 +35,8 @@ from esr.ranking.ranking import Ranking, read_toml
 from esr.ranking.searcher import Searcher
 from esr.stdlib import hash64
 from esr.text.addresses import web_url
-from esr.text.dates import normalise_date, parse_date_end, parse_date_start
-from esr.text.document import ATTRIBUTES, META, value_key
+from esr.text.dates import normalise_date, parse_date_start
+from esr.text.document import value_key
 from esr.wording import shorten_title
 
 # State
@@ -158,7 +161,8 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 # Saved searches
 
-_KEYS = ("query", "literal", "ranking", "from", "to", "source", "document", "entity", *ATTRIBUTES, META)
+_FILTERS = {name: type for row in filters_of(WATCH) for name, type in row.names(WATCH)}
+_KEYS = ("query", "literal", "ranking", *_FILTERS)
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 
 
@@ -234,9 +238,8 @@ def _read_old_filters(text: str) -> Filters | None:
 def read_searches(path: Path) -> list[SavedSearch]:
     """Read the searches of a file: each is a table such as `[floods]`, with a `query`.
 
-    Optional keys are `literal`, `ranking` (as in a ranking file), `from`, `to`, `source`, `document`,
-    `entity`, attributes such as `author`, and `meta` with pairs such as `desk=Berlin`. Raises InputError with
-    the file and the search at fault.
+    Optional keys are `literal`, `ranking` (as in a ranking file), and the filters, such as `after`, `source`
+    and `meta` with pairs such as `desk=Berlin`. Raises InputError with the file and the search at fault.
     """
     data = read_toml(path)
     if not data:
@@ -259,14 +262,11 @@ def _read_search(where: str, name: str, table: Any) -> SavedSearch:
         is_literal = table.get("literal", False)
         if not isinstance(is_literal, bool):
             raise UsageError("literal must be true or false")
-        filters = Filters(
-            _moment(table, "from", parse_date_start),
-            _moment(table, "to", parse_date_end),
-            _texts(table, "source"),
-            _texts(table, "document"),
-            _texts(table, "entity"),
-            build_attribute_filters({name: _texts(table, name) for name in ATTRIBUTES}, _texts(table, META)),
-        )
+        values = {
+            name: table.get(name) if isinstance(type, Day) else _texts(table, name)
+            for name, type in _FILTERS.items()
+        }
+        filters = read_filters(values, label=str)
         ranking = Ranking.from_dict(table.get("ranking", {}))
         parsed = literal(query) if is_literal else parse(query)
         return SavedSearch(name, parsed, ranking, filters, is_literal)
@@ -290,15 +290,6 @@ def _texts(table: Mapping[str, Any], key: str) -> tuple[str, ...]:
     if isinstance(values, list) and all(isinstance(each, str) and each.strip() for each in values):
         return tuple(values)
     raise UsageError(f"{key} must be a text or a list of texts, not {value!r}")
-
-
-def _moment(table: Mapping[str, Any], key: str, parse_date: Callable[[str], int]) -> int | None:
-    """Read a date given as text or as a TOML date."""
-    value = table.get(key)
-    try:
-        return None if value is None else parse_date(str(value))
-    except ValueError as error:
-        raise UsageError(f"{key} must be a date such as 2017-02-28, not {value!r}") from error
 
 
 def write_search(table: Mapping[str, Any]) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from operator import index
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, SupportsIndex
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from msgspec import Struct
 from msgspec.structs import force_setattr, replace
@@ -57,9 +57,6 @@ DAY = 86_400_000
 Moment = int | str | date
 """An ISO 8601 date such as "2024-01", a date or datetime, a year such as 2024, or milliseconds since 1970; in
 UTC by default."""
-_SMALLEST_MILLISECONDS = 10**11
-"""Smallest absolute number that `read_filters` takes for milliseconds. Smaller ones are more often a year, a
-day such as 20240131, or seconds."""
 Texts = str | Iterable[str]
 """One text, or several."""
 
@@ -97,9 +94,10 @@ class Filters(Struct, frozen=True):
 
     def __post_init__(self) -> None:
         for name, parse in (("date_from", parse_date_start), ("date_to", parse_date_end)):
-            force_setattr(self, name, _read_moment(name, getattr(self, name), parse))
+            value = getattr(self, name)
+            force_setattr(self, name, None if value is None else read_moment(name, value, parse))
         for name in ("sources", "documents", "entities"):
-            force_setattr(self, name, _read_texts(name, getattr(self, name)))
+            force_setattr(self, name, read_texts(name, getattr(self, name)))
         force_setattr(self, "attributes", _read_attributes(self.attributes))
         if self.date_from is not None and self.date_to is not None and self.date_from > self.date_to:
             raise UsageError("the first day is after the last: swap them")
@@ -170,60 +168,9 @@ def build_attribute_filters(
     return tuple(HasAttribute((name,), tuple(of_name)) for name, of_name in by_name.items())
 
 
-def read_filters(filters: Filters | Mapping[str, Any] | None) -> Filters:
-    """Read filters from a mapping with the command line's names: `{"source": "BBC", "from": "2024"}`.
-
-    `after` and `before` are those of the query language: `after` is another name for `from`, and `before`
-    excludes the date itself. `meta` may be a mapping. Filters are returned as they are; None means no
-    filters. Raises UsageError for anything else.
-    """
-    if isinstance(filters, Filters):
-        return filters
-    if filters is None:
-        return NO_FILTERS
-    if not isinstance(filters, Mapping):
-        example = "{'source': 'BBC', 'from': '2024-01'}"
-        raise UsageError(f"filters are Filters or a mapping such as {example}, not {filters!r}")
-    for name in filters:
-        if name not in _NAMES:
-            raise unknown("filter", str(name), _NAMES)
-    values = {
-        name: _read_texts(f"filter {name!r}", filters.get(name))
-        for name in ("source", "document", "entity", *ATTRIBUTES)
-    }
-    values[META] = _read_metadata(filters.get(META))
-    starts = [_read_date(name, filters.get(name), parse_date_start) for name in _STARTS]
-    before = _read_date("before", filters.get("before"), parse_date_start)
-    ends = [
-        _read_date("to", filters.get("to"), parse_date_end),
-        None if before is None else before - 1,
-    ]
-    return Filters(
-        max((start for start in starts if start is not None), default=None),
-        min((end for end in ends if end is not None), default=None),
-        values["source"],
-        values["document"],
-        values["entity"],
-        build_attribute_filters({name: values[name] for name in ATTRIBUTES}, values[META]),
-    )
-
-
-def _read_date(filter: str, value: Any, parse: Callable[[str], int]) -> int | None:
-    """The moment that a person or a program wrote as a filter. A number of four digits is a year."""
-    name = f"filter {filter!r}"
-    if isinstance(value, SupportsIndex) and not isinstance(value, bool):
-        value = index(value)
-        if 1000 <= value <= 9999:
-            value = str(value)
-        elif abs(value) < _SMALLEST_MILLISECONDS:
-            raise UsageError(
-                f"{name} is a date such as '2024-01-31', a year, or milliseconds since 1970, not {value!r}"
-            )
-    return _read_moment(name, value, parse)
-
-
-def _read_moment(name: str, value: Any, parse: Callable[[str], int]) -> int | None:
-    if value is None or type(value) is int:
+def read_moment(name: str, value: Any, parse: Callable[[str], int]) -> int:
+    """The moment of a date, as `parse` reads a text. Raises UsageError, whose message begins with `name`."""
+    if type(value) is int:
         return value
     try:
         if isinstance(value, str | date):
@@ -235,7 +182,8 @@ def _read_moment(name: str, value: Any, parse: Callable[[str], int]) -> int | No
     raise UsageError(f"{name} is a date such as '2024-01-31', not {value!r}")
 
 
-def _read_texts(name: str, value: Any) -> tuple[str, ...]:
+def read_texts(name: str, value: Any) -> tuple[str, ...]:
+    """One text or several as a tuple. Raises UsageError, whose message begins with `name`."""
     texts = value
     if value is None or isinstance(value, str):
         texts = () if value is None else (value,)
@@ -246,24 +194,13 @@ def _read_texts(name: str, value: Any) -> tuple[str, ...]:
     return texts
 
 
-def _read_metadata(value: Any) -> tuple[str, ...]:
-    """Pairs of metadata such as `desk=Berlin`, from such texts or from a mapping from keys to values."""
-    if not isinstance(value, Mapping):
-        return _read_texts(f"filter {META!r}", value)
-    return tuple(
-        f"{key}={text}"
-        for key, of_key in value.items()
-        for text in _read_texts(f"filter {META}.{key}", of_key)
-    )
-
-
 def _read_attributes(value: Any) -> tuple[HasAttribute, ...]:
     if isinstance(value, Mapping):
         for name in value:
             if not is_attribute(name):
                 raise unknown("attribute", str(name), (*ATTRIBUTES, f"{META_PREFIX}KEY"))
         return build_attribute_filters(
-            {name: _read_texts(name, of_name) for name, of_name in value.items()}, ()
+            {name: read_texts(name, of_name) for name, of_name in value.items()}, ()
         )
     attributes = (value,) if isinstance(value, HasAttribute) else value
     if isinstance(attributes, Iterable):
@@ -280,9 +217,6 @@ def check_facets(fields: Iterable[str]) -> None:
             raise unknown("facet", field, FACET_FIELDS)
 
 
-_STARTS = ("from", "after")
-_NAMES = (*_STARTS, "to", "before", "source", "document", "entity", META, *ATTRIBUTES)
-"""The filters as the command line and saved searches name them."""
 NO_FILTERS = Filters()
 
 

@@ -16,8 +16,10 @@ from typing import Any, Literal, NamedTuple, TypedDict
 import numpy as np
 
 from esr import models
+from esr.arguments.argument import PYTHON, hints
+from esr.arguments.filters import filters_of, read_filters
 from esr.errors import EsrError, UsageError, unknown
-from esr.index.filters import NO_FILTERS, Filters, Moment, Texts, read_filters
+from esr.index.filters import NO_FILTERS, Filters, Moment, Texts
 from esr.query import ParsedQuery, in_language, literal, parse
 from esr.ranking.ranking import Ranking, build_ranking
 from esr.ranking.ranking import Texts as RankingTexts
@@ -29,10 +31,10 @@ class SearchOptions(TypedDict, total=False):
     """How a search is limited, and how it ranks. All options may be left out.
 
     Filters: `after` and `before` are dates as in the query language ("2017", "2017-03", "2017-03-15"), dates
-    or datetimes of Python, or years as numbers, in UTC: `after` includes the date, `before` does not. `to`
-    includes it. `source`, `author`, `section`, `keyword`, `document` and `entity` are one text or several; a
-    sentence needs one of them. `meta` maps keys of the metadata to such texts. `entity` may name a type:
-    "person:Angela Merkel".
+    or datetimes of Python, or years as numbers, in UTC: `after` includes the date, `before` does not. `to`, a
+    former name, does. `source`, `author`, `section`, `keyword`, `document` and `entity` are one text or
+    several; a sentence needs one of them. `meta` maps keys of the metadata to such texts. `entity` may name a
+    type: "person:Angela Merkel".
 
     Query: `require="all"` requires every word in the sentence. `literal=True` reads the query as words,
     without syntax. `query_language` is the language of the query, such as "de", for an index by language; by
@@ -95,7 +97,7 @@ class SearchOptions(TypedDict, total=False):
     ties: str | None
 
 
-FILTERS = ("after", "before", "to", "source", "author", "section", "keyword", "meta", "document", "entity")
+FILTERS = tuple(name for row in filters_of(PYTHON) for name, _ in row.names(PYTHON))
 RANKING = (
     *("ranking", "model", "context", "prior", "feature", "boost", "rerank", "rerank_depth", "candidates"),
 )
@@ -295,9 +297,8 @@ def check_flag(name: str, value: Any) -> None:
 _ELSEWHERE = {
     **dict.fromkeys(("limit", "n", "size", "top_k", "topk", "num_results", "max_results"), "k"),
     **dict.fromkeys(("start", "skip"), "offset"),
-    **dict.fromkeys(("from", "from_", "since", "date_from", "start_date"), "after"),
-    **dict.fromkeys(("until", "date_to", "end_date"), "to"),
-    **dict.fromkeys(("sources", "publisher"), "source"),
+    **hints(filters_of(PYTHON)),
+    "from": "after",
     **dict.fromkeys(("language", "lang"), "query_language"),
 }
 """Options by the names that other programs give them."""

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from esr.plugin import import_name
 
 if TYPE_CHECKING:
+    from esr.arguments.argument import ASSISTANT
+    from esr.arguments.filters import filters_of
     from esr.cli.listings import print_entries
     from esr.cli.options import FILE
     from esr.cli.options import as_json as as_json_option
@@ -159,6 +161,7 @@ if TYPE_CHECKING:
     from esr.wording import align_columns, count, flatten_row, list_examples, table_lines
 
 __all__ = [
+    "ASSISTANT",
     "BOOST_WEIGHT",
     "BUILTIN_FEATURES",
     "DEFAULT_CACHE_LIMIT",
@@ -288,6 +291,7 @@ __all__ = [
     "extract_article",
     "feature_column",
     "filter_options",
+    "filters_of",
     "find_elements",
     "find_meant",
     "find_overlaps",
@@ -362,6 +366,8 @@ __all__ = [
     "word_span",
 ]
 _MODULES = {
+    "esr.arguments.argument": "ASSISTANT",
+    "esr.arguments.filters": "filters_of",
     "esr.cli.listings": "print_entries",
     "esr.cli.options": "as_json_option=as_json optional_index_option=optional_index FILE",
     "esr.cli.output": "check_output open_output",

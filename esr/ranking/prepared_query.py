@@ -18,9 +18,10 @@ import numpy.typing as npt
 from msgspec import Struct
 from msgspec.structs import replace
 
+from esr.arguments.filters import read_filters
 from esr.errors import UsageError
 from esr.index.contract import Index
-from esr.index.filters import NO_FILTERS, Filters, UnknownFilter, find_unknown_filters, read_filters
+from esr.index.filters import NO_FILTERS, Filters, UnknownFilter, find_unknown_filters
 from esr.index.hits import Hit, LazyHits, SearchResult
 from esr.index.questions import EvidenceOf, Records
 from esr.index.view import chosen_language, languages_of

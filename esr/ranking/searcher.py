@@ -95,7 +95,7 @@ class Searcher:
         """Return the best k sentences for a query in the query language.
 
         - `ranking` may be a mapping, or the name of a ranking file or of a shipped ranking.
-        - `filters` may be a mapping with the names of the command line: `{"source": "BBC", "from": "2024"}`.
+        - `filters` may be a mapping with the names of the command line: `{"source": "BBC", "after": "2024"}`.
         - `require_all`: a sentence needs every word.
         - `literal`: the whole string is words, without syntax.
         - `settings` are keys of a ranking (`model`, `context`, `params`, `priors`, `candidates`, `features`,

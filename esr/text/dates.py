@@ -63,6 +63,13 @@ def parse_date_end(date: str) -> int:
     return _parse_period(date)[1]
 
 
+def format_moment(milliseconds: int) -> str:
+    """The text of a moment as `parse_date_start` reads it: a day, or a date-time. Years end with 9999."""
+    moment = min(milliseconds, _to_milliseconds(datetime.max.replace(tzinfo=UTC)))
+    text = (_EPOCH + moment * _MILLISECOND).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return text.removesuffix("T00:00:00.000Z").replace(".000Z", "Z")
+
+
 def _parse_period(text: str) -> tuple[int, int]:
     try:
         if _MOMENT.fullmatch(text):

@@ -62,7 +62,10 @@ def grades(index: Any) -> dict[str, dict[str, int]]:
     [
         ({}, ()),
         ({"model": "bm25", "k1": 1.5}, ("--model", "bm25", "--set", "k1=1.5")),
-        ({"source": "Northern Wire", "after": "2024-11"}, ("--source", "Northern Wire", "--from", "2024-11")),
+        (
+            {"source": "Northern Wire", "after": "2024-11"},
+            ("--source", "Northern Wire", "--after", "2024-11"),
+        ),
     ],
 )
 def test_the_figures_of_an_experiment_are_those_of_run_and_evaluate(

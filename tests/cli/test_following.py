@@ -295,7 +295,7 @@ def test_a_run_that_dies_at_any_step_is_made_good(
         ("['a/b']\nquery='x'", "[a/b]: a name has letters"),
         ("[a]\nquary='x'", "[a]: unknown key 'quary': did you mean 'query'?"),
         ("[a]\nliteral=true", "[a]: the query is missing"),
-        ("[a]\nquery='x'\nfrom='soon'", "[a]: from must be a date"),
+        ("[a]\nquery='x'\nfrom='soon'", "[a]: from is a date"),
         ("[a]\nquery='x'\nsource=3", "[a]: source must be a text or a list"),
         ("[a]\nquery='x'\nranking={model='nope'}", "[a]: unknown model 'nope'"),
         ("[a]\nquery='the'", "[a]: the query has only stop words"),

@@ -237,9 +237,9 @@ def test_a_query_of_stop_words_is_rejected(esr: Esr, esr_error: Esr, tmp_path: P
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--from", "yesterday"], "--from needs an ISO 8601 date such as 2017-02-28, not 'yesterday'"),
-        (["--to", "2017-13"], "--to needs an ISO 8601 date"),
-        (["--to", ""], "--to needs an ISO 8601 date"),
+        (["--from", "yesterday"], "--from is a date such as '2024-01-31', not 'yesterday'"),
+        (["--to", "2017-13"], "--to is a date such as '2024-01-31'"),
+        (["--to", ""], "--to is a date such as '2024-01-31'"),
     ],
 )
 def test_a_bad_date_is_rejected(esr_error: Esr, index: Path, options: list[str], message: str) -> None:

@@ -152,7 +152,7 @@ def test_an_empty_sentence_is_shown_as_one(esr: Esr, news: Path) -> None:
     [
         (["--from", "2017-02"], ["b.s0"]),
         (["--to", "2017-01"], ["a.s0"]),
-        (["--from", "2017-01", "--to", "2017-02"], ["a.s0", "b.s0"]),
+        (["--after", "2017-01", "--before", "2017-03"], ["a.s0", "b.s0"]),
         (["--to", "2017-02-28T19:59"], ["a.s0"]),
         (["--source", "y.org", "--source", "x.org"], ["a.s0", "b.s0"]),
         (["--document", "c", "--document", "b"], ["own", "b.s0"]),

@@ -161,7 +161,7 @@ def test_an_offset_is_a_whole_number(index: esr.Index, offset: Any) -> None:
     [
         ({"from_": "2024"}, "did you mean 'after'"),
         ({"since": "2024"}, "did you mean 'after'"),
-        ({"until": "2024"}, "did you mean 'to'"),
+        ({"until": "2024"}, "did you mean 'before'"),
         ({"limit": 5}, "did you mean 'k'"),
         ({"top_k": 5}, "did you mean 'k'"),
         ({"ofset": 5}, "did you mean 'offset'"),

@@ -25,7 +25,7 @@ from tools.references.python_api import build_page, described_names, public_memb
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PAGE = (ROOT / "docs" / "python.md").read_text("utf-8")
-RENAMED = {"set": "params", "from": "after"}
+RENAMED = {"set": "params"}
 """Options of the command line that have another name as keywords."""
 OUTPUT = {"index", "format", "json", "k", "sort", "novel", "overlap", "fold", "help"}
 """Options of `esr search` for its output, and those that are arguments of methods, or methods."""
@@ -53,8 +53,10 @@ def names(command: str) -> set[str]:
 def test_the_keywords_of_a_search_are_the_options_of_the_command_line() -> None:
     keywords = set(options.SearchOptions.__annotations__)
     parameters = {p.name for model in models.MODELS.values() for p in model.parameters}
-    assert {RENAMED.get(name, name) for name in names("search") - OUTPUT - FOR_READERS} - {"params"} == (
-        keywords - {"before"} - {"lambda_" if name == "lambda" else name for name in parameters}
+    former = {"from"}  # no name of a keyword
+    options_of_search = names("search") - OUTPUT - FOR_READERS - former
+    assert {RENAMED.get(name, name) for name in options_of_search} - {"params"} == (
+        keywords - {"lambda_" if name == "lambda" else name for name in parameters}
     )
     assert {name.removesuffix("_") for name in keywords} >= parameters
     known = {*options.FILTERS, *options.RANKING, *options.QUERY}

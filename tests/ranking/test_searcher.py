@@ -340,7 +340,7 @@ def test_a_query_that_is_no_text_is_refused(either_searcher: Searcher, query: An
 @pytest.mark.parametrize(
     ("filters", "message"),
     [
-        ("BBC", "filters are Filters or a mapping such as {'source': 'BBC', 'from': '2024-01'}, not 'BBC'"),
+        ("BBC", "filters are Filters or a mapping such as {'source': 'BBC', 'after': '2024-01'}, not 'BBC'"),
         (["BBC"], "filters are Filters or a mapping such as"),
         ({"sorce": "BBC"}, "unknown filter 'sorce': did you mean 'source'?"),
         ({1: "BBC"}, "unknown filter '1'"),

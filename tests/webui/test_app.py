@@ -228,7 +228,7 @@ def test_the_address_and_the_form_have_all_of_the_state(client: FlaskClient) -> 
         ("params.mu", "50"),  # of dir, and of each model that has one: those are off
         *[("params.mu", "50")]
         * (sum("mu" in {p.name for p in m.parameters} for m in models.MODELS.values()) - 1),
-        ("from", "2017-03-01"),  # in the rail
+        ("after", "2017-03-01"),  # in the rail, by its name of today
     ]
     assert filled[: len(state)] == state
     exported = {*filled[len(state) :]}  # by the form of the export

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from esr.arguments.argument import Argument
+from esr.arguments.types import Schema
 from esr.following.exports import EXPORTS
 from esr.ranking.answers import COLUMNS
 from esr.wording import format_table
 from webui.api.operation import BASE, ERRORS, Operation
 from webui.api.operations import OPERATIONS
-from webui.arguments.table import VERSUS, Argument, rows
-from webui.arguments.values import Schema
+from webui.arguments.table import VERSUS, rows
 from webui.running.rate_limit import COMPLETIONS_PER_REQUEST
 from webui.running.settings import Settings
 
@@ -41,7 +42,7 @@ openapi-python-client reads every answer.
 
 ```sh
 curl 'http://localhost:8080{BASE}/search?q=earthquake+relief+China&k=3'
-curl 'http://localhost:8080{BASE}/search?q=earthquake+relief&model=bm25&params.k1=1.5&from=2017'
+curl 'http://localhost:8080{BASE}/search?q=earthquake+relief&model=bm25&params.k1=1.5&after=2017'
 curl 'http://localhost:8080{BASE}/search' -G --data-urlencode 'q="white house" -trump before:2017-03'
 curl 'http://localhost:8080{BASE}/batch' -H 'Content-Type: application/json' \\
   -d '{{"queries": [{{"id": "1", "query": "earthquake relief"}}], "k": 100, "format": "run"}}'
@@ -137,7 +138,7 @@ Pages of other sites may use the API if `ESR_CORS_ORIGINS` names their origins, 
 """
 PAGING = f"""## Pages
 
-An answer of `search` has a `next`: to get the next page, give it as `after`, with the other arguments
+An answer of `search` has a `next`: to get the next page, give it as `cursor`, with the other arguments
 unchanged. `null` means that there are no more pages. `next` is valid as long as the index stays the same:
 after another load the answer is an error 409, so that no sentence is repeated or silently left out. `offset`
 skips sentences without this check.
@@ -232,7 +233,11 @@ def _arguments(arguments: list[Argument]) -> str:
 
 
 def _described(row: Argument) -> str:
-    return row.help + ("; may be repeated" if row.is_repeatable else "")
+    former = "".join(
+        f"; formerly `{alias.name}`{', which includes its date' if alias.type else ''}"
+        for alias in row.aliases
+    )
+    return row.help + ("; may be repeated" if row.is_repeatable else "") + former
 
 
 def _default(row: Argument) -> str:
@@ -248,6 +253,8 @@ def _written(value: object) -> str:
 def _properties(schema: Schema) -> str:
     cells = []
     for name, value in schema["properties"].items():
+        if value.get("deprecated"):
+            continue
         meaning = value.get("description", "")
         required = "required" if name in schema["required"] else ""
         default = _written(value["default"]) if "default" in value else required
@@ -277,7 +284,7 @@ def _shape(schema: Schema) -> str:
 
 
 def _keys(schema: Schema) -> str:
-    return "{" + ", ".join(schema["properties"]) + "}"
+    return "{" + ", ".join(n for n, v in schema["properties"].items() if not v.get("deprecated")) + "}"
 
 
 if __name__ == "__main__":

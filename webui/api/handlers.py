@@ -6,10 +6,7 @@ index's state: continuing a ranking after the index has changed is an error.
 
 from __future__ import annotations
 
-import base64
-import binascii
 import hashlib
-import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -19,6 +16,7 @@ from msgspec import to_builtins
 from msgspec.structs import replace
 
 from esr import models
+from esr.arguments.types import Schema
 from esr.corpus.names_and_quotes import build_network
 from esr.dependency.dependence_signals import SIGNALS
 from esr.errors import UsageError
@@ -63,6 +61,7 @@ from webui.api.operation import (
     search_arguments,
     search_schema,
 )
+from webui.arguments.cursor import Cursor, read_cursor, write_cursor
 from webui.arguments.rankings import parse_ranking
 from webui.arguments.request import (
     Arguments,
@@ -76,7 +75,6 @@ from webui.arguments.request import (
     parse_timeline,
 )
 from webui.arguments.table import VERSUS
-from webui.arguments.values import Schema
 from webui.running.gate import start_beside
 from webui.running.problems import (
     IndexChanged,
@@ -93,7 +91,6 @@ from webui.running.telemetry import record_search
 # Pages of a ranking
 
 _NUMBERS = sorted({*CollectionStatistics.__struct_fields__} - {"bounds"})
-_TOKEN = re.compile(r"([0-9]{1,6})\.([0-9a-f]{16})")
 
 
 @dataclass(frozen=True)
@@ -107,25 +104,21 @@ class Page:
 
 def read_page(arguments: Arguments, settings: Settings, k: int) -> Page:
     """The page that a request asks for. Raises RequestError."""
-    maximum, after = settings.max_depth, arguments.first("after")
-    if not after:
+    maximum, text = settings.max_depth, arguments.first("cursor")
+    if not text:
         page = Page(arguments.value("offset"), k, None)
     elif "offset" in arguments:
-        raise RequestError("give offset or after, not both", "after")
+        raise RequestError("give offset or cursor, not both", "cursor")
+    elif cursor := read_cursor(text):
+        page = Page(cursor.offset, k, cursor.state)
     else:
-        begin, state = _parse_token(after)
-        page = Page(begin, k, state)
+        raise RequestError("argument 'cursor' must be the 'next' of the page before, unchanged", "cursor")
     if page.offset + k > maximum:
-        field = "after" if after else "offset"
+        field = "cursor" if text else "offset"
         raise RequestError(
             f"offset + k is {page.offset + k:,}: at most {maximum:,} is allowed, so narrow the search", field
         )
     return page
-
-
-def page_token(offset: int, state: str) -> str:
-    """The token that requests the page from `offset` on, valid while the index is in this state."""
-    return base64.urlsafe_b64encode(f"{offset}.{state}".encode()).decode().rstrip("=")
 
 
 def index_state(searcher: Searcher) -> str:
@@ -144,19 +137,8 @@ def check_state(page: Page, state: str) -> None:
     """Raise IndexChanged if the page continues one of another index state."""
     if page.state not in (None, state):
         raise IndexChanged(
-            "the index has changed since the page before: request the first page again", "after"
+            "the index has changed since the page before: request the first page again", "cursor"
         )
-
-
-def _parse_token(token: str) -> tuple[int, str]:
-    try:
-        text = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)).decode()
-    except (ValueError, binascii.Error):
-        text = ""
-    match = _TOKEN.fullmatch(text)
-    if match is None:
-        raise RequestError("argument 'after' must be the 'next' of the page before, unchanged", "after")
-    return int(match[1]), match[2]
 
 
 # Handlers
@@ -192,13 +174,13 @@ def _search(call: Call, search: SearchRequest, arguments: Arguments) -> dict[str
     writer = lists.HitWriter(prepared.index, shape, prepared.counts, call.arguments.first("index"))
     written = writer.write_entries(listed)
     end = page.offset + len(written)
-    has_more = has_more or len(written) < len(listed)
+    has_more = (has_more or len(written) < len(listed)) and page.offset < end < call.settings.max_depth
     return {
         **answer_dict(replace(answer, hits=[]), report()),
         "hits": [hit for hits in written for hit in hits],
         "documents": len(entries) if search.arrangement.group else None,
         "offset": page.offset,
-        "next": page_token(end, state) if has_more and page.offset < end < call.settings.max_depth else None,
+        "next": write_cursor(Cursor(end, state)) if has_more else None,
     }
 
 

@@ -16,13 +16,14 @@ from flask import Response, current_app, request
 from msgspec import Struct
 from werkzeug.exceptions import UnsupportedMediaType
 
+from esr.arguments.argument import Argument
+from esr.arguments.types import Schema
 from esr.errors import UsageError
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
 from webui.arguments.rankings import check_signals
-from webui.arguments.request import Arguments, check_text
-from webui.arguments.table import MAX_DEPTH, PAGE, Argument, expand, rows
-from webui.arguments.values import Schema
+from webui.arguments.request import Arguments, check_text, rename_former
+from webui.arguments.table import MAX_DEPTH, PAGE, expand, rows
 from webui.running.logs import write_json
 from webui.running.problems import RequestError, blame_argument
 from webui.running.served_indexes import Visit
@@ -175,6 +176,8 @@ def _properties(of: Iterable[Argument], settings: Settings, described: bool = Fa
     properties: dict[str, Schema] = {}
     for row in of:
         schema = row.type.schema(settings)
+        for alias in row.aliases:
+            properties[alias.name] = {**(alias.type or row.type).schema(settings), "deprecated": True}
         if row.is_repeatable:
             schema = {"type": "array", "maxItems": settings.arguments, "items": schema}
         properties[row.name] = {**schema, "description": row.help} if described else schema
@@ -242,6 +245,10 @@ def _reject_constant(constant: str) -> None:
 def search_arguments(body: Mapping[str, Any], settings: Settings) -> Arguments:
     """The arguments of a search in its body, except the ranking."""
     own = {name: value for name, value in body.items() if name not in ("filters", "ranking")}
+    for row in _own_rows().values():
+        for alias in row.aliases:
+            if alias.name in own:
+                own.setdefault(row.name, own.pop(alias.name))
     return _as_arguments({**own, **body.get("filters", {})}, settings)
 
 
@@ -255,11 +262,12 @@ def _as_arguments(values: Mapping[str, Any], settings: Settings) -> Arguments:
     texts = {
         name: [*map(_as_text, v)] if isinstance(v, list) else [_as_text(v)] for name, v in values.items()
     }
-    given = {name: [text for text in each if text.strip()] for name, each in texts.items()}
-    arguments = Arguments({name: each for name, each in given.items() if each}, settings, known)
-    for name, text in arguments.pairs:
+    pairs = [(name, text) for name, each in texts.items() for text in each if text.strip()]
+    given: dict[str, list[str]] = {}
+    for name, text in rename_former(pairs, settings, known):
         check_text(name, text, getattr(settings, known[name].type.chars))
-    return arguments
+        given.setdefault(name, []).append(text)
+    return Arguments(given, settings, known)
 
 
 def _as_text(value: Any) -> str:

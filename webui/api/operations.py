@@ -12,8 +12,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, get_args, get_type_hints
 
 from flask import Flask, Response, jsonify, request
+from msgspec.structs import replace
 
 import esr
+from esr.arguments.argument import Argument
+from esr.arguments.types import META_FIELD, Schema
 from esr.corpus.collocations import Collocation, Contrasted
 from esr.corpus.concordance import Line
 from esr.corpus.frequencies import GROUPINGS, KeyWord
@@ -38,8 +41,7 @@ from webui.api.operation import (
     search_schema,
 )
 from webui.arguments.request import decode_rows
-from webui.arguments.table import Argument, rows
-from webui.arguments.values import META_FIELD, Schema
+from webui.arguments.table import rows
 from webui.running.served_indexes import Page, ServedIndexes, Visit
 from webui.running.settings import Settings
 
@@ -278,7 +280,7 @@ SCHEMAS: dict[str, Schema] = {
         query=reference("Query"),
         documents=described(_COUNT, "how many documents the pages list in all, where sentences are grouped"),
         offset=described(WHOLE, "how many sentences come before, or documents where they are grouped"),
-        next=described(_TEXT_OR_NULL, "the `after` of the next page"),
+        next=described(_TEXT_OR_NULL, "the `cursor` of the next page"),
     ),
     "Query": QUERY,
     "Batch": having(answers=array({"oneOf": [reference("BatchAnswer"), reference("BatchError")]})),
@@ -569,7 +571,7 @@ def _operation(operation: Operation, settings: Settings) -> dict[str, Any]:
     described: dict[str, Any] = {
         "operationId": operation.name,
         "summary": operation.summary,
-        "parameters": [_parameter(row, settings) for row in operation.arguments],
+        "parameters": _parameters(operation, settings),
         "responses": {
             "200": {
                 "description": operation.summary,
@@ -589,6 +591,23 @@ def _operation(operation: Operation, settings: Settings) -> dict[str, Any]:
 def _headers(operation: Operation) -> Mapping[str, Any]:
     names = [name for name in HEADERS if name != "ETag" or operation.method == "GET"]
     return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
+
+
+def _parameters(operation: Operation, settings: Settings) -> list[Mapping[str, Any]]:
+    """The arguments of an operation, then their former names, except those that are arguments now."""
+    rows = {row.name: row for row in operation.arguments}
+    former = {
+        alias.name: replace(
+            row, name=alias.name, help=f"former name of {row.name}", type=alias.type or row.type
+        )
+        for row in rows.values()
+        for alias in row.aliases
+        if alias.name not in rows
+    }
+    return [
+        *(_parameter(row, settings) for row in rows.values()),
+        *({**_parameter(row, settings), "deprecated": True} for row in former.values()),
+    ]
 
 
 def _parameter(row: Argument, settings: Settings) -> Mapping[str, Any]:

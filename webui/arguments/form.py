@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal, NamedTuple
@@ -16,13 +17,15 @@ from urllib.parse import parse_qsl, quote_plus
 from flask import request, url_for
 
 from esr import models
+from esr.arguments.argument import Argument, Group
+from esr.arguments.types import Choice, Day, Share, Text, Whole
 from esr.corpus.concordance import split_node
 from esr.errors import UsageError
 from esr.models import Model
 from esr.query import literal, parse
 from esr.ranking.reranker import DEPTH
 from esr.stdlib import cached_property
-from esr.text.dates import parse_date_end, parse_date_start
+from esr.text.dates import format_moment, parse_date_end, parse_date_start
 from esr.text.document import PARTS
 from webui.arguments.rankings import (
     Checkbox,
@@ -32,20 +35,17 @@ from webui.arguments.rankings import (
     preset_label,
     ranking_controls,
 )
-from webui.arguments.request import split_pairs
+from webui.arguments.request import rename_former, split_pairs
 from webui.arguments.table import (
     PAGE,
     PARAMETER,
     PRIOR,
     REPEATABLE,
     VERSUS,
-    Argument,
-    Group,
     is_ranking_argument,
     names_of,
     rows,
 )
-from webui.arguments.values import Choice, Day, Share, Text, Whole
 from webui.running.problems import RequestError
 from webui.running.settings import Settings
 
@@ -111,12 +111,12 @@ class Links:
 
     def during(self, endpoint: str, period: str, **changes: str | None) -> str:
         """A page of the days of a period (a day, week, month or year) within the dates of this page."""
-        first, last = self.first("from"), self.first("to")
-        if not first or parse_date_start(first) < parse_date_start(period):
-            first = period
-        if not last or parse_date_end(last) > parse_date_end(period):
-            last = period
-        return self.to(endpoint, **changes | {"from": first, "to": last})
+        after, before = self.first("after"), self.first("before")
+        if not after or parse_date_start(after) < parse_date_start(period):
+            after = period
+        if not before or parse_date_start(before) > parse_date_end(period):
+            before = end_of(period)
+        return self.to(endpoint, **changes | {"after": after, "before": before})
 
     def without_query(self, place: int, endpoint: str) -> str:
         """A page without the other query at this position."""
@@ -202,6 +202,11 @@ def _quote(text: str) -> str:
     return quote_plus(text, errors="replace")
 
 
+def end_of(period: str) -> str:
+    """The value of `before` for the end of a period: the beginning of the next one."""
+    return format_moment(parse_date_end(period) + 1)
+
+
 def path_to(endpoint: str) -> str:
     """The path of a page without variable parts, below the prefix of the current request."""
     return _path(endpoint, request.script_root)
@@ -270,6 +275,8 @@ def clean_arguments(query_string: bytes, settings: Settings) -> Pairs:
     """The arguments of a search and a comparison in an address, truncated and cleaned for display."""
     text = query_string[: settings.address_bytes].decode("utf-8", "replace")
     pairs = parse_qsl(text, errors="replace")
+    with suppress(RequestError):  # the page that shows them says what is wrong
+        pairs = rename_former(pairs, settings)
     cleaned = ((n, _UNPRINTABLE.sub(" ", v).strip()[: settings.query_chars]) for n, v in pairs)
     return [(n, v) for n, v in cleaned if v and _is_known(n)][: settings.arguments]
 
@@ -315,7 +322,7 @@ def _field(row: Argument, text: str, settings: Settings) -> Field:
     usual = kind.default(settings)
     try:
         value = row.read(text, settings) if text else usual
-    except RequestError:
+    except UsageError:
         value = usual
     if isinstance(kind, Choice):
         labels = {"" if name == usual else name: label for name, label in kind.labels.items()}

@@ -16,6 +16,7 @@ from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from esr import features, models
+from esr.arguments.types import parse_whole
 from esr.errors import UsageError, unknown
 from esr.models import Model
 from esr.models.static_scores import (
@@ -39,7 +40,6 @@ from esr.ranking.signals import RankingSignal, parse_signal
 from esr.registry import Parameter
 from esr.text.document import PARTS, VECTORS
 from webui.arguments.table import MAX_DEPTH, PARAMETER, PRIOR, is_ranking_argument
-from webui.arguments.values import parse_whole
 from webui.running.problems import blame_argument
 
 _DEFAULT = Ranking()
@@ -79,7 +79,8 @@ def parse_ranking(arguments: Mapping[str, Sequence[str]], prefix: str = "") -> R
     with blame_argument(prefix + "rerank"):
         signals = tuple(parse_signal(text) for text in own.get("rerank", ()))
         check_signals(signals)
-    depth = parse_whole(prefix + "depth", first["depth"], 1, MAX_DEPTH) if "depth" in first else DEPTH
+    with blame_argument(prefix + "depth"):
+        depth = parse_whole(prefix + "depth", first["depth"], 1, MAX_DEPTH) if "depth" in first else DEPTH
     with blame_argument(prefix + "rerank" if signals else prefix + "feature" if features else None):
         return Ranking(
             model.name,

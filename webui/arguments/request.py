@@ -15,10 +15,13 @@ from urllib.parse import parse_qsl, unquote_to_bytes
 
 from msgspec import Struct, structs
 
+from esr.arguments.argument import Alias, Argument
+from esr.arguments.filters import read_filters
+from esr.arguments.types import Day
 from esr.errors import UsageError, unknown
 from esr.following.novelty import DEFAULT_THRESHOLD
 from esr.following.timeline import Interval
-from esr.index.filters import NO_FILTERS, Filters, build_attribute_filters
+from esr.index.filters import NO_FILTERS, Filters
 from esr.query import ParsedQuery, in_language, literal, parse
 from esr.query.interpretation import Interpretation
 from esr.ranking.prepared_query import PreparedQuery
@@ -26,9 +29,9 @@ from esr.ranking.ranking import Ranking, lower_furniture
 from esr.ranking.searcher import Searcher
 from esr.stdlib import cached_property
 from esr.text.analyzer import Analyzer
-from esr.text.document import ATTRIBUTES, META, META_PREFIX
+from esr.text.document import META_PREFIX
 from webui.arguments.rankings import parse_ranking
-from webui.arguments.table import NAME, PAGE, Argument, names_of, rows
+from webui.arguments.table import FORMER_NAMES, NAME, PAGE, names_of, rows
 from webui.running.problems import RequestError, blame_argument
 from webui.running.settings import Settings
 
@@ -47,12 +50,16 @@ class Arguments(dict[str, Sequence[str]]):
         """The value of an argument, or its default. Raises RequestError."""
         row = self._rows.get(name) or PAGE[name]
         texts = self.get(name)
-        return row.read(texts[0], self._settings) if texts else row.type.default(self._settings)
+        if not texts:
+            return row.type.default(self._settings)
+        with blame_argument(name):
+            return row.read(texts[0], self._settings)
 
     def values_of(self, name: str) -> tuple[Any, ...]:
         """The distinct values of a repeatable argument, also separated by commas. Raises RequestError."""
         texts = (text.strip() for text in ",".join(self.get(name, ())).split(","))
-        return tuple(self._rows[name].read(text, self._settings) for text in dict.fromkeys(texts) if text)
+        with blame_argument(name):
+            return tuple(self._rows[name].read(text, self._settings) for text in dict.fromkeys(texts) if text)
 
     def with_defaults(self, **texts: str) -> Arguments:
         """These arguments, with defaults for those that are not given."""
@@ -85,7 +92,7 @@ def decode_arguments(query_string: bytes, settings: Settings, *takers: str) -> A
 def decode_rows(query_string: bytes, settings: Settings, allowed: Mapping[str, Argument]) -> Arguments:
     """The same as `decode_arguments`, for arguments with these rows."""
     values: dict[str, list[str]] = {}
-    for name, value in split_pairs(query_string, settings):
+    for name, value in split_pairs(query_string, settings, allowed):
         row = _find_row(name, allowed)
         check_text(name, value, getattr(settings, row.type.chars))
         if value.strip():
@@ -99,8 +106,10 @@ def decode_rows(query_string: bytes, settings: Settings, allowed: Mapping[str, A
     return Arguments(values, settings, allowed)
 
 
-def split_pairs(query_string: bytes, settings: Settings) -> list[tuple[str, str]]:
-    """Names and values in the order of the address. Raises RequestError."""
+def split_pairs(
+    query_string: bytes, settings: Settings, allowed: Mapping[str, Argument] = PAGE
+) -> list[tuple[str, str]]:
+    """Names and values in the order of the address, with the names of today. Raises RequestError."""
     if len(query_string) > settings.address_bytes:
         size, limit = f"{len(query_string):,}", f"{settings.address_bytes:,}"
         raise RequestError(f"the address has {size} bytes of arguments: at most {limit} are allowed", None)
@@ -113,7 +122,46 @@ def split_pairs(query_string: bytes, settings: Settings) -> list[tuple[str, str]
     if len(pairs) > settings.arguments:
         limit = f"{settings.arguments:,}"
         raise RequestError(f"the address has {len(pairs)} arguments: at most {limit} are allowed", None)
-    return pairs
+    return rename_former(pairs, settings, allowed)
+
+
+def rename_former(
+    pairs: Sequence[tuple[str, str]], settings: Settings, allowed: Mapping[str, Argument] = PAGE
+) -> list[tuple[str, str]]:
+    """The pairs with former names of arguments replaced by those of today. Raises RequestError."""
+    if not any(name in FORMER_NAMES for name, _ in pairs):
+        return list(pairs)
+    given = {name for name, _ in pairs}
+    renamed = []
+    for name, text in pairs:
+        row, alias = _find_alias(name, text, allowed)
+        if row is not None and alias is not None and text.strip():
+            if row.name in given and not row.is_repeatable:
+                raise RequestError(f"argument {name!r} is now {row.name!r}: give one of them", name)
+            text = _rewrite(name, text.strip(), row, alias, settings)
+        renamed.append((name if row is None else row.name, text))
+    return renamed
+
+
+def _find_alias(
+    name: str, text: str, allowed: Mapping[str, Argument]
+) -> tuple[Argument, Alias] | tuple[None, None]:
+    for row in allowed.values():
+        for alias in row.aliases:
+            if alias.name == name and (alias.fits(text.strip()) if alias.fits else name not in allowed):
+                return row, alias
+    return None, None
+
+
+def _rewrite(name: str, text: str, row: Argument, alias: Alias, settings: Settings) -> str:
+    """The value of a former name as the argument takes it now."""
+    if not isinstance(row.type, Day):
+        return text
+    former = alias.type or row.type
+    check_text(name, text, getattr(settings, former.chars))
+    with blame_argument(name):
+        moment = former.read(name, text, settings)
+    return text if former == row.type else row.type.write(moment)
 
 
 def check_text(name: str, value: str, max_chars: int) -> None:
@@ -247,14 +295,15 @@ def parse_filters(arguments: Arguments) -> Filters:
     """The filters among the arguments. Raises RequestError."""
     if _FILTERS.isdisjoint(arguments):
         return NO_FILTERS
-    first, last = arguments.value("from"), arguments.value("to")
-    if first is not None and last is not None and first > last:
-        raise RequestError("the first day is after the last: swap from and to", "from")
-    sources, documents, entities = (tuple(arguments.get(n, ())) for n in ("source", "document", "entity"))
-    of_attributes = {name: arguments.get(name, ()) for name in ATTRIBUTES}
-    with blame_argument(META):
-        attributes = build_attribute_filters(of_attributes, arguments.get(META, ()))
-    return Filters(first, last, sources, documents, entities, attributes)
+    return read_filters(
+        {
+            name: texts if PAGE[name].is_repeatable else texts[0]
+            for name, texts in arguments.items()
+            if name in _FILTERS
+        },
+        label="argument {!r}".format,
+        blame=blame_argument,
+    )
 
 
 MAX_QUERIES = 6

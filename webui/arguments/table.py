@@ -8,32 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
-from typing import Any, Literal
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from esr import models
-from esr.corpus.collocations import COLLOCATIONS, MEASURES, MIN_COUNT, UNITS, WINDOW
-from esr.corpus.concordance import LINES, WIDTH
-from esr.corpus.concordance import SORTS as LINE_SORTS
-from esr.corpus.frequencies import GROUPINGS, KEY_WORDS, ORDERS
-from esr.corpus.names_and_quotes import COMPANIONS, MAX_NETWORK, NAMES, QUOTATIONS, SENTENCES
-from esr.following.exports import FIELDS as EXPORT_FIELDS
-from esr.following.timeline import INTERVALS, MAX_PEAKS, PEAKS
-from esr.index.filters import FACET_FIELDS
-from esr.index.hits import SentenceRecord
-from esr.index.names import ENTITY_TYPES
-from esr.models.static_scores import PRIORS
-from esr.plans.plan import CANDIDATES
-from esr.ranking.answers import PASSAGE_FIELDS
-from esr.ranking.reranker import DEPTH
-from esr.text import dates
-from esr.text.document import ATTRIBUTES, META
-from webui.arguments.values import (
+from esr.arguments.argument import Alias, Argument, Group
+from esr.arguments.filters import FILTERS
+from esr.arguments.types import (
     Choice,
     Count,
-    Day,
     FieldName,
     LanguageCode,
     Number,
@@ -43,8 +26,23 @@ from webui.arguments.values import (
     Type,
     Whole,
 )
-from webui.running.problems import blame_argument
-from webui.running.settings import Settings
+from esr.corpus.collocations import COLLOCATIONS, MEASURES, MIN_COUNT, UNITS, WINDOW
+from esr.corpus.concordance import LINES, WIDTH
+from esr.corpus.concordance import SORTS as LINE_SORTS
+from esr.corpus.frequencies import GROUPINGS, KEY_WORDS, ORDERS
+from esr.corpus.names_and_quotes import COMPANIONS, MAX_NETWORK, NAMES, QUOTATIONS, SENTENCES
+from esr.following.exports import FIELDS as EXPORT_FIELDS
+from esr.following.novelty import DEFAULT_THRESHOLD, MIN_THRESHOLD, parse_threshold
+from esr.following.timeline import INTERVALS, MAX_PEAKS, PEAKS
+from esr.index.filters import FACET_FIELDS
+from esr.index.hits import SentenceRecord
+from esr.index.names import ENTITY_TYPES
+from esr.models.static_scores import PRIORS
+from esr.plans.plan import CANDIDATES
+from esr.ranking.answers import PASSAGE_FIELDS
+from esr.ranking.reranker import DEPTH
+from esr.text.document import ATTRIBUTES, META
+from webui.arguments.cursor import is_cursor
 
 PARAMETER = "params."
 PRIOR = "prior."
@@ -57,61 +55,11 @@ MAX_DEPTH = 1_000
 
 # Rows
 
-Group = Literal["reading", "ranking", "filter", "arrangement", ""]
-
-
-class Argument(Struct, frozen=True):
-    """A row of the table. `takers`: the operations of the API that take it, and "page" for all pages.
-
-    `label`: the label of its field in the form; without one, it has no field. `empty`: the meaning of an
-    empty field. `phrase`: the setting in the line above the closed form, with {} for its value. `unticked`:
-    the value that an unticked box submits, if a ticked one submits none. `elsewhere`: its names in other
-    search engines.
-    """
-
-    name: str
-    help: str
-    type: Type
-    takers: str
-    group: Group = ""
-    is_required: bool = False
-    is_repeatable: bool = False
-    label: str = ""
-    empty: str = ""
-    phrase: str = ""
-    unticked: str = ""
-    elsewhere: tuple[str, ...] = ()
-
-    def read(self, text: str, settings: Settings) -> Any:
-        """The value in an address. Raises RequestError."""
-        with blame_argument(self.name):
-            return self.type.read(self.name, text, settings)
-
-
-def _filter(name: str, help: str, label: str = "", empty: str = "", type: Type | None = None) -> Argument:
-    is_repeatable = type is None
-    phrase = "" if is_repeatable else name + " {}"
-    return Argument(
-        name,
-        help,
-        type or Text(),
-        f"page {_LISTS} quotes",
-        "filter",
-        False,
-        is_repeatable,
-        label,
-        empty,
-        phrase,
-    )
-
 
 def _ranking(name: str, help: str, type: Type | None = None, is_repeatable: bool = False) -> Argument:
     return Argument(name, help, type or Text(), f"page {_RANKED}", "ranking", is_repeatable=is_repeatable)
 
 
-_LISTS = (
-    "search facets timeline similar compare query concordance collocations contrast frequencies names network"
-)
 _ASKED = "search facets timeline explain compare query"
 _RANKED = f"{_ASKED} similar document documents"
 MOST_LISTED = 1_000
@@ -129,11 +77,6 @@ _SENTENCES = Whole(high="max_k", usual="default_k")
 _QUERY = "what to search for: words, or the query language"
 SORTS = {"score": "best first", "date": "newest first"}
 SCALES = {"count": "sentences", "rate": "per million sentences"}
-_FILTERS = {
-    "author": ("an author", "Author", "any author"),
-    "section": ("a section", "Section", "any section"),
-    "keyword": ("a keyword", "Keyword", "any keyword"),
-}
 _RANKING = (
     _ranking(
         "model",
@@ -356,7 +299,13 @@ TABLE: tuple[Argument, ...] = (
         Whole(high=999_999),
         _HITS,
     ),
-    Argument("after", "`next` of the page before, for the page after it", Text(), "search"),
+    Argument(
+        "cursor",
+        "`next` of the page before, for the page after it",
+        Text(),
+        "search",
+        aliases=(Alias("after", fits=is_cursor),),
+    ),
     Argument(
         "sort",
         "score: the best first; date: the newest of the sentences with all words first",
@@ -369,7 +318,7 @@ TABLE: tuple[Argument, ...] = (
     Argument(
         "overlap",
         "a sentence is a repeat if an earlier one has this share of it, by the rarity of its terms",
-        Share(),
+        Share(low=MIN_THRESHOLD, usual=DEFAULT_THRESHOLD, parse=parse_threshold),
         "page search",
         "arrangement",
         label="Repeats share",
@@ -479,18 +428,7 @@ TABLE: tuple[Argument, ...] = (
         Whole(low=0, high=MAX_PEAKS, usual=PEAKS),
         "timeline",
     ),
-    _filter("from", "the first day, as in 2017-03-01", "From", "any day", Day(parse=dates.parse_date_start)),
-    _filter("to", "the last day", "To", "any day", Day(parse=dates.parse_date_end)),
-    _filter("source", "a source", "Source", "any source"),
-    *(_filter(name, *_FILTERS[name]) for name in ATTRIBUTES),
-    _filter(META, "a key of the metadata and its value, as in desk=Berlin"),
-    _filter("document", "the id of a document"),
-    _filter(
-        "entity",
-        "a name in the sentence, as in person:Barack Obama",
-        "Name in the sentence",
-        "any person, place …",
-    ),
+    *FILTERS,
     *_RANKING,
     *(replace(row, name=VERSUS + row.name, takers="compare") for row in _RANKING),
     Argument(
@@ -509,7 +447,7 @@ def rows(*takers: str) -> dict[str, Argument]:
     found: dict[str, Argument] = {}
     for taker in takers:
         for row in TABLE:
-            if taker in row.takers.split():
+            if row.is_for(taker):
                 found.setdefault(row.name, row)
     return found
 
@@ -546,6 +484,10 @@ PAGE = rows("page")
 """The arguments of every page: those of a search."""
 REPEATABLE = frozenset(row.name for row in TABLE if row.is_repeatable)
 """Arguments that may be given more than once."""
+
+
+FORMER_NAMES = frozenset(alias.name for row in TABLE for alias in row.aliases)
+"""Former names of arguments, some of which are names of others now."""
 
 
 def names_of(group: Group) -> tuple[str, ...]:

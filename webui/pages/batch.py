@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from flask import Flask, Response, request
 
+from esr.arguments.types import parse_whole
 from esr.errors import EsrError, InputError, UsageError
 from esr.ranking.prepared_query import Answer
 from esr.ranking.searcher import Searcher
@@ -19,9 +20,15 @@ from webui.answers import downloads
 from webui.answers.downloads import NOTHING
 from webui.answers.lists import rank_sentences
 from webui.arguments.request import SearchRequest, check_text, read_search
-from webui.arguments.values import parse_whole
 from webui.pages.rendering import PageRenderer
-from webui.running.problems import Problem, RequestError, as_sentence, problem_response, wants_json
+from webui.running.problems import (
+    Problem,
+    RequestError,
+    as_sentence,
+    blame_argument,
+    problem_response,
+    wants_json,
+)
 from webui.running.rate_limit import count_queries
 from webui.running.served_indexes import ServedIndexes, Visit
 from webui.running.settings import Settings
@@ -116,7 +123,8 @@ def _answer(visit: Visit, settings: Settings) -> Response:
     if format not in FORMATS:
         raise RequestError(f"cannot answer as {format[:_ID_CHARS]!r}: choose csv or run", FORMAT)
     most = settings.batch_k
-    k = parse_whole(K, count, 1, most) if count else min(DEFAULT_K, most)
+    with blame_argument(K):
+        k = parse_whole(K, count, 1, most) if count else min(DEFAULT_K, most)
     queries = parse_queries(*_read_text())
     if len(queries) > settings.batch_queries:
         raise RequestError(

@@ -29,7 +29,7 @@ from esr.text.document import PARSE, VECTORS, describe_place, flat_metadata, is_
 from esr.text.term_spans import find_spans
 from esr.wording import count, shorten_title
 from webui.arguments import rankings
-from webui.arguments.form import VIEW, Links, build_form, clean_arguments, path_to, shorten
+from webui.arguments.form import VIEW, Links, build_form, clean_arguments, end_of, path_to, shorten
 from webui.arguments.request import split_pairs
 from webui.arguments.table import VERSUS
 from webui.running.served_indexes import ServedIndexes, Visit
@@ -166,6 +166,7 @@ def install_filters(app: Flask) -> None:
     """Add filters, tests and global functions to the templates of the application."""
     app.jinja_env.filters.update(
         web_url=web_url,
+        end_of=end_of,
         day=day,
         describe_place=describe_place,
         month=month,

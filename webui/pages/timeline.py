@@ -173,9 +173,9 @@ class TimelineLinks(Links):
         changes = _OWN if query is None else _OWN | {"q": query}
         return Links(change_arguments(self.arguments, **changes))
 
-    def within(self, first: str, last: str) -> str:
-        """The timeline of these periods only."""
-        return self.to("timeline", **{"from": first, "to": last})
+    def within(self, after: str, before: str) -> str:
+        """The timeline between these dates only."""
+        return self.to("timeline", after=after, before=before)
 
     def sentences(self, query: str, period: str) -> str:
         """The sentences that are counted for a query in this period."""

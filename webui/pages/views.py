@@ -20,6 +20,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 from werkzeug.wrappers import Response as Redirect
 
+from esr.arguments.argument import WATCH
+from esr.arguments.filters import filters_of
+from esr.arguments.types import ALL
 from esr.corpus.names_and_quotes import ListedName, Selection, list_names
 from esr.dependency.explanation import svg_tree
 from esr.errors import EsrError
@@ -49,7 +52,7 @@ from esr.ranking.meaning_signal import NAME
 from esr.ranking.ranking import Origin, Ranking
 from esr.ranking.searcher import Searcher
 from esr.stdlib import batched
-from esr.text.document import ATTRIBUTES, META, Document
+from esr.text.document import Document
 from esr.text.languages import name_language
 from esr.wording import LONG_TITLE_CHARS, shorten_title
 from webui.answers import downloads, explanations
@@ -67,7 +70,6 @@ from webui.arguments.request import (
     read_search,
 )
 from webui.arguments.table import VERSUS, names_of
-from webui.arguments.values import ALL
 from webui.pages.rendering import Highlighter, PageRenderer
 from webui.pages.results import GROUP_SENTENCES, describe_hits, find_headings, find_results, shorten_heading
 from webui.pages.timeline import draw_chart
@@ -530,9 +532,9 @@ def _add_kept(get: Route, settings: Settings, render: PageRenderer) -> None:
         with blame_argument("q"):
             visit.searcher.interpret(search.parsed)
         table: dict[str, Any] = {"query": search.query, "literal": search.is_literal}
-        table |= {name: arguments.first(name) for name in ("from", "to")}
-        lists = ("source", "document", "entity", *ATTRIBUTES, META)
-        table |= {name: list(arguments.get(name, ())) for name in lists}
+        for row in filters_of(WATCH):
+            texts = arguments.get(row.name, ())
+            table[row.name] = list(texts) if row.is_repeatable else arguments.first(row.name)
         if search.ranking != Ranking():
             table["ranking"] = search.ranking.as_dict()
         response = Response(write_search(table), mimetype="application/toml")

@@ -31,8 +31,8 @@
   function follow() {
     const [low, high] = [Math.min(start, end), Math.max(start, end)];
     location.href = low === high ? columns[low].href.baseVal : plot.dataset.within
-      .replace("~FROM~", encodeURIComponent(columns[low].dataset.period))
-      .replace("~TO~", encodeURIComponent(columns[high].dataset.period));
+      .replace("~AFTER~", encodeURIComponent(columns[low].dataset.period))
+      .replace("~BEFORE~", encodeURIComponent(columns[high].dataset.end));
   }
 
   const columnAt = (event) => {

@@ -202,7 +202,7 @@ def test_a_search_as_json_is_the_same_search(client: FlaskClient) -> None:
         ({"ranking": {"model": "nope"}}, "ranking"),
         ({"fields": ["nope"]}, "fields.0"),
         ({"model": "dir"}, None),
-        ({"offset": 1, "after": "x"}, "after"),
+        ({"offset": 1, "after": "x"}, "cursor"),
     ],
 )
 def test_an_error_in_a_body_names_its_key(

@@ -32,8 +32,8 @@ from tests.support.fake_enricher import write_tiny_cross_encoder
 from tests.support.page_corpus import error, get, ids, post
 from tests.support.web_servers import slow_cross_encoder
 from tests.webui.api.conftest import TEXTS, load
-from webui.api.handlers import page_token
 from webui.app import create_app
+from webui.arguments.cursor import Cursor, write_cursor
 from webui.running.settings import Settings
 
 FLOOD = Completion("flood", "word", 2, "storm flood")
@@ -216,7 +216,7 @@ def test_pages_fit_together(client: FlaskClient) -> None:
         get(client, "/search", q="storm", fold="no", passages="no", k=7)["next"],
     )
     while after:
-        page = get(client, "/search", q="storm", fold="no", passages="no", k=7, after=after)
+        page = get(client, "/search", q="storm", fold="no", passages="no", k=7, cursor=after)
         assert page["offset"] == len(found)
         found, after = found + ids(page), page["next"]
     assert found == ids(complete)
@@ -225,10 +225,27 @@ def test_pages_fit_together(client: FlaskClient) -> None:
 
 
 @pytest.mark.slow
+def test_a_cursor_may_have_its_former_name_which_is_that_of_a_date_now(client: FlaskClient) -> None:
+    first = get(client, "/search", q="storm", k=2)
+    second = get(client, "/search", q="storm", k=2, cursor=first["next"])
+    assert ids(get(client, "/search", q="storm", k=2, after=first["next"])) == ids(second) != ids(first)
+    dated = get(client, "/search", q="storm", k=2, after="1990")
+    assert dated["offset"] == 0
+    both = get(client, "/search", q="storm", k=2, after="1990", cursor=dated["next"])
+    assert both["offset"] == 2
+    body = {"q": "storm", "k": 2, "after": first["next"], "filters": {"from": "1990", "to": "2090"}}
+    named = {"q": "storm", "k": 2, "cursor": first["next"], "filters": {"after": "1990", "before": "2091"}}
+    former, current = (client.post("/api/v1/search", json=json).get_json() for json in (body, named))
+    assert (ids(former), former["total"], former["offset"]) == (ids(current), current["total"], 2)
+    for twice in ({"after": first["next"], "cursor": first["next"]}, {"from": "2017", "after": "2018"}):
+        assert "give one" in error(client, "/search", 400, q="storm", **twice)["message"]
+
+
+@pytest.mark.slow
 def test_folded_pages_fit_together(client: FlaskClient) -> None:
     complete = get(client, "/search", q="storm flood", k=100)
     first = get(client, "/search", q="storm flood", k=2)
-    second = get(client, "/search", q="storm flood", k=2, after=first["next"])
+    second = get(client, "/search", q="storm flood", k=2, cursor=first["next"])
     assert ids(first) + ids(second) == ids(complete)[:4]
 
 
@@ -238,8 +255,8 @@ def test_a_next_page_after_a_load_is_rejected(tmp_path: Path) -> None:
     client = create_app(open_searcher(where)).test_client()
     after = get(client, "/search", q="storm", k=2)["next"]
     load(tmp_path / "index", {**TEXTS, "z": ["Another storm."]}, "replace")
-    failure = error(client, "/search", 409, q="storm", k=2, after=after)
-    assert (failure["code"], failure["field"]) == ("index_changed", "after")
+    failure = error(client, "/search", 409, q="storm", k=2, cursor=after)
+    assert (failure["code"], failure["field"]) == ("index_changed", "cursor")
     assert get(client, "/search", q="storm", k=2)["next"] != after
 
 
@@ -247,10 +264,10 @@ def test_a_next_page_after_a_load_is_rejected(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "field"),
     [
-        ({"after": "x"}, "after"),
-        ({"after": "é"}, "after"),
-        ({"after": page_token(5, "0" * 16), "offset": 3}, "after"),
-        ({"after": page_token(995, "0" * 16)}, "after"),
+        ({"cursor": "x"}, "cursor"),
+        ({"cursor": "é"}, "cursor"),
+        ({"cursor": write_cursor(Cursor(5, "0" * 16)), "offset": 3}, "cursor"),
+        ({"cursor": write_cursor(Cursor(995, "0" * 16))}, "cursor"),
         ({"offset": -1}, "offset"),
         ({"offset": 995}, "offset"),
         ({"offset": 1000}, "offset"),
@@ -383,7 +400,7 @@ def test_sorting_and_grouping_work_as_on_the_page(client: FlaskClient) -> None:
     grouped = get(client, "/search", q="storm flood", group="document", fold="no", furniture="yes", k=3)
     assert len({hit["document_id"] for hit in grouped["hits"]}) == 3
     assert len(grouped["hits"]) == 6
-    more = {"after": grouped["next"], "furniture": "yes"}
+    more = {"cursor": grouped["next"], "furniture": "yes"}
     second = get(client, "/search", q="storm flood", group="document", fold="no", k=3, **more)
     assert not {hit["document_id"] for hit in grouped["hits"]} & {
         hit["document_id"] for hit in second["hits"]
@@ -399,7 +416,7 @@ def test_where_sentences_are_grouped_pages_count_documents_and_the_answer_says_h
     client: FlaskClient,
 ) -> None:
     first = get(client, "/search", q="storm flood", group="document", fold="no", k=20)
-    second = get(client, "/search", q="storm flood", group="document", fold="no", k=20, after=first["next"])
+    second = get(client, "/search", q="storm flood", group="document", fold="no", k=20, cursor=first["next"])
     assert (first["documents"], second["documents"], second["next"]) == (32, 32, None)
     assert [len({hit["document_id"] for hit in page["hits"]}) for page in (first, second)] == [20, 12]
     assert first["total"] == len([*first["hits"], *second["hits"]]) > 32
@@ -436,7 +453,7 @@ def test_a_short_list_has_a_next_page_only_if_there_is_something_on_it(tmp_path:
     )
     client = create_app(open_searcher(wire)).test_client()
     first = get(client, "/search", q="storm", k=2)
-    second = get(client, "/search", q="storm", k=2, after=first["next"])
+    second = get(client, "/search", q="storm", k=2, cursor=first["next"])
     assert [hit["document_id"] for hit in first["hits"] + second["hits"]] == ["c0", "z"]
 
 
@@ -447,7 +464,7 @@ def test_only_what_is_new_comes_page_by_page(client: FlaskClient, where: str) ->
     first = get(client, "/search", q="storm", novel="yes", overlap=0.5, k=1)
     found, after = ids(first), first["next"]
     while after:
-        page = get(client, "/search", q="storm", novel="yes", overlap=0.5, k=1, after=after)
+        page = get(client, "/search", q="storm", novel="yes", overlap=0.5, k=1, cursor=after)
         found, after = found + ids(page), page["next"]
     assert found == [hit.sentence_id for hit in expected.answer.hits]
     assert len(found) > 1

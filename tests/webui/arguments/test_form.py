@@ -42,11 +42,11 @@ def ticked(form: Form) -> set[str]:
 
 
 def test_the_form_has_the_values_of_the_address() -> None:
-    form = form_of(("q", "storm"), ("k", "7"), ("from", "2017"), ("sort", "date"), ("group", "document"))
+    form = form_of(("q", "storm"), ("k", "7"), ("after", "2017"), ("sort", "date"), ("group", "document"))
     assert (form.query, ticked(form)) == ("storm", {"group", "fold"})
-    assert [(field.row.name, field.value) for field in form.days] == [("from", "2017")]
+    assert [(field.row.name, field.value) for field in form.days] == [("after", "2017")]
     assert selected(form, "k", "sort") == [("7", "7"), ("date", "newest first")]
-    assert form.summary == ["Words", "newest first", "by document", "from 2017"]
+    assert form.summary == ["Words", "newest first", "by document", "after 2017"]
 
 
 def test_every_argument_with_a_label_has_a_field() -> None:
@@ -252,27 +252,29 @@ def test_each_side_of_a_comparison_links_to_its_own_search(client: FlaskClient) 
 def test_a_value_is_toggled_beside_others_or_in_their_place() -> None:
     app = create_app(Searcher(FakeIndex()))
     with app.test_request_context():
-        links = Links([("q", "a"), ("source", "x"), ("from", "2016"), ("to", "2018")])
-        assert links.toggle({"source": "y"}, False) == "/search?q=a&source=x&from=2016&to=2018&source=y"
-        assert links.toggle({"source": "x"}, True) == "/search?q=a&from=2016&to=2018"
-        month = {"from": "2017-02", "to": "2017-02"}
-        assert links.toggle(month, False) == "/search?q=a&source=x&from=2017-02&to=2017-02"
+        links = Links([("q", "a"), ("source", "x"), ("after", "2016"), ("before", "2018")])
+        assert links.toggle({"source": "y"}, False) == "/search?q=a&source=x&after=2016&before=2018&source=y"
+        assert links.toggle({"source": "x"}, True) == "/search?q=a&after=2016&before=2018"
+        month = {"after": "2017-02", "before": "2017-03"}
+        assert links.toggle(month, False) == "/search?q=a&source=x&after=2017-02&before=2017-03"
 
 
 @pytest.mark.parametrize(
-    "period, first, last",
+    "period, after, before, end",
     [
-        ("2017", "2017-02-03", "2017-04"),
-        ("2017-02", "2017-02-03", "2017-02"),
-        ("2017-W14", "2017-W14", "2017-W14"),
+        ("2017", "2017-02-03", "2017-05", "2018-01-01"),
+        ("2017-02", "2017-02-03", "2017-03-01", "2017-03-01"),
+        ("2017-W14", "2017-W14", "2017-04-10", "2017-04-10"),
     ],
 )
-def test_a_link_to_a_period_keeps_within_the_days_of_the_page(period: str, first: str, last: str) -> None:
+def test_a_link_to_a_period_keeps_within_the_days_of_the_page(
+    period: str, after: str, before: str, end: str
+) -> None:
     app = create_app(Searcher(FakeIndex()))
     with app.test_request_context():
-        links = Links([("q", "a"), ("from", "2017-02-03"), ("to", "2017-04")])
-        assert links.during("results", period) == f"/search?q=a&from={first}&to={last}"
-        assert Links([("q", "a")]).during("results", period) == f"/search?q=a&from={period}&to={period}"
+        links = Links([("q", "a"), ("after", "2017-02-03"), ("before", "2017-05")])
+        assert links.during("results", period) == f"/search?q=a&after={after}&before={before}"
+        assert Links([("q", "a")]).during("results", period) == f"/search?q=a&after={period}&before={end}"
 
 
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.label)

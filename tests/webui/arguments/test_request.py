@@ -95,8 +95,8 @@ def test_every_model_and_context_can_be_requested(model: str) -> None:
         ("k", "1_0", "whole number"),
         ("k", "١", "whole number"),
         ("k", "9" * 200, "whole number"),
-        ("from", "yesterday", "2017-03-01"),
-        ("to", "2017-02-30", "2017-03-01"),
+        ("from", "yesterday", "2024-01-31"),
+        ("to", "2017-02-30", "2024-01-31"),
         ("q", "a\x00b", "U+0000"),
         ("source", "a\x1bb", "U+001B"),
         ("q", "a\x85b", "U+0085"),
@@ -132,7 +132,7 @@ def test_dates_in_the_wrong_order_are_an_error() -> None:
 
 
 def test_an_address_has_limits() -> None:
-    assert len(str(error(("x" * 5_000, "1")))) < 350
+    assert len(str(error(("x" * 5_000, "1")))) < 400
     assert "at most 120" in str(error(*[("source", str(n)) for n in range(121)]))
     assert "at most 32,000" in str(error(*[("source", "x" * 300)] * 110))
 

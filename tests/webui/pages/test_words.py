@@ -245,7 +245,7 @@ def test_frequencies_say_what_has_no_date_and_their_numbers_lead_to_lines(tmp_pa
     ].endswith("Remove flood")
     assert [number for _, number in numbers] == ["1", "1", "1"]
     assert [line.count('class="node"') for line in lines] == [1, 1, 1]
-    assert '<a href="/concordance?q=storm&amp;from=2025-01-07&amp;to=2025-01">1</a>' in part
+    assert '<a href="/concordance?q=storm&amp;after=2025-01-07&amp;before=2025-02-01">1</a>' in part
     assert ">flood</bdi>" in lines[1] and ">flood</bdi>" not in lines[0]
     (without,) = re.findall(r'<a href="([^"]+)">Remove', html)
     assert unescape(without) == "/frequencies?q=storm&by=week"

@@ -1,0 +1,1 @@
+"""The arguments of searches, each defined once for all doors."""

@@ -1,0 +1,83 @@
+"""A row of the tables of arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from esr.arguments.types import Day, Limits, Text, Type
+
+COMMAND, PYTHON, WATCH, ASSISTANT = "command", "python", "watch", "assistant"
+"""Doors that arguments may be for, beside pages and operations of the API: the options of commands, the
+keywords of Python, the keys of files of searches, and the tools of assistants."""
+SEARCHES = f"{COMMAND} {PYTHON} {WATCH}"
+"""The doors that have every filter."""
+
+Group = Literal["reading", "ranking", "filter", "arrangement", ""]
+
+
+class Alias(Struct, frozen=True):
+    """A former name of an argument. `type`: that of its values, if they mean something else there.
+
+    `takers`: the doors and operations that know it, by default all that take the argument. `fits`: whether a
+    value is for it, where another argument has the name now.
+    """
+
+    name: str
+    type: Day | None = None
+    takers: str = ""
+    fits: Callable[[str], bool] | None = None
+
+
+class Argument(Struct, frozen=True):
+    """An argument: its name, its meaning as a noun phrase, and the type of its values.
+
+    `takers`: what takes it: doors such as COMMAND, operations of the API, and "page" for all pages.
+    `aliases`: its former names. `elsewhere`: its names in other programs, for hints. `sets`: for a filter,
+    the field of `Filters` or the attribute that it sets.
+
+    In the form, `label` is the label of its field; without one, it has no field. `empty`: the meaning of an
+    empty field. `phrase`: the setting in the line above the closed form, with {} for its value. `unticked`:
+    the value that an unticked box submits, if a ticked one submits none.
+    """
+
+    name: str
+    help: str
+    type: Type = Text()
+    takers: str = ""
+    group: Group = ""
+    is_required: bool = False
+    is_repeatable: bool = False
+    label: str = ""
+    empty: str = ""
+    phrase: str = ""
+    unticked: str = ""
+    elsewhere: tuple[str, ...] = ()
+    aliases: tuple[Alias, ...] = ()
+    sets: str = ""
+
+    def read(self, text: str, limits: Limits) -> Any:
+        """The value in an address. Raises UsageError."""
+        return self.type.read(self.name, text, limits)
+
+    def is_for(self, taker: str) -> bool:
+        """Whether a door or an operation takes it."""
+        return taker in self.takers.split()
+
+    def names(self, taker: str) -> Iterator[tuple[str, Type]]:
+        """Its name and the former ones that a door or an operation takes, with the types of their values."""
+        yield self.name, self.type
+        for alias in self.aliases:
+            if not alias.takers or taker in alias.takers.split():
+                yield alias.name, alias.type or self.type
+
+    def sentence(self) -> str:
+        """Its meaning as a sentence."""
+        return f"{self.help[:1].upper()}{self.help[1:]}."
+
+
+def hints(rows: Iterable[Argument]) -> dict[str, str]:
+    """Arguments by their names in other programs."""
+    return {other: row.name for row in rows for other in row.elsewhere}

@@ -1,0 +1,163 @@
+"""The filters of searches: the table of them, and `Filters` made of values by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+from esr.arguments.argument import ASSISTANT, SEARCHES, Alias, Argument
+from esr.arguments.types import Day, Pairs, Texts
+from esr.errors import UsageError, unknown
+from esr.index.filters import NO_FILTERS, Filters, build_attribute_filters
+from esr.index.names import ENTITY_TYPES
+from esr.text.document import META
+
+LISTS = (
+    "search facets timeline similar compare query concordance collocations contrast frequencies names network"
+)
+"""The operations of the API that list or count sentences."""
+
+
+_TEXTS = Texts()
+
+
+def _filter(
+    name: str,
+    help: str,
+    sets: str,
+    type: Day | Texts = _TEXTS,
+    *,
+    label: str = "",
+    empty: str = "",
+    aliases: Iterable[Alias] = (),
+    elsewhere: tuple[str, ...] = (),
+    more_takers: str = "",
+) -> Argument:
+    is_date = isinstance(type, Day)
+    return Argument(
+        name,
+        help,
+        type,
+        f"{SEARCHES} page {LISTS} quotes {more_takers}",
+        "filter",
+        is_repeatable=not is_date,
+        label=label,
+        empty=empty,
+        phrase=f"{name} {{}}" if is_date else "",
+        elsewhere=elsewhere,
+        aliases=tuple(aliases),
+        sets=sets,
+    )
+
+
+FILTERS: tuple[Argument, ...] = (
+    _filter(
+        "after",
+        "only documents of this date or later, such as 2017, 2017-03 or 2017-03-05",
+        "date_from",
+        Day(edge="first"),
+        label="From",
+        empty="any day",
+        aliases=[Alias("from", takers=f"command watch page {LISTS} quotes")],
+        elsewhere=("from_", "since", "date_from", "start_date"),
+        more_takers=ASSISTANT,
+    ),
+    _filter(
+        "before",
+        "only documents before the beginning of this date",
+        "date_to",
+        Day(edge="before"),
+        label="Before",
+        empty="any day",
+        aliases=[Alias("to", Day(edge="last"))],
+        elsewhere=("until", "date_to", "end_date"),
+        more_takers=ASSISTANT,
+    ),
+    _filter(
+        "source",
+        "only documents of this source, such as bbc.co.uk",
+        "sources",
+        label="Source",
+        empty="any source",
+        elsewhere=("sources", "publisher"),
+        more_takers=ASSISTANT,
+    ),
+    _filter("author", "only documents of this author", "author", label="Author", empty="any author"),
+    _filter("section", "only documents of this section", "section", label="Section", empty="any section"),
+    _filter("keyword", "only documents with this keyword", "keyword", label="Keyword", empty="any keyword"),
+    _filter(META, "only documents with this in their metadata, as in desk=Berlin", META, Pairs()),
+    _filter("document", "only the document with this id", "documents"),
+    _filter(
+        "entity",
+        f"only sentences that name this entity, as in person:Barack Obama; types: {', '.join(ENTITY_TYPES)}",
+        "entities",
+        label="Name in the sentence",
+        empty="any person, place …",
+    ),
+)
+"""The filters. One of an attribute of documents or of a key of their metadata, such as `meta.country`, is
+only its row. The engines compare what the others set in `Filters`."""
+
+
+def filters_of(taker: str) -> tuple[Argument, ...]:
+    """The filters that a door or an operation takes."""
+    return tuple(row for row in FILTERS if row.is_for(taker))
+
+
+def filter_names(taker: str) -> dict[str, Argument]:
+    """The filters that a door or an operation takes, by their names, the former ones last."""
+    rows = filters_of(taker)
+    former = {name: row for row in rows for name, _ in row.names(taker)}
+    return {row.name: row for row in rows} | former
+
+
+def read_filters(
+    filters: Filters | Mapping[str, Any] | None,
+    *,
+    label: Callable[[str], str] = "filter {!r}".format,
+    blame: Callable[[str], AbstractContextManager[None]] = lambda _: nullcontext(),
+) -> Filters:
+    """Read filters from a mapping from their names to values: `{"source": "BBC", "after": "2024"}`.
+
+    Former names count too. Filters are returned as they are; None means no filters, and a value None that a
+    filter is not given. `label` makes the subject of messages of a name, and `blame` gives the context in
+    which its value is read. Raises UsageError for anything else.
+    """
+    if isinstance(filters, Filters):
+        return filters
+    if filters is None:
+        return NO_FILTERS
+    if not isinstance(filters, Mapping):
+        example = "{'source': 'BBC', 'after': '2024-01'}"
+        raise UsageError(f"filters are Filters or a mapping such as {example}, not {filters!r}")
+    for name in filters:
+        if name not in _TYPES:
+            raise unknown("filter", str(name), _TYPES)
+    moments: dict[str, list[tuple[int, str]]] = {"date_from": [], "date_to": []}
+    texts: dict[str, tuple[str, ...]] = {}
+    for name, (row, type) in _TYPES.items():
+        value = filters.get(name)
+        if value is None:
+            continue
+        with blame(name):
+            if isinstance(type, Day):
+                moments[row.sets].append((type.read_value(label(name), value), name))
+            elif isinstance(type, Texts):
+                texts[row.sets] = texts.get(row.sets, ()) + type.read_value(label(name), value)
+    start, first = max(moments["date_from"], default=(None, ""))
+    end, last = min(moments["date_to"], default=(None, ""))
+    if start is not None and end is not None and start > end:
+        with blame(first):
+            raise UsageError(
+                f"the first day is after the last, {filters[first]} and {filters[last]}: "
+                f"swap {label(first)} and {label(last)}"
+            )
+    sources, documents, entities = (texts.pop(name, ()) for name in ("sources", "documents", "entities"))
+    with blame(META):
+        attributes = build_attribute_filters(texts, texts.pop(META, ()))
+    return Filters(start, end, sources, documents, entities, attributes)
+
+
+_TYPES = {name: (row, type) for row in FILTERS for name, type in row.names("page")}
+"""The names of all filters, also the former ones, with the types of their values."""

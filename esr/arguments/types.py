@@ -1,0 +1,243 @@
+"""The values of arguments: their JSON Schemas, and how they are read from an address or from a program."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from operator import index
+from typing import Any, Literal, Protocol, SupportsIndex
+
+from msgspec import Struct
+
+from esr.errors import UsageError, unknown
+from esr.index.filters import read_moment, read_texts
+from esr.query.query import ValueKind, is_valid
+from esr.text.dates import format_moment, parse_date_end, parse_date_start
+from esr.text.document import META_PREFIX
+
+Schema = Mapping[str, Any]
+ALL = "all"
+"""The value of `k` for all sentences, up to the maximum of files."""
+
+
+class Limits(Protocol):
+    """The limits of values, which are settings of a server. Types name them."""
+
+    @property
+    def value_chars(self) -> int: ...
+    @property
+    def query_chars(self) -> int: ...
+    @property
+    def default_k(self) -> int: ...
+    @property
+    def max_k(self) -> int: ...
+    @property
+    def max_depth(self) -> int: ...
+    @property
+    def export_k(self) -> int: ...
+
+
+class Type(Struct, frozen=True):
+    """The type of an argument's values. `chars`: the limit of their length."""
+
+    chars: str = "value_chars"
+
+    def schema(self, limits: Limits) -> Schema:
+        """The JSON Schema of a value."""
+        raise NotImplementedError
+
+    def read(self, name: str, text: str, limits: Limits) -> Any:
+        """The value in an address. Raises UsageError."""
+        return text
+
+    def default(self, limits: Limits) -> Any:
+        """The default value of the argument."""
+        return None
+
+
+class Text(Type, frozen=True):
+    """A text of limited length. An empty argument counts as not given."""
+
+    min_chars: int = 0
+
+    def schema(self, limits: Limits) -> Schema:
+        return {"type": "string", "minLength": self.min_chars, "maxLength": getattr(limits, self.chars)}
+
+
+class Number(Type, frozen=True):
+    """Any number."""
+
+    def schema(self, limits: Limits) -> Schema:
+        return {"type": "number"}
+
+
+class Choice(Type, frozen=True, kw_only=True):
+    """One of several values, each with a label."""
+
+    labels: Mapping[Any, str]
+    usual: str | None = None
+
+    def schema(self, limits: Limits) -> Schema:
+        return {"enum": list(self.labels), **({} if self.usual is None else {"default": self.usual})}
+
+    def read(self, name: str, text: str, limits: Limits) -> str:
+        if text not in self.labels:
+            raise unknown(name, text, self.labels)
+        return text
+
+    def default(self, limits: Limits) -> str | None:
+        return self.usual
+
+
+class Whole(Type, frozen=True, kw_only=True):
+    """A whole number. Its maximum and its default are numbers or names of limits."""
+
+    low: int = 1
+    high: int | str
+    usual: int | str | None = None
+
+    def schema(self, limits: Limits) -> Schema:
+        (low, high), usual = self.bounds(limits), self.default(limits)
+        return {
+            "type": "integer",
+            "minimum": low,
+            "maximum": high,
+            **({} if usual is None else {"default": usual}),
+        }
+
+    def read(self, name: str, text: str, limits: Limits) -> int:
+        return parse_whole(name, text, *self.bounds(limits))
+
+    def default(self, limits: Limits) -> int | None:
+        return int(getattr(limits, self.usual)) if isinstance(self.usual, str) else self.usual
+
+    def bounds(self, limits: Limits) -> tuple[int, int]:
+        return self.low, getattr(limits, self.high) if isinstance(self.high, str) else self.high
+
+
+class Count(Whole, frozen=True, kw_only=True):
+    """A number of sentences, or `all` for the maximum."""
+
+    def schema(self, limits: Limits) -> Schema:
+        return {"anyOf": [{"enum": [ALL]}, super().schema(limits)], "default": self.default(limits)}
+
+    def read(self, name: str, text: str, limits: Limits) -> int:
+        return self.bounds(limits)[1] if text == ALL else super().read(name, text, limits)
+
+
+class Offset(Whole, frozen=True, kw_only=True):
+    """A position in a ranking, below the maximum depth of pages."""
+
+    def bounds(self, limits: Limits) -> tuple[int, int]:
+        return self.low, limits.max_depth - 1
+
+
+class Share(Type, frozen=True, kw_only=True):
+    """A share from `low` to 1, which `parse` reads."""
+
+    low: float
+    usual: float
+    parse: Callable[[str], float]
+
+    def schema(self, limits: Limits) -> Schema:
+        return {"type": "number", "minimum": self.low, "maximum": 1, "default": self.usual}
+
+    def read(self, name: str, text: str, limits: Limits) -> float:
+        return self.parse(text)
+
+    def default(self, limits: Limits) -> float:
+        return self.usual
+
+
+_SMALLEST_MILLISECONDS = 10**11
+"""Smallest absolute number that is read as milliseconds. Smaller ones are more often a year, a day such as
+20240131, or seconds."""
+
+
+class Day(Type, frozen=True, kw_only=True):
+    """A day, a month or a year, read as the moment that a filter compares with.
+
+    `edge`: its first moment, its last moment, or the last one before it.
+    """
+
+    edge: Literal["first", "last", "before"]
+
+    def schema(self, limits: Limits) -> Schema:
+        return {"type": "string", "examples": ["2017-03-01", "2017"]}
+
+    def read(self, name: str, text: str, limits: Limits) -> int:
+        return self.read_value(f"argument {name!r}", text)
+
+    def read_value(self, label: str, value: Any) -> int:
+        """The moment that a person or a program wrote. A number of four digits is a year.
+
+        Raises UsageError, whose message begins with `label`.
+        """
+        if isinstance(value, SupportsIndex) and not isinstance(value, bool):
+            value = index(value)
+            if 1000 <= value <= 9999:
+                value = str(value)
+            elif abs(value) < _SMALLEST_MILLISECONDS:
+                raise UsageError(
+                    f"{label} is a date such as '2024-01-31', a year, or milliseconds since 1970, "
+                    f"not {value!r}"
+                )
+        moment = read_moment(label, value, parse_date_end if self.edge == "last" else parse_date_start)
+        return moment - (self.edge == "before")
+
+    def write(self, moment: int) -> str:
+        """The text that is read as this moment."""
+        return format_moment(moment + (self.edge == "before"))
+
+
+class Texts(Text, frozen=True):
+    """One text of limited length, or several."""
+
+    def read_value(self, label: str, value: Any) -> tuple[str, ...]:
+        """The texts that a program wrote. Raises UsageError, whose message begins with `label`."""
+        return read_texts(label, value)
+
+
+class Pairs(Texts, frozen=True):
+    """Pairs such as `desk=Berlin`. A program may write a mapping from keys to texts."""
+
+    def read_value(self, label: str, value: Any) -> tuple[str, ...]:
+        if not isinstance(value, Mapping):
+            return read_texts(label, value)
+        return tuple(f"{k}={text}" for k, v in value.items() for text in read_texts(f"{label}, {k!r}", v))
+
+
+class FieldName(Type, frozen=True, kw_only=True):
+    """A field, or a key of the metadata as `meta.desk`."""
+
+    names: tuple[str, ...]
+
+    def schema(self, limits: Limits) -> Schema:
+        return {"anyOf": [{"enum": list(self.names)}, META_FIELD]}
+
+    def read(self, name: str, text: str, limits: Limits) -> str:
+        if text not in self.names and not (text.startswith(META_PREFIX) and text != META_PREFIX):
+            raise unknown(name, text, self.names)
+        return text
+
+
+class LanguageCode(Type, frozen=True):
+    """The code of a language."""
+
+    def schema(self, limits: Limits) -> Schema:
+        return {"type": "string", "pattern": "^[A-Za-z0-9]+([-_][A-Za-z0-9]+)*$", "examples": ["de"]}
+
+    def read(self, name: str, text: str, limits: Limits) -> str:
+        if not is_valid(ValueKind.CODE, text, False):
+            raise UsageError(f"argument {name!r} must be a code such as de, not {text!r}")
+        return text
+
+
+META_FIELD: Schema = {"type": "string", "pattern": "^meta[.].", "examples": ["meta.desk"]}
+
+
+def parse_whole(name: str, text: str, low: int, high: int) -> int:
+    """A whole number within the bounds. Raises UsageError."""
+    if not re.fullmatch("[0-9]{1,10}", text) or not low <= int(text) <= high:
+        raise UsageError(f"argument {name!r} must be a whole number from {low} to {high}, not {text!r}")
+    return int(text)
