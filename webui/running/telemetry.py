@@ -155,7 +155,8 @@ def install_access_log(app: Flask, settings: Settings) -> None:
                 "method": request.method,
                 "path": request.path[:_PATH_CHARS],
                 "status": response.status_code,
-                "bytes": response.calculate_content_length(),
+                # The length of an answer in pieces is known only when all of it has been made.
+                "bytes": None if response.is_streamed else response.calculate_content_length(),
                 "ms": round(seconds * 1000, 1),
                 "stages_ms": {name: round(part * 1000, 1) for name, part in stages.items()},
                 "client": request.remote_addr,

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
+from flask import Flask, Response
 from flask.testing import FlaskClient
 from hypothesis import given
 from hypothesis import strategies as st
@@ -33,6 +34,22 @@ from webui.running.logs import JsonFormatter, log_to_standard_error, write_json
 from webui.running.problems import as_sentence
 from webui.running.settings import Settings
 from webui.running.telemetry import REQUEST_ID
+
+
+def test_the_log_does_not_read_an_answer_that_is_sent_in_pieces(log: Log) -> None:
+    app, read = Flask("app"), []
+    telemetry.install_access_log(app, Settings())
+
+    def write() -> Iterator[str]:
+        for piece in ("one", "two"):
+            read.append(piece)
+            yield piece
+
+    app.add_url_rule("/pieces", view_func=lambda: Response(write()))
+    with app.test_client().get("/pieces") as answer:
+        (line,) = log.lines()
+        assert read == ["one"] and (line["status"], line["bytes"]) == (200, None)  # the client reads a piece
+        assert answer.text == "onetwo"
 
 
 def test_any_message_makes_one_line() -> None:
