@@ -26,6 +26,7 @@ _NAMES = frozenset(
         *("results", "rows", "stories", "story", "value", "@graph", "_source"),
     )
 )
+_JSON_FEED = "https://jsonfeed.org/version/"
 MAX_DEPTH = 4
 """The deepest nesting of envelopes."""
 
@@ -36,7 +37,12 @@ def is_envelope_name(name: str) -> bool:
 
 
 def has_text(fields: Mapping[str, Any]) -> bool:
-    """Whether these are the fields of a document with a text, which is never an envelope."""
+    """Whether these are the fields of a document with a text, which is never an envelope.
+
+    The description of a JSON Feed is no text: its items are the documents.
+    """
+    if str(fields.get("version", "")).startswith(_JSON_FEED):
+        return False
     return "sentences" in fields or any(
         (isinstance(value, str) or _is_paragraphs(value)) and is_in_field(name, "text")
         for name, value in fields.items()
@@ -284,7 +290,7 @@ def read_json_stream(source: Source) -> Iterator[_Result]:
         elif first == "{":
             fields = yield from _read_object(cursor, ())
             if fields is not None:
-                yield Record(where, fields)
+                yield from read_value(where, fields)
         else:
             raise cursor.error("not JSON: documents are objects, in an array or one after the other")
 

@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC
-from typing import TYPE_CHECKING, BinaryIO
+from io import BytesIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from esr.errors import to_one_line
 from esr.loaders import page
@@ -211,14 +212,25 @@ def _read_export(where: str, message: Message) -> Iterator[ReadResult] | None:
             continue
         if part.get_content_type() == "text/plain":
             lines = _decode_part(part).splitlines()
+            database = press_databases.find_export(lines)
+            articles = database.read_lines(where, lines) if database else None
         elif part.get_content_type() == "text/html":
-            paragraphs = page.html_to_text(_decode_part(part)).split("\n\n")
-            lines = [line for paragraph in paragraphs for line in (paragraph, "")]
+            articles = _read_exported_page(where, _decode_part(part))
         else:
             continue
-        if database := press_databases.find_export(lines):
-            return database.read_lines(where, lines)
+        if articles is not None:
+            return articles
     return None
+
+
+def _read_exported_page(where: str, html: str) -> Iterator[ReadResult] | None:
+    from esr.loaders import press_databases
+
+    def parse(_: bytes) -> Any:
+        return page.parse_fragment(html)  # the mail says how its text is encoded
+
+    data = html.encode("utf-8", "surrogatepass")
+    return press_databases.read_page(Source(where, where, BytesIO()), data, parse)
 
 
 def _strip_quotes(text: str) -> str:

@@ -527,22 +527,29 @@ def _find_language(data: bytes) -> str | None:
 
 def html_to_text(fragment: str) -> str:
     """The text of an HTML fragment, as in feeds and mails, with blank lines between paragraphs."""
+    if "<" not in fragment and "&" not in fragment:
+        return fragment
+    tree = parse_fragment(fragment)
+    try:
+        return markup.to_text(tree)
+    except RecursionError:
+        raise NoArticle("the HTML cannot be read: its elements are nested too deeply") from None
+
+
+def parse_fragment(fragment: str) -> Any:
+    """The tree of an HTML fragment. Raises NoArticle."""
     from lxml import etree
     from lxml import html as lxml_html
 
-    if "<" not in fragment and "&" not in fragment:
-        return fragment
     try:
         parser = lxml_html.HTMLParser(
             huge_tree=True
         )  # the default parser drops everything after 256 nested elements
         fragment = fragment.replace("\0", " ")
         check_attributes(fragment.encode("utf-8", "surrogatepass"))
-        return markup.to_text(lxml_html.fragment_fromstring(fragment, create_parent="div", parser=parser))
+        return lxml_html.fragment_fromstring(fragment, create_parent="div", parser=parser)
     except (etree.LxmlError, ValueError, AssertionError) as error:
         raise NoArticle(f"the HTML cannot be read ({to_one_line(error)})") from None
-    except RecursionError:
-        raise NoArticle("the HTML cannot be read: its elements are nested too deeply") from None
 
 
 def _silence_libraries() -> None:

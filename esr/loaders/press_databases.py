@@ -387,6 +387,13 @@ def _mark_articles(tree: Any) -> Iterator[str]:
         yield f"AN {lines[-1]}"
 
 
+def _mark_proquest(tree: Any) -> None:
+    """Replace the named anchor before each article of ProQuest by a rule, as exports as text have it."""
+    for anchor in tree.iter("a"):
+        if anchor.get("name", "").startswith("DocID_"):
+            anchor.tag, anchor.text = "p", "_" * 40
+
+
 def _separate(paragraphs: Iterable[str]) -> Iterator[str]:
     """The paragraphs with blank lines between them."""
     for paragraph in paragraphs:
@@ -495,7 +502,7 @@ _RULE = compile_lazily(r"\s*_{20,}\s*")
 
 
 def find_export(lines: Lines) -> Database | None:
-    """The database whose export a mail is, also below a greeting and a list of contents, or None."""
+    """The database whose export a mail or page is, also below a greeting and a list of contents, or None."""
     first_rule = next((n for n, line in enumerate(lines) if _RULE.fullmatch(line)), 0)
     return find_database(lines) or find_database(lines[first_rule:])
 
@@ -518,8 +525,9 @@ def read_page(source: Source, data: bytes, parse: Callable[[bytes], Any]) -> Ite
         if text.startswith("Copyright ") and not _RESERVED.search(text):
             for line_end in paragraph.iter("br"):
                 line_end.tag = "hr"  # the source follows the copyright in the same paragraph
+    _mark_proquest(tree)
     lines = list(_mark_articles(tree)) or list(_separate(markup.to_text(tree).split("\n\n")))
-    database = find_database(lines)
+    database = find_export(lines)
     return database.read_lines(source.name, lines) if database else None
 
 

@@ -312,6 +312,15 @@ def test_a_text_after_the_documents_in_an_object_is_an_error_and_not_lost(load_e
     )
 
 
+@pytest.mark.parametrize("indent", [None, 1])
+@pytest.mark.parametrize("is_sorted", [False, True])
+def test_the_items_of_a_json_feed_are_documents_also_if_the_feed_is_described(read, indent, is_sorted):
+    items = [{"id": "a", "content_text": "x"}, {"id": "b", "content_html": "<p>y</p>"}]
+    feed = {"version": "https://jsonfeed.org/version/1.1", "title": "T", "description": "D", "items": items}
+    ids, remarks = read(json.dumps(feed, indent=indent, sort_keys=is_sorted))
+    assert ids == ["a", "b"] and "are in 'items' of other JSON" in remarks
+
+
 def test_envelopes_are_opened_four_deep(read):
     inner = '{"id": "a", "title": "T"}'
     for _ in range(4):

@@ -61,6 +61,42 @@ def test_a_digest_as_html_is_split_too(load: Callable[..., list[Document]]) -> N
     assert len(load(write_mail(html, "html"))) == len(load(sample("proquest"), "proquest"))
 
 
+PROQUEST_PAGE = """<html><body><p>Jane Doe sent you the following:</p><p>Documents</p>
+<div><a name="DocID_MSTAR_11"></a><p></p><p>Ferry back in service</p>
+<p><strong>Author:  </strong>Doe, Jane</p>
+<p><strong>Publication info:  </strong>Northern Post ; Bergen [Bergen]08 May 2010: A.2.</p>
+<p><a href="https://proquest.example/11">ProQuest document link</a></p>
+<p><strong>Full text: </strong><text wordcount="9"><title></title>
+<p>The ferry sails again.</p><p>It rains.</p></text>
+<p><strong>Subject: </strong>Ferries; Travel</p>
+<p><strong>Publication title: </strong>Northern Post; Bergen</p>
+<p><strong>Publication date: </strong>May 8, 2010</p><p><strong>ProQuest document ID: </strong>11</p>
+<p><strong>Last updated: </strong>2017-11-07</p></div>
+<div><a name="DocID_MSTAR_12"></a><p>Harbour open</p><p><strong>Full text: </strong><p>Boats came.</p>
+<p><strong>Publication title: </strong>Southern Post</p><p><strong>Publication date: </strong>May 9, 2010</p>
+<p><strong>ProQuest document ID: </strong>12</p></div></body></html>"""
+
+
+@pytest.mark.parametrize("is_mailed", [False, True])
+def test_a_page_of_proquest_is_split_at_the_anchors_of_its_articles(
+    load: Callable[..., list[Document]], is_mailed: bool
+) -> None:
+    data = write_mail(PROQUEST_PAGE, "html") if is_mailed else PROQUEST_PAGE.encode()
+    first, second = load(data)
+    assert (first.id, first.title, texts(first)) == (
+        "proquest-11",
+        "Ferry back in service",
+        ["The ferry sails again.", "It rains."],
+    )
+    assert (first.date, first.source, list(first.keywords)) == (
+        "2010-05-08",
+        "Northern Post",
+        ["Ferries", "Travel"],
+    )
+    assert (second.id, second.title, second.source) == ("proquest-12", "Harbour open", "Southern Post")
+    assert texts(second) == ["Boats came."]
+
+
 def test_any_other_mail_is_one_document(load: Callable[..., list[Document]]) -> None:
     (mail,) = load(write_mail("The ferry sails.\n" + "_" * 40 + "\nIda Brand\n"))
     assert mail.id == "digest@proquest.example"
