@@ -284,22 +284,26 @@ def write_xlsx(rows: Iterable[Row], columns: Sequence[str]) -> Iterator[bytes]:
     from tempfile import TemporaryFile
 
     import xlsxwriter
+    from xlsxwriter.exceptions import FileCreateError
 
     columns = columns or COLUMNS
     with TemporaryFile() as file:
-        with xlsxwriter.Workbook(file, {"constant_memory": True}) as book:
-            sheet = book.add_worksheet("sentences")
-            sheet.freeze_panes(1, 0)
-            for n, column in enumerate(columns):
-                sheet.set_column(n, n, _WIDTHS.get(column, _USUAL_WIDTH))
-                sheet.write_string(0, n, column)
-            for line, row in enumerate(rows, 1):
+        try:
+            with xlsxwriter.Workbook(file, {"constant_memory": True}) as book:
+                sheet = book.add_worksheet("sentences")
+                sheet.freeze_panes(1, 0)
                 for n, column in enumerate(columns):
-                    value = _cell(row, column)
-                    if isinstance(value, str):
-                        sheet.write_string(line, n, _encodable(value)[:_MOST_IN_CELL])
-                    else:
-                        sheet.write_number(line, n, value)
+                    sheet.set_column(n, n, _WIDTHS.get(column, _USUAL_WIDTH))
+                    sheet.write_string(0, n, column)
+                for line, row in enumerate(rows, 1):
+                    for n, column in enumerate(columns):
+                        value = _cell(row, column)
+                        if isinstance(value, str):
+                            sheet.write_string(line, n, _encodable(value)[:_MOST_IN_CELL])
+                        else:
+                            sheet.write_number(line, n, value)
+        except FileCreateError as error:
+            raise error.args[0] from None  # the OSError of the disk
         file.seek(0)
         while piece := file.read(_PIECE):
             yield piece

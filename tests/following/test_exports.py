@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+
 import pytest
 
 from esr.following.exports import EXPORTS, Row, cite
@@ -43,3 +45,15 @@ def test_files_have_addresses_of_the_web_only(name: str) -> None:
         rows.append(Row(Hit(record.sentence_id, 1.0, record), {"url": url}))
     text = b"".join(EXPORTS[name].write(rows, ())).decode()
     assert "https://news.example/a" in text and "javascript" not in text
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # of the unfinished ZIP
+def test_a_disk_that_is_full_when_a_sheet_is_packed_is_an_error_of_the_disk(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pytest.importorskip("xlsxwriter")
+    with open("/dev/full", "r+b", buffering=0) as full:
+        monkeypatch.setattr("tempfile.TemporaryFile", lambda: full)
+        with pytest.raises(OSError) as caught:
+            list(EXPORTS["xlsx"].write([], ()))
+    assert caught.value.errno == errno.ENOSPC
