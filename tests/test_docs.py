@@ -116,7 +116,7 @@ def test_the_reference_has_every_option_of_a_command_in_its_section_or_one_that_
     for name, command in list_commands(main):
         shown = sections[f"esr {name}"]
         shown += "".join(sections[heading] for heading in re.findall(r"\[(\w+)\]\(#", shown))
-        options = [option for option in command.params if isinstance(option, click.Option)]
+        options = [p for p in command.params if isinstance(p, click.Option) and not p.hidden]
         assert not [option.opts[0] for option in options if f"  {option.opts[0]}" not in shown], name
 
 
