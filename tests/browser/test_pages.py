@@ -88,10 +88,10 @@ def test_another_query_stays_in_the_view_and_settings_lead_to_the_sentences(open
     page = opens(f"/{view}?q=earthquake&from=2017", java_script_enabled=False)
     page.locator("#q").fill("relief")
     page.locator("#q").press("Enter")
-    page.wait_for_url(f"**/{view}?q=relief&from=2017")
+    page.wait_for_url(f"**/{view}?q=relief&after=2017")
     page.locator(".controls > summary").click()
     page.get_by_role("button", name="Search with these settings").click()
-    page.wait_for_url("**/search?q=relief&from=2017")
+    page.wait_for_url("**/search?q=relief&after=2017")
 
 
 def test_escape_leaves_the_box_and_keeps_its_text(opens: Opens) -> None:

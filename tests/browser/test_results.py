@@ -11,6 +11,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Opens, Site, follow, query_box
 from tests.support.page_corpus import HOSTILE, QUERY
+from webui.arguments.form import end_of
 
 
 def sentences(page: Page) -> list[str]:
@@ -106,12 +107,12 @@ def test_a_bar_of_the_chart_limits_the_results_to_its_days(opens: Opens) -> None
     bar = page.locator(".rail .plot a", has=page.locator(".bar")).last
     period = bar.get_attribute("data-period")
     bar.click(force=True)
-    page.wait_for_url(f"**from={period}&to={period}")
+    page.wait_for_url(f"**after={period}&before={end_of(str(period))}")
     assert page.locator(".rail .plot a.within").count() == 1
     assert page.locator(".rail .plot a").count() > 1
     page.get_by_label("From", exact=True).fill("2000")
     page.get_by_role("button", name="Go").click()
-    page.wait_for_url("**from=2000**")
+    page.wait_for_url("**after=2000**")
 
 
 def test_names_of_a_sentence_are_in_its_context_and_lead_to_their_pages(opens: Opens) -> None:
@@ -306,7 +307,7 @@ def test_arrow_keys_choose_a_range_and_enter_shows_it(opens: Opens) -> None:
         page.keyboard.press(key)
     assert page.locator(".pick").inner_text() == f"{names[1]} to {names[2]}. Enter shows it alone."
     page.keyboard.press("Enter")
-    page.wait_for_url(re.compile(f"from={names[1]}&to={names[2]}$"))
+    page.wait_for_url(re.compile(f"after={names[1]}&before={end_of(names[2])}$"))
     assert set(periods(page)) <= set(names[1:3])
 
 
@@ -320,7 +321,7 @@ def test_a_drag_shows_its_range(opens: Opens) -> None:
     page.mouse.down()
     page.mouse.move(box["x"] + 1.5 * width, box["y"] + 20)
     page.mouse.up()
-    page.wait_for_url(re.compile(f"from={names[0]}&to={names[1]}$"))
+    page.wait_for_url(re.compile(f"after={names[0]}&before={end_of(names[1])}$"))
 
 
 def test_without_scripts_a_period_is_a_link(opens: Opens) -> None:
@@ -328,7 +329,7 @@ def test_without_scripts_a_period_is_a_link(opens: Opens) -> None:
     first = page.locator(".plot a").first
     name = first.get_attribute("data-period")
     first.click(force=True)
-    page.wait_for_url(re.compile(rf"/search\?.*require=all&from={name}&to={name}$"))
+    page.wait_for_url(re.compile(rf"/search\?.*require=all&after={name}&before={end_of(str(name))}$"))
 
 
 # What a browser makes of other scripts than Latin.
