@@ -35,7 +35,7 @@ from esr.index.contract import Index, find_documents
 from esr.index.filters import FACET_FIELDS, NO_FILTERS, Filters
 from esr.index.hits import Hit, SentenceRecord
 from esr.index.questions import ByField, Hits, MainEncoder, Records
-from esr.plans.plan import Condition, Not, all_of
+from esr.plans.plan import Condition
 from esr.ranking.answers import PASSAGE_FIELDS, Passage, hit_dict, passage_fields, require_record, single
 from esr.ranking.prepared_query import Answer, PreparedQuery
 from esr.ranking.searcher import Searcher
@@ -317,22 +317,20 @@ class ValueCounts:
 
 
 def count_values(
-    prepared: PreparedQuery,
+    index: Index,
+    condition: Condition | None,
     filters: Filters,
     size: int,
     fields: Iterable[str] = FACET_FIELDS,
-    without: Condition | None = None,
 ) -> list[ValueCounts]:
     """The most frequent values of each field. Raises EsrError if the engine gives no counts.
 
-    Only sentences that contain a word of the query themselves are counted. A field is counted without its
-    own filter, so that further values can be added to that filter. Sentences that satisfy the condition
-    `without` are left out.
+    Only sentences that satisfy the condition are counted; None is satisfied by none. A field is counted
+    without its own filter, so that further values can be added to that filter.
     """
-    if prepared.matching is None:
+    if condition is None:
         return [ValueCounts(field, (), False) for field in fields]
-    condition = prepared.matching if without is None else all_of([prepared.matching, Not(without)])
-    (counts,) = prepared.index.count([condition], filters, ByField([*fields], size + 1, without_own=True))
+    (counts,) = index.count([condition], filters, ByField([*fields], size + 1, without_own=True))
     return [ValueCounts(field, values[:size], len(values) > size) for field, values in counts.items()]
 
 

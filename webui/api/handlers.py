@@ -210,7 +210,7 @@ def facets(call: Call) -> dict[str, Any]:
     check_query(snapshot, search.parsed, call.settings)
     with blame_argument(None):
         prepared = search.prepare(snapshot)
-        counted = lists.count_values(prepared, search.filters, size, fields)
+        counted = lists.count_values(prepared.index, prepared.matching, search.filters, size, fields)
     return {
         "facets": [
             {

@@ -30,6 +30,7 @@ from esr.index.filters import FACET_FIELDS, Filters
 from esr.index.hits import Hit, SentenceRecord
 from esr.index.names import ENTITY_TYPES, entity_key, name_key, parse_name_filter
 from esr.index.questions import ByDay, DayCounts
+from esr.plans.plan import Condition, Not, all_of
 from esr.query import ParsedQuery
 from esr.query.interpretation import ReadGroup, Reading
 from esr.ranking.answers import describe_match, require_record
@@ -111,17 +112,17 @@ def count_facets(
     A count is what a click on the value gives: of the sentences that match, or `by_date` of those with all
     words. Keys of the metadata are included if the filters name them. Empty if the engine gives no counts.
     """
-    prepared = prepared.with_all_words() if by_date else prepared
+    index, condition = prepared.index, prepared.all_words if by_date else prepared.matching
     of_keys = [name for wanted in filters.attributes for name in wanted.names if name not in FACET_FIELDS]
     fields = list(dict.fromkeys((*FIELDS, *of_keys, *([long] if long and long != "month" else []))))
     short = [field for field in fields if field != long]
     try:
-        counted = count_values(prepared, filters, VALUES, short)
+        counted = count_values(index, condition, filters, VALUES, short)
         if long in fields:
             place = fields.index(long)
-            counted[place:place] = count_values(prepared, filters, MORE_VALUES, [long])
+            counted[place:place] = count_values(index, condition, filters, MORE_VALUES, [long])
         added = {
-            field: _count_added(prepared, filters, field, MORE_VALUES if field == long else VALUES)
+            field: _count_added(index, condition, filters, field, MORE_VALUES if field == long else VALUES)
             for field in fields
             if filters.condition_on(field) is not None
         }
@@ -137,11 +138,14 @@ def count_facets(
     return [each for each in read if each.field != "language" or _is_choice(each)]
 
 
-def _count_added(prepared: PreparedQuery, filters: Filters, field: str, size: int) -> ValueCounts:
+def _count_added(
+    index: Index, condition: Condition | None, filters: Filters, field: str, size: int
+) -> ValueCounts:
     """The values of a field in the sentences that have none of the values that its filters select."""
     selected = filters.condition_on(field)
     assert selected is not None
-    (counts,) = count_values(prepared, filters, size, [field], without=selected)
+    others = None if condition is None else all_of([condition, Not(selected)])
+    (counts,) = count_values(index, others, filters, size, [field])
     return counts
 
 

@@ -12,7 +12,7 @@ from esr.enrichment.recipe import Recipe
 from esr.index.factory import open_writer
 from esr.index.writer import LoadOptions
 from esr.ranking.searcher import open_searcher
-from esr.text.document import Document, Entity, Located, Sentence, SentenceEnrichment
+from esr.text.document import Document, Entity, Located, Quote, Sentence, SentenceEnrichment
 from webui.app import create_app
 from webui.running.settings import Settings
 
@@ -22,6 +22,9 @@ TEXTS = {
     **{f"m{n:02}": [f"A storm came, number {n}.", "Then it went."] for n in range(30)},
 }
 
+QUOTED = {"Nobody was hurt.": (Quote(0, 16, "Ann Lee", "ann lee", "said"),)}
+"""The quotations of sentences by their texts."""
+
 
 def load(where: Path, texts: dict[str, list[str]] = TEXTS, if_exists: str = "fail") -> str:
     documents = (
@@ -29,7 +32,10 @@ def load(where: Path, texts: dict[str, list[str]] = TEXTS, if_exists: str = "fai
             f"test:{name}",
             Document(
                 name,
-                tuple(Sentence(f"{name}.s{n}", text, {"subj": n / 4}) for n, text in enumerate(sentences)),
+                tuple(
+                    Sentence(f"{name}.s{n}", text, {"subj": n / 4}, quotes=QUOTED.get(text, ()))
+                    for n, text in enumerate(sentences)
+                ),
                 title=f"Title of {name}",
                 date="2017-03-05",
                 source="The Example",
