@@ -33,7 +33,7 @@ MODULES = {
     "langchain": ("langchain_core",),
     "learn": ("lightgbm",),
     "llama-index": ("llama_index",),
-    "mcp": ("mcp", "pydantic", "uvicorn"),
+    "mcp": ("mcp", "pydantic"),
     "mediawiki": ("mwparserfromhell",),
     "meaning": ("huggingface_hub", "onnxruntime", "onnxruntime_extensions", "tokenizers"),
     "otel": ("opentelemetry.exporter", "opentelemetry.sdk"),

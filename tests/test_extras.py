@@ -34,7 +34,7 @@ OPTIONAL = [*(module for modules in MODULES.values() for module in modules), "nu
 NEEDS = {
     "matplotlib": r"esr\.lab\.report\.\w+",
     "numba": r"esr\.(folder\.(search|kernel)\.\w+|lab\.setting_ranks)",
-    "uvicorn": r"esr\.bridges\.mcp_server",
+    "mcp": r"esr\.bridges\.mcp_\w+",
     "pyterrier": r"esr\.bridges\.pyterrier",
     "langchain_core": r"esr\.bridges\.langchain",
     "llama_index": r"esr\.bridges\.llama_index",

@@ -142,8 +142,11 @@ def test_json_has_two_names_and_excludes_other_formats(esr: Esr, esr_error: Esr,
     assert line == "--format csv and --json exclude each other: leave one out"
 
 
-def test_an_empty_sentence_is_shown_as_one(esr: Esr, news: Path) -> None:
-    output = esr("search", "storm", "--index", news, "--document", "c", "--no-passages").output
+def test_an_empty_sentence_is_shown_as_one(esr: Esr, tmp_path: Path) -> None:
+    line = {"id": "c", "source": "z.org", "sentences": [{"text": "storm storm"}, {"text": ""}]}
+    (tmp_path / "x.jsonl").write_text(json.dumps(line))
+    esr("load", tmp_path / "x.jsonl", "--index", tmp_path / "i")
+    output = esr("search", "source:z.org", "--index", tmp_path / "i", "--no-passages").output
     assert "(an empty sentence)" in output and "c.s1" in output
 
 

@@ -27,7 +27,7 @@ from esr.index.factory import open_delivery, open_priors, open_writer
 from esr.index.filters import NO_FILTERS
 from esr.index.hits import Hit
 from esr.index.questions import ByField, Languages, Parses
-from esr.index.view import in_language
+from esr.index.view import chosen_language, in_language
 from esr.index.writer import LoadOptions
 from esr.query import in_language as said_to_be_in
 from esr.query import parse
@@ -446,7 +446,7 @@ def test_a_timeline_of_several_languages_counts_each_query_in_its_own(enriched: 
 def test_a_literal_query_is_read_as_words_when_its_language_is_looked_for(enriched: Searcher) -> None:
     for query in ("language:fr Banken", "-Banken", "source: Banken"):
         prepared = enriched.prepare(query, Ranking(), literal=True)
-        assert getattr(prepared.index, "language", None) == "de", query
+        assert chosen_language(prepared.index).code == "de", query
         assert "de|bank" in enriched.interpret(query, literal=True).counts
 
 

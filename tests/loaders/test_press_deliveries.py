@@ -64,7 +64,7 @@ def test_a_digest_as_html_is_split_too(load: Callable[..., list[Document]]) -> N
 PROQUEST_PAGE = """<html><body><p>Jane Doe sent you the following:</p><p>Documents</p>
 <div><a name="DocID_MSTAR_11"></a><p></p><p>Ferry back in service</p>
 <p><strong>Author:  </strong>Doe, Jane</p>
-<p><strong>Publication info:  </strong>Northern Post ; Bergen [Bergen]08 May 2010: A.2.</p>
+<p><strong>Publication info:  </strong>Northern Post ; Bergen [Bergen]08 May 2010: A2.</p>
 <p><a href="https://proquest.example/11">ProQuest document link</a></p>
 <p><strong>Full text: </strong><text wordcount="9"><title></title>
 <p>The ferry sails again.</p><p>It rains.</p></text>
