@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -45,7 +46,9 @@ def ask(app: Any, *body: bytes, leaves: bool = False, **scope: Any) -> list[Any]
         await asyncio.sleep(0)
 
     threaded = ThreadedApp(app, Limits(2, 5.0, 1_000, 100))
-    asyncio.run(threaded({**SCOPE, **scope}, receive, send))  # type: ignore[arg-type]
+    answer = threaded({**SCOPE, **scope}, receive, send)  # type: ignore[arg-type]
+    with ThreadPoolExecutor(1) as thread:  # a test in a browser may have left a loop running in this one
+        thread.submit(asyncio.run, answer).result()
     return sent
 
 
