@@ -161,7 +161,7 @@ QUEUE, OPEN, BESIDE, REST = "queue", "open", "beside", "rest"
 """Stages: waiting for a slot, opening an index, waiting for calls in parallel with a search, and the rest
 (reading the request, writing the answer)."""
 is_beside: ContextVar[bool] = ContextVar("is_beside", default=False)
-"""Whether a call runs in parallel with the search of a request. Only the search reports to the breaker."""
+"""Whether a call is made beside the search of a request. Only the search reports to the breaker."""
 
 
 class Stage:
@@ -209,7 +209,7 @@ def start_beside(index: Index, work: Callable[[], T]) -> Callable[[], T]:
     found no free thread by then. Failures of this work do not count for the circuit breaker.
     """
     if not is_elasticsearch(index.where):
-        return work
+        return lambda: _run_beside(work)
     future = _THREADS.submit(_run_beside, work)
 
     def finish() -> T:

@@ -256,12 +256,13 @@ def test_with_all_threads_taken_the_request_asks_for_itself(monkeypatch: pytest.
         assert first() != [threading.get_ident()]
 
 
+@pytest.mark.parametrize("where", ["http://localhost:9200/news", "news"])
 @pytest.mark.parametrize("fails", [True, False])
 def test_the_breaker_goes_by_the_search_and_not_by_what_is_beside_it(
-    broken: CircuitBreaker, clock: Clock, fails: bool
+    broken: CircuitBreaker, clock: Clock, fails: bool, where: str
 ) -> None:
     breaker = CircuitBreaker(5.0, clock) if fails else broken
-    index = ElsewhereIndex("http://localhost:9200/news", fails)
+    index = ElsewhereIndex(where, fails)
     index.may_answer.set()
     monitored = monitor(index, breaker)  # type: ignore[arg-type]
     for _ in range(FAILURES):
