@@ -31,7 +31,7 @@ PROCESS_MODULES = frozenset(
 )
 PROCESS_NAMES = frozenset({"fork", "register_at_fork", "kill", "waitpid"})
 FOREIGN_PRIVATE = re.compile(
-    r"\b(?:click|flask|gunicorn|granian|jinja2|werkzeug|concurrent|elasticsearch|elastic_transport|numba|numpy|spacy)"
+    r"\b(?:click|flask|gunicorn|granian|jinja2|werkzeug|concurrent|elasticsearch|elastic_transport|numba|numpy|spacy|uvicorn)"
     r"(?:\.\w+)*\._[a-z]\w*"
 )
 BANNER = re.compile(r"(?:\A|\n)\n# [A-Z][^\n]*(?<!\.)\n\n")

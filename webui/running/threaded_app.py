@@ -10,7 +10,7 @@ import asyncio
 import io
 import logging
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import Context
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,7 +21,12 @@ from webui.running.connections import TIMEOUT, TOO_LONG, error_body
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication, WSGIEnvironment
-    from uvicorn._types import ASGIReceiveCallable, ASGISendCallable, HTTPScope
+
+Message = Mapping[str, Any]
+"""An event of the interface of asynchronous servers (ASGI)."""
+Scope = Mapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
 
 _LOG = logging.getLogger(__name__)
 _WITHOUT_PREFIX = frozenset({"CONTENT_TYPE", "CONTENT_LENGTH"})
@@ -105,7 +110,7 @@ class ThreadedApp:
         self._threads = ThreadPoolExecutor(limits.threads, "request")
         self._health_checks = ThreadPoolExecutor(1, "health")
 
-    async def __call__(self, scope: HTTPScope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
         environ, head_bytes = make_environ(scope)
@@ -124,7 +129,7 @@ class ThreadedApp:
                 environ["CONTENT_LENGTH"] = str(len(body))
             await self._answer(environ, receive, send)
 
-    async def _receive_body(self, receive: ASGIReceiveCallable, environ: WSGIEnvironment) -> bytes | None:
+    async def _receive_body(self, receive: Receive, environ: WSGIEnvironment) -> bytes | None:
         """The body, cut off behind its maximum size, or None if the client has gone."""
         body, size, has_more = bytearray(), 0, True
         while has_more and size <= _SKIPPED_BODIES * self._limits.body_bytes:
@@ -137,9 +142,7 @@ class ThreadedApp:
             has_more = message.get("more_body", False)
         return bytes(body)
 
-    async def _answer(
-        self, environ: WSGIEnvironment, receive: ASGIReceiveCallable, send: ASGISendCallable
-    ) -> None:
+    async def _answer(self, environ: WSGIEnvironment, receive: Receive, send: Send) -> None:
         loop = asyncio.get_running_loop()
         threads = self._health_checks if environ["PATH_INFO"] == HEALTH_PATH else self._threads
         answer, piece, has_more = await loop.run_in_executor(threads, self._begin, environ)
@@ -175,13 +178,13 @@ class ThreadedApp:
             raise
 
 
-async def _send_pieces(send: ASGISendCallable, data: bytes) -> None:
+async def _send_pieces(send: Send, data: bytes) -> None:
     """Send data, as fast as the client reads it."""
     for start in range(0, len(data), PIECE):
         await send({"type": "http.response.body", "body": data[start : start + PIECE], "more_body": True})
 
 
-async def _refuse(send: ASGISendCallable, status: int, code: str, message: str) -> None:
+async def _refuse(send: Send, status: int, code: str, message: str) -> None:
     body = error_body(code, message)
     headers = [
         (b"connection", b"close"),
@@ -192,7 +195,7 @@ async def _refuse(send: ASGISendCallable, status: int, code: str, message: str) 
     await send({"type": "http.response.body", "body": body, "more_body": False})
 
 
-def make_environ(scope: HTTPScope) -> tuple[WSGIEnvironment, int]:
+def make_environ(scope: Scope) -> tuple[WSGIEnvironment, int]:
     """The environment of a request for WSGI, without its body, and the bytes of its head.
 
     Headers with an underscore are left out, since WSGI cannot tell them from those with a hyphen that a proxy
