@@ -34,6 +34,7 @@ MAY_IMPORT = {
     "esr/loaders": "text",
     "esr/index": "enrichment plans text",
     "esr/arguments": "index query text",
+    "esr/arguments/tables": "arguments corpus following index models plans ranking text",
     "esr/folder/format": "index plans text",
     "esr/folder/kernel": "",
     "esr/folder/search": "folder/format folder/kernel index plans text",
@@ -56,14 +57,14 @@ MAY_IMPORT = {
     "esr/lab/reproduce": "esr lab plugin plugin/provisional",
     "esr/lab/commands": "esr lab lab/report lab/reproduce plugin plugin/provisional",
     "webui/running": "index ranking",
-    "webui/arguments": "arguments corpus features following index models plans query ranking text "
-    "webui/running",
+    "webui/arguments": "arguments arguments/tables corpus features following index models plans query "
+    "ranking text webui/running",
     "webui/answers": "topics corpus following index plans query ranking ranking/explanation text "
     "webui/arguments webui/running",
-    "webui/pages": "arguments topics corpus dependency following index models plans query ranking "
-    "ranking/explanation text webui/answers webui/arguments webui/running",
-    "webui/api": "esr arguments corpus dependency features following index models plans query ranking text "
-    "webui/answers webui/arguments webui/running",
+    "webui/pages": "arguments arguments/tables topics corpus dependency following index models plans "
+    "query ranking ranking/explanation text webui/answers webui/arguments webui/running",
+    "webui/api": "esr arguments arguments/tables corpus dependency features following index models plans "
+    "query ranking text webui/answers webui/arguments webui/running",
     "webui/access": "index plans query text webui/pages webui/running",
     "webui": "arguments index library plans plugin ranking webui/access webui/api webui/arguments "
     "webui/pages webui/running",
@@ -76,7 +77,7 @@ ROOMS = {"esr/elastic": "search|write", "esr/folder": "format|kernel search|writ
 other. Of the files beside the rooms, only `index.py` knows them."""
 DOOR = "esr/index/factory.py"
 """The file through which the rest reaches the rooms of the engines."""
-DRAWN_WHOLE = ("esr/elastic", "esr/folder", "esr/lab", "esr/ranking", "esr/text", "webui")
+DRAWN_WHOLE = ("esr/arguments", "esr/elastic", "esr/folder", "esr/lab", "esr/ranking", "esr/text", "webui")
 """Folders that the picture shows with all that is in them."""
 PAGE_FROM = {"esr/cli/keys.py", "esr/cli/operate.py"}
 """The commands that know the page."""

@@ -21,40 +21,40 @@ Group = Literal["reading", "ranking", "filter", "arrangement", ""]
 class Alias(Struct, frozen=True):
     """A former name of an argument. `type`: that of its values, if they mean something else there.
 
-    `takers`: the doors and operations that know it, by default all that take the argument. `fits`: whether a
-    value is for it, where another argument has the name now.
+    `applies_to`: the doors and operations that know it, by default all that take the argument. `fits`:
+    whether a value is for it, where another argument has the name now.
     """
 
     name: str
     type: Day | None = None
-    takers: str = ""
+    applies_to: str = ""
     fits: Callable[[str], bool] | None = None
 
 
 class Argument(Struct, frozen=True):
     """An argument: its name, its meaning as a noun phrase, and the type of its values.
 
-    `takers`: what takes it: doors such as COMMAND, operations of the API, and "page" for all pages.
-    `aliases`: its former names. `elsewhere`: its names in other programs, for hints. `sets`: for a filter,
-    the field of `Filters` or the attribute that it sets.
+    `applies_to`: what takes it: doors such as COMMAND, operations of the API, and "page" for all pages.
+    `aliases`: its former names. `foreign_names`: its names in other programs, for hints. `sets`: for a
+    filter, the field of `Filters` or the attribute that it sets.
 
     In the form, `label` is the label of its field; without one, it has no field. `empty`: the meaning of an
-    empty field. `phrase`: the setting in the line above the closed form, with {} for its value. `unticked`:
-    the value that an unticked box submits, if a ticked one submits none.
+    empty field. `phrase`: the setting in the line above the closed form, with {} for its value. `unchecked`:
+    the value that an unchecked box submits, if a ticked one submits none.
     """
 
     name: str
     help: str
     type: Type = Text()
-    takers: str = ""
+    applies_to: str = ""
     group: Group = ""
     is_required: bool = False
     is_repeatable: bool = False
     label: str = ""
     empty: str = ""
     phrase: str = ""
-    unticked: str = ""
-    elsewhere: tuple[str, ...] = ()
+    unchecked: str = ""
+    foreign_names: tuple[str, ...] = ()
     aliases: tuple[Alias, ...] = ()
     sets: str = ""
 
@@ -64,13 +64,13 @@ class Argument(Struct, frozen=True):
 
     def is_for(self, taker: str) -> bool:
         """Whether a door or an operation takes it."""
-        return taker in self.takers.split()
+        return taker in self.applies_to.split()
 
     def names(self, taker: str) -> Iterator[tuple[str, Type]]:
         """Its name and the former ones that a door or an operation takes, with the types of their values."""
         yield self.name, self.type
         for alias in self.aliases:
-            if not alias.takers or taker in alias.takers.split():
+            if not alias.applies_to or taker in alias.applies_to.split():
                 yield alias.name, alias.type or self.type
 
     def sentence(self) -> str:
@@ -80,4 +80,4 @@ class Argument(Struct, frozen=True):
 
 def hints(rows: Iterable[Argument]) -> dict[str, str]:
     """Arguments by their names in other programs."""
-    return {other: row.name for row in rows for other in row.elsewhere}
+    return {other: row.name for row in rows for other in row.foreign_names}

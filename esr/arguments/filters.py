@@ -7,17 +7,12 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from esr.arguments.argument import ASSISTANT, SEARCHES, Alias, Argument
+from esr.arguments.operations import FILTERED
 from esr.arguments.types import Day, Pairs, Texts
 from esr.errors import UsageError, unknown
 from esr.index.filters import NO_FILTERS, Filters, build_attribute_filters
 from esr.index.names import ENTITY_TYPES
 from esr.text.document import META
-
-LISTS = (
-    "search facets timeline similar compare query concordance collocations contrast frequencies names network"
-)
-"""The operations of the API that list or count sentences."""
-
 
 _TEXTS = Texts()
 
@@ -31,21 +26,21 @@ def _filter(
     label: str = "",
     empty: str = "",
     aliases: Iterable[Alias] = (),
-    elsewhere: tuple[str, ...] = (),
-    more_takers: str = "",
+    foreign_names: tuple[str, ...] = (),
+    also_applies_to: str = "",
 ) -> Argument:
     is_date = isinstance(type, Day)
     return Argument(
         name,
         help,
         type,
-        f"{SEARCHES} page {LISTS} quotes {more_takers}",
+        f"{SEARCHES} page {FILTERED} quotes {also_applies_to}",
         "filter",
         is_repeatable=not is_date,
         label=label,
         empty=empty,
         phrase=f"{name} {{}}" if is_date else "",
-        elsewhere=elsewhere,
+        foreign_names=foreign_names,
         aliases=tuple(aliases),
         sets=sets,
     )
@@ -59,9 +54,9 @@ FILTERS: tuple[Argument, ...] = (
         Day(edge="first"),
         label="From",
         empty="any day",
-        aliases=[Alias("from", takers=f"command watch page {LISTS} quotes")],
-        elsewhere=("from_", "since", "date_from", "start_date"),
-        more_takers=ASSISTANT,
+        aliases=[Alias("from", applies_to=f"command watch page {FILTERED} quotes")],
+        foreign_names=("from_", "since", "date_from", "start_date"),
+        also_applies_to=ASSISTANT,
     ),
     _filter(
         "before",
@@ -71,8 +66,8 @@ FILTERS: tuple[Argument, ...] = (
         label="Before",
         empty="any day",
         aliases=[Alias("to", Day(edge="last"))],
-        elsewhere=("until", "date_to", "end_date"),
-        more_takers=ASSISTANT,
+        foreign_names=("until", "date_to", "end_date"),
+        also_applies_to=ASSISTANT,
     ),
     _filter(
         "source",
@@ -80,8 +75,8 @@ FILTERS: tuple[Argument, ...] = (
         "sources",
         label="Source",
         empty="any source",
-        elsewhere=("sources", "publisher"),
-        more_takers=ASSISTANT,
+        foreign_names=("sources", "publisher"),
+        also_applies_to=ASSISTANT,
     ),
     _filter("author", "only documents of this author", "author", label="Author", empty="any author"),
     _filter("section", "only documents of this section", "section", label="Section", empty="any section"),

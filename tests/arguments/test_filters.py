@@ -14,6 +14,7 @@ from click.testing import CliRunner
 
 from esr.arguments.argument import COMMAND, PYTHON, WATCH, Argument
 from esr.arguments.filters import FILTERS, filters_of, read_filters
+from esr.arguments.tables.table import PAGE
 from esr.arguments.types import Day
 from esr.cli.ranking_options import filter_options
 from esr.errors import UsageError
@@ -21,7 +22,6 @@ from esr.following.watch import read_searches
 from esr.index.filters import Filters
 from esr.library.options import SearchOptions, read_search_options
 from webui.arguments.request import decode_arguments, parse_filters
-from webui.arguments.table import PAGE
 from webui.running.settings import Settings
 
 SETTINGS = Settings()

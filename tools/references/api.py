@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from esr.arguments.argument import Argument
+from esr.arguments.tables.rankings import VERSUS
+from esr.arguments.tables.table import rows
 from esr.arguments.types import Schema
 from esr.following.exports import EXPORTS
 from esr.ranking.answers import COLUMNS
 from esr.wording import format_table
 from webui.api.operation import BASE, ERRORS, Operation
 from webui.api.operations import OPERATIONS
-from webui.arguments.table import VERSUS, rows
 from webui.running.rate_limit import COMPLETIONS_PER_REQUEST
 from webui.running.settings import Settings
 

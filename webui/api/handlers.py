@@ -16,6 +16,8 @@ from msgspec import to_builtins
 from msgspec.structs import replace
 
 from esr import models
+from esr.arguments.cursor import Cursor, read_cursor, write_cursor
+from esr.arguments.tables.rankings import VERSUS
 from esr.arguments.types import Schema
 from esr.corpus.names_and_quotes import build_network
 from esr.dependency.dependence_signals import SIGNALS
@@ -61,7 +63,6 @@ from webui.api.operation import (
     search_arguments,
     search_schema,
 )
-from webui.arguments.cursor import Cursor, read_cursor, write_cursor
 from webui.arguments.rankings import parse_ranking
 from webui.arguments.request import (
     Arguments,
@@ -74,7 +75,6 @@ from webui.arguments.request import (
     parse_similar,
     parse_timeline,
 )
-from webui.arguments.table import VERSUS
 from webui.running.gate import start_beside
 from webui.running.problems import (
     IndexChanged,

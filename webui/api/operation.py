@@ -17,13 +17,14 @@ from msgspec import Struct
 from werkzeug.exceptions import UnsupportedMediaType
 
 from esr.arguments.argument import Argument
+from esr.arguments.tables.rankings import MAX_DEPTH, expand
+from esr.arguments.tables.table import PAGE, rows
 from esr.arguments.types import Schema
 from esr.errors import UsageError
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
 from webui.arguments.rankings import check_signals
 from webui.arguments.request import Arguments, check_text, rename_former
-from webui.arguments.table import MAX_DEPTH, PAGE, expand, rows
 from webui.running.logs import write_json
 from webui.running.problems import RequestError, blame_argument
 from webui.running.served_indexes import Visit

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 import esr
 from esr.arguments.argument import Argument
+from esr.arguments.tables.table import rows
 from esr.arguments.types import META_FIELD, Schema
 from esr.corpus.collocations import Collocation, Contrasted
 from esr.corpus.concordance import Line
@@ -41,7 +42,6 @@ from webui.api.operation import (
     search_schema,
 )
 from webui.arguments.request import decode_rows
-from webui.arguments.table import rows
 from webui.running.served_indexes import Page, ServedIndexes, Visit
 from webui.running.settings import Settings
 

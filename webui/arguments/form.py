@@ -18,6 +18,8 @@ from flask import request, url_for
 
 from esr import models
 from esr.arguments.argument import Argument, Group
+from esr.arguments.tables.rankings import PARAMETER, PRIOR, VERSUS, is_ranking_argument
+from esr.arguments.tables.table import PAGE, REPEATABLE, names_of, rows
 from esr.arguments.types import Choice, Day, Share, Text, Whole
 from esr.corpus.concordance import split_node
 from esr.errors import UsageError
@@ -36,16 +38,6 @@ from webui.arguments.rankings import (
     ranking_controls,
 )
 from webui.arguments.request import rename_former, split_pairs
-from webui.arguments.table import (
-    PAGE,
-    PARAMETER,
-    PRIOR,
-    REPEATABLE,
-    VERSUS,
-    is_ranking_argument,
-    names_of,
-    rows,
-)
 from webui.running.problems import RequestError
 from webui.running.settings import Settings
 
@@ -317,7 +309,7 @@ def _field(row: Argument, text: str, settings: Settings) -> Field:
     if isinstance(kind, Choice) and kind.usual is None:
         (value,) = kind.labels
         return Field(
-            row, "tick", "yes" if row.unticked else value, is_set=(text == value) != bool(row.unticked)
+            row, "tick", "yes" if row.unchecked else value, is_set=(text == value) != bool(row.unchecked)
         )
     usual = kind.default(settings)
     try:
@@ -350,7 +342,7 @@ ROW_FIELDS = {
     "rerank": ("name", "weight", "rest"),
 }
 """The fields of a row for a feature, a boost or a signal, submitted as feature.0.name and so on."""
-_BOXES = {row.name: row.unticked for row in PAGE.values() if row.unticked}
+_BOXES = {row.name: row.unchecked for row in PAGE.values() if row.unchecked}
 _RANKING_FIELDS = frozenset({FORM, *names_of("ranking")})
 _RANKING_PREFIXES = (PARAMETER, PRIOR, *(f"{name}." for name in ROW_FIELDS))
 

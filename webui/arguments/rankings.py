@@ -16,6 +16,7 @@ from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from esr import features, models
+from esr.arguments.tables.rankings import MAX_DEPTH, PARAMETER, PRIOR, is_ranking_argument
 from esr.arguments.types import parse_whole
 from esr.errors import UsageError, unknown
 from esr.models import Model
@@ -39,7 +40,6 @@ from esr.ranking.signal_types import SignalType, signal_types
 from esr.ranking.signals import RankingSignal, parse_signal
 from esr.registry import Parameter
 from esr.text.document import PARTS, VECTORS
-from webui.arguments.table import MAX_DEPTH, PARAMETER, PRIOR, is_ranking_argument
 from webui.running.problems import blame_argument
 
 _DEFAULT = Ranking()

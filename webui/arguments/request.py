@@ -17,6 +17,8 @@ from msgspec import Struct, structs
 
 from esr.arguments.argument import Alias, Argument
 from esr.arguments.filters import read_filters
+from esr.arguments.tables.rankings import NAME
+from esr.arguments.tables.table import FORMER_NAMES, PAGE, names_of, rows
 from esr.arguments.types import Day
 from esr.errors import UsageError, unknown
 from esr.following.novelty import DEFAULT_THRESHOLD
@@ -31,7 +33,6 @@ from esr.stdlib import cached_property
 from esr.text.analyzer import Analyzer
 from esr.text.document import META_PREFIX
 from webui.arguments.rankings import parse_ranking
-from webui.arguments.table import FORMER_NAMES, NAME, PAGE, names_of, rows
 from webui.running.problems import RequestError, blame_argument
 from webui.running.settings import Settings
 
@@ -81,12 +82,12 @@ _UNWANTED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-
 """Control characters other than tabs and line ends, and characters that set the direction of text."""
 
 
-def decode_arguments(query_string: bytes, settings: Settings, *takers: str) -> Arguments:
-    """The arguments of an address that the pages or operations `takers` take, without unsafe characters.
+def decode_arguments(query_string: bytes, settings: Settings, *operations: str) -> Arguments:
+    """The arguments of an address that the pages or `operations` take, without unsafe characters.
 
     Empty ones count as not given. Raises RequestError for the first error, also for a missing argument.
     """
-    return decode_rows(query_string, settings, rows(*takers))
+    return decode_rows(query_string, settings, rows(*operations))
 
 
 def decode_rows(query_string: bytes, settings: Settings, allowed: Mapping[str, Argument]) -> Arguments:
@@ -183,7 +184,7 @@ def _find_row(name: str, allowed: Mapping[str, Argument]) -> Argument:
     )
     if row is None:
         short = name[:_MESSAGE_CHARS]
-        meant = next((r.name for r in allowed.values() if name.lower() in r.elsewhere), None)
+        meant = next((r.name for r in allowed.values() if name.lower() in r.foreign_names), None)
         with blame_argument(short):
             if meant is not None:
                 raise UsageError(f"unknown argument {short!r}: did you mean {meant!r}?")

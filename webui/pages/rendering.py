@@ -16,6 +16,7 @@ from jinja2.utils import internalcode
 from markupsafe import Markup, escape
 from werkzeug.wrappers import Response as Redirect
 
+from esr.arguments.tables.rankings import VERSUS
 from esr.dependency.explanation import Relation, TermSet
 from esr.errors import EsrError
 from esr.index.filters import NO_FILTERS
@@ -31,7 +32,6 @@ from esr.wording import count, shorten_title
 from webui.arguments import rankings
 from webui.arguments.form import VIEW, Links, build_form, clean_arguments, end_of, path_to, shorten
 from webui.arguments.request import split_pairs
-from webui.arguments.table import VERSUS
 from webui.running.served_indexes import ServedIndexes, Visit
 from webui.running.settings import Settings
 

@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 from flask import Flask, Response, request
 
+from esr.arguments.tables.lists import SCALES
+from esr.arguments.tables.table import PAGE, rows
 from esr.following.timeline import INTERVALS, Series, Timeline, timeline_rows
 from esr.ranking.answers import require_record
 from webui.answers import downloads
@@ -23,7 +25,6 @@ from webui.arguments.request import (
     parse_timeline,
     split_pairs,
 )
-from webui.arguments.table import PAGE, SCALES, rows
 from webui.pages.rendering import Highlighter, PageRenderer
 from webui.pages.results import find_headings
 from webui.running.served_indexes import ServedIndexes, Visit

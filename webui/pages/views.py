@@ -22,6 +22,8 @@ from werkzeug.wrappers import Response as Redirect
 
 from esr.arguments.argument import WATCH
 from esr.arguments.filters import filters_of
+from esr.arguments.tables.rankings import VERSUS
+from esr.arguments.tables.table import names_of
 from esr.arguments.types import ALL
 from esr.corpus.names_and_quotes import ListedName, Selection, list_names
 from esr.dependency.explanation import svg_tree
@@ -69,7 +71,6 @@ from webui.arguments.request import (
     parse_similar,
     read_search,
 )
-from webui.arguments.table import VERSUS, names_of
 from webui.pages.rendering import Highlighter, PageRenderer
 from webui.pages.results import GROUP_SENTENCES, describe_hits, find_headings, find_results, shorten_heading
 from webui.pages.timeline import draw_chart

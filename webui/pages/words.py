@@ -16,6 +16,7 @@ from unicodedata import bidirectional
 from flask import Flask, Response, request
 from msgspec.structs import replace
 
+from esr.arguments.tables.corpus import MOST_LISTED
 from esr.corpus.collocations import MEASURES, UNITS, Collocations, ContrastedCollocations
 from esr.corpus.concordance import LINES, SORTS, Line
 from esr.corpus.frequencies import GROUPINGS, ORDERS, Frequencies, KeyWords
@@ -43,7 +44,6 @@ from webui.answers.downloads import table_csv
 from webui.answers.lists import list_occurrences
 from webui.arguments.form import Links, split_links
 from webui.arguments.request import Arguments, decode_arguments, parse_search
-from webui.arguments.table import MOST_LISTED
 from webui.pages.rendering import Highlighter, PageRenderer
 from webui.pages.results import LABELS, draw_days, find_headings, query_clause
 from webui.pages.timeline import draw_chart

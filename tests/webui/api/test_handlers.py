@@ -18,6 +18,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from msgspec.structs import replace
 
+from esr.arguments.cursor import Cursor, write_cursor
 from esr.folder.index import FolderSnapshot
 from esr.following.novelty import find_novel
 from esr.index.filters import FACET_FIELDS, NO_FILTERS
@@ -33,7 +34,6 @@ from tests.support.page_corpus import error, get, ids, post
 from tests.support.web_servers import slow_cross_encoder
 from tests.webui.api.conftest import TEXTS, load
 from webui.app import create_app
-from webui.arguments.cursor import Cursor, write_cursor
 from webui.running.settings import Settings
 
 FLOOD = Completion("flood", "word", 2, "storm flood")

@@ -22,6 +22,7 @@ from jsonschema import Draft202012Validator, ValidationError
 from werkzeug.serving import make_server
 
 from esr import models
+from esr.arguments.tables.table import PAGE as table_PAGE
 from esr.dependency.dependence_signals import SIGNALS
 from esr.errors import UsageError
 from esr.features import FEATURES
@@ -38,7 +39,6 @@ from tools.references.api import LIMITS, text
 from webui.api.operation import BASE, ERRORS, json_response
 from webui.api.operations import OPERATIONS, SCHEMAS, openapi_document
 from webui.app import create_app
-from webui.arguments.table import PAGE as table_PAGE
 from webui.running.settings import Settings, parse_origins
 
 

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from esr import models
+from esr.arguments.tables.table import PAGE
 from esr.models.static_scores import FORMS, PRIORS
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
@@ -21,7 +22,6 @@ from webui.app import create_app
 from webui.arguments.form import Form, Links, build_form, change_arguments, clean_arguments, shorten
 from webui.arguments.rankings import PRESETS, ControlRow, Preset, available_presets, ranking_controls
 from webui.arguments.request import read_search
-from webui.arguments.table import PAGE
 from webui.running.settings import Settings
 
 LIMITS = Settings()

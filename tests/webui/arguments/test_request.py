@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from esr import models
+from esr.arguments.tables.table import PAGE
 from esr.index.filters import Filters
 from esr.models.static_scores import PRIORS
 from esr.ranking.ranking import Ranking
 from esr.text import dates
 from esr.text.document import ATTRIBUTES
 from webui.arguments.request import SearchRequest, check_text, decode_arguments, read_search
-from webui.arguments.table import PAGE
 from webui.running.problems import RequestError
 from webui.running.settings import Settings
 

@@ -1,0 +1,20 @@
+"""What takes arguments: the operations of the API, by what they do. Pages are "page"."""
+
+from __future__ import annotations
+
+ASKED = "search facets timeline explain compare query"
+"""The operations that rank or count the sentences of a query."""
+RANKED = f"{ASKED} similar document documents"
+"""The operations with a ranking."""
+WITH_HITS = "search similar"
+"""The operations in which a request can choose the fields of hits."""
+WORDS = "concordance collocations contrast frequencies keyness"
+"""The operations about the words of a corpus."""
+ABOUT_NAMES = "names network"
+"""The operations that list names."""
+FILTERED = (
+    "search facets timeline similar compare query concordance collocations contrast frequencies names network"
+)
+"""The operations that list or count sentences."""
+OF_INDEX = f"{RANKED} {WORDS} {ABOUT_NAMES} name quotes search_body batch values complete analyze status"
+"""The operations of one index."""

@@ -1,0 +1,1 @@
+"""The arguments of searches that are made of what rankings, lists and corpora have."""

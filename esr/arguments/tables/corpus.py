@@ -1,0 +1,113 @@
+"""The arguments of what linguists ask of a corpus: words in context, collocations, names, quotations."""
+
+from __future__ import annotations
+
+from esr.arguments.argument import Argument
+from esr.arguments.operations import ABOUT_NAMES
+from esr.arguments.types import Choice, Text, Whole
+from esr.corpus.collocations import COLLOCATIONS, MEASURES, MIN_COUNT, UNITS, WINDOW
+from esr.corpus.concordance import LINES, WIDTH
+from esr.corpus.concordance import SORTS as LINE_SORTS
+from esr.corpus.frequencies import GROUPINGS, KEY_WORDS, ORDERS
+from esr.corpus.names_and_quotes import COMPANIONS, MAX_NETWORK, NAMES, QUOTATIONS, SENTENCES
+from esr.index.names import ENTITY_TYPES
+
+MOST_LISTED = 1_000
+"""Most lines or quotations of an answer."""
+_LINE_SORTS = {name: meaning for name, meaning in LINE_SORTS.items() if name != "best"}
+CORPUS: tuple[Argument, ...] = (
+    Argument("k", "how many lines to return", Whole(high=MOST_LISTED, usual=LINES), "concordance"),
+    Argument("sort", "the order of the lines", Choice(labels=_LINE_SORTS, usual="newest"), "concordance"),
+    Argument("width", "how much text on each side", Whole(low=0, high=1_000, usual=WIDTH), "concordance"),
+    Argument(
+        "unit",
+        "what `width` counts",
+        Choice(labels=dict.fromkeys(("characters", "words"), ""), usual="characters"),
+        "concordance",
+    ),
+    Argument("sample", "read this many sentences, drawn at random", Whole(high=10_000), "concordance"),
+    Argument("seed", "draws another sample", Whole(low=0, high=999_999, usual=0), "concordance"),
+    Argument("k", "how many words to return", Whole(high=1_000, usual=COLLOCATIONS), "collocations contrast"),
+    Argument(
+        "window",
+        "how many words on each side are near; 0: all of the sentence",
+        Whole(low=0, high=100, usual=WINDOW),
+        "collocations contrast",
+    ),
+    Argument(
+        "by",
+        "; ".join(f"{name}: {meaning}" for name, meaning in UNITS.items()),
+        Choice(labels=UNITS, usual="stems"),
+        "collocations contrast",
+    ),
+    Argument(
+        "stop_words",
+        "yes: stop words are counted too",
+        Choice(labels={"yes": "", "no": ""}, usual="no"),
+        "collocations contrast",
+    ),
+    Argument(
+        "measure",
+        "the measure to order by",
+        Choice(labels=dict.fromkeys(MEASURES, ""), usual="logdice"),
+        "collocations",
+    ),
+    Argument(
+        "min_count",
+        "return words that are near at least this many times",
+        Whole(high=999_999, usual=MIN_COUNT),
+        "collocations contrast",
+    ),
+    Argument(
+        "by",
+        "what occurrences are counted by",
+        Choice(labels=dict.fromkeys(GROUPINGS, ""), usual="month"),
+        "frequencies",
+    ),
+    Argument("k", "how many words to return", Whole(high=1_000, usual=KEY_WORDS), "keyness"),
+    Argument(
+        "order",
+        "; ".join(f"{name}: {meaning}" for name, meaning in ORDERS.items()),
+        Choice(labels=ORDERS, usual="log-likelihood"),
+        "keyness",
+    ),
+    Argument(
+        "min_count",
+        "return words that occur at least this many times in the part",
+        Whole(high=999_999, usual=MIN_COUNT),
+        "keyness",
+    ),
+    Argument(
+        "name",
+        "a form of the name, in any case, such as `Michael Flynn` or `person:flynn`",
+        Text("query_chars", 1),
+        "name",
+        is_required=True,
+    ),
+    Argument(
+        "companions", "how many names that occur with it", Whole(low=0, high=1_000, usual=COMPANIONS), "name"
+    ),
+    Argument(
+        "k",
+        "how many sentences about it, and quotations of it",
+        Whole(low=0, high=100, usual=SENTENCES),
+        "name",
+    ),
+    Argument(
+        "prefix",
+        "the beginning of a value or a name, in any case, such as `bar` or `person:bar`",
+        Text(),
+        f"values {ABOUT_NAMES}",
+    ),
+    Argument("type", "names of this type", Choice(labels=dict.fromkeys(ENTITY_TYPES, "")), ABOUT_NAMES),
+    Argument("k", "how many names to list", Whole(high=MAX_NETWORK, usual=NAMES), ABOUT_NAMES),
+    Argument(
+        "least",
+        "how many sentences two names have together at least",
+        Whole(high=999_999, usual=1),
+        "network",
+    ),
+    Argument("k", "how many quotations to return", Whole(high=MOST_LISTED, usual=QUOTATIONS), "quotes"),
+    Argument("speaker", "who said it: a name, or a speaker as written", Text(), "quotes"),
+)
+"""Words in context, collocations, frequencies, key words, names and quotations."""

@@ -1,0 +1,91 @@
+"""The arguments of a ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec.structs import replace
+
+from esr import models
+from esr.arguments.argument import Argument
+from esr.arguments.operations import RANKED
+from esr.arguments.types import Choice, Number, Text, Type, Whole
+from esr.models.static_scores import PRIORS
+from esr.plans.plan import CANDIDATES
+from esr.ranking.reranker import DEPTH
+
+PARAMETER = "params."
+PRIOR = "prior."
+VERSUS = "vs."
+"""The prefix of the second ranking in a comparison, as in vs.model and vs.params.mu."""
+NAME = "NAME"
+"""Placeholder for any name at the end of an argument: params.NAME covers params.mu and all others."""
+MAX_DEPTH = 1_000
+"""Maximum depth of a second stage, which reads the parse of each sentence it rescores."""
+
+
+def _ranking(name: str, help: str, type: Type | None = None, is_repeatable: bool = False) -> Argument:
+    return Argument(name, help, type or Text(), f"page {RANKED}", "ranking", is_repeatable=is_repeatable)
+
+
+RANKING: tuple[Argument, ...] = (
+    _ranking(
+        "model",
+        "the ranking model",
+        Choice(labels=dict.fromkeys(models.MODELS, ""), usual=models.DEFAULT.name),
+    ),
+    _ranking("context", "the text around a sentence that the model uses", Choice(labels=models.CONTEXTS)),
+    _ranking("candidates", "which sentences are ranked", Choice(labels=CANDIDATES)),
+    _ranking("feature", "a feature that adjusts the score, as in len:log:0.1", is_repeatable=True),
+    _ranking("boost", "an expansion of the query, as in variants:0.2", is_repeatable=True),
+    _ranking(
+        "rerank",
+        "a signal of the second stage, as in mrf_sdm:0.5, or cross for the server's cross-encoder",
+        is_repeatable=True,
+    ),
+    _ranking(
+        "depth",
+        "how many of the best sentences the second stage ranks again",
+        Whole(high=MAX_DEPTH, usual=DEPTH),
+    ),
+    _ranking(PARAMETER + NAME, "a parameter of the model, as in params.mu=50"),
+    _ranking(PRIOR + NAME, "the weight of a prior, as in prior.length=1"),
+)
+SECOND_RANKING = tuple(replace(row, name=VERSUS + row.name, applies_to="compare") for row in RANKING)
+"""The arguments of the second ranking of a comparison."""
+
+
+def expand(of: Iterable[Argument]) -> list[Argument]:
+    """The rows, in which each placeholder is replaced by a row for each model parameter or prior."""
+    return [each for row in of for each in (_expand(row) if row.name.endswith(NAME) else [row])]
+
+
+def _expand(row: Argument) -> list[Argument]:
+    prefix = row.name.removesuffix(NAME)
+    if prefix.endswith(PRIOR):
+        weights = ((prior.name, f"weight of the prior {prior.name}") for prior in PRIORS.values())
+        return [replace(row, name=prefix + name, help=help, type=Number()) for name, help in weights]
+    meanings: dict[str, dict[str, list[str]]] = {}  # several models may share a name
+    choices: dict[str, dict[str, str]] = {}
+    for model in models.MODELS.values():
+        for parameter in model.parameters:
+            meaning = f"{parameter.description}, {parameter.range}"
+            meanings.setdefault(parameter.name, {}).setdefault(meaning, []).append(model.name)
+            choices.setdefault(parameter.name, {}).update(dict.fromkeys(parameter.choices, ""))
+    return [
+        replace(
+            row,
+            name=prefix + name,
+            help="; ".join(f"{', '.join(of_models)}: {meaning}" for meaning, of_models in texts.items()),
+            type=Choice(labels=choices[name]) if choices[name] else Number(),
+        )
+        for name, texts in meanings.items()
+    ]
+
+
+def is_ranking_argument(name: str) -> bool:
+    """Whether an argument says how to rank."""
+    return name in _RANKING_NAMES or name.startswith((PARAMETER, PRIOR))
+
+
+_RANKING_NAMES = frozenset(row.name for row in RANKING)

@@ -1,0 +1,82 @@
+"""All arguments of searches, in one table.
+
+Each row says what an argument means, which values it has, what takes it, and how the form shows it. The
+options of commands, the keywords of Python, the parser of addresses, the form and its short addresses, the
+OpenAPI document, docs/api.md and the tools of assistants are made from it.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from esr.arguments.argument import Argument, Group
+from esr.arguments.filters import FILTERS
+from esr.arguments.operations import OF_INDEX
+from esr.arguments.reading import READING
+from esr.arguments.tables.corpus import CORPUS
+from esr.arguments.tables.lists import COUNTS, LISTS
+from esr.arguments.tables.rankings import RANKING, SECOND_RANKING
+from esr.arguments.types import Choice, FieldName, Text, Whole
+from esr.text.document import ATTRIBUTES, META
+
+_LOOKUPS: tuple[Argument, ...] = (
+    Argument(
+        "field",
+        "what to list: meta lists the keys of the metadata, meta.desk the values of one",
+        FieldName(names=("source", *ATTRIBUTES, META, "entity")),
+        "values",
+        is_required=True,
+    ),
+    Argument("size", "how many to list", Whole(high=100, usual=10), "values"),
+    Argument("text", "what to make terms of", Text("query_chars", 1), "analyze", is_required=True),
+    Argument("id", "the id of the document", Text(min_chars=1), "document sentence", is_required=True),
+    Argument(
+        "id", "the id of a document", Text(min_chars=1), "documents", is_required=True, is_repeatable=True
+    ),
+    Argument("id", "the id of the sentence", Text(min_chars=1), "similar explain", is_required=True),
+    Argument("says", "a digest of the text of the sentence", Text(), "sentence", is_required=True),
+    Argument("lost", "yes: the sentence is no longer in the document", Text(), "shown"),
+    Argument("limit", "how many completions to list", Whole(high=20, usual=8), "complete"),
+    Argument(
+        "standalone",
+        "`true`: let Elasticsearch compute p(t|C); for language models only",
+        Choice(labels={"true": "", "false": ""}, usual="false"),
+        "query",
+    ),
+    Argument("index", "the name of an index, where several are served", Text(), f"page sentence {OF_INDEX}"),
+)
+"""What is read by its name, and which index is asked."""
+TABLE: tuple[Argument, ...] = (
+    *_LOOKUPS,
+    *LISTS,
+    *READING,
+    *COUNTS,
+    *CORPUS,
+    *FILTERS,
+    *RANKING,
+    *SECOND_RANKING,
+)
+
+
+@cache
+def rows(*operations: str) -> dict[str, Argument]:
+    """The arguments of operations and pages by name, in the order of `operations`."""
+    found: dict[str, Argument] = {}
+    for operation in operations:
+        for row in TABLE:
+            if row.is_for(operation):
+                found.setdefault(row.name, row)
+    return found
+
+
+PAGE = rows("page")
+"""The arguments of every page: those of a search."""
+REPEATABLE = frozenset(row.name for row in TABLE if row.is_repeatable)
+"""Arguments that may be given more than once."""
+FORMER_NAMES = frozenset(alias.name for row in TABLE for alias in row.aliases)
+"""Former names of arguments, some of which are names of others now."""
+
+
+def names_of(group: Group) -> tuple[str, ...]:
+    """The names of the arguments of pages in a group."""
+    return tuple(row.name for row in PAGE.values() if row.group == group)
