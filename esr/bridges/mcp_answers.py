@@ -121,6 +121,9 @@ class FoundQuotation(Source, Cut):
     text: Annotated[str, Field(description="The quotation with its marks, as it was printed.")]
     speaker: NotRequired[Annotated[str, Field(description="As written; left out if unknown.")]]
     name: NotRequired[Annotated[str, Field(description="The speaker's full name in lower case, if certain.")]]
+    all_words: NotRequired[
+        Annotated[bool, Field(description="Whether the sentence has all words of the query; with a query.")]
+    ]
     sentence: str
     document_id: str
 
@@ -194,6 +197,7 @@ def describe_quotation(quotation: esr.Quotation) -> dict[str, Any]:
         "id": quotation.sentence_id,
         "text": quotation.text,
         **{name: value for name, value in spoken.items() if value},
+        **({} if quotation.all_words is None else {"all_words": quotation.all_words}),
         "sentence": quotation.sentence,
         **describe_article(quotation.document_id, _Quoted(quotation)),
         "document_id": quotation.document_id,

@@ -41,6 +41,7 @@ from esr.corpus.names_and_quotes import (
     COMPANIONS,
     EDGE_COLUMNS,
     NAMES,
+    ONLY_SOME_WORDS,
     QUOTATIONS,
     SENTENCES,
     Companion,
@@ -562,7 +563,9 @@ def _draw_quotations(found: Quotations, called: Mapping[str, str], meant: Sequen
         names = ", ".join(speaker.name for speaker in meant)
         return f"Nothing matched. Did you mean {names}?" if names else "Nothing matched."
     blocks = []
-    for each in found.quotations:
+    for number, each in enumerate(found.quotations):
+        if number == found.first_incomplete:
+            blocks.append(click.style(f"{ONLY_SOME_WORDS}:", dim=True))
         place = ", ".join(filter(None, (each.source, each.date and each.date[:10], each.sentence_id)))
         name = name_speaker(each, called)
         known = f", {name}" if name else ""

@@ -36,6 +36,7 @@ from esr.plugin.provisional import (
     Names,
     NameUnit,
     ParsedQuery,
+    PreparedQuery,
     Quote,
     Quotes,
     Ranking,
@@ -340,13 +341,16 @@ def _printable(text: str) -> str:
 
 QUOTATIONS = 20
 """Default number of quotations."""
+ONLY_SOME_WORDS = "From here on, also sentences with only some of the words, and others near them"
+"""What lists of quotations say before the first one whose sentence lacks words of the query."""
 
 
 class Quotation(Struct, frozen=True):
     """A quotation in a sentence. `text` has its marks; `start` and `end` are its characters in `sentence`.
 
     `speaker` is as written in or near the sentence. `name` is the key of the speaker's name, if certain.
-    `previous` is the text of the previous sentence.
+    `previous` is the text of the previous sentence. `all_words`: whether the sentence has all words of the
+    query, or only some of them, with others near it; None without a query.
     """
 
     text: str
@@ -363,6 +367,7 @@ class Quotation(Struct, frozen=True):
     date: str | None
     url: str | None
     previous: str | None
+    all_words: bool | None = None
 
 
 class Quotations(Table, Struct, frozen=True):
@@ -370,6 +375,11 @@ class Quotations(Table, Struct, frozen=True):
 
     quotations: list[Quotation]
     sentences: int
+
+    @property
+    def first_incomplete(self) -> int | None:
+        """The index of the first quotation whose sentence has only some words of the query, if any."""
+        return next((n for n, each in enumerate(self.quotations) if each.all_words is False), None)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the quotations as JSON."""
@@ -416,8 +426,22 @@ def find_quotations(
             if is_own(quote)
         ]
         if len(made) >= k or len(records) < size:
+            if prepared:
+                complete = _find_complete(prepared, said, size, filters)
+                made = [replace(each, all_words=each.sentence_id in complete) for each in made[:k]]
             return Quotations(made[:k], answer.total)
         size *= 4
+
+
+def _find_complete(prepared: PreparedQuery, said: Condition, size: int, filters: Filters) -> set[str]:
+    """The ids of the sentences with all words of a query among its first `size` that quote a speaker.
+
+    By the same scores, they are among the first `size` of those with all words.
+    """
+    reranker = prepared.ranking.reranker()
+    plan = replace(prepared.plan, condition=AllOf((said, prepared.all_words)))
+    k = size if reranker is None else max(size, reranker.depth)
+    return {hit.sentence_id for hit in replace(prepared, plan=plan).search_first_stage(k, filters).hits}
 
 
 def _said_by(speaker: str | None) -> Condition:

@@ -452,11 +452,17 @@ _PARTICLES = _set("von van der den de da di del la le al bin ibn zu zur")
 
 
 def names_speaker(rules: Grammar, text: str, speaker: str) -> bool:
-    """Whether a text has the last name of a speaker, as written or as a key: "I told Chancellor Merkel"."""
+    """Whether a text has the last name of a speaker, as written or as a key: "I told Chancellor Merkel".
+
+    Those who belong to somebody, as in "Merkel's niece", and bodies, as in "the FBI", may be named.
+    """
     words = read_words(speaker)
+    is_body = (
+        bool(words) and words[0].bare in rules.articles and not any(w.bare in rules.titles for w in words)
+    )
     names = [word for word in words if rules.has_name([word]) and word.bare not in rules.titles]
     names = names or (words if speaker == value_key(speaker) else [])
-    if not names:
+    if not names or is_body or any(_POSSESSIVE.search(word.text) for word in names):
         return False
     last = _last_name(names)
     return any(word.is_capital and _last_name([word]) == last for word in read_words(text))

@@ -24,6 +24,7 @@ from esr.enrichment.quote_speakers import (
     names_speaker,
     read_words,
 )
+from esr.features.furniture import find_links_and_headings
 from esr.text.document import Document, Quote
 
 MAX_SENTENCES = 10
@@ -63,6 +64,9 @@ class JoinedText:
             length += len(sentence.text)
             before = paragraph
         self.text = "".join(parts)
+        links, headings = find_links_and_headings([sentence.text for sentence in document.sentences])
+        self._links = frozenset(links)
+        self._asides = sorted({*links, *headings})
         self.has_paragraphs = "\n" in self.text
 
     def sentence_at(self, position: int) -> int:
@@ -74,6 +78,15 @@ class JoinedText:
     def sentence_end(self, position: int) -> int:
         number = self.sentence_at(position) + 1
         return self.starts[number] - 1 if number < len(self.starts) else len(self.text)
+
+    def has_aside(self, start: int, end: int) -> bool:
+        """Whether a link to another article or a heading begins after `start` and before `end`."""
+        first = bisect_right(self._asides, self.sentence_at(start))
+        return first < len(self._asides) and self.starts[self._asides[first]] < end
+
+    def is_in_link(self, position: int) -> bool:
+        """Whether the sentence at a position begins with the label of a link, such as READ MORE."""
+        return self.sentence_at(position) in self._links
 
     def paragraph_end(self, position: int) -> int:
         end = self.text.find("\n", position)
@@ -132,7 +145,7 @@ def _end_of_unclosed(text: JoinedText, start: int) -> int:
 def _is_too_far(text: JoinedText, start: int, at: int) -> bool:
     if text.has_paragraphs:
         return "\n" in text.text[start:at]
-    return text.sentence_at(at) - text.sentence_at(start) > MAX_SENTENCES
+    return text.sentence_at(at) - text.sentence_at(start) > MAX_SENTENCES or text.has_aside(start, at)
 
 
 def _continues_later(text: JoinedText, start: int, at: int) -> bool:
@@ -179,7 +192,7 @@ def _closes(text: str, match: re.Match[str], opening: str) -> bool:
     return True
 
 
-VERSION = 7
+VERSION = 8
 """Increment it when the rules change."""
 _REACH = 250
 """Maximum characters from a quotation to a verb after it."""
@@ -196,6 +209,8 @@ _SENTENCE_END = re.compile(rf"[.?!…—–。！？-][{_MARKS}]*$")
 _CLAUSE_END = re.compile(rf"[,.?!][{_MARKS}]+$")
 _LEADS_TO = re.compile(r"[,:：]\s*$")
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0e7f]")
+_SIGNATURE = re.compile(r"\s*[―—–]\s*((?:[^\W\d_a-zß-ÿ][\w.’'-]*\s+){1,4}[^\W\d_a-zß-ÿ][\w’'-]*)\.?\s*")
+"""A name that signs a quotation: "“We left.” — Ann Lee"."""
 _NAMED_BEFORE_COLON = re.compile(r"\s*((?:[^\W\d_a-zß-ÿ][\w.’'-]*\s+){0,4}[^\W\d_a-zß-ÿ][\w.’'-]*)\s*:\s*")
 
 
@@ -288,6 +303,8 @@ class _Finder:
             return Quotation(pieces, previous.source, True)
         if words >= _LONG or _LEADS_TO.search(between):
             subject = self._grammar.subject(clause)
+            if subject and self._is_in_headline(subject, start - len(clause)):
+                subject = None
             if subject and subject.text.lower() in self._grammar.other_pronouns:
                 subject = None
             source = _source_of(subject, start - len(clause), None, -1) if subject else None
@@ -333,18 +350,28 @@ class _Finder:
 
     def _source(self, start: int, end: int, low: int, high: int) -> Source | None:
         after, before = self._source_after(start, end, high), self._source_before(start, low)
+        if before and before.speaker and self._is_in_headline(Phrase(before.speaker, before.at)):
+            before = before._replace(speaker=None, at=before.cue_at)
         if after is None or before is None:
             return after or before
         goes_on = self._text[end - 2 : end - 1] in ",?!" or self._text[end : end + 1] == ","
         first, second = (after, before) if goes_on else (before, after)
         return first if first.speaker or not second.speaker else second
 
+    def _is_in_headline(self, speaker: Phrase, offset: int = 0) -> bool:
+        """Whether a speaker before a verb may be a part of a headline: "READ MORE: We love Lee Bay said"."""
+        is_pronoun = speaker.text.lower() in self._grammar.all_pronouns
+        return not is_pronoun and self._joined.is_in_link(speaker.start + offset)
+
     def _source_after(self, start: int, end: int, high: int) -> Source | None:
         """The source in the text after a quotation: "…," she said."""
         text, rules = self._text, self._grammar
         at = end
-        while text[at : at + 1] and text[at] in " ,—–-":
+        while text[at : at + 1] and text[at] in " ,―—–-":
             at += 1
+        signed = _SIGNATURE.fullmatch(text, end, self._joined.sentence_end(at)) if at < high else None
+        if signed and not text[self._joined.sentence_start(start) : start].strip():
+            return Source(signed[1], signed.start(1), "", end)
         last = text[max(start, end - 2) : end]
         goes_on = last[0] in ",?!" or text[end : end + 1] == ","
         if at >= len(text) or text[at] == "\n" or text[end : end + 1] in (".", ";", ":"):
@@ -399,7 +426,10 @@ class _Finder:
                 return None
             is_near = len(gap.split()) <= _MIN_WORDS or bool(_LEADS_TO.search(gap))
             subject = left[: cue.start()]
-            found, offset = rules.before_verb(subject), 0
+            found, offset = None, 0
+            if cue[0].endswith("ing") and subject.rstrip().endswith(","):
+                found = rules.subject(subject)  # "Ann Lee met Bo Day, saying"
+            found = found or rules.before_verb(subject)
             if _LEADS_TO.search(gap) and (found is None or not subject.strip()):
                 found, offset = rules.after_verb(gap), cue.end()
             if found is None:

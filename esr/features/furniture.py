@@ -108,12 +108,39 @@ They are exact in 16-bit floats."""
 
 def find_furniture(texts: Sequence[str]) -> list[float]:
     """The feature of each sentence of a document, from 0 to 1."""
+    unended = _find_unended(texts)
+    return [
+        max(_by_phrase(text), _by_form(text) if is_unended else 0.0)
+        for text, is_unended in zip(texts, unended, strict=True)
+    ]
+
+
+def find_links_and_headings(texts: Sequence[str]) -> tuple[list[int], list[int]]:
+    """The numbers of the sentences of a document that begin with the label of a link, and of its headings.
+
+    Headings are known by their form. A link's headline may go on with a sentence of the article.
+    """
+    links = [number for number, text in enumerate(texts) if _is_link(text)]
+    unended = _find_unended(texts)
+    return links, [number for number, text in enumerate(texts) if unended[number] and _by_form(text)]
+
+
+def _find_unended(texts: Sequence[str]) -> list[bool]:
+    """Whether each sentence has no mark at its end, in a document whose sentences have one."""
     ended = [not (bare := text.rstrip(_CLOSERS)) or bare[-1] in _ENDS for text in texts]
     has_marks = len(texts) >= _LEAST_SENTENCES and sum(ended) >= _LEAST_SHARE * len(texts)
-    return [
-        max(_by_phrase(text), 0.0 if is_ended or not has_marks else _by_form(text))
-        for text, is_ended in zip(texts, ended, strict=True)
-    ]
+    return [has_marks and not is_ended for is_ended in ended]
+
+
+def _is_link(text: str) -> bool:
+    first = labels.FIRST_WORD.match(text)
+    if first is None or not (first[1] in _FIRST_WORDS or first[1].lower() in _FIRST_WORDS):
+        return first is not None and first[1] >= "\u0e00" and _has_link_label(text)
+    return _has_link_label(text)
+
+
+def _has_link_label(text: str) -> bool:
+    return bool(labels.LINK.match(text) or labels.CAPITAL_LINK.match(text))
 
 
 def _by_phrase(text: str) -> float:
@@ -139,7 +166,7 @@ def _by_first_words(text: str) -> float:
     """The value by the phrase at the beginning of a sentence."""
     if _LINK_ALONE.fullmatch(text):
         return CERTAIN
-    if labels.LINK.match(text) or labels.CAPITAL_LINK.match(text) or _CALL.match(text):
+    if _has_link_label(text) or _CALL.match(text):
         return LIKELY
     if _CREDIT.match(text):
         return LIKELY if _count_words(text) <= _CREDIT_WORDS else 0.0

@@ -252,6 +252,9 @@ def test_quotations_are_found_by_speaker_and_subject(quoted: Any) -> None:
     assert said["text"] in said["sentence"] and said["speaker"] == "Maria Silva"
     assert (said["source"], said["id"]) == ("Wire", "a.s0")
     (about,) = answer(quoted, "quotes", query="harbour", before="2026")["quotations"]
+    assert about["all_words"] is True and "all_words" not in said
+    (about,) = answer(quoted, "quotes", query="harbour zyx", before="2026")["quotations"]
+    assert about["all_words"] is False
     assert about["document_id"] == "b"
     assert answer(quoted, "quotes", after="2026")["quotations"] == []
 

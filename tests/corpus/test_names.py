@@ -5,8 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -29,6 +30,7 @@ from esr.index.filters import NO_FILTERS, Filters
 from esr.index.names import Aliases
 from esr.index.questions import ByName
 from esr.query import parse
+from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.document import Quote
 from tests.index.test_names import BODY, PERSON, PLACE, RECIPE, enriched
@@ -154,6 +156,40 @@ def check_page(searcher: Searcher) -> None:
     assert len(find_quotations(searcher, "Ann Lee", parse("lee"), NO_FILTERS).quotations) == 4
     with pytest.raises(UsageError, match="unknown name 'Ann Lea': did you mean 'Ann Lee'"):
         read_name(searcher, "Ann Lea")
+
+
+def test_quotations_tell_which_sentences_have_all_words_of_the_query(searcher: Searcher) -> None:
+    def complete(query: str, ranking: Mapping[str, Any], k: int = 20) -> list[tuple[str, bool | None]]:
+        read = Ranking.from_dict(ranking)
+        found = find_quotations(searcher, None, parse(query), NO_FILTERS, ranking=read, k=k)
+        flags = [quotation.all_words for quotation in found.quotations]
+        assert found.first_incomplete == (flags.index(False) if False in flags else None)
+        return sorted((quotation.sentence_id, quotation.all_words) for quotation in found.quotations)
+
+    reranked = {"rerank": [{"signal": "bm25"}], "depth": 2}
+    for ranking in ({}, reranked):
+        assert complete("lee ohio", ranking) == [
+            *[("a.s1", True)] * 2,
+            ("a.s2", False),
+            *[("b.s0", False)] * 2,
+            ("b.s1", False),
+            ("c.s0", False),
+        ]
+    assert complete("lee spoke in ohio", {}, 1) == [("a.s1", True)]
+    assert complete("lee ohio -rained", {})[:2] == [("a.s1", True)] * 2
+    anything = find_quotations(searcher, None, None, NO_FILTERS)
+    assert {quotation.all_words for quotation in anything.quotations} == {None}
+    assert anything.first_incomplete is None
+
+
+def test_the_command_says_where_quotations_have_only_some_words(folder: str) -> None:
+    def lines(*arguments: str) -> list[str]:
+        result = CliRunner().invoke(main, ["quotes", *arguments, "--index", folder], catch_exceptions=False)
+        return result.output.splitlines()
+
+    shown = lines("--about", "lee ohio")
+    assert [line.startswith("From here on") for line in shown].index(True) == 4, "after both of a.s1"
+    assert not any(line.startswith("From here on") for line in lines())
 
 
 def test_the_commands_and_python_give_the_same(folder: str, tmp_path: Path) -> None:

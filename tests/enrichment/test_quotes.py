@@ -315,3 +315,55 @@ def test_who_is_quoted_by_name_may_say_the_own_name() -> None:
 )
 def test_those_who_speak_for_somebody_are_not_that_person(text: str, name: str | None) -> None:
     assert [found[2] for found in quotes_in(f"Vladimir Putin came. {text}")] == [name]
+
+
+def sentences_in(texts: list[str]) -> list[tuple[str, str | None]]:
+    """The text and the speaker of each quotation of a document without paragraphs."""
+    sentences = tuple(Sentence(f"a.s{n}", text) for n, text in enumerate(texts))
+    return [found[:2] for found in found_in(Document("a", sentences))]
+
+
+@pytest.mark.parametrize(
+    "aside", ["READ MORE: Who votes for Bo Day?", "Rain and Storms Come to Ohio", "- OPINION: Bo Day is late"]
+)
+def test_a_link_or_a_heading_ends_an_unclosed_quotation(aside: str) -> None:
+    texts = [
+        "It rained in Ohio.",
+        "Bo Day said Cy Fox should “at least leave the country now.",
+        aside,
+        "“You are late for it all,” Ann Lee told the minister.",
+    ]
+    assert sentences_in(texts) == [
+        ("“at least leave the country now.", "Bo Day"),
+        ("“You are late for it all,”", "Ann Lee"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "speaker"),
+    [
+        ("READ MORE: “We will never leave it.”", None),
+        (
+            "READ MORE: Kurds fight Ohio to keep Bo Day Lee said the land “must not face us there.”",
+            None,
+        ),
+        ("RELATED: Storms come to Ohio “We will never leave it,” said Ann Lee.", "Ann Lee"),
+    ],
+)
+def test_the_label_and_the_headline_of_a_link_never_speak(text: str, speaker: str | None) -> None:
+    assert [found[1] for found in sentences_in([text, "It rained in Ohio."])] == [speaker]
+
+
+@pytest.mark.parametrize(
+    ("text", "speaker"),
+    [
+        ("“Lee is our best judge, and always was,” Lee's niece Bo Day shouted.", "Lee's niece Bo Day"),
+        ("Lee's campaign told us: “Nobody in the team has asked for Lee's advice.”", "Lee's campaign"),
+        ("On its page, the FBI lists “corruption of all kinds as the FBI’s first aim.”", "the FBI"),
+        ("Ann Lee on Thursday raised her voice against Bo Day, saying “Day is weak, very weak.”", "Ann Lee"),
+        ("Ann Lee met Bo Day, telling us: “We leave it now.”", "Ann Lee"),
+        ("“We leave it now, for good.” ― Ann Lee", "Ann Lee"),
+    ],
+)
+def test_a_speaker_is_found_though_others_are_named(text: str, speaker: str) -> None:
+    assert [found[1] for found in quotes_in(text)] == [speaker]

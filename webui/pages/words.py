@@ -21,6 +21,7 @@ from esr.corpus.collocations import MEASURES, UNITS, Collocations, ContrastedCol
 from esr.corpus.concordance import LINES, SORTS, Line
 from esr.corpus.frequencies import GROUPINGS, ORDERS, Frequencies, KeyWords
 from esr.corpus.names_and_quotes import (
+    ONLY_SOME_WORDS,
     ListedName,
     Quotation,
     call_speakers,
@@ -361,6 +362,7 @@ def _add_names(get: Route, settings: Settings, render: PageRenderer) -> None:
             speaker=speaker,
             meant=suggest_speakers(visit.searcher.index, speaker) if speaker and not found.quotations else (),
             with_all=corpus.count_quoted(visit.searcher, arguments),
+            only_some_words=ONLY_SOME_WORDS,
             called=called,
             speakers=count_speakers(names, found.quotations, called),
             counted=len(found.quotations),

@@ -192,6 +192,12 @@ def test_the_page_of_quotations_counts_the_sentences_with_all_words(real: FlaskC
     assert re.search(rf"{quoted} sentences? with a quotation and all words, best first", html)
     assert "No sentence with a quotation and all words" in real.get("/quotes?q=earthquake+zyxgarble").text
     assert re.search(r"\d+ sentences with a quotation, newest first", real.get("/quotes").text)
+    flags = [each["all_words"] for each in get(real, "/quotes", q=query, k=100)["quotations"]]
+    assert flags[0] and False in flags
+    html = real.get("/quotes", query_string={"q": query, "k": 100}).text
+    before, _, after = html.partition('<p class="note">From here on')
+    assert before.count("data-sentence-id") == flags.index(False) and "From here on" not in after
+    assert "From here on" not in real.get("/quotes").text
 
 
 def test_more_quotations_are_offered_up_to_the_most_that_can_be_listed() -> None:
