@@ -21,10 +21,13 @@ from typing import Any
 from elasticsearch import helpers
 
 from esr import loaders
-from esr.elastic.cluster import Cluster, new_sentences_index
+from esr.elastic.cluster import Cluster
 from esr.elastic.impacts import choose_base, describe_impacts
-from esr.elastic.meta import Load, delete_indices, index_body, install_templates
+from esr.elastic.location import new_sentences_index
+from esr.elastic.meta import Load
+from esr.elastic.write.generations import delete_indices
 from esr.elastic.write.spool import ExistingCollection, spool_actions, write_spool
+from esr.elastic.write.templates import index_body, install_templates
 from esr.index.writer import Description
 from esr.ranking.ranking import Ranking
 

@@ -30,7 +30,8 @@ from benchmarks.speed.figures import ROOT
 from benchmarks.speed.timing import Search, p50, p95, time_interleaved, warm_up
 from benchmarks.speed.workspace import ANALYZER, ESR, RESULT_SIZES, Setup, collection_file
 from esr.elastic import meta
-from esr.elastic.cluster import Cluster, new_sentences_index
+from esr.elastic.cluster import Cluster
+from esr.elastic.location import new_sentences_index
 from esr.ranking.searcher import open_searcher
 
 PART = "scale, Elasticsearch"

@@ -14,7 +14,8 @@ from typing import Any, overload
 from elasticsearch import AuthorizationException
 
 from esr.elastic import meta
-from esr.elastic.cluster import AliasTargets, Cluster
+from esr.elastic.cluster import Cluster
+from esr.elastic.connection import AliasTargets
 from esr.elastic.documents import WITHOUT_CONTEXT, decode_document, read_documents, read_documents_at
 from esr.elastic.impacts import Slack, find_slack
 from esr.elastic.requests import read_entries, search

@@ -1,31 +1,25 @@
-"""Requests whose answers are complete: searches, counts, refreshes and bulk requests; API keys; new shards.
+"""Requests whose answers are complete: searches, counts and refreshes.
 
 When a node dies, the searches of its shards fail: Elasticsearch tries another copy only if it has no part of
 the answer yet. So a request that lost shards is sent again as a whole, as long as a retry may help and the
 deadline allows it.
-
-In a bulk request, the result of every item is checked, and items that an overloaded node rejected are sent
-again. The client's own helpers retry at fixed times, so several workers would retry at once, and not after a
-lost connection.
 """
 
 from __future__ import annotations
 
 import math
 import random
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
-from elastic_transport import ConnectionError, ConnectionTimeout, ObjectApiResponse, TlsError
+from elastic_transport import ObjectApiResponse
 from elasticsearch import ApiError, BadRequestError, NotFoundError
 
-from esr.elastic.cluster import Cluster, FastJsonSerializer
-from esr.elastic.login import BUSY, DISK_FULL, with_advice
-from esr.errors import EngineUnreachable, EsrError, UsageError
+from esr.elastic.cluster import Cluster
+from esr.errors import EngineUnreachable, UsageError
 from esr.index.limits import time_remaining
 from esr.stdlib import batched
 
@@ -261,27 +255,6 @@ def _failure(answer: Any) -> str:
     return f"{answer['_shards']['failed']} of {answer['_shards']['total']} shards failed"
 
 
-_PAUSE_SECONDS = 1.0
-
-
-def issue_api_key(where: str, role_descriptors: Mapping[str, Any], patience: float = 0.0) -> str:
-    """Create an API key with these roles, and return it as ESR_API_KEY takes it.
-
-    The current login must be that of a user, and a key never has more privileges than that user. A cluster
-    that has just been started rejects every login until its own index of users and keys is active; this is
-    retried for `patience` seconds. Raises EsrError if the user may not create keys.
-    """
-    end = time.monotonic() + patience
-    with closing(Cluster(where)) as cluster:
-        while True:
-            try:
-                return _create(cluster, role_descriptors)
-            except EngineUnreachable:
-                if time.monotonic() + _PAUSE_SECONDS > end:
-                    raise
-            time.sleep(_PAUSE_SECONDS)
-
-
 def store_search_template(where: str, source: str) -> str:
     """Store a search template, and return its name, `esr-` and the alias.
 
@@ -301,200 +274,4 @@ def store_search_template(where: str, source: str) -> str:
         return name
 
 
-def _create(cluster: Cluster, role_descriptors: Mapping[str, Any]) -> str:
-    if not cluster.dialect.has_api_keys:
-        raise UsageError(
-            f"{cluster.dialect.name} at {cluster.url} has no API keys: create a user with these privileges "
-            "and set ESR_USER and ESR_PASSWORD (docs/servers.md)"
-        )
-    with cluster.translate_errors():
-        answer = cluster.client.security.create_api_key(
-            name=f"esr-{cluster.alias}-{'-'.join(role_descriptors)}", role_descriptors=dict(role_descriptors)
-        )
-    encoded: str = answer["encoded"]
-    return encoded
-
-
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 1.0
-
-
-class DiskFull(EsrError):
-    """No node has room for a new index."""
-
-
-def wait_for_primaries(cluster: Cluster, index: str, seconds: float) -> bool:
-    """Whether all primary shards of an index become writable within this time.
-
-    Raises DiskFull as soon as Elasticsearch reports that no disk has room for one of them.
-    """
-    end, pause = time.monotonic() + seconds, _FIRST_PAUSE
-    while True:
-        with cluster.translate_errors():
-            health = cluster.client.cluster.health(index=index, level="shards")
-            # The status is not enough: a new index is yellow before its shards are open.
-            shards = health["indices"].get(index, {"shards": {}})["shards"]
-            closed = {number for number, shard in shards.items() if not shard["primary_active"]}
-            if shards and not closed:
-                return True
-            for number in closed:
-                if not shards[number]["initializing_shards"]:
-                    _check_disk(cluster, index, int(number))
-        if time.monotonic() > end:
-            return False
-        time.sleep(pause)
-        pause = min(2 * pause, _LONGEST_PAUSE)
-
-
-def _check_disk(cluster: Cluster, index: str, shard: int) -> None:
-    """Raise DiskFull if no node takes a primary shard because disks are full."""
-    try:
-        answer = cluster.client.cluster.allocation_explain(index=index, shard=shard, primary=True)
-    except ApiError:  # the shard has been allocated meanwhile
-        return
-    reason = _disk_reason(answer)
-    if answer.get("can_allocate") == "no" and reason:
-        raise DiskFull(
-            f"no disk of {cluster.dialect.name} at {cluster.url} has room for a new index: "
-            f"free space or add a node, then try again; {cluster.where} is unchanged ({reason})"
-        )
-
-
-def _disk_reason(answer: Any) -> str:
-    """The reason why a node rejects a shard, if it is the disk; otherwise ""."""
-    for node in answer.get("node_allocation_decisions", ()):
-        for decision in node.get("deciders", ()):
-            if decision["decider"] == "disk_threshold" and decision["decision"] == "NO":
-                return str(decision["explanation"])
-    return ""
-
-
-# Bulk requests
-
-
-REQUEST_ITEMS = 1000
-REQUEST_BYTES = 8_000_000
-MAX_ATTEMPTS = 9
-"""Attempts for each item, over a minute or more."""
 FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0
-_JSON = FastJsonSerializer()
-_BLOCKED = (401, 403)
-"""Status codes for a login without the privilege, or an index with a write block."""
-Action = dict[str, Any]
-
-
-class _Worker(threading.local):
-    """For each thread, an event that is set when nobody waits for its results any more."""
-
-    stopped: threading.Event | None = None
-
-
-_worker = _Worker()
-
-
-def end_retries_when(stopped: threading.Event) -> None:
-    """Stop retries of this thread's requests once this event is set."""
-    _worker.stopped = stopped
-
-
-class RejectedItem(NamedTuple):
-    """An entry that Elasticsearch rejects permanently."""
-
-    id: str
-    reason: str
-
-
-def send_bulk(cluster: Cluster, actions: Iterable[Action]) -> list[RejectedItem]:
-    """Send actions in requests of bounded size, one after another. Returns the rejected items.
-
-    Raises EngineUnreachable if the server remains overloaded or unreachable, or an index accepts no writes.
-    """
-    rejected: list[RejectedItem] = []
-    with cluster.translate_errors():
-        for items in _requests(map(cluster.dialect.entry, actions)):
-            rejected += _send_request(cluster, items)
-    return rejected
-
-
-def _requests(actions: Iterable[Action]) -> Iterator[list[bytes]]:
-    """Yield the items of each request. An item is one line or two."""
-    from elasticsearch.helpers import expand_action  # not needed by searches
-
-    items: list[bytes] = []
-    size = 0
-    for action in actions:
-        lines = [part for part in expand_action(action) if part is not None]
-        item = b"\n".join(map(_JSON.json_dumps, lines))
-        if items and (size + len(item) > REQUEST_BYTES or len(items) >= REQUEST_ITEMS):
-            yield items
-            items, size = [], 0
-        items.append(item)
-        size += len(item)
-    if items:
-        yield items
-
-
-def _send_request(cluster: Cluster, items: Sequence[bytes]) -> list[RejectedItem]:
-    rejected = []
-    client = cluster.client.options(max_retries=0)  # the client would retry at once
-    for attempt in range(1, MAX_ATTEMPTS + 1):
-        try:
-            answer = client.bulk(operations=items)  # type: ignore[arg-type]  # lines as they are
-        except (ApiError, ConnectionError, ConnectionTimeout) as error:
-            if attempt == MAX_ATTEMPTS or not _is_transient(error):
-                raise
-            _back_off(cluster, attempt)
-            continue
-        unsent = []
-        for item, result in zip(items, answer["items"], strict=True):
-            ((verb, outcome),) = result.items()
-            if outcome["status"] in BUSY and attempt < MAX_ATTEMPTS and DISK_FULL not in _find_cause(outcome):
-                unsent.append(item)
-            elif outcome["status"] in (*BUSY, *_BLOCKED):
-                raise _accepts_no_writes(outcome)
-            elif outcome["status"] >= 300 and not (verb == "delete" and outcome["status"] == 404):
-                rejected.append(RejectedItem(outcome["_id"], _rejection_reason(outcome)))
-        if not unsent:
-            break
-        items = unsent
-        _back_off(cluster, attempt)
-    return rejected
-
-
-def _accepts_no_writes(outcome: dict[str, Any]) -> EngineUnreachable:
-    """The error for an index that rejects all entries, whatever they contain."""
-    return EngineUnreachable(f"{outcome['_index']} accepts no writes: {_rejection_reason(outcome)}")
-
-
-def _is_transient(error: Exception) -> bool:
-    """Whether a retry may help. Ids are fixed, so an item that did arrive is just overwritten."""
-    if isinstance(error, ApiError):
-        return error.meta.status in BUSY
-    return not isinstance(error, TlsError)
-
-
-def _back_off(cluster: Cluster, attempt: int) -> None:
-    """Wait for a random time that grows with each attempt, then switch to another node.
-
-    Raises EngineUnreachable if nobody waits for the result any more.
-    """
-    longest = min(LONGEST_WAIT, FIRST_WAIT * 2 ** (attempt - 1))
-    seconds = random.uniform(longest / 2, longest)
-    if _worker.stopped is None:
-        time.sleep(seconds)
-    elif _worker.stopped.wait(seconds):
-        raise EngineUnreachable("the load was stopped")
-    cluster.switch_node()
-
-
-def _rejection_reason(outcome: Mapping[str, Any]) -> str:
-    """Why Elasticsearch rejects an item, followed by advice, if any."""
-    return with_advice(_find_cause(outcome))
-
-
-def _find_cause(outcome: Mapping[str, Any]) -> str:
-    error = outcome.get("error", outcome)
-    if isinstance(error, dict) and "failed to parse field" in str(error.get("reason")):
-        return str(error["reason"])  # only the outer reason names the field
-    while isinstance(error, dict) and isinstance(error.get("caused_by"), dict):
-        error = error["caused_by"]
-    return str(error.get("reason", error)) if isinstance(error, dict) else str(error)

@@ -171,9 +171,9 @@ def role_descriptors(aliases: Sequence[str], roles: Sequence[str]) -> dict[str, 
 
     Raises UsageError for a malformed alias.
     """
-    from esr.elastic import cluster
+    from esr.elastic import api_keys, location
 
-    return cluster.role_descriptors(list(map(cluster.parse_alias, aliases)), roles)
+    return api_keys.role_descriptors(list(map(location.parse_alias, aliases)), roles)
 
 
 def create_api_key(where: str, role_descriptors: Mapping[str, Any], patience: float = 0.0) -> str:
@@ -182,7 +182,7 @@ def create_api_key(where: str, role_descriptors: Mapping[str, Any], patience: fl
     Keep trying for `patience` seconds while Elasticsearch is starting. Raises EsrError if the login may not
     create API keys.
     """
-    from esr.elastic.requests import issue_api_key
+    from esr.elastic.api_keys import issue_api_key
 
     return issue_api_key(where, role_descriptors, patience)
 

@@ -35,7 +35,8 @@ from elasticsearch.serializer import JsonSerializer
 import esr
 from esr.elastic import requests, statistics, vocabulary
 from esr.elastic import vocabulary as values
-from esr.elastic.cluster import Cluster, FastJsonSerializer, StickyNodeSelector
+from esr.elastic.cluster import Cluster
+from esr.elastic.connection import FastJsonSerializer, StickyNodeSelector
 from esr.elastic.index import ElasticsearchIndex
 from esr.elastic.statistics import AliasStatistics
 from esr.elastic.vocabulary import NameReader, ValueReader

@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 
 from esr import resources
+from esr.elastic.api_keys import issue_api_key
 from esr.elastic.cluster import Cluster
 from esr.elastic.dialect import ELASTICSEARCH, OPENSEARCH
 from esr.elastic.meta import Load
-from esr.elastic.requests import issue_api_key, msearch, search
+from esr.elastic.requests import msearch, search
 from esr.elastic.write.enrichment import replace_parts, send_updates
 from esr.errors import EsrError, IndexUnusable, UsageError
 from esr.index.writer import Description

@@ -24,7 +24,7 @@ import esr
 from esr import loaders, models, resources
 from esr.cli import main
 from esr.elastic.cluster import Cluster
-from esr.elastic.meta import install_templates
+from esr.elastic.write.templates import install_templates
 from esr.ranking.searcher import open_searcher
 from esr.text.document import Document, Sentence
 from tests.support.elasticsearch import counts_occurrences, document, fresh, http, load

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from esr.elastic import documents
-from esr.elastic.cluster import REQUEST_TIMEOUT, SEARCH_TIMEOUT, Cluster
+from esr.elastic.cluster import Cluster
+from esr.elastic.connection import REQUEST_TIMEOUT, SEARCH_TIMEOUT
 from esr.errors import EngineUnreachable, EsrError, IndexMissing, IndexUnusable, UsageError
 from esr.index.contract import read_document
 from esr.index.factory import open_writer

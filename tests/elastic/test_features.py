@@ -16,7 +16,7 @@ from elastic_transport import Urllib3HttpNode
 
 import esr
 from esr import resources
-from esr.elastic.cluster import AliasTargets
+from esr.elastic.connection import AliasTargets
 from esr.elastic.search import pruned_search
 from esr.elastic.search.plan_query import SCORE_SCRIPT, score_query
 from esr.elastic.search.sentence_search import Presumption, SnapshotOutdated

@@ -20,21 +20,21 @@ from typing import Any
 import pytest
 
 from esr.elastic import meta
-from esr.elastic.cluster import DOCUMENTS, Cluster, documents_index, new_sentences_index
-from esr.elastic.meta import (
+from esr.elastic.cluster import Cluster
+from esr.elastic.location import DOCUMENTS, documents_index, new_sentences_index
+from esr.elastic.meta import Load
+from esr.elastic.write import delivery, generations, load_owner
+from esr.elastic.write.delivery import _clone
+from esr.elastic.write.generations import delete_indices
+from esr.elastic.write.load_owner import (
     PATIENCE,
     Heartbeat,
-    Load,
     LoadOwner,
-    delete_indices,
     is_killed,
     is_known_alive,
     this_process,
     wait_for_end,
 )
-from esr.elastic.meta import time as heartbeat_time
-from esr.elastic.write import delivery
-from esr.elastic.write.delivery import _clone
 from esr.elastic.write.writer import create_indices
 from esr.errors import EsrError, UsageError
 from esr.index.factory import open_delivery, open_generations
@@ -59,11 +59,11 @@ def test_the_served_generation_is_not_deleted_when_a_node_does_not_know_of_the_s
     def drop(_: Cluster, heads: Sequence[Load], spared: Sequence[str] = ()) -> None:
         deleted.extend(heads)
 
-    monkeypatch.setattr(meta, "load_states", lambda _: [(older, KEPT), (old, SERVING), (new, KEPT)])
-    monkeypatch.setattr(meta, "delete_generations", drop)
+    monkeypatch.setattr(generations, "load_states", lambda _: [(older, KEPT), (old, SERVING), (new, KEPT)])
+    monkeypatch.setattr(generations, "delete_generations", drop)
     cluster = Cluster("http://localhost:9200/news")
     cluster.close()
-    meta.delete_old_generations(cluster, 0, old, new)
+    generations.delete_old_generations(cluster, 0, old, new)
     assert deleted == [older]
 
 
@@ -81,7 +81,7 @@ def unfinished(owner: str, age: float, index: str = "news-1-esr-sentences") -> L
 
 def test_a_load_elsewhere_is_alive_by_its_heartbeat() -> None:
     assert is_known_alive(unfinished(ELSEWHERE, 60))
-    assert is_killed(unfinished(ELSEWHERE, meta.PATIENCE + 1))
+    assert is_killed(unfinished(ELSEWHERE, load_owner.PATIENCE + 1))
 
 
 def test_a_load_of_this_machine_is_alive_by_its_process() -> None:
@@ -112,7 +112,7 @@ def begin(cluster: Cluster, owner: str, age: float) -> Load:
 def test_the_heartbeat_is_renewed_until_the_load_ends(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(meta, "INTERVAL", 0.05)
+    monkeypatch.setattr(load_owner, "INTERVAL", 0.05)
     begun = begin(cluster, str(OWN), 1000)
     with Heartbeat(cluster, begun):
         time.sleep(1)
@@ -122,7 +122,7 @@ def test_the_heartbeat_is_renewed_until_the_load_ends(
 
 
 def test_a_load_that_was_taken_over_ends(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(meta, "INTERVAL", 0.05)
+    monkeypatch.setattr(load_owner, "INTERVAL", 0.05)
     begun = begin(cluster, str(OWN), 0)
     meta.write(cluster, replace(begun, owner=ELSEWHERE))
     with pytest.raises(EsrError, match="has taken this load over"), Heartbeat(cluster, begun):
@@ -133,7 +133,7 @@ def test_a_load_that_was_taken_over_ends(cluster: Cluster, monkeypatch: pytest.M
 def test_other_loads_are_renewed_after_an_index_was_deleted(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(meta, "INTERVAL", 0.05)
+    monkeypatch.setattr(load_owner, "INTERVAL", 0.05)
     deleted, begun = (begin(cluster, str(OWN), 1000) for _ in range(2))
     delete_indices(cluster, [deleted.index])
     with Heartbeat(cluster, deleted, begun):
@@ -143,11 +143,11 @@ def test_other_loads_are_renewed_after_an_index_was_deleted(
 
 def test_a_load_elsewhere_is_waited_for(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     """It has ended if it shows no sign of life for long enough, whatever its clock says."""
-    monkeypatch.setattr(meta, "PATIENCE", 1.0)
-    monkeypatch.setattr(meta, "_POLL_SECONDS", 0.05)
+    monkeypatch.setattr(load_owner, "PATIENCE", 1.0)
+    monkeypatch.setattr(load_owner, "_POLL_SECONDS", 0.05)
     in_the_future = begin(cluster, ELSEWHERE, -3600)
     assert wait_for_end(cluster, in_the_future)
-    monkeypatch.setattr(meta, "PATIENCE", 30.0)
+    monkeypatch.setattr(load_owner, "PATIENCE", 30.0)
     renewal = threading.Timer(0.5, meta.write, (cluster, replace(in_the_future, heartbeat=time.time())))
     renewal.start()
     assert not wait_for_end(cluster, in_the_future)
@@ -332,7 +332,7 @@ def test_a_copy_that_was_cut_off_stands_for_no_generation(
             _clone(cluster, source, target)
     assert states(where) == ["loading", "serving"]
     now = time.time
-    monkeypatch.setattr(heartbeat_time, "time", lambda: now() + PATIENCE + 1)
+    monkeypatch.setattr(load_owner.time, "time", lambda: now() + PATIENCE + 1)
     assert states(where) == ["broken", "serving"]
     deliver(where)
     after = all_indices(where)

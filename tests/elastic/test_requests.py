@@ -15,10 +15,11 @@ from typing import Any
 import pytest
 
 from esr.elastic import requests
-from esr.elastic.cluster import LOAD_TIMEOUT, Cluster
-from esr.elastic.requests import RejectedItem, send_bulk
-from esr.elastic.write import actions
+from esr.elastic.cluster import Cluster
+from esr.elastic.connection import LOAD_TIMEOUT
+from esr.elastic.write import actions, bulk
 from esr.elastic.write.actions import DocumentActions, SentChunk, send_documents
+from esr.elastic.write.bulk import RejectedItem, send_bulk
 from esr.errors import EngineUnreachable
 from esr.text.document import Document
 from tests.support.web_servers import serving
@@ -163,7 +164,7 @@ def test_an_overload_that_lasts_is_an_error(cluster: Cluster, server: Server, wa
     server.answers = lambda number, id: 503 if id is None else OK
     with pytest.raises(EngineUnreachable, match="overloaded or not ready: full"):
         send_bulk(cluster, items("a"))
-    assert len(server.requests) == requests.MAX_ATTEMPTS
+    assert len(server.requests) == bulk.MAX_ATTEMPTS
     assert max(waits) <= requests.LONGEST_WAIT
 
 
@@ -186,7 +187,7 @@ def test_an_index_that_accepts_no_writes_is_an_error_and_rejects_no_item(
     server.answers = lambda number, id: status if id == "b" else OK
     with pytest.raises(EngineUnreachable, match=f"i accepts no writes: says {status}"):
         send_bulk(cluster, items("a", "b"))
-    assert len(server.requests) == (1 if status == 403 else requests.MAX_ATTEMPTS)
+    assert len(server.requests) == (1 if status == 403 else bulk.MAX_ATTEMPTS)
 
 
 def test_what_met_a_full_disk_is_not_sent_again(cluster: Cluster, server: Server) -> None:
@@ -222,9 +223,9 @@ def test_what_met_an_overload_is_not_sent_again_once_the_load_is_stopped(
 def test_requests_are_bounded_in_items_and_in_bytes(
     cluster: Cluster, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(requests, "REQUEST_ITEMS", 2)
+    monkeypatch.setattr(bulk, "REQUEST_ITEMS", 2)
     send_bulk(cluster, items("a", "b", "c"))
-    monkeypatch.setattr(requests, "REQUEST_BYTES", 10)
+    monkeypatch.setattr(bulk, "REQUEST_BYTES", 10)
     send_bulk(cluster, items("d", "e"))
     assert server.requests == [["a", "b"], ["c"], ["d"], ["e"]]
 

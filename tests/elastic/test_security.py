@@ -27,7 +27,8 @@ from elastic_transport import TlsError
 from clients import esr_client
 from esr.cli import main
 from esr.elastic import meta
-from esr.elastic.cluster import parse_alias, parse_location, role_descriptors
+from esr.elastic.api_keys import role_descriptors
+from esr.elastic.location import parse_alias, parse_location
 from esr.elastic.login import ErrorTranslator, Login
 from esr.enrichment.recipe import Recipe
 from esr.errors import EngineUnreachable, EsrError, UsageError

@@ -29,10 +29,10 @@ from esr.elastic.cluster import Cluster
 from esr.elastic.dialect import ELASTICSEARCH, OPENSEARCH, Dialect
 from esr.elastic.impacts import COUNTS, FIRST, LENGTHS, SHARES, code_weight, pack_lengths, pack_maxima
 from esr.elastic.index import ElasticsearchIndex
-from esr.elastic.meta import install_templates
 from esr.elastic.requests import msearch_dfs
 from esr.elastic.statistics import TermStatisticsReader, static_bounds
 from esr.elastic.vectors import decode_vector, encode_vector, index_vectors, map_vectors, source_with_vectors
+from esr.elastic.write.templates import install_templates
 from esr.errors import UsageError
 from esr.following.novelty import weigh_by_rarity
 from esr.index.questions import TermHolders

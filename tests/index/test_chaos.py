@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import esr
-from esr.elastic.cluster import REQUEST_TIMEOUT
+from esr.elastic.connection import REQUEST_TIMEOUT
 from esr.elastic.write import actions, writer
 from esr.folder.write import segment_writer
 from esr.index.factory import is_elasticsearch, open_delivery, open_generations

@@ -204,14 +204,14 @@ def test_a_whole_index_can_be_deleted(anywhere: str) -> None:
 def test_failing_to_delete_old_generations_is_a_note_and_no_error(
     elasticsearch_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from esr.elastic import meta as engine
+    from esr.elastic.write import generations
 
     def fail(*_: object) -> None:
         raise EsrError("refuses")
 
     with fresh(elasticsearch_url) as where:
         load(where, FIRST)
-        monkeypatch.setattr(engine, "delete_indices", fail)
+        monkeypatch.setattr(generations, "delete_indices", fail)
         report = load(where, SECOND, if_exists="replace", keep=0)
         assert report.notes == ["older generations could not be deleted, see esr indices: refuses"]
         assert serving_documents(where) == {"two", "three"}

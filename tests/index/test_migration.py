@@ -15,8 +15,8 @@ import pytest
 
 from esr.elastic import meta
 from esr.elastic.cluster import Cluster
-from esr.elastic.meta import serve
 from esr.elastic.write import actions
+from esr.elastic.write.generations import serve
 from esr.elastic.write.maintenance import ElasticsearchMigration
 from esr.errors import EsrError, IndexMissing, IndexUnusable, UsageError
 from esr.folder.format import manifest

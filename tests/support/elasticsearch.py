@@ -16,9 +16,10 @@ from urllib.request import Request, urlopen
 import pytest
 from elastic_transport import Urllib3HttpNode
 
-from esr.elastic.cluster import DOCUMENTS, SENTENCES, Cluster
+from esr.elastic.cluster import Cluster
 from esr.elastic.impacts import COUNTS, LENGTHS, find_slack
 from esr.elastic.index import ElasticsearchIndex
+from esr.elastic.location import DOCUMENTS, SENTENCES
 from esr.elastic.search import pruned_search
 from esr.elastic.search.sentence_search import Search
 from esr.elastic.statistics import TermStatisticsReader

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from esr import loaders
 from esr.elastic.cluster import Cluster
-from esr.elastic.meta import index_body, install_templates
+from esr.elastic.write.templates import index_body, install_templates
 from esr.index.writer import Description
 from esr.loaders import example_news
 from esr.stdlib import batched

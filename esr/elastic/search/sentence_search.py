@@ -16,7 +16,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from esr.elastic.cluster import AliasTargets, Cluster
+from esr.elastic.cluster import Cluster
+from esr.elastic.connection import AliasTargets
 from esr.elastic.dialect import NAMED_SCORES
 from esr.elastic.documents import decode_sentence
 from esr.elastic.impacts import Slack

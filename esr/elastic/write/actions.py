@@ -40,8 +40,8 @@ from esr.elastic.impacts import (
     pack_maxima,
     short_float,
 )
-from esr.elastic.requests import Action, RejectedItem, end_retries_when, send_bulk
 from esr.elastic.vocabulary import KEYS_FIELD
+from esr.elastic.write.bulk import Action, RejectedItem, end_retries_when, send_bulk
 from esr.folder.format.postings import batch_terms, read_batch
 from esr.folder.format.segment import Segment
 from esr.folder.format.snapshot import CommitStatistics, Snapshot

@@ -17,21 +17,19 @@ from elasticsearch import BadRequestError
 from msgspec import structs
 
 from esr.elastic import meta
-from esr.elastic.cluster import LOAD_TIMEOUT, Cluster, documents_index, new_sentences_index
+from esr.elastic.cluster import Cluster
+from esr.elastic.connection import LOAD_TIMEOUT
 from esr.elastic.documents import WITHOUT_CONTEXT, decode_document
 from esr.elastic.impacts import describe_after_delivery
-from esr.elastic.meta import (
-    Heartbeat,
-    Load,
-    delete_indices,
-    delete_old_generations,
-    install_templates,
-    serve,
-    this_process,
-)
-from esr.elastic.requests import Action, read_entries, send_bulk, wait_for_primaries
+from esr.elastic.location import documents_index, new_sentences_index
+from esr.elastic.meta import Load
+from esr.elastic.requests import read_entries
 from esr.elastic.statistics import read_collection_statistics
 from esr.elastic.write.actions import deletion, send_documents
+from esr.elastic.write.bulk import Action, send_bulk
+from esr.elastic.write.generations import delete_indices, delete_old_generations, serve
+from esr.elastic.write.load_owner import Heartbeat, this_process
+from esr.elastic.write.shards import wait_for_primaries
 from esr.elastic.write.spool import (
     ExistingCollection,
     greatest_loss,
@@ -40,6 +38,7 @@ from esr.elastic.write.spool import (
     spool_sentence_ids,
     write_spool,
 )
+from esr.elastic.write.templates import install_templates
 from esr.elastic.write.verification import (
     IndexContents,
     end_load_settings,

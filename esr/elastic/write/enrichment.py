@@ -16,20 +16,11 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from esr.elastic import meta
-from esr.elastic.cluster import LOAD_TIMEOUT, Cluster
+from esr.elastic.cluster import Cluster
+from esr.elastic.connection import LOAD_TIMEOUT
 from esr.elastic.dialect import SEPARATOR
 from esr.elastic.documents import WITHOUT_CONTEXT, decode_document, encode_quotes
-from esr.elastic.meta import install_templates, map_field
-from esr.elastic.requests import (
-    Action,
-    count,
-    hits_of,
-    read_entries,
-    refresh,
-    search,
-    search_pages,
-    send_bulk,
-)
+from esr.elastic.requests import count, hits_of, read_entries, refresh, search, search_pages
 from esr.elastic.vectors import encode_vector, index_vectors, map_vectors
 from esr.elastic.vocabulary import (
     FIELD,
@@ -42,6 +33,8 @@ from esr.elastic.vocabulary import (
     encode_names,
 )
 from esr.elastic.write.actions import encode_parse
+from esr.elastic.write.bulk import Action, send_bulk
+from esr.elastic.write.templates import install_templates, map_field
 from esr.enrichment.recipe import Recipe
 from esr.errors import EsrError, NotFound
 from esr.index.names import (

@@ -26,24 +26,26 @@ import numpy as np
 from msgspec import structs
 
 from esr.elastic import meta
-from esr.elastic.cluster import DOCUMENTS, LOAD_TIMEOUT, SENTENCES, Cluster, documents_index
+from esr.elastic.cluster import Cluster
+from esr.elastic.connection import LOAD_TIMEOUT
 from esr.elastic.documents import read_documents, sentence_field
-from esr.elastic.meta import (
-    Load,
-    LoadOwner,
-    delete_generations,
-    delete_indices,
-    is_known_alive,
-    load_states,
-    missing_indices,
-    serve,
-)
-from esr.elastic.requests import Action, hits_of, read_entries, refresh, search, send_bulk, total_of
+from esr.elastic.location import DOCUMENTS, SENTENCES, documents_index
+from esr.elastic.meta import Load
+from esr.elastic.requests import hits_of, read_entries, refresh, search, total_of
 from esr.elastic.statistics import AliasStatistics
 from esr.elastic.vectors import map_vectors, source_with_vectors, stored_dimensions
 from esr.elastic.vocabulary import FIELD
 from esr.elastic.write.actions import DocumentActions
+from esr.elastic.write.bulk import Action, send_bulk
 from esr.elastic.write.enrichment import with_names
+from esr.elastic.write.generations import (
+    delete_generations,
+    delete_indices,
+    load_states,
+    missing_indices,
+    serve,
+)
+from esr.elastic.write.load_owner import LoadOwner, is_known_alive
 from esr.elastic.write.spool import open_spool, write_spool
 from esr.elastic.write.verification import InputDigest, end_load_settings, verify
 from esr.elastic.write.writer import ElasticsearchWriter, has_few_sentences, read_profile

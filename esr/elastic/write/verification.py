@@ -13,8 +13,9 @@ from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
 from typing import Any
 
-from esr.elastic.cluster import Cluster, documents_index
+from esr.elastic.cluster import Cluster
 from esr.elastic.documents import WITHOUT_CONTEXT, decode_document
+from esr.elastic.location import documents_index
 from esr.elastic.meta import Load
 from esr.elastic.requests import count, hits_of, read_entries, refresh, search, search_pages
 from esr.elastic.write.actions import DocumentActions

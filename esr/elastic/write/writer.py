@@ -20,22 +20,16 @@ from msgspec import structs
 
 from esr import wording
 from esr.elastic import meta
-from esr.elastic.cluster import LOAD_TIMEOUT, Cluster, documents_index, new_sentences_index
+from esr.elastic.cluster import Cluster
+from esr.elastic.connection import LOAD_TIMEOUT
 from esr.elastic.impacts import choose_base, describe_impacts, has_bounds
-from esr.elastic.meta import (
-    Heartbeat,
-    Load,
-    delete_indices,
-    delete_old_generations,
-    index_body,
-    install_templates,
-    load_states,
-    serve,
-    this_process,
-    wait_for_end,
-)
-from esr.elastic.requests import DiskFull, count, refresh, wait_for_primaries
+from esr.elastic.location import documents_index, new_sentences_index
+from esr.elastic.meta import Load
+from esr.elastic.requests import count, refresh
 from esr.elastic.write.actions import DocumentActions, send_documents
+from esr.elastic.write.generations import delete_indices, delete_old_generations, load_states, serve
+from esr.elastic.write.load_owner import Heartbeat, this_process, wait_for_end
+from esr.elastic.write.shards import DiskFull, wait_for_primaries
 from esr.elastic.write.spool import (
     ExistingCollection,
     check_room,
@@ -45,6 +39,7 @@ from esr.elastic.write.spool import (
     spool_document_ids,
     watch_room,
 )
+from esr.elastic.write.templates import index_body, install_templates
 from esr.elastic.write.verification import (
     LOAD_SETTINGS,
     IndexContents,

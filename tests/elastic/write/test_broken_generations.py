@@ -16,8 +16,12 @@ import pytest
 from elasticsearch._sync.client.indices import IndicesClient
 
 from esr.elastic import meta
-from esr.elastic.cluster import DOCUMENTS, SENTENCES, Cluster
-from esr.elastic.meta import Load, LoadOwner, serve, this_process
+from esr.elastic.cluster import Cluster
+from esr.elastic.location import DOCUMENTS, SENTENCES
+from esr.elastic.meta import Load
+from esr.elastic.write import load_owner
+from esr.elastic.write.generations import serve
+from esr.elastic.write.load_owner import LoadOwner, this_process
 from esr.elastic.write.writer import ElasticsearchWriter
 from esr.errors import EsrError, IndexUnusable, UsageError
 from esr.index.factory import open_delivery, open_generations
@@ -231,7 +235,7 @@ Event = Callable[[ElasticsearchWriter, Load], None]
 @pytest.fixture
 def after_filling(monkeypatch: pytest.MonkeyPatch) -> Callable[[Event], None]:
     """Lets something happen when a load has sent everything, and before it switches."""
-    monkeypatch.setattr(meta, "INTERVAL", 0.05)
+    monkeypatch.setattr(load_owner, "INTERVAL", 0.05)
     fill = ElasticsearchWriter._fill
 
     def set_event(event: Event) -> None:

@@ -25,9 +25,9 @@ from hypothesis import strategies as st
 
 from esr import resources
 from esr.elastic import meta
-from esr.elastic.cluster import Cluster, documents_index
+from esr.elastic.cluster import Cluster
 from esr.elastic.impacts import FIRST
-from esr.elastic.meta import LoadOwner, _started, this_process
+from esr.elastic.location import documents_index
 from esr.elastic.write import spool, verification, writer
 from esr.elastic.write.actions import (
     DocumentTerms,
@@ -36,6 +36,7 @@ from esr.elastic.write.actions import (
     _repeat_terms,
     elasticsearch_date,
 )
+from esr.elastic.write.load_owner import LoadOwner, _started, this_process
 from esr.elastic.write.spool import RESERVE, Room, check_room, find_room, watch_room, write_spool
 from esr.elastic.write.verification import IndexContents, verify
 from esr.errors import EngineUnreachable, EsrError, IndexMissing, IndexUnusable, InputError, UsageError

@@ -1,0 +1,105 @@
+"""Locations in Elasticsearch, and the names of the indices there.
+
+A location is `http(s)://[user:password@]host[:port][,host…][/path]/alias`, where `path` is that of a proxy.
+Each load has an index of sentences and one of documents. Their names consist of the alias, the start time of
+the load, and the kind, which the index templates match.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+from urllib.parse import unquote, urlsplit
+
+from esr.errors import UsageError
+from esr.index.generations import new_generation_name
+from esr.index.login_variables import redact
+
+_ALIAS = re.compile(r"[a-z0-9][a-z0-9_.-]*")
+_HOST = re.compile(r"([\w.-]+|\[[0-9a-fA-F:.]+\])(?::(\d{1,5}))?", re.ASCII)
+_PATH = re.compile(r"(/[\w.~-]+)*", re.ASCII)
+_LONGEST_ALIAS = 150
+
+
+class Location(NamedTuple):
+    """The parts of a location: `login` is a user and a password, each of `hosts` includes its port.
+
+    `path` is the path of a proxy, such as "/search", or "".
+    """
+
+    scheme: str
+    login: tuple[str, str] | None
+    hosts: list[str]
+    path: str
+    alias: str
+
+
+def parse_location(where: str) -> Location:
+    """Parse a location. Raises UsageError, whose message shows no login."""
+    form = "http(s)://host:port/alias, with an alias of lower-case letters, digits and _ . -"
+    malformed = UsageError(f"{redact(where)!r} is not {form}")
+    try:
+        split = urlsplit(where)
+    except ValueError:
+        raise malformed from None
+    login, _, netloc = split.netloc.rpartition("@")
+    path, _, alias = f"/{split.path.strip('/')}".rpartition("/")
+    if split.query or split.fragment or not _PATH.fullmatch(path):
+        raise malformed
+    if not _ALIAS.fullmatch(alias) or len(alias) > _LONGEST_ALIAS:
+        raise malformed
+    hosts = []
+    for host in netloc.split(","):
+        match = _HOST.fullmatch(host)
+        if match is None or not 0 < int(match[2] or 1) < 65536:
+            raise malformed
+        hosts.append(f"{match[1]}:{match[2] or (443 if split.scheme == 'https' else 9200)}")
+    user, _, password = login.partition(":")
+    return Location(split.scheme, (unquote(user), unquote(password)) if user else None, hosts, path, alias)
+
+
+def parse_alias(text: str) -> str:
+    """The alias of a location, or the alias itself. Raises UsageError."""
+    return parse_location(text if "://" in text else f"http://localhost/{text}").alias
+
+
+SENTENCES, DOCUMENTS = "-esr-sentences", "-esr-documents"
+_STAMPED = re.compile(rf"-(\d{{8}}t\d{{12}}(?:-\d+)?){SENTENCES}")
+
+
+def documents_index(index: str) -> str:
+    """The index of documents of the load with this index of sentences."""
+    return index.removesuffix(SENTENCES) + DOCUMENTS
+
+
+def sentences_index(index: str) -> str:
+    """The index of sentences of the load with this index of either kind."""
+    return index.removesuffix(DOCUMENTS) + SENTENCES if index.endswith(DOCUMENTS) else index
+
+
+def new_sentences_index(alias: str, newest: str, number: int = 0) -> str:
+    """The name of an index of sentences for a load that begins now, later than the generation `newest`.
+
+    `number` distinguishes indices of the same moment.
+    """
+    return f"{alias}-{new_generation_name(newest)}{f'-{number}' if number else ''}{SENTENCES}"
+
+
+def generation_name(index: str) -> str:
+    """The name of the generation whose newest index of sentences this is."""
+    match = _STAMPED.search(index)
+    return match[1] if match else index.removesuffix(SENTENCES)
+
+
+def belongs_to(index: str, alias: str) -> bool:
+    """Whether this is an index of sentences of the alias. An index of `news-de` is not one of `news`."""
+    return index.startswith(alias) and _STAMPED.fullmatch(index, len(alias)) is not None
+
+
+def lucene_pattern(alias: str) -> str:
+    """A Lucene regular expression for the indices of an alias, of both kinds.
+
+    A wildcard does not suffice: `news-*` would also match the indices of an alias `news-de`.
+    """
+    stamped = rf"/{re.escape(alias)}-[0-9]{{8}}t[0-9]{{12}}(-[0-9]+)?({SENTENCES}|{DOCUMENTS})/"
+    return stamped.replace(r"\-", "-")
