@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.speed import corpus
-from esr.following.novelty import Overlap, Terms, find_overlaps, group_repeats
+from esr.following.overlap import Overlap, Terms, find_overlaps, group_repeats
 from esr.models.tfidf_models import rarity
 from esr.text.analyzer import get_analyzer
 

@@ -17,7 +17,8 @@ from esr.cli.options import FILE
 from esr.cli.output import FORMATS, check_output, data_format_option, format_option, write_csv
 from esr.cli.ranking_options import filter_options, ranking_options
 from esr.errors import UsageError
-from esr.following.novelty import prepare_similar, search_similar
+from esr.following.saved_searches import read_searches
+from esr.following.similar import prepare_similar, search_similar
 from esr.following.timeline import (
     INTERVALS,
     MAX_PEAKS,
@@ -29,15 +30,8 @@ from esr.following.timeline import (
     build_timeline,
     timeline_rows,
 )
-from esr.following.watch import (
-    WatchFailed,
-    WatchState,
-    find_news,
-    read_searches,
-    tell_lines,
-    tell_stream,
-    write_feeds,
-)
+from esr.following.watch import WatchFailed, find_news, tell_lines, tell_stream, write_feeds
+from esr.following.watch_state import WatchState
 from esr.index.filters import Filters
 from esr.query import literal, parse
 from esr.ranking.answers import single

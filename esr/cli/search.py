@@ -17,7 +17,10 @@ from esr.cli import options
 from esr.cli.output import FORMATS, describe_query, format_option
 from esr.cli.ranking_options import ReadQuery, filter_options, query_argument, ranking_options
 from esr.errors import UsageError
-from esr.following.novelty import DEFAULT_THRESHOLD, MIN_THRESHOLD, find_newest, find_novel, find_passages
+from esr.following.newest import find_newest
+from esr.following.novelty import find_novel
+from esr.following.overlap import DEFAULT_THRESHOLD, MIN_THRESHOLD
+from esr.following.passages import find_passages
 from esr.index.filters import Filters
 from esr.index.questions import Records
 from esr.ranking.answers import MOST_OF_DOCUMENT, single

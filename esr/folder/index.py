@@ -14,8 +14,8 @@ import numpy as np
 
 from esr.errors import EsrError, IndexClosed, IndexMissing, IndexUnusable, NotFound, UsageError, to_one_line
 from esr.folder.format import manifest
+from esr.folder.format.damage import Part, SegmentDamaged, parts_of, require_intact
 from esr.folder.format.files import size_on_disk
-from esr.folder.format.manifest import Part, SegmentDamaged, parts_of, require_intact
 from esr.folder.format.segment import DECODE_ERRORS
 from esr.folder.format.snapshot import Snapshot
 from esr.folder.search.answers import look_up, read, tell

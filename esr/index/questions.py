@@ -31,9 +31,6 @@ FacetCounts = list[tuple[str, int]]
 """Values of a field, each with the number of candidates that have it."""
 
 
-# What `read` reads of sentences with known ids
-
-
 class Column(Struct, Generic[Kind], frozen=True):
     """What to read of sentences."""
 
@@ -88,9 +85,6 @@ class EvidenceOf(Column[Evidence], frozen=True):
     columns: Iterable[str] = ()
 
 
-# What `select` returns of the sentences that it selects
-
-
 class Selection(Struct, Generic[Kind], frozen=True):
     """What to return of selected sentences."""
 
@@ -108,9 +102,6 @@ class Texts(Selection[SentenceTexts], frozen=True):
     """Their texts, and the days and sources of their documents."""
 
     stage: ClassVar[str] = "texts"
-
-
-# What `count` counts sentences by
 
 
 class Grouping(Struct, Generic[Kind], frozen=True):
@@ -182,9 +173,6 @@ class ByValue(Grouping[Histogram], frozen=True):
 
     stage: ClassVar[str] = "histogram"
     column: str
-
-
-# What `vocabulary` looks up among the terms, words, names and values of the collection
 
 
 class Lookup(Struct, Generic[Kind], frozen=True):
@@ -279,9 +267,6 @@ class FullNames(Lookup[Sequence[str]], frozen=True):
 
     stage: ClassVar[str] = "full_names"
     key: str
-
-
-# What `status` tells of an index
 
 
 class Fact(Struct, Generic[Kind], frozen=True):

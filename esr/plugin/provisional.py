@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from esr.extras import require
     from esr.features import FEATURES
     from esr.following.exports import Article, cite
-    from esr.following.novelty import find_overlaps, group_repeats
+    from esr.following.overlap import find_overlaps, group_repeats
     from esr.following.timeline import MAX_PEAKS, PEAKS, Interval, count_periods, name_of, period_of
     from esr.index import questions
     from esr.index.contract import Index as EngineIndex
@@ -377,7 +377,7 @@ _MODULES = {
     "esr.extras": "missing_package=missing require",
     "esr.features": "FEATURES",
     "esr.following.exports": "Article cite",
-    "esr.following.novelty": "find_overlaps group_repeats",
+    "esr.following.overlap": "find_overlaps group_repeats",
     "esr.following.timeline": "MAX_PEAKS PEAKS Interval count_periods name_of period_of",
     "esr.index.contract": "EngineIndex=Index check_sentences",
     "esr.index.factory": "open_writer",

@@ -19,6 +19,7 @@ import feedparser
 import pytest
 
 from esr.cli.following import NOTHING_NEW
+from esr.following import saved_searches
 from esr.following import watch as watching
 from tests.cli.conftest import Esr
 from tests.support.elasticsearch import document, load
@@ -224,7 +225,7 @@ def test_the_order_of_values_and_the_spelling_of_dates_are_no_new_search(tmp_pat
         '[c]\nquery = "storm"\nsource = "y"\nfrom = 2017-01-01\n[d]\nquery = "storm"\nliteral = true\n'
         '[e]\nquery = "storm"\n'
     )
-    a, b, c, d, e = watching.read_searches(path)
+    a, b, c, d, e = saved_searches.read_searches(path)
     assert a.definition() == b.definition() and b.has_definition(a.definition())
     assert not c.has_definition(a.definition()) and not e.has_definition(d.definition())
     assert json.loads(a.definition())["version"] == 1
@@ -334,7 +335,7 @@ def test_the_lines_are_never_written_into_the_searches(
 
 @pytest.mark.slow
 def test_two_runs_at_once_are_refused(esr: Esr, tmp_path: Path, searches: Path) -> None:
-    from esr.following.watch import WatchState
+    from esr.following.watch_state import WatchState
 
     where = str(tmp_path / "index")
     load(where, [document("a", "A storm.")])

@@ -34,7 +34,7 @@ from esr.elastic.statistics import TermStatisticsReader, static_bounds
 from esr.elastic.vectors import decode_vector, encode_vector, index_vectors, map_vectors, source_with_vectors
 from esr.elastic.write.templates import install_templates
 from esr.errors import UsageError
-from esr.following.novelty import weigh_by_rarity
+from esr.following.repeats import weigh_by_rarity
 from esr.index.questions import TermHolders
 from esr.models.static_scores import fit_curve
 from esr.models.tfidf_models import rarity

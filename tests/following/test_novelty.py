@@ -31,24 +31,22 @@ from esr.enrichment.enricher import Enricher, VectorSettings
 from esr.errors import UsageError
 from esr.features.furniture import find_furniture
 from esr.following import novelty
-from esr.following.novelty import (
+from esr.following.newest import find_newest
+from esr.following.novelty import find_novel
+from esr.following.overlap import (
     DEFAULT_THRESHOLD,
     FEW_TERMS,
     FEW_TERMS_IN_LISTS,
     Overlap,
     check_threshold,
     contain,
-    find_newest,
-    find_novel,
     find_overlaps,
-    find_similar,
-    group_hits,
     group_repeats,
-    hits_to_fold,
-    list_passages,
     parse_threshold,
-    prepare_similar,
 )
+from esr.following.passages import hits_to_fold, list_passages
+from esr.following.repeats import group_hits
+from esr.following.similar import find_similar, prepare_similar
 from esr.index.contract import Index
 from esr.index.enrichment_run import run_enrichment
 from esr.index.filters import NO_FILTERS, Filters

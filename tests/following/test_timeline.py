@@ -25,7 +25,9 @@ import esr
 from esr.cli import main
 from esr.errors import IndexUnusable, UsageError
 from esr.folder.index import FolderSnapshot
+from esr.following.atom import ATOM, Feed, render_feed
 from esr.following.exports import CITATIONS
+from esr.following.saved_searches import SavedSearch
 from esr.following.timeline import (
     INTERVALS,
     MAX_PERIODS,
@@ -39,7 +41,8 @@ from esr.following.timeline import (
     period_of,
     timeline_rows,
 )
-from esr.following.watch import ATOM, Feed, SavedSearch, WatchState, render_feed, write_feeds
+from esr.following.watch import write_feeds
+from esr.following.watch_state import WatchState
 from esr.index.filters import DAY, NO_FILTERS, Filters
 from esr.index.hits import SearchResult, SentenceRecord
 from esr.ranking.ranking import Ranking

@@ -19,7 +19,7 @@ from esr.elastic.write import actions
 from esr.elastic.write.generations import serve
 from esr.elastic.write.maintenance import ElasticsearchMigration
 from esr.errors import EsrError, IndexMissing, IndexUnusable, UsageError
-from esr.folder.format import manifest
+from esr.folder.format import checkpoint, manifest
 from esr.folder.write import folder_writer, segment_writer
 from esr.index.factory import open_delivery, open_generations, open_migration
 from esr.index.questions import Summary
@@ -276,7 +276,7 @@ class TestEmbedded:
         where = str(tmp_path / "index")
         load(where, [ADDED])
         with monkeypatch.context() as patch:
-            write = manifest.write_checkpoint
+            write = checkpoint.write_checkpoint
             left = iter([1] * 4)
 
             def interruptible(*args: Any) -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from esr import models
-from esr.following.novelty import find_newest
+from esr.following.newest import find_newest
 from esr.following.timeline import build_timeline
 from esr.index.filters import NO_FILTERS, Filters
 from esr.index.questions import ByDay, ByField

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from esr.folder.format import manifest
 from esr.folder.format.files import map_bundle, save_bundle
-from esr.folder.format.manifest import LAYERS, new_layer_name
+from esr.folder.format.layer_info import LAYERS, new_layer_name
 from esr.index.contract import Index
 from esr.index.enrichment_run import EnrichmentReport, run_enrichment
 from esr.index.factory import is_elasticsearch, open_generations

@@ -19,18 +19,12 @@ from flask import url_for
 from msgspec.structs import replace
 
 from esr.corpus.concordance import Concordance, build_concordance
-from esr.following.novelty import (
-    NovelAnswer,
-    add_scores,
-    find_newest,
-    find_novel,
-    hits_to_fold,
-    list_passages,
-    prepare_similar,
-    search_similar,
-)
+from esr.following.atom import text_digest
+from esr.following.newest import add_scores, find_newest
+from esr.following.novelty import NovelAnswer, find_novel
+from esr.following.passages import hits_to_fold, list_passages
+from esr.following.similar import prepare_similar, search_similar
 from esr.following.timeline import PEAKS, Timeline, build_timeline
-from esr.following.watch import text_digest
 from esr.index.contract import Index, find_documents
 from esr.index.filters import FACET_FIELDS, NO_FILTERS, Filters
 from esr.index.hits import Hit, SentenceRecord

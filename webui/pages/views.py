@@ -28,6 +28,7 @@ from esr.arguments.types import ALL
 from esr.corpus.names_and_quotes import ListedName, Selection, list_names
 from esr.dependency.explanation import svg_tree
 from esr.errors import EsrError
+from esr.following.atom import MEDIA_TYPE, Feed, feed_urn, render_feed, text_digest
 from esr.following.exports import (
     CITATIONS,
     EXPORTS,
@@ -40,8 +41,8 @@ from esr.following.exports import (
     ExportFormat,
     Row,
 )
-from esr.following.novelty import find_newest
-from esr.following.watch import MEDIA_TYPE, Feed, feed_urn, render_feed, text_digest, write_search
+from esr.following.newest import find_newest
+from esr.following.saved_searches import write_search
 from esr.index.contract import read_document
 from esr.index.filters import Filters
 from esr.index.hits import Hit, SentenceRecord

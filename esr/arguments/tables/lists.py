@@ -7,7 +7,7 @@ from esr.arguments.cursor import is_cursor
 from esr.arguments.operations import WITH_HITS
 from esr.arguments.types import Choice, Count, FieldName, Offset, Share, Text, Whole
 from esr.following.exports import FIELDS as EXPORT_FIELDS
-from esr.following.novelty import DEFAULT_THRESHOLD, MIN_THRESHOLD, parse_threshold
+from esr.following.overlap import DEFAULT_THRESHOLD, MIN_THRESHOLD, parse_threshold
 from esr.following.timeline import INTERVALS, MAX_PEAKS, PEAKS
 from esr.index.filters import FACET_FIELDS
 from esr.index.hits import SentenceRecord

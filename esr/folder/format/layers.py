@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from esr.folder.format.files import Arrays, Mask, Numbers, map_bundle, order_of_first, save_bundle
-from esr.folder.format.manifest import LAYERS, LayerInfo, resolve_owners, split_by_owner
+from esr.folder.format.layer_info import LAYERS, LayerInfo, resolve_owners, split_by_owner
 from esr.folder.format.quote_columns import LayerQuotes, encode_quotes, merge_quotes
 from esr.folder.format.strings import find_string, hash_strings, prefix_range, select_content
 from esr.index.names import (

@@ -25,9 +25,10 @@ import numpy as np
 import numpy.typing as npt
 from isal import isal_zlib
 
+from esr.folder.format.damage import SegmentDamaged
 from esr.folder.format.files import Column, Integers, map_array
+from esr.folder.format.layer_info import LayerInfo
 from esr.folder.format.layers import Layer, LayerStack
-from esr.folder.format.manifest import LayerInfo, SegmentDamaged
 from esr.folder.format.strings import AttributeTable, BlobTable, StringTable
 from esr.folder.format.words import WordTable
 from esr.stdlib import cached_property, read_json

@@ -16,17 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from esr.folder.format.damage import SegmentDamaged, parts_of, require_intact
 from esr.folder.format.files import Mask, Numbers
+from esr.folder.format.layer_info import LAYERS, LayerInfo
 from esr.folder.format.layers import Layer
-from esr.folder.format.manifest import (
-    LAYERS,
-    SEGMENTS,
-    LayerInfo,
-    Manifest,
-    SegmentDamaged,
-    parts_of,
-    require_intact,
-)
+from esr.folder.format.manifest import SEGMENTS, Manifest
 from esr.folder.format.segment import FILES_OF_SEGMENT, LANGUAGE, Segment
 from esr.index.similarities import find_main_encoder
 from esr.plans.evaluate import Array

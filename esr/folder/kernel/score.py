@@ -223,9 +223,6 @@ def compute_evidence(formula, table, facts, order):
     return evidence
 
 
-# Selection of the sentences of documents
-
-
 @inlined
 def replace_least(top, value):
     """Replace the least of the k best values, which is the first element of the heap `top`."""
@@ -414,8 +411,6 @@ def select_sentences(scoring, commit, batch, space, selection, used, at, end):
     return used, end, valued
 
 
-# Locating postings
-
 LINE = 64
 """Bytes in a cache line."""
 MAX_PREFETCHED = 1 << 16
@@ -511,8 +506,6 @@ def locate_in_sentences(commit, ranges, batch, t, g, members):
     for i in range(n):
         batch.sentence_postings[t, batch.having[i]] = batch.found[i]
 
-
-# The order of documents
 
 ORDERED = 256
 """Number of buckets into which documents are sorted by their bounds. A heap takes ten times as long."""

@@ -15,8 +15,11 @@ import numpy.typing as npt
 
 from esr.folder.format.snapshot import CommitStatistics, Snapshot, reduce_by_document
 from esr.folder.search.conditions import ConditionCache
+from esr.folder.search.field_values import count_values
+from esr.folder.search.name_table import NameTable
 from esr.folder.search.records import DocumentCache, read_column, read_importance
-from esr.folder.search.vocabulary import NameTable, PositionCache, WordUsage, count_values
+from esr.folder.search.word_positions import PositionCache
+from esr.folder.search.word_usage import WordUsage
 from esr.index.filters import attribute_names
 from esr.index.limits import SearchMemory
 from esr.index.names import Aliases

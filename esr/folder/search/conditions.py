@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from esr.folder.format.files import Mask
 from esr.folder.format.segment import LANGUAGE, NO_DATE, Segment
-from esr.folder.search.vocabulary import PositionCache, Positions, find_phrase, find_prefix, mask_prefix
+from esr.folder.search.word_positions import PositionCache, Positions, find_phrase, find_prefix, mask_prefix
 from esr.index.filters import Filters
 from esr.index.limits import SearchMemory
 from esr.index.names import name_key

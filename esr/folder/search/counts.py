@@ -21,6 +21,8 @@ from esr.folder.kernel.layout import Scratch
 from esr.folder.search.cache import SearchCache
 from esr.folder.search.candidates import count_masked, mask_allowed
 from esr.folder.search.conditions import mask_documents, mask_entities
+from esr.folder.search.field_values import count_values
+from esr.folder.search.name_table import NameTable
 from esr.folder.search.records import (
     DocumentKey,
     Locations,
@@ -29,7 +31,7 @@ from esr.folder.search.records import (
     read_column,
     sentence_ids,
 )
-from esr.folder.search.vocabulary import NameTable, PositionCache, count_values
+from esr.folder.search.word_positions import PositionCache
 from esr.index import questions
 from esr.index.filters import DAY, Filters, attribute_names, check_facets
 from esr.index.hits import Histogram, SentenceTexts, SentenceWords

@@ -16,21 +16,15 @@ from msgspec.structs import replace
 
 from esr.errors import EsrError, IndexMissing
 from esr.folder.format import manifest
+from esr.folder.format.clean_up import delete_unreferenced
+from esr.folder.format.damage import parts_of, require_intact
 from esr.folder.format.files import Mask, sync_folder, sync_together, translate_disk_errors
+from esr.folder.format.layer_info import LAYERS, LayerInfo, new_layer_name
 from esr.folder.format.layers import copy_layer
-from esr.folder.format.manifest import (
-    LAYERS,
-    SEGMENTS,
-    LayerInfo,
-    Manifest,
-    delete_unreferenced,
-    hold_writer_lock,
-    new_layer_name,
-    parts_of,
-    require_intact,
-)
+from esr.folder.format.manifest import SEGMENTS, Manifest
 from esr.folder.format.segment import Segment, read_counts
 from esr.folder.format.snapshot import describe_known_content, find_known_content
+from esr.folder.format.writer_lock import hold_writer_lock
 from esr.folder.write.batches import prepare
 from esr.folder.write.folder_writer import IdRegistry, find_document, may_be_explicit, open_tables, recover
 from esr.folder.write.merging import merge_segments

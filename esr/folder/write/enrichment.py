@@ -18,7 +18,9 @@ from esr.dependency.parses import encode
 from esr.enrichment.recipe import Recipe
 from esr.errors import NotFound
 from esr.folder.format import manifest
+from esr.folder.format.clean_up import delete_unreferenced
 from esr.folder.format.files import Mask, Numbers, save_bundle, sync_folder, translate_disk_errors
+from esr.folder.format.layer_info import LAYERS, LayerInfo, new_layer_name, resolve_owners, split_by_owner
 from esr.folder.format.layers import (
     EncodedEnrichment,
     Layer,
@@ -27,17 +29,9 @@ from esr.folder.format.layers import (
     merge_layers,
     save_layer,
 )
-from esr.folder.format.manifest import (
-    LAYERS,
-    LayerInfo,
-    delete_unreferenced,
-    hold_writer_lock,
-    new_layer_name,
-    resolve_owners,
-    split_by_owner,
-)
 from esr.folder.format.segment import LANGUAGE, Segment
 from esr.folder.format.snapshot import Snapshot
+from esr.folder.format.writer_lock import hold_writer_lock
 from esr.index.names import (
     IDS_KEY,
     RESOLUTION_VERSION,

@@ -21,27 +21,17 @@ from msgspec.structs import replace
 
 from esr.errors import EsrError, IndexMissing, InputError, UsageError
 from esr.folder.format import manifest
+from esr.folder.format.checkpoint import Checkpoint, read_checkpoint, remove_checkpoint, write_checkpoint
+from esr.folder.format.clean_up import delete_unreferenced, remove_index
+from esr.folder.format.damage import parts_of, require_intact
 from esr.folder.format.files import Mask, sync_folder, translate_disk_errors
+from esr.folder.format.layer_info import LAYERS, LayerInfo, new_layer_name
 from esr.folder.format.layers import copy_layer
-from esr.folder.format.manifest import (
-    LAYERS,
-    SEGMENTS,
-    Checkpoint,
-    LayerInfo,
-    Manifest,
-    delete_unreferenced,
-    hold_writer_lock,
-    new_layer_name,
-    parts_of,
-    read_checkpoint,
-    remove_checkpoint,
-    remove_index,
-    require_intact,
-    write_checkpoint,
-)
+from esr.folder.format.manifest import SEGMENTS, Manifest
 from esr.folder.format.segment import FILES_OF_SEGMENT, Segment, is_position
 from esr.folder.format.snapshot import describe_known_content, find_known_content, survey_terms
 from esr.folder.format.strings import hash_strings
+from esr.folder.format.writer_lock import hold_writer_lock
 from esr.folder.write.batches import PreparedDocument, prepare
 from esr.folder.write.segment_writer import SegmentWriter
 from esr.index.generations import DEFAULT_KEEP, new_generation_name

@@ -20,6 +20,17 @@ from msgspec.structs import replace
 
 from esr.errors import EsrError, IndexUnusable, UsageError
 from esr.folder.format import manifest
+from esr.folder.format.checkpoint import CHECKPOINT_NAME, read_checkpoint, remove_checkpoint
+from esr.folder.format.clean_up import delete_unreferenced, list_unreferenced, remove_index
+from esr.folder.format.damage import (
+    Damage,
+    Part,
+    SegmentDamaged,
+    find_damage,
+    parts_of,
+    read_checks,
+    require_intact,
+)
 from esr.folder.format.files import (
     NO_SPACE,
     FileCheck,
@@ -31,33 +42,19 @@ from esr.folder.format.files import (
     sync_folder,
     translate_disk_errors,
 )
+from esr.folder.format.layer_info import LAYERS
 from esr.folder.format.layers import Layer
 from esr.folder.format.manifest import (
     BACKUP_NAME,
-    CHECKPOINT_NAME,
-    LAYERS,
     MANIFEST_NAME,
     SEGMENTS,
-    Damage,
     Manifest,
     ManifestDamaged,
-    Part,
-    SegmentDamaged,
-    delete_unreferenced,
-    find_damage,
-    hold_writer_lock,
     is_bare,
-    is_being_written,
-    list_unreferenced,
-    parts_of,
     read_any_format,
-    read_checkpoint,
-    read_checks,
-    remove_checkpoint,
-    remove_index,
-    require_intact,
 )
 from esr.folder.format.segment import Segment, read_counts
+from esr.folder.format.writer_lock import hold_writer_lock, is_being_written
 from esr.index.generations import (
     BROKEN,
     KEPT,

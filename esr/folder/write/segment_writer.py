@@ -35,8 +35,9 @@ from esr.folder.format.files import (
     sync_folder,
     sync_together,
 )
+from esr.folder.format.layer_info import LAYERS, LayerInfo
 from esr.folder.format.layers import NO_ENRICHMENT, EncodedEnrichment, save_layer
-from esr.folder.format.manifest import CHECKSUMS, LAYERS, SEGMENTS, LayerInfo
+from esr.folder.format.manifest import CHECKSUMS, SEGMENTS
 from esr.folder.format.segment import LANGUAGE, LANGUAGES, NO_DATE, PARAGRAPH, Segment, pack
 from esr.folder.format.strings import AttributeBuilder, BlobTable, StringTable, hash_strings
 from esr.folder.format.words import save_words, text_starts

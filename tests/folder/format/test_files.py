@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 
 from esr.errors import IndexUnusable
 from esr.folder.format.files import _NewFile, map_array, save_array, sync_together, translate_disk_errors
-from esr.folder.format.manifest import LOCK_NAME, hold_writer_lock
 from esr.folder.format.segment import (
     COUNT_BITS,
     POSTINGS,
@@ -31,6 +30,7 @@ from esr.folder.format.segment import (
     read_shown,
     unpack,
 )
+from esr.folder.format.writer_lock import LOCK_NAME, hold_writer_lock
 from esr.text.document import Document, ParseWord, Sentence, default_id_prefix
 
 

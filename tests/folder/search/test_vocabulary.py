@@ -12,11 +12,12 @@ from rapidfuzz.distance import OSA
 
 from esr.folder.format.words import WordTable
 from esr.folder.index import EmbeddedIndex
-from esr.folder.search import vocabulary
+from esr.folder.search import vocabulary, word_usage
 from esr.folder.search.candidates import count_masked
 from esr.folder.search.kernel_loader import KERNEL, LOADER
 from esr.folder.search.records import DocumentCache
-from esr.folder.search.vocabulary import PositionCache, WordUsage, find_phrase, find_prefix, mask_prefix
+from esr.folder.search.word_positions import PositionCache, find_phrase, find_prefix, mask_prefix
+from esr.folder.search.word_usage import WordUsage
 from esr.folder.write import segment_writer
 from esr.folder.write.segment_writer import TokenizedTexts, save_word_table
 from esr.index.filters import NO_FILTERS
@@ -86,7 +87,7 @@ def test_a_phrase_is_found_where_its_words_follow_each_other(tmp_path: Path, see
 
 
 def test_frequent_words_are_remembered_up_to_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("esr.folder.search.vocabulary._FREQUENT", 1)
+    monkeypatch.setattr("esr.folder.search.word_positions._FREQUENT", 1)
     memory = SearchMemory(2500)  # for where words occur, and the places of one word
     table, cache = write(tmp_path / "table", [["a", "b", "a"], ["b", "a"]]), PositionCache(memory)
     number = table.find("a")
@@ -166,7 +167,7 @@ def test_what_is_known_of_words_is_remembered_within_the_limit(where: Path) -> N
 
 
 def test_what_is_remembered_counts_towards_the_limit(where: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vocabulary, "_ENTRY_BYTES", 100_000)
+    monkeypatch.setattr(word_usage, "_ENTRY_BYTES", 100_000)
     memory = SearchMemory(1 << 20)
     usage = make_usage(where, memory)
     before = memory.used

@@ -8,8 +8,8 @@ import pytest
 
 from esr.errors import IndexUnusable
 from esr.folder.format import manifest
+from esr.folder.format.damage import SegmentDamaged
 from esr.folder.format.layers import EncodedEnrichment, Layer, LayerStack, save_layer, select_layer
-from esr.folder.format.manifest import SegmentDamaged
 from esr.folder.format.segment import Segment
 from esr.folder.index import EmbeddedIndex
 from esr.folder.search.conditions import mask_entities

@@ -11,7 +11,8 @@ import pytest
 
 from esr.errors import EsrError, IndexMissing, IndexUnusable, InputError, UsageError
 from esr.folder.format import manifest
-from esr.folder.format.manifest import SEGMENTS, Manifest, hold_writer_lock
+from esr.folder.format.manifest import SEGMENTS, Manifest
+from esr.folder.format.writer_lock import hold_writer_lock
 from esr.folder.index import EmbeddedIndex
 from esr.folder.write import maintenance, segment_writer
 from esr.folder.write.delivery import EmbeddedDelivery

@@ -14,8 +14,8 @@ from unittest import mock
 import pytest
 
 from esr.errors import EsrError, IndexUnusable, UsageError
-from esr.folder.format import manifest
-from esr.folder.format.manifest import SegmentDamaged
+from esr.folder.format import checkpoint, damage, manifest, writer_lock
+from esr.folder.format.damage import SegmentDamaged
 from esr.folder.index import EmbeddedIndex
 from esr.folder.write import segment_writer
 from esr.folder.write.delivery import EmbeddedDelivery
@@ -68,7 +68,7 @@ def intact(tmp_path_factory: pytest.TempPathFactory) -> Path:
             pytest.raises(KeyboardInterrupt),
         ):
             load(where, news(300, 60), if_exists="replace", keep=2)
-    assert manifest.read_checkpoint(where)
+    assert checkpoint.read_checkpoint(where)
     return where
 
 
@@ -141,7 +141,7 @@ FAULTS: list[Fault] = [
 ]
 
 
-def damage(where: Path, name: str, fault: Fault, rng: random.Random, *, keeps_time: bool) -> None:
+def spoil(where: Path, name: str, fault: Fault, rng: random.Random, *, keeps_time: bool) -> None:
     """Damage a file of an index. With `keeps_time` its time tells nothing, as when a disk has changed it."""
     path = where / name
     before, status = path.read_bytes(), path.stat()
@@ -168,9 +168,9 @@ def check_faults(intact: Path, folder: Path, count: int, seed: int) -> None:
     for number in range(count):
         where = copy_index(intact, folder / str(number))
         name, fault, keeps_time = files[number % len(files)], FAULTS[number % len(FAULTS)], number % 3 == 0
-        if (name, fault) == (manifest.CHECKPOINT_NAME, remove):
+        if (name, fault) == (checkpoint.CHECKPOINT_NAME, remove):
             fault = flip  # without a checkpoint there is no interrupted load, which is no damage
-        damage(where, name, fault, rng, keeps_time=keeps_time)
+        spoil(where, name, fault, rng, keeps_time=keeps_time)
         place = f"fault {number} of {seed}: {fault.__name__} {name}"
         report = verify(where, fast=False)
         assert [each.path for each in report.damaged] == [name], place
@@ -207,13 +207,13 @@ def test_verify_names_the_generations_that_are_damaged_and_what_to_do(intact: Pa
     commit = manifest.read_manifest(where)
     oldest = commit.kept_generations[-1]
     own = next(name for name in oldest.segments if name not in commit.segments)
-    damage(where, f"segments/{own}/length.npy", remove, random.Random(), keeps_time=False)
+    spoil(where, f"segments/{own}/length.npy", remove, random.Random(), keeps_time=False)
     report = verify(where, fast=True)
     (damaged,) = report.damaged
     assert damaged.problem == "it is missing" and damaged.generations == (oldest.generation_name,)
     assert report.advice.startswith("the serving generation is intact: delete ")
     own = next(name for name in commit.segments if name not in commit.kept_generations[0].segments)
-    damage(where, f"segments/{own}/length.npy", flip, random.Random(), keeps_time=True)
+    spoil(where, f"segments/{own}/length.npy", flip, random.Random(), keeps_time=True)
     report = verify(where, fast=False)
     assert f"esr rollback --to {commit.kept_generations[0].generation_name}" in report.advice
     EmbeddedGenerations(str(where)).rollback()
@@ -225,10 +225,10 @@ def test_verify_names_the_generations_that_are_damaged_and_what_to_do(intact: Pa
 def test_a_running_index_finds_damage_in_the_background(
     intact: Path, where: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(manifest, "SMALL", 0)
+    monkeypatch.setattr(damage, "SMALL", 0)
     copy_index(intact, where)
     segment = manifest.read_manifest(where).segments[0]
-    damage(where, f"segments/{segment}/sentence_postings.npy", flip_end, random.Random(), keeps_time=True)
+    spoil(where, f"segments/{segment}/sentence_postings.npy", flip_end, random.Random(), keeps_time=True)
     index = EmbeddedIndex(str(where))
     index.statistics(["storm"])
     index.warm_up()
@@ -248,7 +248,7 @@ def test_a_running_index_finds_damage_in_the_background(
 def test_an_error_of_a_reader_is_that_of_the_damaged_file(
     intact: Path, where: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(manifest, "SMALL", 0)
+    monkeypatch.setattr(damage, "SMALL", 0)
     copy_index(intact, where)
     segment = manifest.read_manifest(where).segments[0]
     path = where / "segments" / segment / "texts.bytes"
@@ -312,7 +312,7 @@ def test_a_backup_refuses_what_is_damaged_and_what_is_no_backup(
     EmbeddedDelivery(where, keep=2).append(news(600, 30))
     new = next(iter({*manifest.read_manifest(where).segments} - {*manifest.read_manifest(target).segments}))
     for copy in (True, False):
-        damage(where, f"segments/{new}/texts.bytes", flip, random.Random(), keeps_time=True)
+        spoil(where, f"segments/{new}/texts.bytes", flip, random.Random(), keeps_time=True)
         with pytest.raises(SegmentDamaged, match=r"texts\.bytes is damaged"):
             back_up(where, target, copy=copy)
         assert {name: content for name, content in file_contents(target).items() if name in before} == before
@@ -337,7 +337,7 @@ def test_a_damaged_index_is_restored_and_an_open_one_answers_again(
     rng = random.Random(5)
     for name in rng.sample(sorted(file_contents(where)), 12):
         if (where / name).stat().st_size:
-            damage(where, name, rng.choice(FAULTS), rng, keeps_time=bool(rng.randrange(2)))
+            spoil(where, name, rng.choice(FAULTS), rng, keeps_time=bool(rng.randrange(2)))
     (where / manifest.MANIFEST_NAME).unlink()
     (where / manifest.MANIFEST_NAME).write_text("{")
     report = restore(target, where, copy=copy)
@@ -357,7 +357,7 @@ def test_a_damaged_backup_restores_nothing(intact: Path, where: Path, tmp_path: 
     load(where, news(0, 3), if_exists="replace", keep=0)
     found = search(where)
     segment = manifest.read_manifest(target).segments[0]
-    damage(target, f"segments/{segment}/texts.bytes", flip, random.Random(), keeps_time=True)
+    spoil(target, f"segments/{segment}/texts.bytes", flip, random.Random(), keeps_time=True)
     with pytest.raises(SegmentDamaged, match="backup"):
         restore(target, where, copy=True)
     assert search(where) == found
@@ -391,12 +391,12 @@ def test_a_listing_neither_writes_nor_takes_the_lock_of_a_writer(
     def state_of_load() -> str:
         return EmbeddedGenerations(str(intact)).all()[0].state
 
-    before = (intact / manifest.LOCK_NAME).stat()
+    before = (intact / writer_lock.LOCK_NAME).stat()
     with monkeypatch.context() as patched:
         patched.setattr("fcntl.flock", mock.Mock(side_effect=AssertionError("a lock is taken")))
         assert state_of_load() == "broken"
-    assert (intact / manifest.LOCK_NAME).stat().st_mtime_ns == before.st_mtime_ns
-    with manifest.hold_writer_lock(intact):
+    assert (intact / writer_lock.LOCK_NAME).stat().st_mtime_ns == before.st_mtime_ns
+    with writer_lock.hold_writer_lock(intact):
         assert state_of_load() == "loading"
 
 
@@ -405,7 +405,7 @@ def test_a_backup_that_was_killed_in_its_first_step_can_be_repeated(
 ) -> None:
     target = tmp_path / "backup"
     target.mkdir()
-    (target / manifest.LOCK_NAME).touch()
+    (target / writer_lock.LOCK_NAME).touch()
     (target / "esr-backup.json.new").write_text("{")
     back_up(intact, target, copy=True)
     assert export_at(target) == export_at(intact) and not verify(target, fast=False).damaged

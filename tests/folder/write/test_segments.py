@@ -21,7 +21,7 @@ from esr.folder.format import manifest, words
 from esr.folder.format.files import check_file, decode_sealed
 from esr.folder.format.segment import COUNT_BITS, POSTINGS, Segment, unpack
 from esr.folder.format.strings import BlobTable
-from esr.folder.write import merging, segment_writer
+from esr.folder.write import merged_lists, merging, reduction, segment_writer
 from esr.folder.write.batches import prepare
 from esr.folder.write.delivery import EmbeddedDelivery
 from esr.folder.write.merging import merge_segments
@@ -291,9 +291,9 @@ def test_the_columns_of_segments_give_the_segment_of_the_documents_that_remain(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(words, "_CODE_CHUNK", chunk)
         patch.setattr(merging, "_MANY_BORDERS", many)
-        patch.setattr(merging, "_MANY_KEPT", many)
-        patch.setattr(merging, "_CHUNK", chunk)
-        patch.setattr(merging, "_MAX_RUNS", many - 1)
+        patch.setattr(merged_lists, "_MANY_KEPT", many)
+        patch.setattr(reduction, "_CHUNK", chunk)
+        patch.setattr(reduction, "_MAX_RUNS", many - 1)
         check_same_files(parts, Description(analyzer, title))
 
 
@@ -321,7 +321,7 @@ def test_few_runs_of_documents_are_removed_without_unpacking_postings(
     monkeypatch: pytest.MonkeyPatch, most: int, is_reduced: bool
 ) -> None:
     reduced: list[bool] = []
-    reduce = merging.reduce_postings
+    reduce = reduction.reduce_postings
 
     def note(*given: Any) -> Any:
         found = reduce(*given)
@@ -329,7 +329,7 @@ def test_few_runs_of_documents_are_removed_without_unpacking_postings(
         return found
 
     monkeypatch.setattr(merging, "reduce_postings", note)
-    monkeypatch.setattr(merging, "_MAX_RUNS", most)
+    monkeypatch.setattr(reduction, "_MAX_RUNS", most)
     texts = ["storm " * 4, *["storm storm river"] * 8]
     parts = [[(document(f"d{n}", text), n not in (1, 4, 5)) for n, text in enumerate(texts)]]
     check_same_files(parts, Description("plain", True))

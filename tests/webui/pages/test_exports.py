@@ -19,7 +19,7 @@ from flask.testing import FlaskClient
 
 from esr.errors import EngineUnreachable
 from esr.following.exports import EXPORTS
-from esr.following.watch import read_searches
+from esr.following.saved_searches import read_searches
 from esr.index.filters import Filters
 from esr.ranking.searcher import Searcher, open_searcher
 from tests.support.elasticsearch import document, fresh, load

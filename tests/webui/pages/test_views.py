@@ -11,8 +11,8 @@ import pytest
 from flask.testing import FlaskClient
 
 from esr.errors import UsageError
+from esr.following.atom import text_digest
 from esr.following.exports import CITATIONS
-from esr.following.watch import text_digest
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.analyzer import get_analyzer
 from esr.wording import shorten_title
