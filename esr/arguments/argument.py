@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, Literal
 
 from msgspec import Struct
 
-from esr.arguments.types import Day, Limits, Text, Type
+from esr.arguments.types import Choice, Day, Limits, Schema, Text, Type
 
 COMMAND, PYTHON, WATCH, ASSISTANT = "command", "python", "watch", "assistant"
 """Doors that arguments may be for, beside pages and operations of the API: the options of commands, the
@@ -16,19 +17,31 @@ SEARCHES = f"{COMMAND} {PYTHON} {WATCH}"
 """The doors that have every filter."""
 
 Group = Literal["reading", "ranking", "filter", "arrangement", ""]
+_AS_NOW: Mapping[str, str] = MappingProxyType({})
 
 
 class Alias(Struct, frozen=True):
     """A former name of an argument. `type`: that of its values, if they mean something else there.
 
-    `applies_to`: the doors and operations that know it, by default all that take the argument. `fits`:
-    whether a value is for it, where another argument has the name now.
+    `values`: the values of today by those that it has. `applies_to`: the doors and operations that know it,
+    by default all that take the argument. `fits`: whether a value is for it, where another argument has the
+    name now.
     """
 
     name: str
     type: Day | None = None
+    values: Mapping[str, str] = _AS_NOW
     applies_to: str = ""
     fits: Callable[[str], bool] | None = None
+
+    def schema(self, type: Type, limits: Limits) -> Schema:
+        """The JSON Schema of its values, where the type of the argument is `type`. It has no default."""
+        schema = self.type_for(type).schema(limits)
+        return {**{key: value for key, value in schema.items() if key != "default"}, "deprecated": True}
+
+    def type_for(self, type: Type) -> Type:
+        """The type of its values, where that of the argument is `type`."""
+        return self.type or (Choice(labels=dict.fromkeys(self.values, "")) if self.values else type)
 
 
 class Argument(Struct, frozen=True):
@@ -36,7 +49,8 @@ class Argument(Struct, frozen=True):
 
     `applies_to`: what takes it: doors such as COMMAND, operations of the API, and "page" for all pages.
     `aliases`: its former names. `foreign_names`: its names in other programs, for hints. `sets`: for a
-    filter, the field of `Filters` or the attribute that it sets.
+    filter, the field of `Filters` or the attribute that it sets. `spelled`: its names at doors that have
+    another one.
 
     In the form, `label` is the label of its field; without one, it has no field. `empty`: the meaning of an
     empty field. `phrase`: the setting in the line above the closed form, with {} for its value. `unchecked`:
@@ -57,6 +71,7 @@ class Argument(Struct, frozen=True):
     foreign_names: tuple[str, ...] = ()
     aliases: tuple[Alias, ...] = ()
     sets: str = ""
+    spelled: Mapping[str, str] = _AS_NOW
 
     def read(self, text: str, limits: Limits) -> Any:
         """The value in an address. Raises UsageError."""
@@ -68,10 +83,14 @@ class Argument(Struct, frozen=True):
 
     def names(self, taker: str) -> Iterator[tuple[str, Type]]:
         """Its name and the former ones that a door or an operation takes, with the types of their values."""
-        yield self.name, self.type
+        yield self.name_at(taker), self.type
         for alias in self.aliases:
             if not alias.applies_to or taker in alias.applies_to.split():
-                yield alias.name, alias.type or self.type
+                yield alias.name, alias.type_for(self.type)
+
+    def name_at(self, taker: str) -> str:
+        """Its name at a door or in an operation."""
+        return self.spelled.get(taker, self.name)
 
     def sentence(self) -> str:
         """Its meaning as a sentence."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from esr.arguments.argument import Argument
+from esr.arguments.argument import COMMAND, PYTHON, SEARCHES, Alias, Argument
 from esr.arguments.operations import ABOUT_NAMES, ASKED, WORDS
-from esr.arguments.types import Choice, LanguageCode, Text
+from esr.arguments.types import Flag, LanguageCode, Only, Text
 
 QUERY = "what to search for: words, or the query language"
 READING: tuple[Argument, ...] = (
@@ -42,8 +42,8 @@ READING: tuple[Argument, ...] = (
     ),
     Argument(
         "furniture",
-        "yes: rank links, labels and notices of pages like sentences, instead of lowering them",
-        Choice(labels={"yes": ""}),
+        "rank links, labels, credits and notices of pages like sentences, instead of lowering them",
+        Flag(),
         f"page document documents {ASKED}",
         "reading",
         label="Rank links and notices like sentences",
@@ -51,29 +51,42 @@ READING: tuple[Argument, ...] = (
     ),
     Argument(
         "require",
-        "all: sentences with every word of q, and no others",
-        Choice(labels={"all": ""}),
-        f"page document documents {ASKED}",
+        "all: only sentences with every word of the query",
+        Only(labels={"all": ""}),
+        f"{COMMAND} {PYTHON} page document documents {ASKED}",
         "reading",
         label="All words",
         phrase="all words",
     ),
     Argument(
-        "syntax",
-        "none: read all of q as words, without any syntax",
-        Choice(labels={"none": ""}),
-        f"page document documents {ASKED} {WORDS} quotes {ABOUT_NAMES}",
+        "literal",
+        "read all of the query as words, without any syntax",
+        Flag(),
+        f"{SEARCHES} page document documents {ASKED} {WORDS} quotes {ABOUT_NAMES}",
         "reading",
         label="Search literally",
         phrase="searched literally",
+        aliases=(
+            Alias(
+                "syntax",
+                values={"none": "yes"},
+                applies_to=f"page document documents {ASKED} {WORDS} quotes {ABOUT_NAMES}",
+            ),
+        ),
     ),
     Argument(
         "query_language",
-        "the language of q, such as de, for an index by language; by default, detected from its words",
+        "the language of the query, such as de, for an index by language; by default, it is detected",
         LanguageCode(),
-        f"page document documents {ASKED} {WORDS} quotes {ABOUT_NAMES} analyze",
+        f"{SEARCHES} page document documents {ASKED} {WORDS} quotes {ABOUT_NAMES} analyze",
         "reading",
         phrase="in the language {}",
+        foreign_names=("language", "lang"),
     ),
 )
 """Queries, and how they are read."""
+
+
+def reading_of(door: str) -> tuple[Argument, ...]:
+    """How a query is read, as a door or an operation takes it."""
+    return tuple(row for row in READING if row.group == "reading" and row.is_for(door))

@@ -54,6 +54,14 @@ class Type(Struct, frozen=True):
         """The default value of the argument."""
         return None
 
+    def write(self, value: Any) -> str:
+        """The text that is read as this value."""
+        return f"{value:g}" if isinstance(value, float) else str(value)
+
+    def annotation(self) -> str:
+        """The type of a keyword's value in Python."""
+        return "str"
+
 
 class Text(Type, frozen=True):
     """A text of limited length. An empty argument counts as not given."""
@@ -70,31 +78,77 @@ class Number(Type, frozen=True):
     def schema(self, limits: Limits) -> Schema:
         return {"type": "number"}
 
+    def annotation(self) -> str:
+        return "Number"
+
 
 class Choice(Type, frozen=True, kw_only=True):
-    """One of several values, each with a label."""
+    """One of several values, each with a label. `local`: those that a server does not take."""
 
-    labels: Mapping[Any, str]
+    labels: Mapping[Any, Any]
     usual: str | None = None
+    local: tuple[str, ...] = ()
 
     def schema(self, limits: Limits) -> Schema:
-        return {"enum": list(self.labels), **({} if self.usual is None else {"default": self.usual})}
+        return {"enum": self._served(), **({} if self.usual is None else {"default": self.usual})}
 
     def read(self, name: str, text: str, limits: Limits) -> str:
-        if text not in self.labels:
-            raise unknown(name, text, self.labels)
+        if text not in self.labels or text in self.local:
+            raise unknown(name, text, self._served())
         return text
 
     def default(self, limits: Limits) -> str | None:
         return self.usual
 
+    def _served(self) -> list[str]:
+        return [name for name in self.labels if name not in self.local]
+
+
+class Named(Choice, frozen=True, kw_only=True):
+    """The name of something that plug-ins may add, which is checked where it is used."""
+
+
+class Only(Choice, frozen=True, kw_only=True):
+    """The only value beside none."""
+
+    def annotation(self) -> str:
+        return f"Literal[{', '.join(map(repr, self.labels))}]"
+
+
+class Flag(Type, frozen=True, kw_only=True):
+    """A setting that is on or off. `is_on`: without the argument. `words`: on and off in addresses."""
+
+    is_on: bool = False
+    words: tuple[str, str] = ("yes", "no")
+
+    def schema(self, limits: Limits) -> Schema:
+        return {"enum": list(self.words), "default": self.write(self.is_on)}
+
+    def read(self, name: str, text: str, limits: Limits) -> bool:
+        if text not in self.words:
+            raise unknown(name, text, self.words)
+        return text == self.words[0]
+
+    def default(self, limits: Limits) -> bool:
+        return self.is_on
+
+    def write(self, value: Any) -> str:
+        return self.words[0] if value else self.words[1]
+
+    def annotation(self) -> str:
+        return "bool"
+
 
 class Whole(Type, frozen=True, kw_only=True):
-    """A whole number. Its maximum and its default are numbers or names of limits."""
+    """A whole number. Its maximum and its default are numbers or names of limits.
+
+    `high`: the maximum in requests to a server. `most`: the maximum elsewhere, if there is one.
+    """
 
     low: int = 1
     high: int | str
     usual: int | str | None = None
+    most: int | None = None
 
     def schema(self, limits: Limits) -> Schema:
         (low, high), usual = self.bounds(limits), self.default(limits)
@@ -113,6 +167,13 @@ class Whole(Type, frozen=True, kw_only=True):
 
     def bounds(self, limits: Limits) -> tuple[int, int]:
         return self.low, getattr(limits, self.high) if isinstance(self.high, str) else self.high
+
+    def annotation(self) -> str:
+        return "int"
+
+
+class Seed(Whole, frozen=True, kw_only=True):
+    """A number that says how to draw at random. Outside of a server it may be any whole number."""
 
 
 class Count(Whole, frozen=True, kw_only=True):
@@ -147,6 +208,9 @@ class Share(Type, frozen=True, kw_only=True):
 
     def default(self, limits: Limits) -> float:
         return self.usual
+
+    def annotation(self) -> str:
+        return "float"
 
 
 _SMALLEST_MILLISECONDS = 10**11
@@ -185,9 +249,11 @@ class Day(Type, frozen=True, kw_only=True):
         moment = read_moment(label, value, parse_date_end if self.edge == "last" else parse_date_start)
         return moment - (self.edge == "before")
 
-    def write(self, moment: int) -> str:
-        """The text that is read as this moment."""
-        return format_moment(moment + (self.edge == "before"))
+    def write(self, value: Any) -> str:
+        return format_moment(value + (self.edge == "before"))
+
+    def annotation(self) -> str:
+        return "Moment"
 
 
 class Texts(Text, frozen=True):
@@ -197,6 +263,9 @@ class Texts(Text, frozen=True):
         """The texts that a program wrote. Raises UsageError, whose message begins with `label`."""
         return read_texts(label, value)
 
+    def annotation(self) -> str:
+        return "Texts"
+
 
 class Pairs(Texts, frozen=True):
     """Pairs such as `desk=Berlin`. A program may write a mapping from keys to texts."""
@@ -205,6 +274,23 @@ class Pairs(Texts, frozen=True):
         if not isinstance(value, Mapping):
             return read_texts(label, value)
         return tuple(f"{k}={text}" for k, v in value.items() for text in read_texts(f"{label}, {k!r}", v))
+
+    def annotation(self) -> str:
+        return "Mapping[str, Texts] | Texts"
+
+
+class Weighted(Text, frozen=True):
+    """A name with settings, as in `variants:0.2`. A program may write several, or a mapping."""
+
+    def annotation(self) -> str:
+        return "RankingTexts"
+
+
+class Parts(Text, frozen=True):
+    """A whole ranking: its name, its file, or what is in it."""
+
+    def annotation(self) -> str:
+        return "Ranking | Mapping[str, Any] | str | Path"
 
 
 class FieldName(Type, frozen=True, kw_only=True):

@@ -154,7 +154,7 @@ def test_what_has_quotes_does_not_complete_a_literal_query(
 ) -> None:
     found = [Completion("A B", "name", 2, 'place:"A B"'), Completion("ab", "word", 1, "ab")]
     monkeypatch.setattr("webui.api.handlers.complete_query", lambda *args: found)
-    page = opens("/search?q=relief&syntax=none")
+    page = opens("/search?q=relief&literal=yes")
     query_box(page).fill("")
     type_and_wait(page, "a")
     assert texts(page) == ["ab"]

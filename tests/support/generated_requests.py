@@ -38,7 +38,7 @@ GOOD = {
     "search": {"q": "storm flood"},
     "facets": {"q": "storm flood"},
     "timeline": {"q": "storm", "also": "flood", "interval": "month"},
-    "similar": {"id": "a.s1", "own": "yes"},
+    "similar": {"id": "a.s1", "own_document": "yes"},
     "concordance": {"q": "storm"},
     "collocations": {"q": "storm", "min_count": 1},
     "quotes": {"speaker": "Ann Lee"},

@@ -94,7 +94,7 @@ PAGES = {
     "narrowed": f"/search?{QUERY}&from=2000&source=Northern+Wire&entity=location:China",
     "understood": "/search?q=%22relief+funds%22+OR+China+-trump+the+source:%22Northern+Wire%22+-+relief",
     "misspelt": "/search?q=earthqake+China",
-    "literal": f"/search?{QUERY}&syntax=none&require=all",
+    "literal": f"/search?{QUERY}&literal=yes&require=all",
     "nothing": "/search?q=zyxgarble+the",
     "error": f"/search?{QUERY}&model=bm25&context=both",
     "document": f"/document?id=earthquake-relief&{QUERY}",

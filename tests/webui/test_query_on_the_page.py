@@ -88,8 +88,8 @@ def test_what_is_left_of_a_query_without_its_only_part_is_the_first_page(client:
 def test_a_query_with_syntax_can_be_searched_for_literally_and_back(client: FlaskClient) -> None:
     html = html_of(client, '"forty houses"')
     path, arguments = target(html, "Search for these words literally")
-    assert (path, arguments) == ("/search", {"q": '"forty houses"', "syntax": "none"})
-    literal = html_of(client, '"forty houses"', "&syntax=none")
+    assert (path, arguments) == ("/search", {"q": '"forty houses"', "literal": "yes"})
+    literal = html_of(client, '"forty houses"', "&literal=yes")
     assert chips(literal) == ["searched literally"]
     assert target(literal, "searched literally") == ("/search", {"q": '"forty houses"'})
     assert "Search for these words literally" not in literal
@@ -204,8 +204,8 @@ def test_a_hint_shows_examples_of_the_query_language(client: FlaskClient) -> Non
 
 
 def test_many_queries_are_linked_with_their_syntax_and_without_what_is_required(client: FlaskClient) -> None:
-    html = html_of(client, "storm", "&syntax=none&require=all&model=dir")
-    assert target(html, "Many queries at once") == ("/batch", {"syntax": "none", "model": "dir"})
+    html = html_of(client, "storm", "&literal=yes&require=all&model=dir")
+    assert target(html, "Many queries at once") == ("/batch", {"literal": "yes", "model": "dir"})
 
 
 # Each page and each operation of the API plans its query once, and searches once for each ranking.

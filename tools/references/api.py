@@ -64,7 +64,7 @@ with `.json` after the name, such as `/search.json?q=…`, answer like the opera
 
 ## Queries
 
-A query is words, or says more in [the query language](query-language.md). `syntax=none` reads all of it
+A query is words, or says more in [the query language](query-language.md). `literal=yes` reads all of it
 as words, and so does `"literal": true` in the body of a batch. `require=all` takes only sentences that have
 every word.
 
@@ -235,7 +235,8 @@ def _arguments(arguments: list[Argument]) -> str:
 
 def _described(row: Argument) -> str:
     former = "".join(
-        f"; formerly `{alias.name}`{', which includes its date' if alias.type else ''}"
+        f"; formerly `{'='.join((alias.name, *alias.values))}`"
+        f"{', which includes its date' if alias.type else ''}"
         for alias in row.aliases
     )
     return row.help + ("; may be repeated" if row.is_repeatable else "") + former

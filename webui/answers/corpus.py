@@ -130,7 +130,7 @@ def _read_search(searcher: Searcher, arguments: Arguments, settings: Settings) -
 
 def _read_reach(arguments: Arguments) -> Reach:
     value = arguments.value
-    return Reach(value("window") or None, value("by"), value("stop_words") == "yes")
+    return Reach(value("window") or None, value("by"), value("stop_words"))
 
 
 # Names and what people said

@@ -370,7 +370,7 @@ def query(call: Call) -> dict[str, Any]:
     check_query(snapshot, search.parsed, call.settings)
     with blame_argument(None):
         prepared = search.prepare(snapshot)
-        return raw_request(prepared, search.k, filters=search.filters, standalone=standalone == "true")
+        return raw_request(prepared, search.k, filters=search.filters, standalone=standalone)
 
 
 def analyze(call: Call) -> dict[str, Any]:

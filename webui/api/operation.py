@@ -178,7 +178,7 @@ def _properties(of: Iterable[Argument], settings: Settings, described: bool = Fa
     for row in of:
         schema = row.type.schema(settings)
         for alias in row.aliases:
-            properties[alias.name] = {**(alias.type or row.type).schema(settings), "deprecated": True}
+            properties[alias.name] = alias.schema(row.type, settings)
         if row.is_repeatable:
             schema = {"type": "array", "maxItems": settings.arguments, "items": schema}
         properties[row.name] = {**schema, "description": row.help} if described else schema
@@ -248,7 +248,7 @@ def search_arguments(body: Mapping[str, Any], settings: Settings) -> Arguments:
     own = {name: value for name, value in body.items() if name not in ("filters", "ranking")}
     for row in _own_rows().values():
         for alias in row.aliases:
-            if alias.name in own:
+            if alias.fits and alias.name in own:
                 own.setdefault(row.name, own.pop(alias.name))
     return _as_arguments({**own, **body.get("filters", {})}, settings)
 

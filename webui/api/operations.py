@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, get_args, get_type_hints
 
 from flask import Flask, Response, jsonify, request
-from msgspec.structs import replace
 
 import esr
 from esr.arguments.argument import Argument
@@ -597,21 +596,20 @@ def _parameters(operation: Operation, settings: Settings) -> list[Mapping[str, A
     """The arguments of an operation, then their former names, except those that are arguments now."""
     rows = {row.name: row for row in operation.arguments}
     former = {
-        alias.name: replace(
-            row, name=alias.name, help=f"former name of {row.name}", type=alias.type or row.type
-        )
+        alias.name: {
+            **_parameter(row, alias.schema(row.type, settings)),
+            "name": alias.name,
+            "description": f"former name of {row.name}",
+            "deprecated": True,
+        }
         for row in rows.values()
         for alias in row.aliases
         if alias.name not in rows
     }
-    return [
-        *(_parameter(row, settings) for row in rows.values()),
-        *({**_parameter(row, settings), "deprecated": True} for row in former.values()),
-    ]
+    return [*(_parameter(row, row.type.schema(settings)) for row in rows.values()), *former.values()]
 
 
-def _parameter(row: Argument, settings: Settings) -> Mapping[str, Any]:
-    schema = row.type.schema(settings)
+def _parameter(row: Argument, schema: Schema) -> Mapping[str, Any]:
     described: dict[str, Any] = {
         "name": row.name,
         "in": "query",
@@ -636,9 +634,9 @@ def install_api(
 ) -> None:
     """Add the routes of all operations, of those of plug-ins, and of the OpenAPI document."""
 
-    def answering(operation: Operation, *takers: str) -> Page:
+    def answering(operation: Operation, *pages: str) -> Page:
         def view(visit: Visit) -> Response:
-            allowed = rows(operation.name, *takers) if takers else operation.rows
+            allowed = rows(operation.name, *pages) if pages else operation.rows
             arguments = decode_rows(request.query_string, settings, allowed)
             answer = operation.handler(Call(visit, settings, arguments))
             response = answer if isinstance(answer, Response) else json_response(answer)

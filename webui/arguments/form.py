@@ -20,7 +20,7 @@ from esr import models
 from esr.arguments.argument import Argument, Group
 from esr.arguments.tables.rankings import PARAMETER, PRIOR, VERSUS, is_ranking_argument
 from esr.arguments.tables.table import PAGE, REPEATABLE, names_of, rows
-from esr.arguments.types import Choice, Day, Share, Text, Whole
+from esr.arguments.types import Choice, Day, Flag, Only, Share, Text, Whole
 from esr.corpus.concordance import split_node
 from esr.errors import UsageError
 from esr.models import Model
@@ -92,7 +92,7 @@ class Links:
     @property
     def has_node(self) -> bool:
         """Whether the query has a word or a phrase, which some views show in context."""
-        return _has_node(self.first("q") or "", self.first("syntax") == "none")
+        return _has_node(self.first("q") or "", self.first("literal") == "yes")
 
     def with_value(self, name: str, value: str, **changes: str | None) -> str:
         """The results with one more value of a repeatable argument, and with other arguments changed."""
@@ -306,8 +306,8 @@ def _field(row: Argument, text: str, settings: Settings) -> Field:
         return Field(row, "day", text, is_set=bool(text))
     if isinstance(kind, Text):
         return Field(row, "value", "")
-    if isinstance(kind, Choice) and kind.usual is None:
-        (value,) = kind.labels
+    if isinstance(kind, Flag | Only):
+        value = kind.write(not kind.is_on) if isinstance(kind, Flag) else next(iter(kind.labels))
         return Field(
             row, "tick", "yes" if row.unchecked else value, is_set=(text == value) != bool(row.unchecked)
         )
@@ -373,7 +373,9 @@ def _search_arguments(
     fields: Sequence[tuple[str, str]], settings: Settings, default_index: str
 ) -> Iterator[tuple[str, str]]:
     """The arguments that do not belong to the ranking."""
-    defaults = {name: _usual_text(row, settings) for name, row in PAGE.items()} | {"index": default_index}
+    usual = {name: row.type.default(settings) for name, row in PAGE.items()}
+    defaults = {name: PAGE[name].type.write(value) for name, value in usual.items() if value is not None}
+    defaults["index"] = default_index
     for name, value in fields:
         is_ranking = name in _RANKING_FIELDS or name.startswith(_RANKING_PREFIXES)
         if not is_ranking and name not in (PRESET, VIEW, *_BOXES) and defaults.get(name) != value:
@@ -381,11 +383,6 @@ def _search_arguments(
     for name, value in _BOXES.items():
         if name not in dict(fields):
             yield name, value
-
-
-def _usual_text(row: Argument, settings: Settings) -> str:
-    usual = row.type.default(settings)
-    return f"{usual:g}" if isinstance(usual, float) else str(usual)
 
 
 def _ranking_arguments(fields: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:

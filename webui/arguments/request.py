@@ -19,7 +19,6 @@ from esr.arguments.argument import Alias, Argument
 from esr.arguments.filters import read_filters
 from esr.arguments.tables.rankings import NAME
 from esr.arguments.tables.table import FORMER_NAMES, PAGE, names_of, rows
-from esr.arguments.types import Day
 from esr.errors import UsageError, unknown
 from esr.following.overlap import DEFAULT_THRESHOLD
 from esr.following.timeline import Interval
@@ -156,13 +155,13 @@ def _find_alias(
 
 def _rewrite(name: str, text: str, row: Argument, alias: Alias, settings: Settings) -> str:
     """The value of a former name as the argument takes it now."""
-    if not isinstance(row.type, Day):
-        return text
-    former = alias.type or row.type
+    former = alias.type_for(row.type)
     check_text(name, text, getattr(settings, former.chars))
     with blame_argument(name):
-        moment = former.read(name, text, settings)
-    return text if former == row.type else row.type.write(moment)
+        value = former.read(name, text, settings)
+    if alias.values:
+        return alias.values[value]
+    return text if former is row.type else row.type.write(value)
 
 
 def check_text(name: str, value: str, max_chars: int) -> None:
@@ -279,15 +278,15 @@ def parse_search(arguments: Arguments) -> SearchRequest:
         arrangement=Arrangement(
             read("sort"),
             group=read("group") is not None,
-            fold=read("fold") is None,
-            novel=read("novel") is not None,
+            fold=read("fold"),
+            novel=read("novel"),
             overlap=read("overlap"),
-            passages=read("passages") is None,
+            passages=read("passages"),
         ),
-        is_literal=read("syntax") is not None,
+        is_literal=read("literal"),
         require_all=read("require") is not None,
         facet=read("facet"),
-        with_furniture=read("furniture") is not None,
+        with_furniture=read("furniture"),
         query_language=read("query_language"),
     )
 
@@ -384,7 +383,7 @@ class SimilarRequest(Struct, frozen=True):
 
 def parse_similar(arguments: Arguments) -> SimilarRequest:
     """The search for similar sentences that these arguments ask for. Raises RequestError."""
-    return SimilarRequest(parse_search(arguments), arguments.first("id"), arguments.value("own") == "yes")
+    return SimilarRequest(parse_search(arguments), arguments.first("id"), arguments.value("own_document"))
 
 
 def check_query(

@@ -74,7 +74,7 @@
     const query = new URLSearchParams({ q: box.value, ...(index && { index }) });
     const answer = await fetch(`${box.dataset.complete}?${query}`, { signal });
     const { completions } = answer.ok ? await answer.json() : { completions: [] };
-    const isLiteral = box.form.elements.syntax?.checked; // what has quotes is for the query language
+    const isLiteral = box.form.elements.literal?.checked; // what has quotes is for the query language
     const usable = completions.filter((completion) => completion.query !== box.value && !(isLiteral && completion.query.includes('"')));
     if (!signal.aborted && document.activeElement === box) show(usable);
   }

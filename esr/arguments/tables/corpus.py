@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from esr.arguments.argument import Argument
 from esr.arguments.operations import ABOUT_NAMES
-from esr.arguments.types import Choice, Text, Whole
+from esr.arguments.types import Choice, Flag, Seed, Text, Whole
 from esr.corpus.collocations import COLLOCATIONS, MEASURES, MIN_COUNT, UNITS, WINDOW
 from esr.corpus.concordance import LINES, WIDTH
 from esr.corpus.concordance import SORTS as LINE_SORTS
@@ -14,11 +14,20 @@ from esr.index.names import ENTITY_TYPES
 
 MOST_LISTED = 1_000
 """Most lines or quotations of an answer."""
-_LINE_SORTS = {name: meaning for name, meaning in LINE_SORTS.items() if name != "best"}
 CORPUS: tuple[Argument, ...] = (
     Argument("k", "how many lines to return", Whole(high=MOST_LISTED, usual=LINES), "concordance"),
-    Argument("sort", "the order of the lines", Choice(labels=_LINE_SORTS, usual="newest"), "concordance"),
-    Argument("width", "how much text on each side", Whole(low=0, high=1_000, usual=WIDTH), "concordance"),
+    Argument(
+        "sort",
+        "the order of the lines",
+        Choice(labels=LINE_SORTS, usual="newest", local=("best",)),
+        "concordance",
+    ),
+    Argument(
+        "width",
+        "how much text on each side",
+        Whole(low=0, high=1_000, usual=WIDTH, most=1_000),
+        "concordance",
+    ),
     Argument(
         "unit",
         "what `width` counts",
@@ -26,12 +35,12 @@ CORPUS: tuple[Argument, ...] = (
         "concordance",
     ),
     Argument("sample", "read this many sentences, drawn at random", Whole(high=10_000), "concordance"),
-    Argument("seed", "draws another sample", Whole(low=0, high=999_999, usual=0), "concordance"),
+    Argument("seed", "the seed of the sample", Seed(low=0, high=999_999, usual=0), "concordance"),
     Argument("k", "how many words to return", Whole(high=1_000, usual=COLLOCATIONS), "collocations contrast"),
     Argument(
         "window",
         "how many words on each side are near; 0: all of the sentence",
-        Whole(low=0, high=100, usual=WINDOW),
+        Whole(low=0, high=100, usual=WINDOW, most=100),
         "collocations contrast",
     ),
     Argument(
@@ -42,8 +51,8 @@ CORPUS: tuple[Argument, ...] = (
     ),
     Argument(
         "stop_words",
-        "yes: stop words are counted too",
-        Choice(labels={"yes": "", "no": ""}, usual="no"),
+        "count stop words too",
+        Flag(),
         "collocations contrast",
     ),
     Argument(
@@ -60,7 +69,7 @@ CORPUS: tuple[Argument, ...] = (
     ),
     Argument(
         "by",
-        "what occurrences are counted by",
+        "what to count by: a period, or the source",
         Choice(labels=dict.fromkeys(GROUPINGS, ""), usual="month"),
         "frequencies",
     ),
@@ -85,12 +94,15 @@ CORPUS: tuple[Argument, ...] = (
         is_required=True,
     ),
     Argument(
-        "companions", "how many names that occur with it", Whole(low=0, high=1_000, usual=COMPANIONS), "name"
+        "companions",
+        "how many names that occur with it",
+        Whole(low=0, high=1_000, usual=COMPANIONS, most=1_000),
+        "name",
     ),
     Argument(
         "k",
         "how many sentences about it, and quotations of it",
-        Whole(low=0, high=100, usual=SENTENCES),
+        Whole(low=0, high=100, usual=SENTENCES, most=1_000),
         "name",
     ),
     Argument(

@@ -5,26 +5,26 @@ from __future__ import annotations
 from esr.arguments.argument import Alias, Argument
 from esr.arguments.cursor import is_cursor
 from esr.arguments.operations import WITH_HITS
-from esr.arguments.types import Choice, Count, FieldName, Offset, Share, Text, Whole
+from esr.arguments.types import Choice, Count, FieldName, Flag, Offset, Only, Share, Text, Whole
 from esr.following.exports import FIELDS as EXPORT_FIELDS
 from esr.following.overlap import DEFAULT_THRESHOLD, MIN_THRESHOLD, parse_threshold
 from esr.following.timeline import INTERVALS, MAX_PEAKS, PEAKS
 from esr.index.filters import FACET_FIELDS
 from esr.index.hits import SentenceRecord
-from esr.ranking.answers import PASSAGE_FIELDS
+from esr.ranking.answers import MOST_OF_DOCUMENT, PASSAGE_FIELDS
 
 HIT_FIELDS = (
     *("score", "direction", *PASSAGE_FIELDS, "matches", "metadata", "permalink"),
     *SentenceRecord._fields,
 )
-_SENTENCES = Whole(high="max_k", usual="default_k")
+_SENTENCES = Whole(high="max_k", usual="default_k", most=10_000)
 SORTS = {"score": "best first", "date": "newest first"}
 SCALES = {"count": "sentences", "rate": "per million sentences"}
 LISTS: tuple[Argument, ...] = (
     Argument(
         "k",
         "how many sentences to return, or documents where sentences are grouped",
-        _SENTENCES,
+        Whole(high="max_k", usual="default_k", most=100_000),
         "search page",
         "arrangement",
         label="Sentences",
@@ -97,8 +97,8 @@ LISTS: tuple[Argument, ...] = (
     ),
     Argument(
         "novel",
-        "yes: the oldest sentences with all words first, and only those that say something new",
-        Choice(labels={"yes": ""}),
+        "list the sentences with all words from the oldest on, and only those that say something new",
+        Flag(),
         "page search",
         "arrangement",
         label="Only what is new",
@@ -107,7 +107,7 @@ LISTS: tuple[Argument, ...] = (
     Argument(
         "group",
         "document: group the sentences of a document",
-        Choice(labels={"document": ""}),
+        Only(labels={"document": ""}),
         "page search",
         "arrangement",
         label="Group by document",
@@ -115,8 +115,8 @@ LISTS: tuple[Argument, ...] = (
     ),
     Argument(
         "fold",
-        "no: list sentences that repeat another one by one",
-        Choice(labels={"no": ""}),
+        "fold sentences that repeat an earlier one of the list, instead of listing them one by one",
+        Flag(is_on=True),
         "page search",
         "arrangement",
         label="Fold repeats",
@@ -124,18 +124,20 @@ LISTS: tuple[Argument, ...] = (
     ),
     Argument(
         "passages",
-        "no: list sentences that are next to each other one by one, and any number of a document",
-        Choice(labels={"no": ""}),
+        "join sentences that are next to each other, and list at most "
+        f"{MOST_OF_DOCUMENT} passages of a document, unless the search is for a document",
+        Flag(is_on=True),
         "page search",
         "arrangement",
         label="List sentences one by one",
         phrase="one by one",
     ),
     Argument(
-        "own",
-        "yes: also sentences of the document of the sentence itself",
-        Choice(labels={"yes": "", "no": ""}, usual="no"),
+        "own_document",
+        "include sentences of the document of the sentence itself",
+        Flag(),
         "similar",
+        aliases=(Alias("own", applies_to="similar"),),
     ),
 )
 """Lists of sentences."""
@@ -157,7 +159,7 @@ COUNTS: tuple[Argument, ...] = (
     ),
     Argument(
         "interval",
-        "day, week, month or year; by default, the finest that is easy to read",
+        "count by day, week, month or year; by default, by the finest that is easy to read",
         Choice(labels=dict.fromkeys(INTERVALS, "")),
         "timeline",
     ),

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from msgspec.structs import replace
 
 from esr import models
-from esr.arguments.argument import Argument
+from esr.arguments.argument import COMMAND, PYTHON, SEARCHES, Argument
 from esr.arguments.operations import RANKED
-from esr.arguments.types import Choice, Number, Text, Type, Whole
+from esr.arguments.types import Choice, Named, Number, Parts, Text, Type, Weighted, Whole
 from esr.models.static_scores import PRIORS
 from esr.plans.plan import CANDIDATES
 from esr.ranking.reranker import DEPTH
@@ -24,34 +24,63 @@ MAX_DEPTH = 1_000
 """Maximum depth of a second stage, which reads the parse of each sentence it rescores."""
 
 
-def _ranking(name: str, help: str, type: Type | None = None, is_repeatable: bool = False) -> Argument:
-    return Argument(name, help, type or Text(), f"page {RANKED}", "ranking", is_repeatable=is_repeatable)
+def _ranking(
+    name: str,
+    help: str,
+    type: Type,
+    *,
+    is_repeatable: bool = False,
+    doors: str = f"{COMMAND} {PYTHON} page {RANKED}",
+    spelled: Mapping[str, str] | None = None,
+) -> Argument:
+    return Argument(
+        name, help, type, doors, "ranking", is_repeatable=is_repeatable, spelled=dict(spelled or {})
+    )
 
 
 RANKING: tuple[Argument, ...] = (
+    _ranking("model", "the ranking model", Named(labels=models.MODELS, usual=models.DEFAULT.name)),
+    _ranking("context", "the text around a sentence that the model uses", Named(labels=models.CONTEXTS)),
     _ranking(
-        "model",
-        "the ranking model",
-        Choice(labels=dict.fromkeys(models.MODELS, ""), usual=models.DEFAULT.name),
+        PARAMETER + NAME,
+        "a parameter of the model, as in params.mu=50",
+        Text(),
+        spelled={COMMAND: "set", PYTHON: ""},
     ),
-    _ranking("context", "the text around a sentence that the model uses", Choice(labels=models.CONTEXTS)),
-    _ranking("candidates", "which sentences are ranked", Choice(labels=CANDIDATES)),
-    _ranking("feature", "a feature that adjusts the score, as in len:log:0.1", is_repeatable=True),
-    _ranking("boost", "an expansion of the query, as in variants:0.2", is_repeatable=True),
+    _ranking(
+        PRIOR + NAME,
+        "the weight of a prior, as in prior.length=1",
+        Weighted(),
+        spelled={COMMAND: "prior", PYTHON: "prior"},
+    ),
+    _ranking(
+        "feature", "a feature that adjusts the score, as in len:log:0.1", Weighted(), is_repeatable=True
+    ),
+    _ranking("boost", "an expansion of the query, as in variants:0.2", Weighted(), is_repeatable=True),
     _ranking(
         "rerank",
         "a signal of the second stage, as in mrf_sdm:0.5, or cross for the server's cross-encoder",
+        Weighted(),
         is_repeatable=True,
     ),
     _ranking(
         "depth",
         "how many of the best sentences the second stage ranks again",
         Whole(high=MAX_DEPTH, usual=DEPTH),
+        spelled={COMMAND: "rerank_depth", PYTHON: "rerank_depth"},
     ),
-    _ranking(PARAMETER + NAME, "a parameter of the model, as in params.mu=50"),
-    _ranking(PRIOR + NAME, "the weight of a prior, as in prior.length=1"),
+    _ranking("candidates", "which sentences are ranked", Named(labels=CANDIDATES)),
+    _ranking(
+        "ranking",
+        "all of these, from a JSON file or by the name of a ranking that esr ships; the others take "
+        "precedence over it",
+        Parts(),
+        doors=SEARCHES,
+    ),
 )
-SECOND_RANKING = tuple(replace(row, name=VERSUS + row.name, applies_to="compare") for row in RANKING)
+SECOND_RANKING = tuple(
+    replace(row, name=VERSUS + row.name, applies_to="compare") for row in RANKING if row.is_for("page")
+)
 """The arguments of the second ranking of a comparison."""
 
 
@@ -88,4 +117,9 @@ def is_ranking_argument(name: str) -> bool:
     return name in _RANKING_NAMES or name.startswith((PARAMETER, PRIOR))
 
 
-_RANKING_NAMES = frozenset(row.name for row in RANKING)
+_RANKING_NAMES = frozenset(row.name for row in RANKING if row.is_for("page"))
+
+
+def ranking_of(door: str) -> tuple[Argument, ...]:
+    """The arguments of a ranking that a door or an operation takes."""
+    return tuple(row for row in RANKING if row.is_for(door))

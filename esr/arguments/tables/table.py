@@ -16,7 +16,7 @@ from esr.arguments.reading import READING
 from esr.arguments.tables.corpus import CORPUS
 from esr.arguments.tables.lists import COUNTS, LISTS
 from esr.arguments.tables.rankings import RANKING, SECOND_RANKING
-from esr.arguments.types import Choice, FieldName, Text, Whole
+from esr.arguments.types import FieldName, Flag, Text, Whole
 from esr.text.document import ATTRIBUTES, META
 
 _LOOKUPS: tuple[Argument, ...] = (
@@ -39,8 +39,8 @@ _LOOKUPS: tuple[Argument, ...] = (
     Argument("limit", "how many completions to list", Whole(high=20, usual=8), "complete"),
     Argument(
         "standalone",
-        "`true`: let Elasticsearch compute p(t|C); for language models only",
-        Choice(labels={"true": "", "false": ""}, usual="false"),
+        "let Elasticsearch compute p(t|C), so that the terms can be changed; for language models only",
+        Flag(words=("true", "false")),
         "query",
     ),
     Argument("index", "the name of an index, where several are served", Text(), f"page sentence {OF_INDEX}"),

@@ -389,8 +389,8 @@ def test_all_words_can_be_required(client: FlaskClient) -> None:
 def test_the_reading_of_a_query_is_an_argument_wherever_a_query_is(client: FlaskClient, path: str) -> None:
     address = f"/api/v1{path}q=storm"
     plain = client.get(address)
-    assert client.get(f"{address}&syntax=none&require=all").status_code == plain.status_code
-    for name in ("syntax", "require"):
+    assert client.get(f"{address}&literal=yes&require=all").status_code == plain.status_code
+    for name in ("literal", "require"):
         wrong = client.get(f"{address}&{name}=some")
         assert (wrong.status_code, wrong.get_json()["error"]["field"]) == (400, name)
 
@@ -536,7 +536,7 @@ def test_each_query_gets_the_answer_of_a_search(client: FlaskClient) -> None:
 @pytest.mark.slow
 def test_queries_are_in_the_query_language_unless_they_are_literal(client: FlaskClient) -> None:
     query = "storm -flood document OR bridge"
-    for body, arguments in (({}, {}), ({"literal": False}, {}), ({"literal": True}, {"syntax": "none"})):
+    for body, arguments in (({}, {}), ({"literal": False}, {}), ({"literal": True}, {"literal": "yes"})):
         (answer,) = post(client, {"queries": [{"id": "1", "query": query}], **body}).json["answers"]
         alone = get(client, "/search", q=query, fold="no", passages="no", **arguments)["hits"]
         assert [hit | ALONE for hit in answer["hits"]] == alone

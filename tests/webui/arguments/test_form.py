@@ -69,10 +69,10 @@ def test_the_form_keeps_lists_without_passages_and_with_furniture() -> None:
 
 
 def test_the_form_says_how_the_query_is_read() -> None:
-    form = form_of(("q", "storm"), ("require", "all"), ("syntax", "none"))
-    assert ticked(form) == {"require", "syntax", "fold"}
+    form = form_of(("q", "storm"), ("require", "all"), ("literal", "yes"))
+    assert ticked(form) == {"require", "literal", "fold"}
     assert form.summary == ["Words", "all words", "searched literally"]
-    assert ticked(form_of(("require", "some"), ("syntax", "full"), ("fold", "no"))) == set()
+    assert ticked(form_of(("require", "some"), ("literal", "full"), ("fold", "no"))) == set()
 
 
 def test_filters_are_ticked_boxes() -> None:
@@ -146,7 +146,7 @@ def test_defaults_are_left_out(default: Pair) -> None:
         ("k", "20"),
         ("sort", "date"),
         ("require", "all"),
-        ("syntax", "none"),
+        ("literal", "yes"),
         ("source", "bbc"),
         ("entity", "person:A"),
         ("feature", "len:log:0.1"),

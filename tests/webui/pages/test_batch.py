@@ -88,12 +88,12 @@ def test_the_filters_of_the_address_apply_to_each_query(real: FlaskClient) -> No
     assert {row["source"] for row in rows} == {"Northern Wire"}
 
 
-@pytest.mark.parametrize(("address", "is_literal"), [("/batch", False), ("/batch?syntax=none", True)])
+@pytest.mark.parametrize(("address", "is_literal"), [("/batch", False), ("/batch?literal=yes", True)])
 def test_queries_are_read_as_a_single_search_reads_them(
     real: FlaskClient, address: str, is_literal: bool
 ) -> None:
     query = "earthquake -relief"
-    syntax = "&syntax=none" if is_literal else ""
+    syntax = "&literal=yes" if is_literal else ""
     answer = real.get(f"/search.json?q={query}{syntax}&k=100&fold=no&passages=no").json or {}
     single = [hit["text"] for hit in answer["hits"]]
     rows = list(csv.DictReader(io.StringIO(post(real, address, queries=query).lstrip("\ufeff"))))
@@ -102,9 +102,9 @@ def test_queries_are_read_as_a_single_search_reads_them(
 
 
 def test_the_page_of_many_queries_is_reached_with_the_syntax_of_the_search(real: FlaskClient) -> None:
-    links = re.findall(r'href="(/batch[^"]*)"', real.get("/search?q=earthquake&syntax=none").text)
+    links = re.findall(r'href="(/batch[^"]*)"', real.get("/search?q=earthquake&literal=yes").text)
     assert links
-    assert all("syntax=none" in link for link in links), links
+    assert all("literal=yes" in link for link in links), links
 
 
 def test_an_uploaded_file_takes_precedence_over_pasted_text(real: FlaskClient) -> None:

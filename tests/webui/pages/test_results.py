@@ -235,7 +235,7 @@ def test_a_value_is_excluded_by_a_link_in_the_query_language(real: FlaskClient) 
     page = real.get(address[1].replace("&amp;", "&")).text
     assert "excluded</span> <bdi>source: Northern Wire" in page or "Northern Wire" in page
     assert '<span class="source"><bdi>Northern Wire' not in page
-    assert 'class="exclude"' not in real.get(f"/search?{Q}&syntax=none").text
+    assert 'class="exclude"' not in real.get(f"/search?{Q}&literal=yes").text
 
 
 def test_a_language_is_chosen_and_left_in_the_query(tmp_path: Path) -> None:
@@ -254,7 +254,7 @@ def test_a_language_is_chosen_and_left_in_the_query(tmp_path: Path) -> None:
         assert german == "/search?q=storm+language%3Ade"
         assert client.get(german.replace("search", "search.json")).json["total"] == 2  # type: ignore[index]
         assert ("/search?q=storm", "German") in links(german)
-        assert "facet-language" not in client.get("/search?q=storm&syntax=none").text
+        assert "facet-language" not in client.get("/search?q=storm&literal=yes").text
 
 
 def test_untitled_articles_are_headed_by_their_first_words(tmp_path: Path) -> None:

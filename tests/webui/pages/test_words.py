@@ -377,7 +377,7 @@ def test_a_concordance_tells_exact_forms_from_those_that_a_search_finds(tmp_path
             "/name?name=location:China",
             "/names?q=source:%22Northern+Wire%22",
         ),
-        *("/search?q=relief", "/search?q=place:China", "/search?q=relief*&syntax=none"),
+        *("/search?q=relief", "/search?q=place:China", "/search?q=relief*&literal=yes"),
     ],
 )
 def test_no_tab_leads_to_an_error(real: FlaskClient, address: str) -> None:

@@ -1,0 +1,62 @@
+"""The tables of arguments: every door has the same names, types and defaults."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+import pytest
+
+from esr.arguments.argument import Argument
+from esr.arguments.tables.table import TABLE
+from esr.arguments.types import Flag, Text
+from webui.arguments.request import decode_arguments, parse_search, parse_similar
+from webui.running.problems import RequestError
+from webui.running.settings import Settings
+
+SETTINGS = Settings()
+
+
+@pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
+def test_a_default_is_written_as_it_is_read(row: Argument) -> None:
+    usual = row.type.default(SETTINGS)
+    if usual is not None and not isinstance(row.type, Text):
+        assert row.read(row.type.write(usual), SETTINGS) == usual
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in TABLE if isinstance(row.type, Flag)], ids=lambda row: row.name
+)
+def test_a_flag_is_on_or_off(row: Argument) -> None:
+    assert isinstance(row.type, Flag)
+    assert [row.read(word, SETTINGS) for word in row.type.words] == [True, False]
+
+
+def test_former_names_and_values_are_those_of_today() -> None:
+    def read(operation: str, **texts: str) -> dict[str, object]:
+        arguments = decode_arguments(urlencode(texts).encode(), SETTINGS, operation)
+        return {name: arguments.value(name) for name in arguments}
+
+    assert read("page", syntax="none") == {"literal": True}
+    assert read("similar", id="a", own="yes") == {"id": "a", "own_document": True}
+
+
+@pytest.mark.parametrize(
+    ("operation", "name", "value"), [("page", "syntax", "full"), ("similar", "own", "perhaps")]
+)
+def test_a_bad_value_of_a_former_name_is_named_by_it(operation: str, name: str, value: str) -> None:
+    with pytest.raises(RequestError) as error:
+        decode_arguments(urlencode({"id": "a", name: value}).encode(), SETTINGS, operation, "page")
+    assert error.value.field == name and repr(value) in str(error.value)
+
+
+def test_flags_are_read_in_searches() -> None:
+    def arranged(**texts: str) -> tuple[bool, ...]:
+        search = parse_search(decode_arguments(urlencode(texts).encode(), SETTINGS, "page"))
+        made = search.arrangement
+        return (made.fold, made.passages, made.novel, search.is_literal, search.with_furniture)
+
+    assert arranged() == (True, True, False, False, False)
+    off = {"fold": "no", "passages": "no", "novel": "yes", "literal": "yes", "furniture": "yes"}
+    assert arranged(**off) == (False, False, True, True, True)
+    similar = decode_arguments(b"id=a&own_document=yes", SETTINGS, "similar")
+    assert parse_similar(similar).own
