@@ -29,9 +29,12 @@ PLUGIN_VARIABLES = {
     VARIABLE: f"installed plug-ins to use: their names, separated by commas, or `{NONE}`; by default, all",
 }
 SHIPPED: Mapping[str, str] = {
-    "esr.bridges.plugin:plugin": "commands",
-    "esr.lab.plugin:plugin": "commands",
-    "esr.sources.plugin:plugin": "sources",
+    "esr.bridges:plugin": "commands",
+    "esr.corpus:plugin": "commands",
+    "esr.lab:plugin": "commands",
+    "esr.loaders.office:plugin": "formats",
+    "esr.loaders.press:plugin": "formats refinements",
+    "esr.sources:plugin": "sources",
 }
 """The plug-ins that come with esr, as module:attribute, each with the fields that it fills."""
 
@@ -81,6 +84,7 @@ class Plugins:
         self._registered: list[_Plugin] = []
         self._installed: list[_Plugin] | None = None
         self._shipped: dict[str, _Plugin] = {}
+        self._shipped_items: dict[Kind, Mapping[str, Any]] = {}
         self._items: dict[tuple[str, str, str], Any] = {}
         self._reported: set[str] = set()
 
@@ -171,9 +175,11 @@ class Plugins:
         """The names of the items of plug-ins that come with esr."""
         return [name for plugin in self._shipped_with(kind) for name in _items(plugin, kind)]
 
-    def find_shipped(self, kind: Kind) -> dict[str, Any]:
+    def find_shipped(self, kind: Kind) -> Mapping[str, Any]:
         """The items of plug-ins that come with esr."""
-        return {name: self.find(kind, name) for name in self.list_shipped(kind)}
+        if kind not in self._shipped_items:
+            self._shipped_items[kind] = {name: self.find(kind, name) for name in self.list_shipped(kind)}
+        return self._shipped_items[kind]
 
     def find_all(self, kind: Kind, reserved: Iterable[str] = ()) -> dict[str, Any]:
         """The items of installed and registered plug-ins, without those that cannot be used.

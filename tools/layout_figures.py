@@ -20,8 +20,8 @@ PERIPHERY = (
     "esr/bridges",
     "esr/corpus",
     "esr/lab",
-    "esr/loaders/press_databases.py",
-    "esr/loaders/office.py",
+    "esr/loaders/office",
+    "esr/loaders/press",
     "esr/sources",
 )
 """Folders that are no part of the core."""

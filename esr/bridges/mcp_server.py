@@ -30,7 +30,7 @@ from esr.bridges.mcp_answers import (
     list_hits,
     size,
 )
-from esr.plugin import EsrError, NotFound, UsageError
+from esr.plugin import EsrError, NotFound, UsageError, to_one_line
 from esr.plugin.provisional import (
     ASSISTANT,
     MAX_PEAKS,
@@ -45,7 +45,6 @@ from esr.plugin.provisional import (
     name_of,
     questions,
     require_record,
-    to_one_line,
     unknown,
 )
 

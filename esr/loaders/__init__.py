@@ -5,24 +5,20 @@ Importing this package registers every format. To add one, write a file with a f
 """
 
 from esr.loaders import (  # noqa: F401
-    epub,
-    factiva_xml,
     feed,
     jsonl,
     mail,
     mediawiki,
     newsml,
     ocr,
-    office,
     page,
-    pdf,
-    press_databases,
     sgml,
     sqlite,
     subtitles,
     table,
     tei,
     text,
+    warc,
 )
 from esr.loaders.files import FoundFile
 from esr.loaders.format import (

@@ -17,7 +17,7 @@ from typing import Any
 
 from esr.errors import InputError, to_one_line
 from esr.extras import require
-from esr.loaders import page
+from esr.loaders import html_tree
 from esr.loaders.fields import (
     FIELDS,
     KnownColumn,
@@ -145,7 +145,7 @@ class RecordAdapter:
         if format.any_names:
             try:
                 fields = self._complete(record, fields)
-            except page.NoArticle as error:
+            except html_tree.NoArticle as error:
                 return Malformed(record.where, str(error))
             if "sentences" in fields:
                 fields = {**fields, "sentences": self._read_sentences(record, fields["sentences"])}
@@ -189,7 +189,7 @@ class RecordAdapter:
             if isinstance(text, str) and has_html(column, text):
                 if "<" in text or "&" in text:
                     require(f"the HTML in {column!r}", "lxml.etree")
-                read[field] = page.html_to_text(text)
+                read[field] = html_tree.html_to_text(text)
         if all(read[field] == fields[field] for field in read):
             return fields
         self._remark(record, f"have HTML in their {' and '.join(read)}, of which the text was taken")

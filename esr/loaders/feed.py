@@ -10,11 +10,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from esr.errors import InputError, to_one_line
-from esr.loaders import page
+from esr.loaders import html_tree
 from esr.loaders.adapter import check_wordpress_export
 from esr.loaders.fields import read_list
 from esr.loaders.format import Format, Malformed, ReadResult, Record, Source, register
-from esr.loaders.ids import make_id, make_requested_id
+from esr.loaders.ids import make_id, make_id_from_content
 from esr.stdlib import compile_lazily
 
 # The whole feed is read into memory, because its language and title may be at its end.
@@ -32,8 +32,8 @@ def read(source: Source) -> Iterator[ReadResult]:
     if len(data) > MAX_FEED_BYTES:
         raise InputError(source.name, f"the feed is longer than {MAX_FEED_BYTES // 2**20} MiB: split it")
     try:
-        page.check_attributes(data, has_code=False)  # feedparser's time grows with their square too
-    except page.NoArticle as error:
+        html_tree.check_attributes(data, has_code=False)  # feedparser's time grows with their square too
+    except html_tree.NoArticle as error:
         raise InputError(source.name, str(error)) from None
     try:
         # A stream, because feedparser may take a string for an address and fetch it.
@@ -53,7 +53,7 @@ def read(source: Source) -> Iterator[ReadResult]:
             continue
         try:
             yield _build_record(source, where, entry, parsed.feed)
-        except page.NoArticle as error:
+        except html_tree.NoArticle as error:
             yield Malformed(where, str(error))
 
 
@@ -72,16 +72,16 @@ def _build_record(source: Source, where: str, entry: Any, feed: Any) -> Record:
     text = max(contents, key=len, default="") or entry.get("summary") or ""
     origin = entry.get("source") or {}
     fields = {
-        "title": page.html_to_text(entry.get("title") or ""),
+        "title": html_tree.html_to_text(entry.get("title") or ""),
         "date": _find_date(entry),
         "source": origin.get("title") or feed.get("title"),
         "url": entry.get("link"),
         "language": language or feed.get("language"),
         "authors": _find_authors(entry),
         "keywords": [term for tag in entry.get("tags", []) if (term := tag.get("label") or tag.get("term"))],
-        "text": _APPEARED.sub("", page.html_to_text(text)),
+        "text": _APPEARED.sub("", html_tree.html_to_text(text)),
     }
-    return Record(where, {"id": id or make_requested_id("content", fields, source, 0), **fields})
+    return Record(where, {"id": id or make_id_from_content(fields), **fields})
 
 
 # The last paragraph of WordPress entries: "The post TITLE appeared first on SITE." Few titles begin with a

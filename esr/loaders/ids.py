@@ -88,9 +88,14 @@ def make_requested_id(policy: str, fields: Mapping[str, Any], source: Source, nu
     if policy == "url":
         return _make_from_url(fields.get("url"))
     if policy == "content":
-        content = {name: fields[name] for name in _CONTENT if fields.get(name) is not None}
-        return _digest(json.dumps(content, sort_keys=True))
+        return make_id_from_content(fields)
     return make_id(f"{source.id_path}:{number}")
+
+
+def make_id_from_content(fields: Mapping[str, Any]) -> str:
+    """The id of a document without one: the digest of all its other fields."""
+    content = {name: fields[name] for name in _CONTENT if fields.get(name) is not None}
+    return _digest(json.dumps(content, sort_keys=True))
 
 
 def choose_policy(fields: Mapping[str, Any]) -> str | None:

@@ -10,15 +10,16 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC
-from io import BytesIO
-from typing import TYPE_CHECKING, Any, BinaryIO
+from functools import partial
+from typing import TYPE_CHECKING, BinaryIO
 
 from esr.errors import to_one_line
-from esr.loaders import page
+from esr.loaders import html_tree
 from esr.loaders.encoding import MAX_DOCUMENT_BYTES, too_long_error
 from esr.loaders.fields import read_list
 from esr.loaders.format import Malformed, ReadResult, Record, Remark, Source, loads
-from esr.loaders.ids import make_id, make_id_from_path, make_requested_id
+from esr.loaders.ids import make_id, make_id_from_content, make_id_from_path
+from esr.loaders.refinement import refine_lines, refine_page
 from esr.stdlib import compile_lazily
 
 if TYPE_CHECKING:  # slow to import
@@ -63,7 +64,7 @@ _Result = ReadResult | Remark
 def read(source: Source) -> Iterator[_Result]:
     """A record per message: its Message-ID or digest is the id, its plain text or else its HTML the text."""
     for where, raw in _split_messages(source):
-        yield from _read_message(source, where, _QUOTED_FROM.sub(rb"\1", raw))
+        yield from _read_message(where, _QUOTED_FROM.sub(rb"\1", raw))
 
 
 @loads(
@@ -78,10 +79,10 @@ def read_file(source: Source) -> Iterator[_Result]:
     if len(raw) > MAX_DOCUMENT_BYTES:
         raise too_long_error(source, 1)
     id = _MAILDIR_FOLDER.sub("", make_id_from_path(source))
-    yield from _read_message(source, source.name, raw.lstrip(b"\xef\xbb\xbf\r\n"), id)
+    yield from _read_message(source.name, raw.lstrip(b"\xef\xbb\xbf\r\n"), id)
 
 
-def _read_message(source: Source, where: str, raw: bytes, id: str | None = None) -> Iterator[_Result]:
+def _read_message(where: str, raw: bytes, id: str | None = None) -> Iterator[_Result]:
     """The record of a message. Without a Message-ID, the id is `id`, or else the digest of the message."""
     from email import message_from_bytes
     from email.errors import MessageError
@@ -90,10 +91,10 @@ def _read_message(source: Source, where: str, raw: bytes, id: str | None = None)
         message = message_from_bytes(raw)
         if any(part.get_filename() for part in message.walk() if not part.is_multipart()):
             yield Remark(where, "have attachments, which were not read")
-        if (articles := _read_export(where, message)) is not None:
+        if (articles := _refine(where, message)) is not None:
             yield from articles
         else:
-            yield _build_record(source, where, message, id)
+            yield _build_record(where, message, id)
     # The parser is lenient, but fails on unusual headers and deeply nested parts.
     except (ValueError, LookupError, MessageError, RecursionError) as error:
         yield Malformed(
@@ -139,7 +140,7 @@ def _split_messages(source: Source) -> Iterator[tuple[str, bytes]]:
         yield f"{source.name}:{begin}", b"".join(lines)
 
 
-def _build_record(source: Source, where: str, message: Message, id: str | None) -> Record | Malformed:
+def _build_record(where: str, message: Message, id: str | None) -> Record | Malformed:
     from email.utils import parseaddr
 
     id = make_id(_decode_header(message, "Message-ID").strip("<> \t\r\n")) or id
@@ -158,7 +159,7 @@ def _build_record(source: Source, where: str, message: Message, id: str | None) 
         "language": _decode_header(message, "Content-Language") or None,
         "text": _extract_text(message),
     }
-    return Record(where, {"id": id or make_requested_id("content", fields, source, 0), **fields})
+    return Record(where, {"id": id or make_id_from_content(fields), **fields})
 
 
 def _decode_header(message: Message, name: str) -> str:
@@ -200,37 +201,24 @@ def _extract_text(message: Message) -> str:
     if plain:
         return "\n\n".join(_strip_quotes(_decode_part(part)) for part in plain)
     pages = [part for part in parts if part.get_content_type() == "text/html"]
-    return "\n\n".join(page.html_to_text(_decode_part(part)) for part in pages)
+    return "\n\n".join(html_tree.html_to_text(_decode_part(part)) for part in pages)
 
 
-def _read_export(where: str, message: Message) -> Iterator[ReadResult] | None:
-    """The articles in a mail that a press database has sent; None for any other mail."""
-    from esr.loaders import press_databases  # imported late: its formats are registered last
-
+def _refine(where: str, message: Message) -> Iterator[ReadResult] | None:
+    """The articles in a mail that a refinement reads, such as a press database's; None for any other mail."""
     for part in message.walk():
         if part.is_multipart() or part.get_filename():
             continue
+        results = None
         if part.get_content_type() == "text/plain":
-            lines = _decode_part(part).splitlines()
-            database = press_databases.find_export(lines)
-            articles = database.read_lines(where, lines) if database else None
+            results = refine_lines(where, _decode_part(part).splitlines())
         elif part.get_content_type() == "text/html":
-            articles = _read_exported_page(where, _decode_part(part))
-        else:
-            continue
-        if articles is not None:
-            return articles
+            html = _decode_part(part)  # the mail says how its text is encoded
+            data = html.encode("utf-8", "surrogatepass")
+            results = refine_page(where, data, partial(html_tree.parse_fragment, html))
+        if results is not None:
+            return results
     return None
-
-
-def _read_exported_page(where: str, html: str) -> Iterator[ReadResult] | None:
-    from esr.loaders import press_databases
-
-    def parse(_: bytes) -> Any:
-        return page.parse_fragment(html)  # the mail says how its text is encoded
-
-    data = html.encode("utf-8", "surrogatepass")
-    return press_databases.read_page(Source(where, where, BytesIO()), data, parse)
 
 
 def _strip_quotes(text: str) -> str:

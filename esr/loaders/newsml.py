@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from esr.loaders import markup, page
+from esr.loaders import html_tree, markup
 from esr.loaders.adapter import EMBARGO_REASON, is_embargoed
 from esr.loaders.fields import read_list
 from esr.loaders.format import (
@@ -200,7 +200,7 @@ def _read_g2(source: Source) -> Iterator[ReadResult]:
         id = make_id(item.get("guid", ""))
         try:
             text = next(filter(None, map(_extract_g2_text, renditions)), "")
-        except page.NoArticle as error:
+        except html_tree.NoArticle as error:
             yield Malformed(where, str(error), id or None)
             continue
         if not text:
@@ -237,7 +237,7 @@ def _find_g2_skip_reason(item: Any) -> str | None:
 def _extract_g2_text(rendition: Any) -> str:
     """The body of an article in NITF or XHTML, or plain text with blank lines between paragraphs.
 
-    Raises page.NoArticle.
+    Raises html_tree.NoArticle.
     """
     if markup.local_name(rendition) == "inlineData":
         return _extract_inline_data(rendition)
@@ -256,7 +256,7 @@ def _extract_inline_data(rendition: Any) -> str:
         return ""
     text = (rendition.text or "").strip()
     is_plain = content_type.startswith("text/plain") and not _G2_HTML.search(text)
-    return text if is_plain else page.html_to_text(text)
+    return text if is_plain else html_tree.html_to_text(text)
 
 
 def _find_g2_title(item: Any, renditions: list[Any]) -> str:
@@ -359,7 +359,7 @@ def _read_item(source: Source, item: Any) -> Iterator[ReadResult]:
         where = f"{source.name}:{article.element.sourceline}"
         try:
             fields = _read_article(article)
-        except page.NoArticle as error:
+        except html_tree.NoArticle as error:
             yield Malformed(where, str(error), id)
             continue
         if fields["text"] or fields["title"]:
@@ -369,7 +369,7 @@ def _read_item(source: Source, item: Any) -> Iterator[ReadResult]:
 
 
 def _read_article(article: _Component) -> dict[str, Any]:
-    """The fields of an article that do not come from its item. Raises page.NoArticle."""
+    """The fields of an article that do not come from its item. Raises html_tree.NoArticle."""
     text = "\n\n".join(filter(None, map(_extract_newsml1_text, _iterate_contents(article.element))))
     title = _find_headline(article.element) or _extract_nitf_title(article.element)
     return {
@@ -426,14 +426,14 @@ def _iterate_contents(component: Any) -> Iterator[Any]:
 
 
 def _extract_newsml1_text(content: Any) -> str:
-    """The text of NITF, XHTML, escaped HTML or plain text. Raises page.NoArticle."""
+    """The text of NITF, XHTML, escaped HTML or plain text. Raises html_tree.NoArticle."""
     if markup.find_first(content, "nitf") is not None:
         return _extract_nitf_body(content)
     if next(markup.find_all(content, "body", "p"), None) is not None:
         body = markup.find_first(content, "body")
         return markup.to_text(content if body is None else body)
     text = "".join(content.itertext()).strip()
-    return page.html_to_text(text) if _NEWSML1_HTML.search(text) else text
+    return html_tree.html_to_text(text) if _NEWSML1_HTML.search(text) else text
 
 
 def _find_newsml1_skip_reason(item: Any) -> str | None:

@@ -1,44 +1,30 @@
-"""HTML pages, in single files and in WARC archives such as Common Crawl's news.
+"""HTML pages: the article of each.
 
 trafilatura extracts the article of a page, without menus, advertisements and comments.
 """
 
 from __future__ import annotations
 
-import contextlib
 import html
-import io
 import json
 import re
 from collections.abc import Iterator, Mapping, Set
 from itertools import islice
-from types import SimpleNamespace
 from typing import Any
 
-from esr.errors import InputError, to_one_line
+from esr.errors import to_one_line
 from esr.loaders import markup
 from esr.loaders.fields import read_list
-from esr.loaders.format import Malformed, ReadResult, Record, Skipped, Source, loads
-from esr.loaders.ids import make_id, make_id_from_path
+from esr.loaders.format import Malformed, ReadResult, Record, Source, loads
+from esr.loaders.html_tree import MAX_PAGE_BYTES, NoArticle, html_to_text, parse_page
+from esr.loaders.ids import make_id_from_path
+from esr.loaders.refinement import refine_page
 from esr.stdlib import compile_lazily
 from esr.text.labels import CAPITAL_LINK, LINK
 from esr.text.written_dates import to_iso_date
 
-# Pages of articles are shorter, and extraction is slow on long pages.
-MAX_PAGE_BYTES = 8 * 2**20
-_MAX_DEPTH = 2_000
-"""Maximum number of nested elements of a page. The time of extraction grows with their cube."""
 _MAX_ELEMENTS = 100_000
 """Maximum number of elements of a page. The time of extraction grows with their square."""
-_MAX_ATTRIBUTES = 1_000
-"""Maximum number of attributes of an element. The time of parsing it grows with their square."""
-_TAG = compile_lazily(rb"<!--.*?(?:-->|\Z)|<(?P<name>[A-Za-z][^\s/>]*+)", re.DOTALL)
-"""A comment, or the beginning of a tag."""
-_VALUE = compile_lazily(rb"""=\s*+(?:"[^"]*+"|'[^']*+'|)""")
-_END_OF_TAG = compile_lazily(rb""">|=\s*+(?:"[^"]*+"|'[^']*+')""")
-"""The end of a tag, or a quoted value before it, which may contain ">". Each byte is looked at once."""
-_CODE = (b"script", b"style")
-_CODE_END = compile_lazily(rb"</(?:script|style)", re.I)
 _HEAD_BYTES = 2**14
 _LANG = compile_lazily(
     rb"""<html\b[^<>]{0,1000}?\slang\s{0,9}=\s{0,9}["']?([A-Za-z][A-Za-z0-9-]{1,30})""", re.I
@@ -56,10 +42,6 @@ _BLOCKS = frozenset(("div", "head", "item", "lb", "list", "p", "quote", "row", "
 _CELLS = ("cell", "td", "th")
 
 
-class NoArticle(ValueError):
-    """A page contains no article, or none that can be extracted."""
-
-
 _NO_TEXT = "the page contains no text of an article: leave it out"
 
 
@@ -73,15 +55,13 @@ _NO_TEXT = "the page contains no text of an article: leave it out"
     often_incidental=True,
 )
 def _read_file(source: Source) -> Iterator[ReadResult]:
-    """The record of the page, or the problem with it. An export of a press database has several."""
-    from esr.loaders import europresse, press_databases  # imported late: its formats are registered last
-
+    """The record of the page, or the problem with it. A refinement may read several records."""
     data = source.stream.read(MAX_PAGE_BYTES + 1)
     try:
         if len(data) <= MAX_PAGE_BYTES:
-            readers = europresse.read_page, press_databases.read_page
-            if articles := next(filter(None, (read(source, data, _parse) for read in readers)), None):
-                yield from articles
+            results = refine_page(source.name, data, lambda: parse_page(data))
+            if results is not None:
+                yield from results
                 return
         fields = extract_article(data)
     except NoArticle as error:
@@ -103,7 +83,7 @@ def extract_article(data: bytes, url: str | None = None) -> dict[str, Any]:
     _silence_libraries()
     dates = {"extensive_search": False, "original_date": True}
     try:
-        tree = _parse(data)
+        tree = parse_page(data)
         if tree is None:
             raise NoArticle(_NO_TEXT)
         if next(islice(tree.iter(), _MAX_ELEMENTS, None), None) is not None:
@@ -234,7 +214,7 @@ def _without_dates(data: bytes, byline: str) -> list[str]:
     found = _DAY.search(byline)
     if found and to_iso_date(f"{found['month']} 1, 2024"):
         words = map(re.escape, re.findall(r"\w+", found[0]))
-        if re.search(r"\W+".join((*words, r"\d")), " ".join(_own_texts(_parse(data)))):
+        if re.search(r"\W+".join((*words, r"\d")), " ".join(_own_texts(parse_page(data)))):
             byline = byline[: found.start("day")]
     return _without_others(data, read_list("authors", byline))
 
@@ -243,7 +223,7 @@ def _without_others(data: bytes, authors: list[str] | None) -> list[str]:
     """The authors without those that are named only in related articles."""
     if not authors or not _HAS_OTHERS.search(data):
         return authors or []
-    tree = _parse(data)
+    tree = parse_page(data)
     own = " ".join(_own_texts(tree))
     return [author for author in authors if " ".join(author.split()) in own]
 
@@ -376,52 +356,6 @@ def _letters(name: str) -> str:
     return "".join(filter(str.isalnum, name.lower().removeprefix("www.")))
 
 
-def _parse(data: bytes) -> Any:
-    """The tree of a page. Raises NoArticle for elements nested too deeply or with too many attributes.
-
-    trafilatura's parser would drop everything after 256 nested elements.
-    """
-    from lxml import etree
-    from lxml import html as lxml_html
-    from trafilatura.utils import HTML_PARSER, decode_file, load_html
-
-    check_attributes(data)
-    tree = load_html(data)
-    if all(entry.type != etree.ErrorTypes.ERR_RESOURCE_LIMIT for entry in HTML_PARSER.error_log):
-        return tree
-    parser = lxml_html.HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
-    tree = lxml_html.document_fromstring(decode_file(data).encode("utf-8", "surrogatepass"), parser=parser)
-    depth = 0
-    for event, _ in etree.iterwalk(tree, events=("start", "end")):
-        depth += 1 if event == "start" else -1
-        if depth > _MAX_DEPTH:
-            raise NoArticle(f"the page has more than {_MAX_DEPTH:,} nested elements: leave it out")
-    return tree
-
-
-def check_attributes(data: bytes, *, has_code: bool = True) -> None:
-    """Raise NoArticle if an element has too many attributes.
-
-    Scripts and styles are text if `has_code` is set, unless they have no end. In XML, they have elements.
-    """
-    data, position = data.replace(b"\0", b""), 0  # UTF-16 has zero bytes
-    while tag := _TAG.search(data, position):
-        position = tag.end()
-        if tag["name"] is None:
-            continue
-        while (part := _END_OF_TAG.search(data, position)) and part[0] != b">":
-            position = part.end()
-        position = part.start() if part else len(data)
-        attributes, name = data[tag.end() : position], tag["name"].lower()
-        is_long = len(attributes) > 2 * _MAX_ATTRIBUTES
-        if is_long and len(_VALUE.sub(b"= ", attributes).split()) > _MAX_ATTRIBUTES:
-            raise NoArticle(f"an element has more than {_MAX_ATTRIBUTES:,} attributes: leave it out")
-        if has_code and name in _CODE and not attributes.endswith(b"/"):
-            end = _CODE_END.search(data, position)
-            position = end.start() if end else position
-            has_code = end is not None  # no later one has an end either
-
-
 _LINES = ("h2", "h3", "h4", "h5", "h6", "li", "p")
 """Elements that may consist of a link to another article."""
 _LEAST_LINK_WORDS = 4
@@ -525,130 +459,9 @@ def _find_language(data: bytes) -> str | None:
     return match[1].decode() if match else None
 
 
-def html_to_text(fragment: str) -> str:
-    """The text of an HTML fragment, as in feeds and mails, with blank lines between paragraphs."""
-    if "<" not in fragment and "&" not in fragment:
-        return fragment
-    tree = parse_fragment(fragment)
-    try:
-        return markup.to_text(tree)
-    except RecursionError:
-        raise NoArticle("the HTML cannot be read: its elements are nested too deeply") from None
-
-
-def parse_fragment(fragment: str) -> Any:
-    """The tree of an HTML fragment. Raises NoArticle."""
-    from lxml import etree
-    from lxml import html as lxml_html
-
-    try:
-        parser = lxml_html.HTMLParser(
-            huge_tree=True
-        )  # the default parser drops everything after 256 nested elements
-        fragment = fragment.replace("\0", " ")
-        check_attributes(fragment.encode("utf-8", "surrogatepass"))
-        return lxml_html.fragment_fromstring(fragment, create_parent="div", parser=parser)
-    except (etree.LxmlError, ValueError, AssertionError) as error:
-        raise NoArticle(f"the HTML cannot be read ({to_one_line(error)})") from None
-
-
 def _silence_libraries() -> None:
     """Stop libraries from logging every unusual page to standard error."""
     import logging  # slow to import
 
     for library in ("trafilatura", "htmldate", "justext", "courlan", "charset_normalizer"):
         logging.getLogger(library).setLevel(logging.CRITICAL + 1)
-
-
-_PAGE_TYPES = ("text/html", "application/xhtml+xml")
-
-
-@loads(
-    "warc",
-    "WARC web archives (Common Crawl's news and others): the article of each HTML page",
-    suffixes=(".warc",),
-    sniff=lambda head: head.startswith(b"WARC/"),
-    needs=("warcio.archiveiterator", "trafilatura"),
-    may_lack_documents=True,
-)
-def _read_archive(source: Source) -> Iterator[Record | Malformed | Skipped]:
-    """A record per page that has status 200 and contains an article.
-
-    All else is skipped: requests, redirects, pictures, pages of links. The id is that of the WARC record,
-    because a page may be archived twice. A page without a date gets the date of its capture. Raises
-    InputError if the file is broken.
-    """
-    import logging
-
-    from warcio.archiveiterator import ArchiveIterator
-
-    # warcio logs repaired blanks in addresses as it logs broken records.
-    logging.getLogger("warcio").setLevel(logging.CRITICAL + 1)
-    forward = SimpleNamespace(read=source.stream.read)  # without `seek`, warcio only reads forwards
-    records = iter(ArchiveIterator(forward))
-    number = 0
-    pending: Record | Malformed | Skipped | None = None  # the next record shows whether this one is complete
-    while True:
-        number += 1
-        where = f"{source.name}:record {number}"
-        try:
-            with contextlib.redirect_stderr(io.StringIO()) as warnings:
-                record = next(records, None)
-                content = None if record is None else _read_archived_page(record)
-        # warcio passes on the errors of its parsers.
-        except Exception as error:
-            if isinstance(error, (InputError, OSError, EOFError)):
-                raise
-            raise InputError(where, f"broken WARC: {to_one_line(error) or type(error).__name__}") from None
-        if warnings.getvalue():
-            raise InputError(where, "broken WARC: the record before has another length than it states")
-        if isinstance(content, str):
-            raise InputError(where, f"broken WARC: {content}; fetch the file again")
-        if pending is not None:
-            yield pending
-        if record is None:
-            return
-        if content is None and record.rec_type == "conversion":
-            pending = Skipped(where, "a text without its page (WET; the WARC file has it)")
-        else:
-            pending = None if content is None else _build_archived(where, record, content)
-
-
-def _read_archived_page(record: Any) -> bytes | str | None:
-    """The bytes of a page, None for a record without a page, or the problem with the record."""
-    length = record.rec_headers.get_header("Content-Length")
-    if length is None or not length.isdecimal():
-        return "the record has no Content-Length"
-    data = None
-    if record.rec_type in ("response", "resource", "conversion") and _is_archived_page(record):
-        data = record.content_stream().read(MAX_PAGE_BYTES + 1)
-    # Read the rest of the record to see whether the file is truncated.
-    while record.raw_stream.read(2**16):
-        pass
-    if getattr(record.raw_stream, "limit", 0):
-        return "the record is truncated"
-    return data
-
-
-def _is_archived_page(record: Any) -> bool:
-    http = record.http_headers
-    if http is None:
-        content_type = record.rec_headers.get_header("Content-Type") or ""
-    elif http.get_statuscode() != "200":
-        return False
-    else:
-        content_type = http.get_header("Content-Type") or ""
-    return content_type.partition(";")[0].strip().lower() in _PAGE_TYPES
-
-
-def _build_archived(where: str, record: Any, data: bytes) -> Record | Malformed | None:
-    url = record.rec_headers.get_header("WARC-Target-URI")
-    id = make_id((record.rec_headers.get_header("WARC-Record-ID") or "").strip("<> "))
-    try:
-        fields = extract_article(data, url)
-    except NoArticle:
-        return None
-    if not id:
-        return Malformed(where, "this record has no WARC-Record-ID: every record needs one")
-    visited = record.rec_headers.get_header("WARC-Date")
-    return Record(where, {"id": id, **fields, "date": fields["date"] or to_iso_date(visited or "")})

@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 
     from esr.cli.options import index as index_option
     from esr.encoders.description import EncoderDescription
+    from esr.errors import to_one_line
     from esr.features.feature import Feature, FeatureInput, Values
     from esr.library.public_index import Index
-    from esr.loaders.encoding import read_chunks, read_lines
+    from esr.loaders.encoding import MAX_DOCUMENT_BYTES, read_chunks, read_lines, too_long_error
     from esr.loaders.fetching import (
         SETTLED_SECONDS,
         Fetcher,
@@ -34,8 +35,11 @@ if TYPE_CHECKING:
         write_file,
         write_state,
     )
-    from esr.loaders.format import Format, Malformed, Record, Remark, Skipped, Source
-    from esr.loaders.ids import make_id, make_id_from_path
+    from esr.loaders.fields import read_list
+    from esr.loaders.files import open_seekable
+    from esr.loaders.format import Format, Malformed, ReadResult, Record, Remark, Skipped, Source
+    from esr.loaders.ids import make_id, make_id_from_content, make_id_from_path
+    from esr.loaders.refinement import Refinement, refine_lines, refine_page
     from esr.models.language_models import BACKGROUND, mu_parameter, weighted_terms
     from esr.models.model import (
         ALL_CONTEXTS,
@@ -53,14 +57,18 @@ if TYPE_CHECKING:
     from esr.plans.plan import Affine, Mixture, PlanTerm, Saturation, Smoothing, Statistics
     from esr.ranking.boosts import Boost, BoostQuery, Expansion, weight_parameter
     from esr.registry import INNER_TENTHS, TENTHS, Parameter
-    from esr.text.document import Annotation, Document, Sentence
+    from esr.text.document import PAGE, Annotation, Document, Sentence, join_pieces
+    from esr.text.languages import find_language
     from esr.text.written_dates import to_iso_date
+
 
 __all__ = [
     "ALL_CONTEXTS",
     "BACKGROUND",
     "INNER_TENTHS",
+    "MAX_DOCUMENT_BYTES",
     "NU",
+    "PAGE",
     "SETTLED_SECONDS",
     "TENTHS",
     "Affine",
@@ -96,7 +104,9 @@ __all__ = [
     "PluginWarning",
     "Prior",
     "Query",
+    "ReadResult",
     "Record",
+    "Refinement",
     "Remark",
     "Request",
     "Saturation",
@@ -112,15 +122,24 @@ __all__ = [
     "WeightedQuery",
     "check_at_most_one",
     "context_shares",
+    "find_language",
     "index_option",
+    "join_pieces",
     "make_id",
+    "make_id_from_content",
     "make_id_from_path",
     "mu_parameter",
+    "open_seekable",
     "read_chunks",
     "read_lines",
+    "read_list",
     "read_state",
+    "refine_lines",
+    "refine_page",
     "register",
     "to_iso_date",
+    "to_one_line",
+    "too_long_error",
     "unregister",
     "weight_parameter",
     "weighted_terms",
@@ -130,13 +149,17 @@ __all__ = [
 _MODULES = {
     "esr.cli.options": "index_option=index",
     "esr.encoders.description": "EncoderDescription",
+    "esr.errors": "to_one_line",
     "esr.features.feature": "Feature FeatureInput Values",
     "esr.library.public_index": "Index",
-    "esr.loaders.encoding": "read_chunks read_lines",
+    "esr.loaders.encoding": "MAX_DOCUMENT_BYTES read_chunks read_lines too_long_error",
     "esr.loaders.fetching": "SETTLED_SECONDS FetchReport Fetcher SyncSource read_state write_file "
     "write_state",
-    "esr.loaders.format": "Format Malformed Record Remark Skipped Source",
-    "esr.loaders.ids": "make_id make_id_from_path",
+    "esr.loaders.fields": "read_list",
+    "esr.loaders.files": "open_seekable",
+    "esr.loaders.format": "Format Malformed ReadResult Record Remark Skipped Source",
+    "esr.loaders.ids": "make_id make_id_from_content make_id_from_path",
+    "esr.loaders.refinement": "Refinement refine_lines refine_page",
     "esr.models.language_models": "BACKGROUND mu_parameter weighted_terms",
     "esr.models.model": "ALL_CONTEXTS NU Context ContextShares Model Query Settings WeightedQuery "
     "check_at_most_one context_shares",
@@ -144,7 +167,8 @@ _MODULES = {
     "esr.plans.plan": "Affine Mixture PlanTerm Saturation Smoothing Statistics",
     "esr.ranking.boosts": "Boost BoostQuery Expansion weight_parameter",
     "esr.registry": "INNER_TENTHS TENTHS Parameter",
-    "esr.text.document": "Annotation Document Sentence",
+    "esr.text.document": "PAGE Annotation Document Sentence join_pieces",
+    "esr.text.languages": "find_language",
     "esr.text.written_dates": "to_iso_date",
 }
 """The names of other modules. A module is imported when one of its names is first used."""
@@ -163,6 +187,7 @@ class Plugin(Declarations, frozen=True, kw_only=True):
     boosts: Mapping[str, Boost | str] = field(default_factory=dict)
     features: Mapping[str, Feature | str] = field(default_factory=dict)
     formats: Mapping[str, Format | str] = field(default_factory=dict)
+    refinements: Mapping[str, Refinement | str] = field(default_factory=dict)
     sources: Mapping[str, SyncSource | str] = field(default_factory=dict)
     encoders: Mapping[str, EncoderDescription | str] = field(default_factory=dict)
     commands: Mapping[str, click.Command | str] = field(default_factory=dict)

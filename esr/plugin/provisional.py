@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from esr.arguments.argument import ASSISTANT
     from esr.arguments.filters import filters_of
     from esr.cli.listings import print_entries
-    from esr.cli.options import FILE
+    from esr.cli.options import FILE, add_options, describe_choices
     from esr.cli.options import as_json as as_json_option
     from esr.cli.options import optional_index as optional_index_option
-    from esr.cli.output import check_output, open_output
-    from esr.cli.ranking_options import filter_options, ranking_options
+    from esr.cli.output import check_output, data_format_option, open_output, print_answer, write_table
+    from esr.cli.ranking_options import ReadQuery, filter_options, query_argument, ranking_options
     from esr.dependency.clique_search import ParsedSentences
-    from esr.errors import to_one_line, unknown
+    from esr.errors import unknown
     from esr.extras import missing as missing_package
     from esr.extras import require
     from esr.features import FEATURES
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     )
     from esr.index.limits import DEFAULT_CACHE_LIMIT
     from esr.index.login_variables import redact
-    from esr.index.names import Name, NameKey, name_key, parse_name_filter
+    from esr.index.names import ENTITY_TYPES, Name, NameKey, name_key, parse_name_filter
     from esr.index.questions import (
         ByDay,
         ByField,
@@ -68,16 +68,13 @@ if TYPE_CHECKING:
     from esr.index.view import chosen_language
     from esr.index.writer import LoadOptions
     from esr.library.options import SearchOptions, check_names, read_search_options
-    from esr.loaders.encoding import MAX_DOCUMENT_BYTES
+    from esr.loaders import markup
     from esr.loaders.feed import MAX_FEED_BYTES, is_feed
     from esr.loaders.feed import read as read_feed
-    from esr.loaders.files import FileFilter, is_hidden
+    from esr.loaders.files import DEFAULT_LIMITS, Budget, ExpansionError, FileFilter, is_hidden
+    from esr.loaders.html_tree import MAX_PAGE_BYTES, NoArticle, check_attributes
     from esr.loaders.ir_datasets import is_dataset, read_entries
-    from esr.loaders.markup import find_all as find_elements
-    from esr.loaders.markup import iterate_elements
-    from esr.loaders.markup import local_name as element_name
-    from esr.loaders.markup import to_line as element_text
-    from esr.loaders.page import MAX_PAGE_BYTES, NoArticle, extract_article
+    from esr.loaders.page import extract_article
     from esr.loaders.reader import read_documents
     from esr.models import MODELS
     from esr.models.language_models import MU_GRID
@@ -123,11 +120,12 @@ if TYPE_CHECKING:
     from esr.progress import count_topics, show_steps
     from esr.query import TEXT, Clause, Group, ParsedQuery
     from esr.query import literal as literal_query
+    from esr.query import parse as parse_query
     from esr.ranking.answers import best_of_documents, hit_dict, require_record
     from esr.ranking.boosts import WEIGHT as BOOST_WEIGHT
     from esr.ranking.boosts import get as get_boost
     from esr.ranking.prepared_query import Answer, PreparedQuery, score_given, score_nearest
-    from esr.ranking.query_report import count_matches, find_written
+    from esr.ranking.query_report import Speaker, count_matches, find_written, suggest_speakers
     from esr.ranking.ranking import SHIPPED, Ranking, read_json
     from esr.ranking.regression_trees import RegressionTree, TreeEnsemble, relative_to_best, trees_from_dict
     from esr.ranking.rerank_context import RerankContext, VectorWeights, load_parses
@@ -136,12 +134,13 @@ if TYPE_CHECKING:
     from esr.ranking.signal_types import FEATURE, PRIOR, signal_types
     from esr.ranking.signals import RankingSignal, signal_from_dict
     from esr.registry import Value
-    from esr.stdlib import batched, hash64
+    from esr.stdlib import batched, cached_property, compile_lazily, hash64
     from esr.tables import Table, to_columns
     from esr.text.addresses import web_url
     from esr.text.analyzer import Analyzer, get_analyzer
     from esr.text.analyzer_definitions import WORDS_ANALYZER
     from esr.text.document import Located, ParseWord, Quote
+    from esr.text.printed_lines import find_uncut_words, join_lines
     from esr.text.term_spans import word_span
     from esr.text.validate import InvalidDocument, build_document
     from esr.topics.lines import Line, line_error, malformed_line
@@ -160,18 +159,20 @@ if TYPE_CHECKING:
     from esr.topics.topic_files import read_topic_kinds, read_topics
     from esr.wording import align_columns, count, flatten_row, list_examples, table_lines
 
+
 __all__ = [
     "ASSISTANT",
     "BOOST_WEIGHT",
     "BUILTIN_FEATURES",
     "DEFAULT_CACHE_LIMIT",
+    "DEFAULT_LIMITS",
+    "ENTITY_TYPES",
     "EVIDENCE_COLUMNS",
     "FEATURE",
     "FEATURES",
     "FIELDS",
     "FILE",
     "FORMS",
-    "MAX_DOCUMENT_BYTES",
     "MAX_FEED_BYTES",
     "MAX_PAGE_BYTES",
     "MAX_PEAKS",
@@ -190,6 +191,7 @@ __all__ = [
     "Answer",
     "Array",
     "Article",
+    "Budget",
     "ByDay",
     "ByField",
     "ByName",
@@ -205,6 +207,7 @@ __all__ = [
     "EngineIndex",
     "Evidence",
     "EvidenceOf",
+    "ExpansionError",
     "Features",
     "FileFilter",
     "Filters",
@@ -237,6 +240,7 @@ __all__ = [
     "Quotes",
     "Ranking",
     "RankingSignal",
+    "ReadQuery",
     "Records",
     "RegressionTree",
     "RerankContext",
@@ -250,6 +254,7 @@ __all__ = [
     "SentenceRecord",
     "SentenceTexts",
     "Similarities",
+    "Speaker",
     "StaticScore",
     "StoredValues",
     "Table",
@@ -263,6 +268,7 @@ __all__ = [
     "VectorWeights",
     "WordCounts",
     "WordNumbers",
+    "add_options",
     "add_static_scores",
     "align_columns",
     "all_of",
@@ -271,6 +277,8 @@ __all__ = [
     "batched",
     "best_of_documents",
     "build_document",
+    "cached_property",
+    "check_attributes",
     "check_names",
     "check_output",
     "check_sentences",
@@ -278,23 +286,24 @@ __all__ = [
     "choose_restrictions",
     "chosen_language",
     "cite",
+    "compile_lazily",
     "concatenate",
     "count",
     "count_matches",
     "count_periods",
     "count_topics",
+    "data_format_option",
     "defer_interrupt",
+    "describe_choices",
     "display_names",
-    "element_name",
-    "element_text",
     "end_with_parent",
     "extract_article",
     "feature_column",
     "filter_options",
     "filters_of",
-    "find_elements",
     "find_meant",
     "find_overlaps",
+    "find_uncut_words",
     "find_unknown_filters",
     "find_written",
     "fit_curve",
@@ -310,12 +319,13 @@ __all__ = [
     "is_dataset",
     "is_feed",
     "is_hidden",
-    "iterate_elements",
+    "join_lines",
     "line_error",
     "list_examples",
     "literal_query",
     "load_parses",
     "malformed_line",
+    "markup",
     "merge_scores",
     "missing_package",
     "name_key",
@@ -326,8 +336,11 @@ __all__ = [
     "open_writer",
     "optional_index_option",
     "parse_name_filter",
+    "parse_query",
     "period_of",
+    "print_answer",
     "print_entries",
+    "query_argument",
     "questions",
     "ranking_options",
     "rarity",
@@ -356,91 +369,94 @@ __all__ = [
     "signal_types",
     "sort_sentences",
     "split_fields",
+    "suggest_speakers",
     "table_lines",
     "to_columns",
-    "to_one_line",
     "top_k",
     "trees_from_dict",
     "unknown",
     "web_url",
     "word_span",
+    "write_table",
 ]
 _MODULES = {
     "esr.arguments.argument": "ASSISTANT",
     "esr.arguments.filters": "filters_of",
     "esr.cli.listings": "print_entries",
-    "esr.cli.options": "as_json_option=as_json optional_index_option=optional_index FILE",
-    "esr.cli.output": "check_output open_output",
-    "esr.cli.ranking_options": "filter_options ranking_options",
+    "esr.cli.options": "FILE add_options as_json_option=as_json describe_choices "
+    "optional_index_option=optional_index",
+    "esr.cli.output": "check_output data_format_option open_output print_answer write_table",
+    "esr.cli.ranking_options": "ReadQuery filter_options query_argument ranking_options",
     "esr.dependency.clique_search": "ParsedSentences",
-    "esr.errors": "to_one_line unknown",
+    "esr.errors": "unknown",
     "esr.extras": "missing_package=missing require",
     "esr.features": "FEATURES",
     "esr.following.exports": "Article cite",
     "esr.following.overlap": "find_overlaps group_repeats",
     "esr.following.timeline": "MAX_PEAKS PEAKS Interval count_periods name_of period_of",
+    "esr.index": "questions",
     "esr.index.contract": "EngineIndex=Index check_sentences",
     "esr.index.factory": "open_writer",
-    "esr.index.filters": "Filters NO_FILTERS find_meant find_unknown_filters resolve_speaker",
-    "esr.index.hits": "Hit EVIDENCE_COLUMNS CandidateEvidence SentenceRecord SentenceTexts WordNumbers "
-    "SearchResult",
+    "esr.index.filters": "NO_FILTERS Filters find_meant find_unknown_filters resolve_speaker",
+    "esr.index.hits": "EVIDENCE_COLUMNS CandidateEvidence Hit SearchResult SentenceRecord SentenceTexts "
+    "WordNumbers",
     "esr.index.limits": "DEFAULT_CACHE_LIMIT",
     "esr.index.login_variables": "redact",
-    "esr.index.names": "Name NameKey name_key parse_name_filter",
-    "esr.index.questions": "Records ByValue EvidenceOf Features HasParses Texts WordCounts Hits ByTerm "
-    "TermsBy ByDay ByField ByName DayCounts NameForms Names NameUnit Quotes "
-    "StoredValues=Values",
+    "esr.index.names": "ENTITY_TYPES Name NameKey name_key parse_name_filter",
+    "esr.index.questions": "ByDay ByField ByName ByTerm ByValue DayCounts EvidenceOf Features HasParses Hits "
+    "NameForms NameUnit Names Quotes Records StoredValues=Values TermsBy Texts "
+    "WordCounts",
     "esr.index.similarities": "Similarities",
-    "esr.index.view": "questions chosen_language",
+    "esr.index.view": "chosen_language",
     "esr.index.writer": "LoadOptions",
     "esr.library.options": "SearchOptions check_names read_search_options",
-    "esr.loaders.encoding": "MAX_DOCUMENT_BYTES",
+    "esr.loaders": "markup",
     "esr.loaders.feed": "MAX_FEED_BYTES is_feed read_feed=read",
-    "esr.loaders.files": "FileFilter is_hidden",
+    "esr.loaders.files": "DEFAULT_LIMITS Budget ExpansionError FileFilter is_hidden",
+    "esr.loaders.html_tree": "MAX_PAGE_BYTES NoArticle check_attributes",
     "esr.loaders.ir_datasets": "is_dataset read_entries",
-    "esr.loaders.markup": "element_name=local_name element_text=to_line find_elements=find_all "
-    "iterate_elements",
-    "esr.loaders.page": "MAX_PAGE_BYTES NoArticle extract_article",
+    "esr.loaders.page": "extract_article",
     "esr.loaders.reader": "read_documents",
     "esr.models": "MODELS",
     "esr.models.language_models": "MU_GRID",
     "esr.models.model": "get_model=get",
-    "esr.models.static_scores": "FORMS Adjustment feature_column fit_curve get_form BUILTIN_FEATURES",
+    "esr.models.static_scores": "BUILTIN_FEATURES FORMS Adjustment feature_column fit_curve get_form",
     "esr.models.tfidf_models": "rarity",
-    "esr.plans.evaluate": "Array Evidence concatenate score_sentences apply_static_score GroupedEvidence "
-    "add_static_scores no_evidence top_k",
-    "esr.plans.plan": "Curve CollectionStatistics Plan CandidateRule FIELDS StaticScore TermStatistics "
-    "HasQuote AllOf Condition Not HasTerm HasEntity SaidBy all_of",
-    "esr.processes": "scratch_folder defer_interrupt end_with_parent",
+    "esr.plans.evaluate": "Array Evidence GroupedEvidence add_static_scores apply_static_score concatenate "
+    "no_evidence score_sentences top_k",
+    "esr.plans.plan": "FIELDS AllOf CandidateRule CollectionStatistics Condition Curve HasEntity "
+    "HasQuote HasTerm Not Plan SaidBy StaticScore TermStatistics all_of",
+    "esr.processes": "defer_interrupt end_with_parent scratch_folder",
     "esr.progress": "count_topics show_steps",
-    "esr.query": "ParsedQuery TEXT Clause Group literal_query=literal",
-    "esr.ranking.answers": "best_of_documents require_record hit_dict",
-    "esr.ranking.boosts": "get_boost=get BOOST_WEIGHT=WEIGHT",
-    "esr.ranking.prepared_query": "Answer PreparedQuery score_nearest score_given",
-    "esr.ranking.query_report": "count_matches find_written",
-    "esr.ranking.ranking": "SHIPPED read_json Ranking",
+    "esr.query": "TEXT Clause Group ParsedQuery literal_query=literal parse_query=parse",
+    "esr.ranking.answers": "best_of_documents hit_dict require_record",
+    "esr.ranking.boosts": "BOOST_WEIGHT=WEIGHT get_boost=get",
+    "esr.ranking.prepared_query": "Answer PreparedQuery score_given score_nearest",
+    "esr.ranking.query_report": "Speaker count_matches find_written suggest_speakers",
+    "esr.ranking.ranking": "SHIPPED Ranking read_json",
     "esr.ranking.regression_trees": "RegressionTree TreeEnsemble relative_to_best trees_from_dict",
     "esr.ranking.rerank_context": "RerankContext VectorWeights load_parses",
-    "esr.ranking.reranker": "merge_scores Reranker",
-    "esr.ranking.searcher": "open_searcher Searcher UnsearchableQuery",
-    "esr.ranking.signal_types": "signal_types FEATURE PRIOR",
+    "esr.ranking.reranker": "Reranker merge_scores",
+    "esr.ranking.searcher": "Searcher UnsearchableQuery open_searcher",
+    "esr.ranking.signal_types": "FEATURE PRIOR signal_types",
     "esr.ranking.signals": "RankingSignal signal_from_dict",
     "esr.registry": "Value",
-    "esr.stdlib": "hash64 batched",
+    "esr.stdlib": "batched cached_property compile_lazily hash64",
     "esr.tables": "Table to_columns",
     "esr.text.addresses": "web_url",
     "esr.text.analyzer": "Analyzer get_analyzer",
     "esr.text.analyzer_definitions": "WORDS_ANALYZER",
-    "esr.text.document": "ParseWord Located Quote",
+    "esr.text.document": "Located ParseWord Quote",
+    "esr.text.printed_lines": "find_uncut_words join_lines",
     "esr.text.term_spans": "word_span",
     "esr.text.validate": "InvalidDocument build_document",
     "esr.topics.lines": "Line line_error malformed_line read_topic_lines=read_lines",
-    "esr.topics.restrictions": "choose_restrictions read_restrictions Restrictions",
+    "esr.topics.restrictions": "Restrictions choose_restrictions read_restrictions",
     "esr.topics.runs": "Scores check_tag display_names format_lines read_run remove_duplicates "
     "sort_sentences",
     "esr.topics.topic": "TITLE Topic split_fields",
     "esr.topics.topic_files": "read_topic_kinds read_topics",
-    "esr.wording": "align_columns count list_examples table_lines flatten_row",
+    "esr.wording": "align_columns count flatten_row list_examples table_lines",
 }
 """The names by module. A module is imported when one of its names is first used."""
 

@@ -15,8 +15,17 @@ from typing import Any
 
 from msgspec import Struct
 
-from esr.plugin import SETTLED_SECONDS, EsrError, FetchReport, UsageError, read_state, write_file, write_state
-from esr.plugin.provisional import FileFilter, hash64, is_hidden, require, to_one_line
+from esr.plugin import (
+    SETTLED_SECONDS,
+    EsrError,
+    FetchReport,
+    UsageError,
+    read_state,
+    to_one_line,
+    write_file,
+    write_state,
+)
+from esr.plugin.provisional import FileFilter, hash64, is_hidden, require
 
 _URL = re.compile(r"s3://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:/(.*))?")
 _CHUNK_BYTES = 2**20

@@ -20,8 +20,18 @@ from urllib.parse import unquote, urlsplit
 
 from msgspec import Struct
 
-from esr.plugin import SETTLED_SECONDS, EsrError, FetchReport, UsageError, read_state, write_file, write_state
-from esr.plugin.provisional import MAX_DOCUMENT_BYTES, hash64, to_one_line
+from esr.plugin import (
+    MAX_DOCUMENT_BYTES,
+    SETTLED_SECONDS,
+    EsrError,
+    FetchReport,
+    UsageError,
+    read_state,
+    to_one_line,
+    write_file,
+    write_state,
+)
+from esr.plugin.provisional import hash64
 
 _WINDOW = 50_000
 """Numbers per request: imaplib refuses lines of more than a million characters."""

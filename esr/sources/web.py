@@ -41,6 +41,7 @@ from esr.plugin import (
     Source,
     read_state,
     to_iso_date,
+    to_one_line,
     write_file,
     write_state,
 )
@@ -50,16 +51,12 @@ from esr.plugin.provisional import (
     InvalidDocument,
     NoArticle,
     build_document,
-    element_name,
-    element_text,
     extract_article,
-    find_elements,
     hash64,
     is_feed,
-    iterate_elements,
+    markup,
     read_feed,
     require,
-    to_one_line,
 )
 
 _MAX_REDIRECTS = 5
@@ -605,11 +602,11 @@ def _build_line(url: str, entry: Mapping[str, Any], answer: Answer) -> bytes:
 def _read_sitemap(where: str, body: bytes, listing: _Listing) -> None:
     """Add the entries of a sitemap by sitemaps.org and Google's news extension. Raises InputError."""
     source = Source(where, where, io.BytesIO(body))
-    for element in iterate_elements(source, frozenset(("url", "sitemap"))):
-        parents = [element, *find_elements(element, "news")]  # other children have addresses of pictures
-        texts = {element_name(child): element_text(child) for parent in parents for child in parent}
+    for element in markup.iterate_elements(source, frozenset(("url", "sitemap"))):
+        parents = [element, *markup.find_all(element, "news")]  # other children have addresses of pictures
+        texts = {markup.local_name(child): markup.to_line(child) for parent in parents for child in parent}
         link = texts.get("loc", "")
-        if element_name(element) == "url":
+        if markup.local_name(element) == "url":
             date = to_iso_date(texts.get("publication_date", ""))
             fields = {"title": texts.get("title"), "date": date, "lastmod": texts.get("lastmod")}
             _add(listing, where, link, fields)

@@ -12,7 +12,8 @@ from html import escape
 import pytest
 
 from esr.errors import InputError
-from esr.loaders import ReadOptions, get, ocr, pdf, read_documents
+from esr.loaders import ReadOptions, get, ocr, read_documents
+from esr.loaders.office import pdf_layout, pdf_lines
 from esr.text.document import PlacedText, describe_place, find_places, join_pieces
 from esr.text.printed_lines import find_uncut_words, join_lines
 from esr.text.validate import build_document
@@ -118,7 +119,7 @@ def test_the_sample_has_words_that_line_ends_cut():
 
     with pypdfium2.PdfDocument(sample("pdf")) as document:
         text = document[0].get_textpage()
-        lines = [line.text for line in pdf._read_lines(document[0], text, text.count_chars())]
+        lines = [line.text for line in pdf_lines.read_lines(document[0], text, text.count_chars())]
     assert any(line.endswith("recon-") for line in lines)
 
 
@@ -246,17 +247,19 @@ def test_words_that_are_kept_as_they_are_printed_are_read_from_the_right(load):
 def test_digits_of_arabic_are_read_from_the_left():
     letters = list("\u0661\u0662 \u0628\u0627")  # as printed: a number, and a word from its left end
     spans = [(0.0, 5.0), (5.0, 10.0), (0.0, 0.0), (12.0, 17.0), (17.0, 22.0)]
-    assert pdf._to_line(letters, spans) == "\u0627\u0628 \u0661\u0662"
+    assert pdf_lines.join_letters(letters, spans) == "\u0627\u0628 \u0661\u0662"
 
 
 def test_headlines_across_columns_stay_above_those_below_them():
     def column(left, top, name):
         return [
-            pdf.Line(f"line {n} of the column {name}", left, top - 12 * n, left + 200, top - 12 * n + 10)
+            pdf_lines.Line(
+                f"line {n} of the column {name}", left, top - 12 * n, left + 200, top - 12 * n + 10
+            )
             for n in range(4)
         ]
 
-    wide = [pdf.Line("A headline over both", 50, y, 460, y + 20) for y in (700, 500)]
+    wide = [pdf_lines.Line("A headline over both", 50, y, 460, y + 20) for y in (700, 500)]
     page = [
         *column(260, 660, "b"),
         *wide,
@@ -264,17 +267,17 @@ def test_headlines_across_columns_stay_above_those_below_them():
         *column(50, 660, "a"),
         *column(260, 460, "d"),
     ]
-    order = [line.text.split()[-1] for part in pdf.order_columns(page) for line in part]
+    order = [line.text.split()[-1] for part in pdf_layout.order_columns(page) for line in part]
     assert order == ["both", *"aaaabbbb", "both", *"ccccdddd"]
 
 
 def test_cells_of_a_table_are_rows_and_no_columns():
     cells = [
-        pdf.Line(f"{c}{n}", 50 + 200 * c, 500 - 12 * n, 90 + 200 * c, 510 - 12 * n)
+        pdf_lines.Line(f"{c}{n}", 50 + 200 * c, 500 - 12 * n, 90 + 200 * c, 510 - 12 * n)
         for n in range(5)
         for c in (0, 1)
     ]
-    (rows,) = pdf.order_columns(cells)
+    (rows,) = pdf_layout.order_columns(cells)
     assert [row.text for row in rows] == [f"0{n} 1{n}" for n in range(5)]
 
 
@@ -424,7 +427,7 @@ def test_sheets_with_the_same_columns_are_read_and_others_remarked_on(read):
 
 
 def test_a_sheet_of_empty_cells_in_its_last_column_is_refused(load_error, monkeypatch):
-    monkeypatch.setattr("esr.loaders.office._MAX_CELLS", 30_000)
+    monkeypatch.setattr("esr.loaders.office.xlsx.MAX_CELLS", 30_000)
     rows = [["id", "text"], ["a", "One."], *[[None] * 16_383 + [""]] * 2]
     assert "the sheet has more than 30,000 cells" in load_error(workbook(rows), "xlsx")
 

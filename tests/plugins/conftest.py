@@ -5,16 +5,28 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from esr.plugin import Plugin, register, unregister
 from tests.cli.conftest import Esr, call
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 Install = Callable[[str, str], Run]
 _PROGRAM = "from esr.cli import run; run()"
+
+
+@contextmanager
+def using(plugin: Plugin) -> Iterator[None]:
+    """Use a plug-in in this process inside the block."""
+    register(plugin)
+    try:
+        yield
+    finally:
+        unregister(plugin)
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -39,12 +38,11 @@ from esr.plugin import (
     Settings,
     WeightedQuery,
     register,
-    unregister,
     weighted_terms,
 )
 from esr.ranking.ranking import Ranking
 from esr.ranking.signals import find_signal_type
-from tests.plugins.conftest import Install
+from tests.plugins.conftest import Install, using
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -57,15 +55,6 @@ def plan(settings: Settings, query: Query) -> WeightedQuery:
 def make_model(name: str = "halves") -> Model:
     background = (esr.plugin.BACKGROUND,)
     return Model(name, "half of the sentence, half of the collection", "this test", plan, background)
-
-
-@contextmanager
-def using(plugin: Plugin) -> Iterator[None]:
-    register(plugin)
-    try:
-        yield
-    finally:
-        unregister(plugin)
 
 
 # What is declared

@@ -1,7 +1,7 @@
 """Exports of Europresse (Eureka.cc, CEDROM-SNi) as HTML: one document per article.
 
-The newer layout has an `<article>` for each article, the older one a cell of a table. `esr.loaders.page`
-finds such pages here.
+The newer layout has an `<article>` for each article, the older one a cell of a table. The refinement
+`europresse` recognises such pages.
 """
 
 from __future__ import annotations
@@ -10,12 +10,17 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from esr.loaders import markup
-from esr.loaders.fields import read_list
-from esr.loaders.format import Malformed, ReadResult, Record, Source
-from esr.loaders.ids import make_id, make_requested_id
-from esr.stdlib import compile_lazily
-from esr.text.written_dates import to_iso_date
+from esr.plugin import (
+    Malformed,
+    ReadResult,
+    Record,
+    Refinement,
+    make_id,
+    make_id_from_content,
+    read_list,
+    to_iso_date,
+)
+from esr.plugin.provisional import compile_lazily, markup
 
 _MARK = b"DocPublicationName"
 _ID = compile_lazily(r"(?:news|web|rdp|tweet|tv)[\u00b7.](\d{8}[\u00b7.][\w\u00b7.-]+)")
@@ -28,12 +33,12 @@ _WEEKDAY = compile_lazily(r"^(?:[^\W\d]+di|dimanche|\w+day)\b,?\s*", re.I)
 _FIRST = compile_lazily(r"\b1er\b", re.I)
 
 
-def read_page(source: Source, data: bytes, parse: Callable[[bytes], Any]) -> Iterator[ReadResult] | None:
-    """The records of the articles in an export; None for any other page. `parse` converts it to a tree."""
+def read_page(name: str, data: bytes, parse: Callable[[], Any]) -> Iterator[ReadResult] | None:
+    """The records of the articles in an export; None for any other page. `parse` returns its tree."""
     if _MARK not in data:
         return None
-    articles = list(_find_articles(parse(data)))
-    return _read_articles(source, articles) if articles else None
+    articles = list(_find_articles(parse()))
+    return _read_articles(name, articles) if articles else None
 
 
 def _find_articles(tree: Any) -> Iterator[Any]:
@@ -58,14 +63,14 @@ def _find_first(element: Any, *names: str) -> Any:
     return next(_find_by_class(element, *names), None)
 
 
-def _read_articles(source: Source, articles: Iterable[Any]) -> Iterator[ReadResult]:
+def _read_articles(document: str, articles: Iterable[Any]) -> Iterator[ReadResult]:
     for number, article in enumerate(dict.fromkeys(articles), 1):
-        where = f"{source.name}:article {number}"
+        where = f"{document}:article {number}"
         fields = {name: value for name, value in _read_article(article).items() if value}
         if not fields.get("text") and not fields.get("title"):
             yield Malformed(where, "this article has no title and text where Europresse has them: remove it")
         else:
-            yield Record(where, {"id": make_requested_id("content", fields, source, 0), **fields})
+            yield Record(where, {"id": make_id_from_content(fields), **fields})
 
 
 def _read_article(article: Any) -> dict[str, Any]:
@@ -138,3 +143,6 @@ def _read_old_text(article: Any) -> str:
         lines.append(element.tail or "")
     paragraphs = (" ".join(line.split()) for line in "".join(lines).split("\n\n"))
     return "\n\n".join(filter(None, paragraphs))
+
+
+EUROPRESSE = Refinement(name="europresse", read_page=read_page)

@@ -6,12 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from esr.loaders import markup
-from esr.loaders.fields import read_list
-from esr.loaders.format import Malformed, ReadResult, Record, Source, loads
-from esr.loaders.ids import make_id
-from esr.stdlib import compile_lazily
-from esr.text.written_dates import to_iso_date
+from esr.plugin import Format, Malformed, ReadResult, Record, Source, make_id, read_list, to_iso_date
+from esr.plugin.provisional import compile_lazily, markup
 
 _TEXTS = ("leadParagraph", "tailParagraphs")
 _METADATA = {
@@ -27,13 +23,6 @@ _METADATA = {
 _BYLINE = compile_lazily(r"(?:By|Von|Par|Por|Di)\s+", re.I)
 
 
-@loads(
-    "factivaxml",
-    "Factiva's XML: one document per article",
-    suffixes=(),
-    sniff=markup.sniff("PPSResponse", "ppsArticleResponse", "ppsarticleResultSet"),
-    needs=("lxml.etree",),
-)
 def read(source: Source) -> Iterator[ReadResult]:
     """A record per `<article>`, whose accession number is the id. Raises InputError if the XML is broken."""
     for number, article in enumerate(markup.iterate_elements(source, frozenset(("article",))), 1):
@@ -80,3 +69,13 @@ def _read_text(element: Any) -> str:
     if not paragraphs:
         return markup.to_text(element)
     return "\n\n".join(filter(None, map(markup.to_line, paragraphs)))
+
+
+FACTIVA_XML = Format(
+    "factivaxml",
+    "Factiva's XML: one document per article",
+    suffixes=(),
+    sniff=markup.sniff("PPSResponse", "ppsArticleResponse", "ppsarticleResultSet"),
+    read=read,
+    needs=("lxml.etree",),
+)

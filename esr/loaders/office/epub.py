@@ -10,29 +10,27 @@ from posixpath import dirname, join, normpath
 from typing import Any
 from urllib.parse import unquote
 
-from esr.errors import InputError, to_one_line
-from esr.loaders import markup
-from esr.loaders.fields import read_list
-from esr.loaders.files import ExpansionError
-from esr.loaders.format import Malformed, ReadResult, Record, Source, loads
-from esr.loaders.ids import make_id, make_id_from_path
-from esr.loaders.page import MAX_PAGE_BYTES, NoArticle, check_attributes
-from esr.loaders.zip_parts import ZIP, ZipParts, open_parts
-from esr.text.written_dates import to_iso_date
+from esr.loaders.office.zip_parts import ZIP, ZipParts, open_parts
+from esr.plugin import (
+    Format,
+    InputError,
+    Malformed,
+    ReadResult,
+    Record,
+    Source,
+    make_id,
+    make_id_from_path,
+    read_list,
+    to_iso_date,
+    to_one_line,
+)
+from esr.plugin.provisional import MAX_PAGE_BYTES, ExpansionError, NoArticle, check_attributes, markup
 
 _CONTAINER = "META-INF/container.xml"
 _ENCRYPTION = "META-INF/encryption.xml"
 _TEXT_TYPES = ("application/xhtml+xml", "text/html")
 
 
-@loads(
-    "epub",
-    "ePub books and periodicals: one document per chapter or article",
-    suffixes=(".epub",),
-    sniff=lambda head: head.startswith(ZIP) and b"mimetypeapplication/epub+zip" in head[:120],
-    needs=("lxml.etree",),
-    is_container=True,
-)
 def read(source: Source) -> Iterator[ReadResult]:
     """A record per file of the book's reading order that has a text, except the table of contents.
 
@@ -133,3 +131,14 @@ def _parse_html(data: bytes) -> Any:
         return lxml_html.document_fromstring(data, parser=lxml_html.HTMLParser(encoding="utf-8"))
     except (etree.LxmlError, ValueError, AssertionError) as error:
         raise NoArticle(f"the chapter cannot be read ({to_one_line(error)})") from None
+
+
+EPUB = Format(
+    "epub",
+    "ePub books and periodicals: one document per chapter or article",
+    suffixes=(".epub",),
+    sniff=lambda head: head.startswith(ZIP) and b"mimetypeapplication/epub+zip" in head[:120],
+    read=read,
+    needs=("lxml.etree",),
+    is_container=True,
+)

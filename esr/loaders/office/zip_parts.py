@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO, cast
 
-from esr.errors import InputError
-from esr.loaders import markup
-from esr.loaders.files import DEFAULT_LIMITS, Budget, open_seekable
-from esr.loaders.format import Source
+from esr.plugin import InputError, Source, open_seekable
+from esr.plugin.provisional import DEFAULT_LIMITS, Budget, markup
 
 ZIP = b"PK\x03\x04"
 _OLE = b"\xd0\xcf\x11\xe0"
 """The first bytes of files of older programs, and of files encrypted by a password."""
+
+
+_FRAME = rb"PK\x03\x04.{26}(?:\[Content_Types\]\.xml|_rels/|docProps/|customXml/)"
+
+
+def sniff_open_xml(folder: bytes) -> Callable[[bytes], bool]:
+    """A test whether an archive begins with a member common to these formats, and has one in `folder`."""
+    pattern = re.compile(_FRAME + rb".*PK\x03\x04.{26}" + folder, re.DOTALL)
+    return lambda head: head.startswith(ZIP) and bool(pattern.match(head))
 
 
 class ZipParts:

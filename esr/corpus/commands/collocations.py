@@ -1,0 +1,167 @@
+"""The commands `esr collocations` and `esr contrast`."""
+
+from __future__ import annotations
+
+from functools import wraps
+from typing import Any, cast
+
+import click
+
+from esr.corpus.collocations import (
+    MEASURES,
+    UNITS,
+    WINDOW,
+    By,
+    Collocations,
+    Reach,
+    contrast_collocations,
+    find_collocations,
+)
+from esr.corpus.commands.tables import (
+    F,
+    against_option,
+    draw_columns,
+    k_option,
+    min_count_option,
+    table_format_option,
+)
+from esr.plugin import index_option
+from esr.plugin.provisional import (
+    Filters,
+    ReadQuery,
+    add_options,
+    describe_choices,
+    filter_options,
+    open_searcher,
+    parse_query,
+    print_answer,
+    query_argument,
+)
+
+
+def _reach_options(command: F) -> F:
+    """Add the options of the window around the node. The command receives them as the parameter `reach`."""
+
+    @wraps(command)
+    def with_reach(*args: Any, window: int, sentence: bool, by: By, stop_words: bool, **kwargs: Any) -> Any:
+        return command(*args, reach=Reach(None if sentence else window, by, stop_words), **kwargs)
+
+    added = (
+        click.option(
+            "--window",
+            type=click.IntRange(1, 100),
+            default=WINDOW,
+            help="Count this many words on each side as near.",
+        ),
+        click.option("--sentence", is_flag=True, help="Count all words of the sentence as near."),
+        click.option("--by", type=click.Choice(list(UNITS)), default="stems", help=describe_choices(UNITS)),
+        click.option("--stop-words", is_flag=True, help="Count stop words too."),
+    )
+    return cast(F, add_options(added, with_reach))
+
+
+@click.command()
+@query_argument
+@index_option
+@_reach_options
+@click.option(
+    "--measure", type=click.Choice(list(MEASURES)), default="logdice", help="The measure to order by."
+)
+@min_count_option("Show words that are near at least this many times.")
+@k_option
+@table_format_option
+@filter_options
+def collocations(
+    query: ReadQuery,
+    where: str,
+    reach: Reach,
+    measure: str,
+    min_count: int,
+    k: int,
+    format_name: str,
+    filters: Filters,
+) -> None:
+    """Show the words that are typical near a word or phrase.
+
+    They are near it more often than their frequency explains. The query is read as by esr concordance. Words
+    near the node are compared with the whole collection. See also esr contrast.
+
+    \b
+    Example:
+      esr collocations immigration --index my-index
+      esr collocations "climate change" --sentence --measure log-likelihood --after 2017 --index my-index
+      esr collocations budget --by forms --stop-words --window 2 --index my-index
+    """
+    with open_searcher(where) as searcher:
+        found = find_collocations(
+            searcher, query.parsed, filters, reach=reach, measure=measure, min_count=min_count, k=k
+        )
+    answer = found.as_dict()
+    print_answer(format_name, answer, answer["collocations"], lambda: _draw_table(found))
+
+
+@click.command()
+@query_argument
+@click.argument("part")
+@index_option
+@against_option
+@_reach_options
+@min_count_option("Show words that are near at least this many times.")
+@k_option
+@table_format_option
+@filter_options
+def contrast(
+    query: ReadQuery,
+    part: str,
+    where: str,
+    against: str | None,
+    reach: Reach,
+    min_count: int,
+    k: int,
+    format_name: str,
+    filters: Filters,
+) -> None:
+    """Compare the words near a word or phrase in two parts.
+
+    PART is a query for the sentences of a part: a source, a period, other words. The words near the node
+    there are compared with those near it in the sentences of --against, or in all other sentences.
+
+    \b
+    Example:
+      esr contrast immigration source:bbc.co.uk --index my-index
+      esr contrast immigration after:2017 --against before:2017 --by forms --index my-index
+    """
+    with open_searcher(where) as searcher:
+        found = contrast_collocations(
+            searcher,
+            query.parsed,
+            filters,
+            parse_query(part),
+            None if against is None else parse_query(against),
+            reach=reach,
+            min_count=min_count,
+            k=k,
+        )
+    answer = found.as_dict()
+    rows, (own, other), sentences = answer["collocations"], found.node, found.sentences
+    sizes = f"{own:,} and {other:,} times in {sentences[0]:,} and {sentences[1]:,} sentences"
+    print_answer(format_name, answer, rows, lambda: draw_columns(rows, _CONTRAST, sizes))
+
+
+_CONTRAST = {
+    "near": "near",
+    "other": "in other",
+    "log_likelihood": "log-likelihood",
+    "log_ratio": "log ratio",
+}
+
+
+def _draw_table(found: Collocations) -> str:
+    header = f"{'word':<24}{'near':>8}{'in all':>10}" + "".join(f"{name:>16}" for name in MEASURES)
+    rows = [
+        f"{each.word:<24}{each.near:>8,}{each.frequency:>10,}"
+        + "".join(f"{each.measures[name]:>16.2f}" for name in MEASURES)
+        for each in found.collocations
+    ]
+    sizes = f"{found.node:,} times in {found.sentences:,} sentences"
+    return "\n".join([click.style(header, bold=True), *rows, "", sizes] if rows else [f"Too rare: {sizes}"])

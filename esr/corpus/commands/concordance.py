@@ -1,0 +1,81 @@
+"""The command `esr concordance`."""
+
+from __future__ import annotations
+
+import click
+
+from esr.corpus.commands.tables import table_format_option
+from esr.corpus.concordance import LINES, SORTS, WIDTH, Concordance, Unit, build_concordance
+from esr.plugin import index_option
+from esr.plugin.provisional import (
+    Filters,
+    ReadQuery,
+    count,
+    describe_choices,
+    filter_options,
+    open_searcher,
+    print_answer,
+    query_argument,
+)
+
+
+@click.command()
+@query_argument
+@index_option
+@click.option("-k", type=click.IntRange(1), default=LINES, help="Show this many lines.")
+@click.option("--sort", type=click.Choice(list(SORTS)), default="newest", help=describe_choices(SORTS))
+@click.option(
+    "--width", type=click.IntRange(0, 1000), default=WIDTH, help="Show this much text on each side."
+)
+@click.option(
+    "--unit", type=click.Choice(["characters", "words"]), default="characters", help="What --width counts."
+)
+@click.option("--sample", type=click.IntRange(1), help="Read this many sentences, drawn at random.")
+@click.option("--seed", type=int, default=0, help="Seed of the sample.")
+@table_format_option
+@filter_options
+def concordance(
+    query: ReadQuery,
+    where: str,
+    k: int,
+    sort: str,
+    width: int,
+    unit: Unit,
+    sample: int | None,
+    seed: int,
+    format_name: str,
+    filters: Filters,
+) -> None:
+    """Show the occurrences of a word or phrase in context.
+
+    Each is a line, with the text on both sides. Words without syntax are read as a phrase. If the query has a
+    phrase in quotes, a prefix or alternatives, the first of them is shown, and the rest of the query only
+    chooses the sentences.
+
+    \b
+    Example:
+      esr concordance "climate change" --sort right1 --index my-index
+      esr concordance "immigra* +policy" --sample 500 --format csv --index my-index
+    """
+    with open_searcher(where) as searcher:
+        made = build_concordance(
+            searcher, query.parsed, filters, k=k, sort=sort, width=width, unit=unit, sample=sample, seed=seed
+        )
+    answer = made.as_dict()
+    print_answer(format_name, answer, answer["lines"], lambda: _draw_lines(made))
+    is_partial = made.read < made.sentences and (sample is not None or len(made.lines) < k or made.read > k)
+    if format_name == "text" and is_partial:
+        click.echo(f"{made.read:,} of {made.sentences:,} sentences were read", err=True)
+
+
+def _draw_lines(made: Concordance) -> str:
+    if not made.lines:
+        return "Nothing matched."
+    left = max(len(line.left.strip()) for line in made.lines)
+    lines = (
+        f"{line.left.strip():>{left}} {click.style(line.node, bold=True)}{line.right.rstrip()}"
+        for line in made.lines
+    )
+    exact = f"{count(made.sentences, 'sentence')} with exactly this form"
+    others = f", {made.all_words:,} with all forms" if made.all_words not in (None, made.sentences) else ""
+    return "\n".join([*lines, "", f"{count(len(made.lines), 'line')}, {exact}{others}"])

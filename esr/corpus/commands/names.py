@@ -1,0 +1,180 @@
+"""The commands `esr names` and `esr name`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import click
+from msgspec import structs
+
+from esr.corpus.commands.tables import table_format_option
+from esr.corpus.names_and_quotes import (
+    COMPANIONS,
+    EDGE_COLUMNS,
+    NAMES,
+    SENTENCES,
+    Companion,
+    ListedName,
+    NamePage,
+    build_network,
+    check_names,
+    list_names,
+    read_name,
+    select,
+)
+from esr.plugin import UsageError, index_option
+from esr.plugin.provisional import (
+    ENTITY_TYPES,
+    FILE,
+    Filters,
+    count,
+    data_format_option,
+    filter_options,
+    open_searcher,
+    print_answer,
+    write_table,
+)
+
+_GRAPHML, _CSV = ".graphml", ".csv"
+
+
+@click.command()
+@click.argument("query", default="")
+@index_option
+@click.option("--type", "type", type=click.Choice(ENTITY_TYPES), help="List only names of this type.")
+@click.option(
+    "--prefix",
+    default="",
+    show_default=False,
+    help="List only names with a form that begins with this, in any case.",
+)
+@click.option("-k", type=click.IntRange(1), default=NAMES, help="List this many names.")
+@click.option(
+    "--network",
+    "network_file",
+    type=FILE,
+    help="Also write which of the listed names occur together: .graphml, or .csv with an edge a line.",
+)
+@click.option(
+    "--least",
+    type=click.IntRange(1),
+    default=1,
+    help="Join two names of the network if at least this many sentences have both.",
+)
+@table_format_option
+@filter_options
+def names(
+    query: str,
+    where: str,
+    type: str | None,
+    prefix: str,
+    k: int,
+    network_file: Path | None,
+    least: int,
+    format_name: str,
+    filters: Filters,
+) -> None:
+    """List the persons, places and organizations of an index.
+
+    The most frequent come first. With QUERY, they are counted in the sentences with all of its words. Gephi
+    and networkx read the files of --network. The index needs names: esr enrich finds them.
+
+    \b
+    Example:
+      esr names --type person --index my-index
+      esr names "travel ban" --after 2017-03 --format csv --index my-index
+      esr names --type person -k 200 --network people.graphml --least 3 --index my-index
+    """
+    if network_file and network_file.suffix not in (_GRAPHML, _CSV):
+        raise UsageError(f"--network needs a file that ends in {_GRAPHML} or {_CSV}, not {network_file}")
+    with open_searcher(where) as searcher:
+        selection = select(searcher, query, filters)
+        listed = list_names(selection, type=type, prefix=prefix, k=k)
+        if not listed:
+            check_names(searcher.index)
+        if network_file:
+            network = build_network(selection, listed, least=least)
+    if network_file:
+        is_table = network_file.suffix == _CSV
+        text = write_table(EDGE_COLUMNS, network.to_rows()) if is_table else network.to_graphml()
+        network_file.write_text(text, "utf-8", newline="")
+    if format_name == "json":
+        click.echo(json.dumps([structs.asdict(name) for name in listed], indent=1, ensure_ascii=False))
+    elif format_name == "csv":
+        columns = ListedName.__struct_fields__
+        click.echo(write_table(columns, map(structs.astuple, listed)), nl=False)
+    else:
+        lines = [f"{name.count:>9,}  {name.type:<13} {name.name}" for name in listed]
+        click.echo("\n".join(lines or ["No name was found."]))
+
+
+@click.command()
+@click.argument("name")
+@index_option
+@click.option(
+    "--companions",
+    type=click.IntRange(0, 1000),
+    default=COMPANIONS,
+    help="Show this many names that occur with it.",
+)
+@click.option(
+    "-k",
+    type=click.IntRange(0, 1000),
+    default=SENTENCES,
+    help="Show this many sentences about it, and quotations of it.",
+)
+@data_format_option("text", "json", help="Print text for people, json for programs.")
+def name(name: str, where: str, companions: int, k: int, format_name: str) -> None:
+    """Show what an index has about a name.
+
+    These are counts, dates, forms, sources, names that occur with it, sentences about it, and its newest
+    quotations. NAME is any form, in any case, or an id such as Q22686; person:NAME, location:NAME and
+    organization:NAME select a type. Names that occur with it are sorted by their association, the
+    log-likelihood.
+
+    \b
+    Example:
+      esr name "Michael Flynn" --index my-index
+      esr name person:washington --format json --index my-index
+    """
+    with open_searcher(where) as searcher:
+        page = read_name(searcher, name, companions=companions, sentences=k)
+    print_answer(format_name, page.as_dict(), (), lambda: "\n".join(_draw_page(page)))
+
+
+_MOST_FORMS = 10
+
+
+def _draw_page(page: NamePage) -> Iterator[str]:
+    yield f"{click.style(page.name, bold=True)} ({page.type})"
+    if page.others:
+        yield f"may also mean {', '.join(page.others[:_MOST_FORMS])}"
+    if page.ids:
+        yield f"ids: {', '.join(page.ids[:_MOST_FORMS])}"
+    yield f"{count(page.sentences, 'sentence')}, {count(page.documents, 'document')}"
+    if page.first:
+        yield f"first {page.first}, last {page.last}"
+    for title, counts in (("forms", page.forms), ("sources", page.sources)):
+        shown = [f"{value} {count:,}" for value, count in list(counts.items())[:_MOST_FORMS]]
+        yield f"{title}: {', '.join(shown)}{' …' if len(counts) > _MOST_FORMS else ''}"
+    yield f"months: {', '.join(f'{month} {count:,}' for month, count in page.months.items())}"
+    yield from _draw_companions("in the same sentence", page.in_sentences)
+    yield from _draw_companions("in the same document", page.in_documents)
+    if page.best:
+        yield "\nabout it"
+    for hit in page.best:
+        if hit.record:
+            yield f"{hit.record.text} ({hit.sentence_id})"
+    if page.said:
+        yield "\nwhat it said"
+    for each in page.said:
+        yield f"{each.text} ({each.sentence_id})"
+
+
+def _draw_companions(title: str, companions: Sequence[Companion]) -> Iterator[str]:
+    if companions:
+        yield f"\n{'together':>9}{'in all':>9}{'association':>13}  {title}"
+    for each in companions:
+        yield f"{each.together:>9,}{each.count:>9,}{each.association:>13.1f}  {each.name} ({each.type})"

@@ -1,0 +1,79 @@
+"""The command `esr quotes`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import click
+
+from esr.corpus.commands.tables import table_format_option
+from esr.corpus.names_and_quotes import (
+    ONLY_SOME_WORDS,
+    QUOTATIONS,
+    Quotations,
+    call_speakers,
+    check_quotations,
+    find_quotations,
+    find_speakers,
+    name_speaker,
+)
+from esr.plugin import index_option
+from esr.plugin.provisional import (
+    Filters,
+    Speaker,
+    count,
+    filter_options,
+    open_searcher,
+    parse_query,
+    print_answer,
+    suggest_speakers,
+)
+
+
+@click.command()
+@click.argument("speaker", required=False)
+@index_option
+@click.option(
+    "--about", metavar="QUERY", help="Show the best quotations for this query, instead of the newest."
+)
+@click.option("-k", type=click.IntRange(1), default=QUOTATIONS, help="Quotations to show.")
+@table_format_option
+@filter_options
+def quotes(
+    speaker: str | None, where: str, about: str | None, k: int, format_name: str, filters: Filters
+) -> None:
+    """Show what SPEAKER said, or everybody, newest first.
+
+    Quotations are direct speech. They come with the documents, or from esr enrich --only quotes. Name a
+    speaker in full: quotations by "she" or a last name are found too, where it is clear who is meant.
+
+    \b
+    Example:
+      esr quotes "Theresa May" --about brexit --index my-index
+      esr quotes --after 2017-03 --format csv --index my-index
+    """
+    with open_searcher(where) as searcher:
+        found = find_quotations(searcher, speaker, parse_query(about) if about else None, filters, k=k)
+        if not found.quotations:
+            check_quotations(searcher.index)
+        is_unknown = bool(speaker) and format_name == "text" and not found.quotations
+        meant = suggest_speakers(searcher.index, speaker or "") if is_unknown else ()
+        said = found.quotations if format_name == "text" else []
+        called = call_speakers(find_speakers(searcher.index, said), said)
+    answer = found.as_dict()
+    print_answer(format_name, answer, answer["quotations"], lambda: _draw_quotations(found, called, meant))
+
+
+def _draw_quotations(found: Quotations, called: Mapping[str, str], meant: Sequence[Speaker]) -> str:
+    if not found.quotations:
+        names = ", ".join(speaker.name for speaker in meant)
+        return f"Nothing matched. Did you mean {names}?" if names else "Nothing matched."
+    blocks = []
+    for number, each in enumerate(found.quotations):
+        if number == found.first_incomplete:
+            blocks.append(click.style(f"{ONLY_SOME_WORDS}:", dim=True))
+        place = ", ".join(filter(None, (each.source, each.date and each.date[:10], each.sentence_id)))
+        name = name_speaker(each, called)
+        known = f", {name}" if name else ""
+        blocks.append(f"{each.text}\n  {click.style(each.speaker or 'unknown', bold=True)}{known} ({place})")
+    return "\n".join([*blocks, "", count(found.sentences, "sentence", "match")])

@@ -1,0 +1,17 @@
+"""Exports of press databases."""
+
+from esr.plugin import Plugin
+
+plugin = Plugin(
+    name="press",
+    formats={
+        "factivaxml": "esr.loaders.press.factiva_xml:FACTIVA_XML",
+        "lexisnexis": "esr.loaders.press.databases:LEXISNEXIS",
+        "factiva": "esr.loaders.press.databases:FACTIVA",
+        "proquest": "esr.loaders.press.databases:PROQUEST",
+    },
+    refinements={
+        "europresse": "esr.loaders.press.europresse:EUROPRESSE",
+        "databases": "esr.loaders.press.databases:DATABASE_EXPORTS",
+    },
+)

@@ -1,0 +1,43 @@
+"""The names of `esr.plugin` and of its provisional part: each can be imported, and is used."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+from pathlib import Path
+
+import pytest
+
+import esr
+import esr.plugin
+from esr.plugin import provisional
+
+ROOT = Path(esr.__file__).parent
+PERIPHERY = ("bridges", "corpus", "lab", "loaders/office", "loaders/press", "sources")
+"""The folders of esr that import nothing else of it, as the rows of tests/test_layout.py say."""
+
+
+@pytest.mark.parametrize("name", esr.plugin.__all__)
+def test_a_name_of_the_interface_can_be_imported(name: str) -> None:
+    assert getattr(importlib.import_module("esr.plugin"), name) is not None
+
+
+@pytest.mark.parametrize("name", provisional.__all__)
+def test_a_provisional_name_can_be_imported(name: str) -> None:
+    assert getattr(provisional, name) is not None
+
+
+def test_no_name_is_both_promised_and_provisional() -> None:
+    assert not set(esr.plugin.__all__) & set(provisional.__all__)
+
+
+def test_what_the_plugins_of_esr_do_not_use_is_not_provisional() -> None:
+    used = {
+        alias.name
+        for folder in PERIPHERY
+        for path in (ROOT / folder).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.ImportFrom) and node.module == provisional.__name__
+        for alias in node.names
+    }
+    assert set(provisional.__all__) == used
