@@ -290,12 +290,16 @@ class Operation(Struct, frozen=True):
 def import_name(owner: str, modules: Mapping[str, str], name: str) -> Any:
     """A name of the module `owner`, imported from the one of `modules` that has it. Raises AttributeError.
 
-    `a=b` in the names of a module means its name `b` under the name `a`.
+    `a=b` in the names of a module means its name `b` under the name `a`. A name may be that of a submodule.
     """
     for module, names in modules.items():
-        for own_name, _, other_name in (pair.partition("=") for pair in names.split()):
-            if own_name == name:
-                return getattr(import_module(module), other_name or name)
+        for alias, _, original in (pair.partition("=") for pair in names.split()):
+            if alias == name:
+                found = import_module(module)
+                attribute = original or name
+                if not hasattr(found, attribute):
+                    return import_module(f"{module}.{attribute}")
+                return getattr(found, attribute)
     raise AttributeError(f"module {owner!r} has no attribute {name!r}")
 
 
