@@ -35,7 +35,7 @@ MODULES = {
     "llama-index": ("llama_index",),
     "mcp": ("mcp", "pydantic"),
     "mediawiki": ("mwparserfromhell",),
-    "meaning": ("huggingface_hub", "onnxruntime", "onnxruntime_extensions", "tokenizers"),
+    "meaning": ("huggingface_hub", "onnxruntime", "onnxruntime_extensions", "scipy", "tokenizers"),
     "otel": ("opentelemetry.exporter", "opentelemetry.sdk"),
     "pdf": ("pypdfium2",),
     "pyterrier": ("pyterrier",),

@@ -14,14 +14,16 @@ from esr.encoders import DEFAULT as DEFAULT_ENCODER
 from esr.encoders import KNOWN
 from esr.enrichment.enricher import DEFAULT_TITLE_WEIGHT, Enricher, VectorSettings
 from esr.enrichment.recipe import check_parts
+from esr.errors import UsageError
 from esr.features import RULES
 from esr.features.feature import DEFAULT_RULE
 from esr.index.enrichment_run import run_enrichment
 from esr.index.login_variables import redact
 from esr.index.names import Aliases, read_aliases
+from esr.index.table_run import LEAST_SAMPLE, MOST_SAMPLE, run_table
 from esr.processes import exit_on_sigterm
 from esr.ranking.searcher import open_searcher
-from esr.text.document import DEFAULT_PARTS, PARTS
+from esr.text.document import DEFAULT_PARTS, PARTS, TABLE
 from esr.wording import count
 
 
@@ -37,8 +39,8 @@ from esr.wording import count
 @click.option(
     "--only",
     multiple=True,
-    help=f"Only these parts, separated by commas: {', '.join(PARTS)}. Default: {', '.join(DEFAULT_PARTS)}. "
-    "May be repeated.",
+    help=f"Only these parts, separated by commas: {', '.join(PARTS)}, or {TABLE}: vectors by a table that is "
+    f"fitted to a sample. Default: {', '.join(DEFAULT_PARTS)}. May be repeated.",
 )
 @click.option("--workers", type=click.IntRange(1, 256), default=1, help="Number of processes.")
 @click.option(
@@ -74,6 +76,13 @@ from esr.wording import count
     help="How much of a vector is the sentence with its title before it; the rest is the sentence alone.",
 )
 @click.option(
+    "--sample",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Fit the table to about N sentences. Default: a tenth of the index, at least "
+    f"{LEAST_SAMPLE:,}, at most {MOST_SAMPLE:,}.",
+)
+@click.option(
     "--vector-index",
     is_flag=True,
     help="Let Elasticsearch also index the vectors, to find nearly all of the nearest among millions. "
@@ -96,6 +105,7 @@ def enrich(
     rule: str,
     encoder: str,
     title_weight: float,
+    sample: int | None,
     vector_index: bool,
     aliases_file: Path | None,
 ) -> None:
@@ -113,25 +123,73 @@ def enrich(
     Example:
       esr enrich --index my-index --workers 2
       esr enrich --index http://localhost:9200/news --slice 2/8
+      esr enrich --index my-index --only table
       esr enrich --index my-index --only vectors
       esr enrich --index http://localhost:9200/news --only vectors --vector-index
     """
     slice = parse_slice(slice_text)
     aliases = None if aliases_file is None else read_aliases(aliases_file)
-    parts, vectors = parse_parts(only), VectorSettings(encoder, title_weight)
+    vectors = VectorSettings(encoder, title_weight)
+    names = split_names(only)
+    if TABLE in names:
+        if slice != (1, 1):
+            raise UsageError("--only table does not work with --slice: a table is fitted to the whole index")
+        fit_index(where, vectors, sample=sample, workers=workers)
+        if not (names := [name for name in names if name != TABLE]):
+            return
+    parts = check_parts(names) if names else DEFAULT_PARTS
     enricher = Enricher(parts, spacy_models, lexica, rule, read_analyzer(where), vectors)
     enrich_index(where, enricher, slice=slice, workers=workers, aliases=aliases, vector_index=vector_index)
 
 
+def split_names(only: Sequence[str]) -> list[str]:
+    """Split lists of names, separated by commas."""
+    return [name.strip() for some in only for name in some.split(",")]
+
+
 def parse_parts(only: Sequence[str]) -> tuple[str, ...]:
     """Parse lists of parts, separated by commas. Without a list, the default parts. Raises UsageError."""
-    names = (name.strip() for some in only for name in some.split(","))
-    return check_parts(names) if only else DEFAULT_PARTS
+    return check_parts(split_names(only)) if only else DEFAULT_PARTS
 
 
 def read_analyzer(where: str) -> str:
     with open_searcher(where) as searcher:
         return searcher.index.description.analyzer
+
+
+_STEPS = {
+    "sample": "encoding a sample",
+    "pieces": "encoding pieces of words",
+    "fit": "fitting",
+    "table": "encoding by the table",
+}
+
+
+def fit_index(
+    where: str, vectors: VectorSettings, *, sample: int | None = None, workers: int = 1, quiet: bool = False
+) -> None:
+    """Fit the table of an index and encode all by it, with a progress bar. Print a report unless `quiet`."""
+    exit_on_sigterm()
+    bar = tqdm(unit=" documents", disable=None, mininterval=0.5, leave=False)
+
+    def start_step(step: str, documents: int) -> None:
+        bar.reset(documents)
+        bar.set_description(_STEPS[step])
+
+    with open_searcher(where) as searcher, bar:
+        report = run_table(
+            searcher.index,
+            vectors,
+            sample=sample,
+            workers=workers,
+            on_start=start_step,
+            on_progress=bar.update,
+        )
+    if not quiet:
+        click.echo(
+            f"fitted a table to {count(report.sample_sentences, 'sentence')} and encoded "
+            f"{count(report.sentences, 'sentence')} by it in {redact(where)} in {report.seconds:.1f} s"
+        )
 
 
 def enrich_index(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,7 @@ from esr.processes import exit_on_sigterm
 from esr.progress import SendProgress
 from esr.ranking.searcher import open_searcher
 from esr.stdlib import batched
-from esr.text.document import Document
+from esr.text.document import TABLE, Document
 from esr.text.validate import to_fields, to_json_line, write_json_line
 from esr.wording import align_columns, count
 
@@ -343,6 +343,7 @@ def status(where: str, shows_drift: bool, as_json: bool) -> None:
     """
     with open_searcher(where) as searcher:
         index_status = dict(searcher.index.status(Summary()))
+        unknown_pieces = _describe_unknown_pieces(searcher.index, index_status["enrichment"])
     drifts: list[Drift] = []
     if shows_drift:
         with closing(factory.open_priors(where)) as priors:
@@ -360,12 +361,26 @@ def status(where: str, shows_drift: bool, as_json: bool) -> None:
     for part in parts:
         tools = ", ".join(f"{name} {value}" for name, value in part["made_with"].items())
         click.echo(f"{part['part']:<12} {part['documents']:,} of {count(total, 'document')} ({tools})")
+    if unknown_pieces:
+        click.echo(f"{'table':<12} {unknown_pieces}")
     if unresolved:
         click.echo(
             f"{'names':<12} of {count(unresolved, 'document', 'were')} stored by an older esr: run esr enrich"
         )
     for line in _format_drifts(drifts):
         click.echo(line)
+
+
+def _describe_unknown_pieces(index: Index, parts: Sequence[Mapping[str, Any]]) -> str | None:
+    """What the table of vectors lacks. None if it lacks little, there is none, or it cannot be read here."""
+    if not any(TABLE in part["made_with"] for part in parts):
+        return None
+    from esr.index.table_run import describe_unknown_pieces  # slow to import, needed by few indices
+
+    try:
+        return describe_unknown_pieces(index)
+    except UsageError:  # a package is missing
+        return None
 
 
 def _format_value(value: Any) -> Any:

@@ -8,7 +8,7 @@ from contextlib import closing
 from typing import Any
 
 from esr.elastic.cluster import Cluster
-from esr.elastic.location import lucene_pattern
+from esr.elastic.location import lucene_pattern, tables_index
 from esr.errors import EngineUnreachable, UsageError
 from esr.index.login_variables import ROLES
 
@@ -32,7 +32,11 @@ _PRIVILEGES: Mapping[str, tuple[list[str], list[str]]] = {
 
 def role_descriptors(aliases: Sequence[str], roles: Sequence[str] = tuple(ROLES)) -> dict[str, Any]:
     """Role descriptors by name, as the security API takes them, for these aliases and no others."""
-    names = [name for alias in aliases for name in (alias, f"{alias}-documents", lucene_pattern(alias))]
+    names = [
+        name
+        for alias in aliases
+        for name in (alias, f"{alias}-documents", tables_index(alias), lucene_pattern(alias))
+    ]
     return {
         role: {
             "cluster": _PRIVILEGES[role][0],

@@ -77,6 +77,11 @@ def sentences_index(index: str) -> str:
     return index.removesuffix(DOCUMENTS) + SENTENCES if index.endswith(DOCUMENTS) else index
 
 
+def tables_index(alias: str) -> str:
+    """The hidden index with the table of vectors of an alias."""
+    return f"{alias}-esr-table"
+
+
 def new_sentences_index(alias: str, newest: str, number: int = 0) -> str:
     """The name of an index of sentences for a load that begins now, later than the generation `newest`.
 

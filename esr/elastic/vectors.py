@@ -27,7 +27,7 @@ from esr.elastic.statistics import MAX_AGE
 from esr.enrichment.recipe import Recipe
 from esr.errors import UsageError
 from esr.index.similarities import find_main_encoder
-from esr.text.document import VECTORS, QuantizedVector
+from esr.text.document import TABLE, VECTORS, QuantizedVector
 
 SCALE = f"{VECTORS}.scale"
 FLAT_VECTOR: Mapping[str, Any] = {
@@ -147,7 +147,7 @@ class EncoderReader:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._read_at = -MAX_AGE
-        self._fingerprints: dict[str, list[str]] = {}
+        self._fingerprints: dict[str, dict[str, str]] = {}
         self._has_graph = False
 
     def has_graph(self) -> bool:
@@ -157,7 +157,11 @@ class EncoderReader:
 
     def fingerprints(self, encoder: str) -> list[str]:
         """The fingerprints of this encoder. A sentence with a vector by it has one of them in `enriched`."""
-        return self._read().get(encoder, [])
+        return [*self._read().get(encoder, ())]
+
+    def origins(self, encoder: str) -> Mapping[str, str]:
+        """By fingerprint of this encoder, the digest of the table that imitates it, "" for itself."""
+        return self._read().get(encoder, {})
 
     def main_encoder(self) -> str | None:
         """The id of the encoder that made the vectors of most documents, None without vectors."""
@@ -166,21 +170,23 @@ class EncoderReader:
             return next(iter(by_encoder), None)
         documents = Counter(
             {
-                encoder: count(self._cluster, self._cluster.documents_alias, {"terms": {"enriched": marks}})
+                encoder: count(
+                    self._cluster, self._cluster.documents_alias, {"terms": {"enriched": [*marks]}}
+                )
                 for encoder, marks in by_encoder.items()
             }
         )
         return find_main_encoder(documents)
 
-    def _read(self) -> dict[str, list[str]]:
+    def _read(self) -> dict[str, dict[str, str]]:
         now = time.monotonic()
         if now - self._read_at >= MAX_AGE:
-            by_encoder: dict[str, list[str]] = {}
+            by_encoder: dict[str, dict[str, str]] = {}
             for load in meta.searchable_loads(self._cluster):
                 for recipe in map(Recipe.from_dict, load.recipes.values()):
                     if VECTORS in recipe.parts:
-                        marks = by_encoder.setdefault(recipe.versions["encoder"], [])
-                        marks.append(recipe.fingerprints[VECTORS])
+                        marks = by_encoder.setdefault(recipe.versions["encoder"], {})
+                        marks[recipe.fingerprints[VECTORS]] = recipe.versions.get(TABLE, "")
             self._has_graph = bool(by_encoder) and self._find_graphs()
             self._fingerprints, self._read_at = by_encoder, now
         return self._fingerprints

@@ -5,7 +5,7 @@ Vectors are quantized to 8-bit numbers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ from esr.encoders.description import (
     TOKENIZER,
     EncoderDescription,
 )
-from esr.errors import EsrError, InputError, to_one_line
+from esr.errors import EsrError, InputError, UsageError, to_one_line
 from esr.extras import require
 from esr.text.document import QuantizedVector
 
@@ -79,29 +79,46 @@ class Encoder:
         """The vectors of sentences, each of shape (dimensions,)."""
         return [self.encode_passage(text) for text in texts]
 
+    def encode_pieces(self, on_progress: Callable[[int], object] = lambda pieces: None) -> Floats:
+        """The vectors of all pieces of the tokenizer, each by itself, of shape (pieces, dimensions).
+
+        `on_progress` is called with the number of pieces done since its last call. Raises UsageError for a
+        model without a tokenizer.
+        """
+        if self._tokenizer is None:
+            raise UsageError(f"the encoder {self.description.name} has no {TOKENIZER}")
+        of_text = self._tokenizer.encode("a")
+        specials = np.array(of_text.special_tokens_mask, bool)
+        ids = np.array(of_text.ids, np.int64)
+        first = int(np.argmin(specials)) if not specials.all() else len(ids)
+        before, after = ids[:first], ids[first:][specials[first:]]
+        vectors = np.zeros((self._tokenizer.get_vocab_size(), self.description.dimensions), np.float32)
+        for piece in range(len(vectors)):
+            vectors[piece] = self._run(np.concatenate([before, [piece], after])[None, :])
+            on_progress(1)
+        return vectors
+
     def _encode_query(self, text: str) -> QuantizedVector:
         return quantize(self._encode(self.description.query_prefix + text))
 
     def _encode(self, text: str) -> Floats:
-        feed = self._feed(text)
-        if feed is None:
-            return np.zeros(self.description.dimensions, np.float32)
+        if self._tokenizer is None:
+            return self._compute({self._inputs[0]: [text]})
+        ids = np.array([self._tokenizer.encode(text).ids], np.int64)
+        return self._run(ids) if ids.size else np.zeros(self.description.dimensions, np.float32)
+
+    def _run(self, ids: npt.NDArray[np.int64]) -> Floats:
+        """The vector of a text, given as numbers of tokens of shape (1, tokens)."""
+        feed = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
+        return self._compute({name: feed[name] for name in self._inputs})
+
+    def _compute(self, feed: Mapping[str, Any]) -> Floats:
         try:
             (outputs,) = self._session.run([self._output], feed)
         except Exception as error:  # the runtime raises errors without a common class
             raise EsrError(f"encoder {self.description.name}: {to_one_line(error)}") from error
         vector = _pool(np.asarray(outputs, np.float32)[0], self.description.pooling)
         return normalize(vector) if self.description.normalize else vector
-
-    def _feed(self, text: str) -> Mapping[str, Any] | None:
-        """The inputs of the model for a text; None for a text without tokens."""
-        if self._tokenizer is None:
-            return {self._inputs[0]: [text]}
-        ids = np.array([self._tokenizer.encode(text).ids], np.int64)
-        if not ids.size:
-            return None
-        feed = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
-        return {name: feed[name] for name in self._inputs}
 
 
 def require_runtime(description: EncoderDescription | None) -> None:

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 from esr.errors import EsrError, UsageError, unknown
 from esr.extras import install_command, missing
 from esr.text.analyzer_definitions import primary_language
-from esr.text.document import PARTS, QUOTES, VECTORS
+from esr.text.document import PARTS, QUOTES, TABLE, VECTORS
 from esr.wording import count
 
 # The models of languages
@@ -251,7 +251,7 @@ MODEL = "model "
 """Prefix of the key of a language's model: "model fr"."""
 DEFAULT_LANGUAGE = "language"
 """Key of the language assumed for documents that name none. Left out if it is unknown."""
-VECTORS_ONLY = ("encoder", "title weight", VECTORS)
+VECTORS_ONLY = ("encoder", "title weight", VECTORS, TABLE)
 """Tools that only vectors depend on."""
 QUOTES_ONLY = (QUOTES,)
 """Tools on which only quotations depend: their rules."""
@@ -296,12 +296,20 @@ class Recipe:
         return Recipe(self.parts, {n: v for n, v in self.versions.items() if n not in unneeded})
 
     def agrees(self, other: Recipe, part: str, language: str | None) -> bool:
-        """Whether both recipes give the same result for a part of a document in this language."""
-        of_both = [recipe.for_part(part).for_language(language) for recipe in (self, other)]
+        """Whether the other recipe gives the same result for a part of a document in this language.
+
+        The encoder's own vectors also stand for those of a table that imitates it, but not the reverse.
+        """
+        wanted = self.without_table() if TABLE not in other.versions else self
+        of_both = [recipe.for_part(part).for_language(language) for recipe in (wanted, other)]
         return part in other.parts and of_both[0] == of_both[1]
 
+    def without_table(self) -> Recipe:
+        """The recipe of the encoder that the table imitates; this one if it names no table."""
+        return Recipe(self.parts, {name: v for name, v in self.versions.items() if name != TABLE})
+
     def may_agree(self, other: Recipe, part: str) -> bool:
-        """Whether both recipes give the same result for a part of documents in some language."""
+        """Whether the other recipe gives the same result for a part of documents in some language."""
         languages = {
             name.removeprefix(MODEL) for r in (self, other) for name in r.versions if name.startswith(MODEL)
         }

@@ -49,8 +49,13 @@ class Enrichment(Protocol):
     def progress(self, recipe: Recipe, slice: tuple[int, int] = (1, 1)) -> tuple[int, int]:
         """The number of documents of the slice that this recipe has enriched, and the number of all."""
 
-    def pending(self, recipe: Recipe, slice: tuple[int, int] = (1, 1)) -> Iterator[Document]:
-        """Yield the documents that this recipe has not enriched, in collection order."""
+    def pending(
+        self, recipe: Recipe, slice: tuple[int, int] = (1, 1), ids: Collection[str] | None = None
+    ) -> Iterator[Document]:
+        """Yield the documents that this recipe has not enriched, in collection order.
+
+        With `ids`, only those with these ids.
+        """
 
     def store(self, recipe: Recipe, batch: Iterable[tuple[str, Sequence[SentenceEnrichment]]]) -> None:
         """Store the enrichment of documents, given as ids and sentences in order.
@@ -66,6 +71,9 @@ class Enrichment(Protocol):
 
     def finish(self, recipe: Recipe) -> list[str]:
         """Clean up after the last `store`. Returns notes for the user."""
+
+    def store_table(self, table: bytes) -> None:
+        """Store the table of vectors (`VectorTable.to_bytes`) in place of the former one, durably."""
 
     def index_vectors(self) -> list[str]:
         """Build an index of the stored vectors, if the engine has one. Returns notes for the user.

@@ -10,16 +10,16 @@ import multiprocessing
 import signal
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from multiprocessing.synchronize import Barrier
 from threading import BrokenBarrierError
-from typing import Any
+from typing import Any, Protocol
 
-from esr.enrichment.enricher import Enricher
+from esr.enrichment.recipe import Recipe
 from esr.errors import EsrError
 from esr.index.contract import Enrichment, Index
 from esr.index.names import Aliases
@@ -49,9 +49,10 @@ class EnrichmentReport:
 
 def run_enrichment(
     index: Index,
-    enricher: Enricher,
+    enricher: DocumentEnricher,
     *,
     slice: tuple[int, int] = (1, 1),
+    ids: Collection[str] | None = None,
     workers: int = 1,
     aliases: Aliases | None = None,
     vector_index: bool = False,
@@ -60,6 +61,8 @@ def run_enrichment(
 ) -> EnrichmentReport:
     """Enrich all documents of a slice that the enricher's recipe has not enriched yet.
 
+    With `ids`, only the documents with these ids are enriched.
+
     `on_start` is called with the number of documents already enriched and the number in the slice;
     `on_progress` with the number of documents enriched since its last call. An interruption stores the
     unfinished batch before it propagates. The first slice also updates the keys of stored names, and stores
@@ -67,13 +70,13 @@ def run_enrichment(
     """
     started = time.perf_counter()
     with index.enrichment() as enrichment:
-        already, documents = enrichment.progress(enricher.recipe, slice)
+        already, documents = (0, len(ids)) if ids is not None else enrichment.progress(enricher.recipe, slice)
         on_start(already, documents)
         report = EnrichmentReport(already=already)
         batch = _Batch(enrichment, enricher)
         languages: Counter[str | None] = Counter()
         try:
-            pending = enrichment.pending(enricher.recipe, slice)
+            pending = enrichment.pending(enricher.recipe, slice, ids)
             for document, sentences in enrich_documents(pending, enricher, workers):
                 batch.add(document.id, sentences)
                 languages[document.language] += 1
@@ -93,10 +96,27 @@ def run_enrichment(
     return report
 
 
+class DocumentEnricher(Protocol):
+    """What computes the parts of a recipe: an `Enricher`, or one of vectors by a table."""
+
+    @property
+    def recipe(self) -> Recipe:
+        """The parts, and what they are made with."""
+
+    def enrich_batch(self, documents: Sequence[Document]) -> list[list[SentenceEnrichment]]:
+        """The enrichment of each document's sentences, in order."""
+
+    def load(self) -> None:
+        """Load what most documents need."""
+
+    def describe_missing_models(self, languages: Mapping[str | None, int]) -> list[str]:
+        """Notes on documents that no model could read, given the number of documents by language."""
+
+
 class _Batch:
     """Collects enriched documents, and stores them when they are many or old enough."""
 
-    def __init__(self, enrichment: Enrichment, enricher: Enricher) -> None:
+    def __init__(self, enrichment: Enrichment, enricher: DocumentEnricher) -> None:
         self._enrichment = enrichment
         self._recipe = enricher.recipe
         self._clear()
@@ -140,7 +160,7 @@ Running = deque[tuple[list[Document], Future[Result]]]
 
 
 def enrich_documents(
-    documents: Iterable[Document], enricher: Enricher, workers: int
+    documents: Iterable[Document], enricher: DocumentEnricher, workers: int
 ) -> Iterator[tuple[Document, list[SentenceEnrichment]]]:
     """Yield each document with the enrichment of its sentences, in order.
 
@@ -224,13 +244,13 @@ def worker_environment() -> Iterator[None]:
         yield
 
 
-_enricher: Enricher  # set in each worker process
+_enricher: DocumentEnricher  # set in each worker process
 _all_loaded: Barrier
 _is_ending: Any
 """A byte of memory shared by all processes."""
 
 
-def init_worker(enricher: Enricher, all_loaded: Barrier, is_ending: Any) -> None:
+def init_worker(enricher: DocumentEnricher, all_loaded: Barrier, is_ending: Any) -> None:
     global _enricher, _all_loaded, _is_ending
     _enricher, _all_loaded, _is_ending = enricher, all_loaded, is_ending
     end_with_parent()

@@ -62,6 +62,16 @@ class Vectors(Column[list[QuantizedVector | None]], frozen=True):
     encoder: str
 
 
+class VectorOrigins(Column[list[str | None]], frozen=True):
+    """What made the vectors for an encoder: the digest of the table that imitates it, "" for the encoder.
+
+    None for a sentence without a vector.
+    """
+
+    stage: ClassVar[str] = "vector_origins"
+    encoder: str
+
+
 class SimilaritiesTo(Column[Similarities], frozen=True):
     """The products of a query's vector with the vectors of the sentences and of their `contexts`.
 
@@ -309,6 +319,12 @@ class MainEncoder(Fact[str | None], frozen=True):
     """The id of the encoder that made most vectors of the index, None if it has no vectors."""
 
     stage: ClassVar[str] = "encoder"
+
+
+class StoredTable(Fact[bytes | memoryview | None], frozen=True):
+    """The stored form of the index's table of vectors (`esr.encoders.table`), None if it has none."""
+
+    stage: ClassVar[str] = "table"
 
 
 class NearestIsExact(Fact[bool], frozen=True):

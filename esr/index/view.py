@@ -371,6 +371,7 @@ _FACTS_FOR_ALL = (
     questions.Features,
     questions.HasParses,
     questions.MainEncoder,
+    questions.StoredTable,
     questions.NearestIsExact,
 )
 """Facts that show no text of a document."""

@@ -321,6 +321,8 @@ PARSE, VECTORS, QUOTES = "parse", "vectors", "quotes"
 DEFAULT_PARTS = ("features", "entities", PARSE)
 """The parts computed by default."""
 PARTS = (*DEFAULT_PARTS, VECTORS, QUOTES)
+TABLE = "table"
+"""Key of the digest, in a recipe, of the table that made vectors in place of the encoder that it imitates."""
 
 
 class SentenceEnrichment(Struct, frozen=True):

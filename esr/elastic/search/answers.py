@@ -29,7 +29,8 @@ from esr.elastic.search.opened import Opened
 from esr.elastic.search.plan_query import RECORD_FIELDS, filter_clauses, names_clause
 from esr.elastic.search.sentence_search import look_up_parses, look_up_sources
 from esr.elastic.statistics import read_histogram
-from esr.elastic.vectors import decode_vector, source_with_vectors
+from esr.elastic.tables import read_table
+from esr.elastic.vectors import SCALE, decode_vector, source_with_vectors
 from esr.index import questions
 from esr.index.contract import check_sentences
 from esr.index.filters import Filters
@@ -58,6 +59,8 @@ def read(
             return list(map(decode_quotes, look_up_sources(cluster, ids, [QUOTES])))
         case questions.Vectors(encoder):
             return _read_vectors(opened, ids, encoder)
+        case questions.VectorOrigins(encoder):
+            return _read_origins(opened, ids, encoder)
     raise TypeError(f"read: {column}")
 
 
@@ -76,6 +79,16 @@ def _read_vectors(opened: Opened, ids: Sequence[str], encoder: str) -> list[Quan
     return [
         decode_vector(fields[VECTORS]) if VECTORS in fields and marks & {*fields["enriched"]} else None
         for fields in look_up_sources(opened.cluster, ids, source)
+    ]
+
+
+def _read_origins(opened: Opened, ids: Sequence[str], encoder: str) -> list[str | None]:
+    by_mark = opened.encoders.origins(encoder)
+    return [
+        next((by_mark[mark] for mark in fields.get("enriched", ()) if mark in by_mark), None)
+        if "scale" in fields.get(VECTORS, {})
+        else None
+        for fields in look_up_sources(opened.cluster, ids, ["enriched", SCALE])
     ]
 
 
@@ -118,6 +131,8 @@ def tell(opened: Opened, fact: questions.Fact[Any]) -> Any:
             return opened.parses.exist()
         case questions.MainEncoder():
             return opened.encoders.main_encoder()
+        case questions.StoredTable():
+            return read_table(opened.cluster)
         case questions.NearestIsExact():
             return not opened.encoders.has_graph()
     raise TypeError(f"status: {fact}")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -21,6 +21,7 @@ from esr.elastic.connection import LOAD_TIMEOUT
 from esr.elastic.dialect import SEPARATOR
 from esr.elastic.documents import WITHOUT_CONTEXT, decode_document, encode_quotes
 from esr.elastic.requests import count, hits_of, read_entries, refresh, search, search_pages
+from esr.elastic.tables import store_table
 from esr.elastic.vectors import encode_vector, index_vectors, map_vectors
 from esr.elastic.vocabulary import (
     FIELD,
@@ -250,6 +251,8 @@ def store_aliases(cluster: Cluster, aliases: Aliases) -> None:
 
 SLICE_SCRIPT = "esr-slice-v2"
 _PAGE = 500
+_MOST_IDS = 10_000
+"""Number of ids in a query."""
 _MAX_LANGUAGES = 10_000
 
 
@@ -296,11 +299,16 @@ class ElasticsearchEnrichment:
         alias = self._cluster.documents_alias
         return count(self._cluster, alias, done), count(self._cluster, alias, {"bool": {"filter": in_slice}})
 
-    def pending(self, recipe: Recipe, slice: tuple[int, int] = (1, 1)) -> Iterator[Document]:
-        query = {"bool": {"filter": _slice_clauses(slice), "must_not": [self._done_clause(recipe)]}}
-        body: dict[str, Any] = {"query": query, "sort": [{"ordinal": "asc"}], "source": WITHOUT_CONTEXT}
-        for page in search_pages(self._cluster, _PAGE, index=self._cluster.documents_alias, **body):
-            yield from (decode_document(hit["_source"]) for hit in hits_of(page))
+    def pending(
+        self, recipe: Recipe, slice: tuple[int, int] = (1, 1), ids: Collection[str] | None = None
+    ) -> Iterator[Document]:
+        not_done = [self._done_clause(recipe)]
+        groups = [[]] if ids is None else [[{"ids": {"values": some}}] for some in batched(ids, _MOST_IDS)]
+        for clauses in groups:
+            query = {"bool": {"filter": [*_slice_clauses(slice), *clauses], "must_not": not_done}}
+            body: dict[str, Any] = {"query": query, "sort": [{"ordinal": "asc"}], "source": WITHOUT_CONTEXT}
+            for page in search_pages(self._cluster, _PAGE, index=self._cluster.documents_alias, **body):
+                yield from (decode_document(hit["_source"]) for hit in hits_of(page))
 
     def store(self, recipe: Recipe, batch: Iterable[tuple[str, Sequence[SentenceEnrichment]]]) -> None:
         self._record(recipe)
@@ -361,6 +369,9 @@ class ElasticsearchEnrichment:
         return [
             f"{self._cluster.dialect.name} is merging away the replaced entries; searches continue meanwhile"
         ]
+
+    def store_table(self, table: bytes) -> None:
+        store_table(self._cluster, table)
 
     def index_vectors(self) -> list[str]:
         return index_vectors(self._cluster, [load.index for load in self._loads.values()])

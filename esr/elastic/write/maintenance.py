@@ -33,6 +33,7 @@ from esr.elastic.location import DOCUMENTS, SENTENCES, documents_index
 from esr.elastic.meta import Load
 from esr.elastic.requests import hits_of, read_entries, refresh, search, total_of
 from esr.elastic.statistics import AliasStatistics
+from esr.elastic.tables import delete_table
 from esr.elastic.vectors import map_vectors, source_with_vectors, stored_dimensions
 from esr.elastic.vocabulary import FIELD
 from esr.elastic.write.actions import DocumentActions
@@ -326,6 +327,7 @@ class ElasticsearchGenerations:
 
     def delete_all(self) -> None:
         delete_indices(self._cluster, [load.index for load in meta.all_loads(self._cluster)])
+        delete_table(self._cluster)
 
 
 def _is_open_primary(shard: Mapping[str, Any]) -> bool:

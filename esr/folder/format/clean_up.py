@@ -53,7 +53,7 @@ def list_unreferenced(folder: Path, commit: Manifest) -> list[Path]:
     commits = (commit, *commit.kept_generations)
     referenced = {
         SEGMENTS: {name for commit in commits for name in commit.segments},
-        LAYERS: {layer.name for commit in commits for layer in commit.layers},
+        LAYERS: {name for commit in commits for name in commit.layer_files},
     }
     unfinished = read_checkpoint(folder)
     if unfinished is not None:

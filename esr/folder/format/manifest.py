@@ -47,6 +47,7 @@ class Manifest(Struct, frozen=True):
     `kept_generations` are empty. `is_rejected` marks a generation that a rollback has skipped. `aliases` maps
     the displayed form of a name to its aliases, `short_forms` the key of one to the keys of its short forms.
     `withdrawn` are the documents that were removed for good.
+    `table` is the name, among the layers, of the file with the table of vectors, "" without one.
     `checksums` has the checks of the segments' tables of checksums and of the layers, by path. What an older
     version has written has none.
     """
@@ -64,6 +65,7 @@ class Manifest(Struct, frozen=True):
     short_forms: Mapping[str, Sequence[str]] = field(default_factory=dict)
     checksums: Mapping[str, FileCheck] = field(default_factory=dict)
     withdrawn: Withdrawn = NONE_WITHDRAWN
+    table: str = ""
 
     @property
     def has_index(self) -> bool:
@@ -101,6 +103,7 @@ class Manifest(Struct, frozen=True):
             short_forms=self.short_forms,
             checksums=self.checksums,
             withdrawn=self.withdrawn,
+            table=self.table,
         )
         return commit._without_unused_recipes()
 
@@ -122,6 +125,10 @@ class Manifest(Struct, frozen=True):
         if short_forms == self.short_forms:
             return self
         return replace(self, commit_number=self.commit_number + 1, short_forms=short_forms)
+
+    def with_table(self, table: str) -> Manifest:
+        """The next commit, with the table of vectors in this file of the layers."""
+        return replace(self, commit_number=self.commit_number + 1, table=table)
 
     def with_withdrawn(self, withdrawn: Withdrawn) -> Manifest:
         """The next commit, with these documents removed for good, or this commit if they are unchanged."""
@@ -159,7 +166,12 @@ class Manifest(Struct, frozen=True):
     def checked_files(self) -> list[str]:
         """The paths of the files whose checks `checksums` holds."""
         tables = [f"{SEGMENTS}/{name}/{CHECKSUMS}" for name in self.segments]
-        return [*tables, *(f"{LAYERS}/{layer.name}" for layer in self.layers)]
+        return [*tables, *(f"{LAYERS}/{name}" for name in self.layer_files)]
+
+    @property
+    def layer_files(self) -> list[str]:
+        """The names of its files among the layers: the layers, and the table of vectors."""
+        return [*(layer.name for layer in self.layers), *([self.table] if self.table else [])]
 
     def with_checksums(self, folder: Path) -> Manifest:
         """This commit, with the checks of its new files added."""
@@ -189,6 +201,7 @@ class Manifest(Struct, frozen=True):
             **({"short_forms": self.short_forms} if self.short_forms else {}),
             **({"checksums": self.checksums} if self.checksums else {}),
             **({"withdrawn": self.withdrawn.as_dict()} if self.withdrawn else {}),
+            **({"table": self.table} if self.table else {}),
         }
 
     @classmethod
@@ -207,6 +220,7 @@ class Manifest(Struct, frozen=True):
             short_forms=data.get("short_forms", {}),
             checksums=decode_checks(data),
             withdrawn=Withdrawn.from_dict(data.get("withdrawn", {})),
+            table=data.get("table", ""),
         )
 
 

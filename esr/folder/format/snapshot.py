@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from esr.folder.format.damage import SegmentDamaged, parts_of, require_intact
-from esr.folder.format.files import Mask, Numbers
+from esr.folder.format.files import Mask, Numbers, map_bundle
 from esr.folder.format.layer_info import LAYERS, LayerInfo
 from esr.folder.format.layers import Layer
 from esr.folder.format.manifest import SEGMENTS, Manifest
@@ -28,7 +28,7 @@ from esr.plans.plan import CollectionStatistics, TermStatistics
 from esr.processes import allow_open_files
 from esr.stdlib import cached_property, hash64
 from esr.text.analyzer_definitions import language_group
-from esr.text.document import Document
+from esr.text.document import TABLE, Document
 from esr.text.term_survey import FREQUENT_SHARE, LONG_SENTENCE, TermSurvey, most_frequent
 from esr.wording import count, list_examples
 
@@ -302,6 +302,17 @@ class Snapshot:
     def has_parses(self) -> bool:
         """Whether any sentence has a stored parse."""
         return any(segment.enrichment.has_parses for segment in self.segments)
+
+    @cached_property
+    def table(self) -> memoryview | None:
+        """The stored form of the table of vectors. Raises SegmentDamaged."""
+        if not self.manifest.table:
+            return None
+        path = self.folder / LAYERS / self.manifest.table
+        try:
+            return map_bundle(path)[TABLE].data
+        except (FileNotFoundError, ValueError, KeyError) as error:
+            raise SegmentDamaged(path) from error
 
     @cached_property
     def main_encoder(self) -> str | None:

@@ -11,7 +11,7 @@ from esr.folder.format.snapshot import Snapshot
 from esr.folder.search import vocabulary
 from esr.folder.search.cache import SearchCache
 from esr.folder.search.records import Locations, group_by_segment, read_evidence, read_records
-from esr.folder.search.similarity import may_use_bits, read_similarities, read_vectors
+from esr.folder.search.similarity import may_use_bits, read_origins, read_similarities, read_vectors
 from esr.index import questions
 from esr.index.hits import EVIDENCE_COLUMNS
 from esr.plans.evaluate import Evidence, concatenate, no_evidence
@@ -37,6 +37,8 @@ def read(cache: SearchCache, column: questions.Column[Any], locations: Locations
             return _read_quotes(snapshot, locations)
         case questions.Vectors(encoder):
             return read_vectors(snapshot, encoder, locations)
+        case questions.VectorOrigins(encoder):
+            return read_origins(snapshot, encoder, locations)
     raise TypeError(f"read: {column}")
 
 
@@ -115,6 +117,8 @@ def tell(cache: SearchCache, fact: questions.Fact[Any]) -> Any:
             return snapshot.has_parses
         case questions.MainEncoder():
             return snapshot.main_encoder
+        case questions.StoredTable():
+            return snapshot.table
         case questions.NearestIsExact():
             return snapshot.main_encoder is None or not may_use_bits(cache, snapshot.main_encoder)
     raise TypeError(f"status: {fact}")

@@ -28,7 +28,7 @@ from esr.folder.search.kernel_loader import LOADER
 from esr.folder.search.records import Locations, group_by_segment
 from esr.index.similarities import Similarities, average_documents, average_neighbours
 from esr.plans.evaluate import Array
-from esr.text.document import QuantizedVector
+from esr.text.document import TABLE, QuantizedVector
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
@@ -106,6 +106,19 @@ def read_vectors(snapshot: Snapshot, encoder: str, locations: Locations) -> list
                 for place, vector in zip(places[inside].tolist(), stored, strict=True):
                     vectors[place] = vector
     return vectors
+
+
+def read_origins(snapshot: Snapshot, encoder: str, locations: Locations) -> list[str | None]:
+    """The digest of the table that made each vector for this encoder, "" for the encoder itself."""
+    recipes, origins = recipes_of(snapshot, encoder), np.full(len(locations.numbers), None, object)
+    for owner, places, numbers in group_by_segment(locations):
+        for span in snapshot.segments[owner].enrichment.vector_spans:
+            inside = np.flatnonzero((numbers >= span.start) & (numbers < span.stop))
+            if span.recipe in recipes and len(inside):
+                known = np.isfinite(span.layer.vector_scales[numbers[inside] - span.first])
+                made_with = snapshot.manifest.recipes[span.recipe]["made_with"]
+                origins[places[inside[known]]] = made_with.get(TABLE, "")
+    return origins.tolist()
 
 
 def multiply(segment: Segment, recipes: Collection[str], query: QuantizedVector, numbers: Numbers) -> Array:

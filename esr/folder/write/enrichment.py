@@ -6,7 +6,7 @@ Each batch is one commit of the manifest. Files left by a killed run are deleted
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import islice
 from pathlib import Path
@@ -45,7 +45,7 @@ from esr.index.names import (
     resolve_names,
 )
 from esr.text.analyzer import Analyzer, get_analyzer
-from esr.text.document import META_PREFIX, PARTS, QUOTES, VECTORS, Document, SentenceEnrichment
+from esr.text.document import META_PREFIX, PARTS, QUOTES, TABLE, VECTORS, Document, SentenceEnrichment
 
 
 def read_stored(stack: LayerStack, sentences: Numbers, parts: Sequence[str]) -> Iterator[EncodedEnrichment]:
@@ -147,9 +147,15 @@ class EmbeddedEnrichment:
         documents = sum(len(_select_slice(segment, slice)) for segment in segments)
         return documents - pending, documents
 
-    def pending(self, recipe: Recipe, slice: tuple[int, int] = (1, 1)) -> Iterator[Document]:
+    def pending(
+        self, recipe: Recipe, slice: tuple[int, int] = (1, 1), ids: Collection[str] | None = None
+    ) -> Iterator[Document]:
         for segment in self._snapshot.segments:
-            for number in self._pending(segment, recipe, slice):
+            numbers = self._pending(segment, recipe, slice)
+            if ids is not None:
+                places = map(segment.document_ids.find, ids)
+                numbers = np.intersect1d(numbers, [n for n in places if n is not None])
+            for number in numbers.tolist():
                 yield segment.document(int(number))
 
     def store(self, recipe: Recipe, batch: Iterable[tuple[str, Sequence[SentenceEnrichment]]]) -> None:
@@ -207,6 +213,18 @@ class EmbeddedEnrichment:
 
     def finish(self, recipe: Recipe) -> list[str]:
         return []  # layers are merged after every batch
+
+    def store_table(self, table: bytes) -> None:
+        name = new_layer_name()
+        with translate_disk_errors(self._folder, "enrich"):
+            try:
+                (self._folder / LAYERS).mkdir(exist_ok=True)
+                save_bundle(self._folder / LAYERS / name, {TABLE: np.frombuffer(table, np.uint8)})
+                sync_folder(self._folder / LAYERS)
+                commit = manifest.commit(self._folder, self._snapshot.manifest.with_table(name))
+                self._snapshot = Snapshot(self._folder, commit, self._snapshot)
+            finally:
+                delete_unreferenced(self._folder)
 
     def index_vectors(self) -> list[str]:
         return ["a folder needs no index of vectors"]
@@ -275,7 +293,8 @@ class EmbeddedEnrichment:
         """
         (self._folder / LAYERS).mkdir(exist_ok=True)
         is_done, is_own = self._find_done(segment, recipe)
-        is_in_layer = is_done & ~is_own
+        # The encoder's own vectors, which a table's recipe accepts, must not be taken for the table's.
+        is_in_layer = np.zeros_like(is_done) if TABLE in recipe.versions else is_done & ~is_own
         is_in_layer[list(documents)] = True
         numbers = np.flatnonzero(is_in_layer)
         first = segment.column("first")

@@ -165,7 +165,7 @@ class EmbeddedGenerations:
                 counts.append(read_counts(folder))
             except SegmentDamaged:
                 missing.append(folder)
-        layers = [self._folder / LAYERS / layer.name for layer in commit.layers]
+        layers = [self._folder / LAYERS / name for name in commit.layer_files]
         missing += (layer for layer in layers if not layer.exists())
         damaged = [d for part in parts_of(commit) for d in find_damage(self._folder, part, read=False)]
         incomplete = [f"a file of {path.relative_to(self._folder)}" for path in missing]

@@ -163,6 +163,8 @@ def _format_second_stage(stage: SecondPart) -> str:
             lines.append(f"{part.origin.name}:{kind} {terms}, distance {s.distance:g}: {value:.4f}")
         if part.bounded:
             lines.append(f"{part.origin.name}: not all sets of query terms were scored, there are too many")
+    if stage.vector is not None:
+        lines.append(f"The vector of the sentence was made by the {stage.vector}.")
     if stage.approximate:
         lines.append(
             "The nearest by vector come from an index or bits of vectors, which may miss a few of them."

@@ -13,7 +13,7 @@ from esr.dependency.dependence_signals import SIGNALS, best_sets, mrf_potentials
 from esr.dependency.explanation import Relation, TermSet, find_best_set, find_relations
 from esr.dependency.random_fields import MRF_FAMILIES
 from esr.index.contract import Index
-from esr.index.questions import NearestIsExact
+from esr.index.questions import MainEncoder, NearestIsExact, VectorOrigins
 from esr.ranking.explanation.parts import Addition
 from esr.ranking.explanation.sentence_tree import sentence_tree
 from esr.ranking.ranking import TREES, Origin
@@ -21,6 +21,9 @@ from esr.ranking.rerank_context import RerankContext
 from esr.ranking.reranker import Reranker
 from esr.ranking.signals import RankingSignal
 from esr.text.document import ParseWord
+
+ENCODER, TABLE = "encoder", "table"
+"""What made a vector: the encoder itself, or a table that is fitted to its vectors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +60,8 @@ class SecondPart:
 
     `parse` is the tree to draw, None if the sentence has no parse or its words cannot be recovered. `marked`
     has the positions of query words in the tree, `chosen` the positions of the words of the sets that scored.
-    The nearest sentences are `approximate` if they come from an index or bits of vectors.
+    The nearest sentences are `approximate` if they come from an index or bits of vectors. `vector` says what
+    made the sentence's vector, if a signal read it: ENCODER or TABLE.
     """
 
     score: float
@@ -69,6 +73,7 @@ class SecondPart:
     marked: tuple[int, ...]
     chosen: tuple[int, ...]
     approximate: bool = False
+    vector: str | None = None
 
     @property
     def lacks_parse(self) -> bool:
@@ -92,6 +97,7 @@ class SecondPart:
             "marked": list(self.marked),
             "chosen": list(self.chosen),
             "approximate": self.approximate,
+            "vector": self.vector,
         }
 
 
@@ -128,7 +134,17 @@ def explain_second(
         () if tree is None else tree.marked,
         tuple(sorted({word for part in parts for best in part.sets[:1] for word in best.words})),
         reranker.uses_vectors and not index.status(NearestIsExact()),
+        _vector_origin(index, sentence_id) if reranker.uses_vectors else None,
     )
+
+
+def _vector_origin(index: Index, sentence_id: str) -> str | None:
+    """What made a sentence's vector, None if it has none."""
+    encoder = index.status(MainEncoder())
+    if encoder is None:
+        return None
+    (digest,) = index.read([sentence_id], VectorOrigins(encoder))
+    return None if digest is None else TABLE if digest else ENCODER
 
 
 def _signal_part(signal: RankingSignal, context: RerankContext, missing: Mapping[str, float]) -> SignalPart:

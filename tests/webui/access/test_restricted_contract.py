@@ -29,6 +29,7 @@ QUESTIONS: Mapping[type[Any], list[tuple[Any, ...]]] = {
     questions.Parses: [()],
     questions.Quotes: [()],
     questions.Vectors: [("tiny",)],
+    questions.VectorOrigins: [("tiny",)],
     questions.SimilaritiesTo: [("tiny", VECTOR, ("neighbours", "document"))],
     questions.EvidenceOf: [(["storm"], ["features.subj"])],
     questions.Hits: [(True,), (False,)],
@@ -56,6 +57,7 @@ QUESTIONS: Mapping[type[Any], list[tuple[Any, ...]]] = {
     questions.Features: [()],
     questions.HasParses: [()],
     questions.MainEncoder: [()],
+    questions.StoredTable: [()],
     questions.NearestIsExact: [()],
 }
 """Arguments that would show what is hidden, by type of question."""

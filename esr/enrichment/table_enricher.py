@@ -1,0 +1,144 @@
+"""Vectors of sentences by a table (`esr.encoders.table`), and how a table is fitted to documents."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from esr.encoders.description import TOKENIZER
+from esr.encoders.encoder import Encoder, Floats
+from esr.encoders.encoder_folder import cache_folder, find_folder
+from esr.encoders.loaded_models import load_encoder
+from esr.encoders.table import REFIT, TableSettings, TitledSentence, VectorTable, fit_table
+from esr.enrichment.enricher import SentenceVectors, VectorSettings
+from esr.enrichment.recipe import Recipe
+from esr.errors import UsageError
+from esr.stdlib import cached_property
+from esr.text.document import TABLE, VECTORS, Document, QuantizedVector, SentenceEnrichment
+
+Encoded = tuple[Document, Sequence[QuantizedVector | None]]
+"""A document, and the encoder's vectors of its sentences."""
+MANY_UNKNOWN = 0.1
+"""By how much the share of pieces that a table lacks may grow."""
+
+
+class TableEnricher:
+    """Gives the sentences of documents vectors by a table, which is given in its stored form.
+
+    It takes the place of an `Enricher`. It is cheap to create.
+    """
+
+    def __init__(self, table: bytes | memoryview) -> None:
+        self._stored = bytes(table)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return TableEnricher, (self._stored,)
+
+    @cached_property
+    def table(self) -> VectorTable:
+        """The table. Raises EsrError if it is damaged."""
+        return VectorTable.from_bytes(self._stored)
+
+    @cached_property
+    def recipe(self) -> Recipe:
+        """The recipe of the encoder's vectors, with the table's digest."""
+        return Recipe((VECTORS,), {**self.table.settings.made_with, TABLE: self.table.digest})
+
+    def enrich_batch(self, documents: Sequence[Document]) -> list[list[SentenceEnrichment]]:
+        """The vectors of each document's sentences, in order."""
+        vectors = iter(self.table.encode([*_sentences_of(documents)]))
+        return [
+            [SentenceEnrichment({}, None, None, next(vectors)) for _ in document.sentences]
+            for document in documents
+        ]
+
+    def load(self) -> None:
+        """Read the table before the first document. Raises UsageError if a package is missing."""
+        self.table.encode_query("text")
+
+    def describe_missing_models(self, languages: Mapping[str | None, int]) -> list[str]:
+        """No model is needed."""
+        return []
+
+
+def check_tokenizer(settings: VectorSettings) -> str:
+    """The tokenizer of an encoder that a table can imitate. Raises UsageError if none can, and EsrError."""
+    folder = find_folder(settings.encoder)
+    if TOKENIZER not in folder.description.file_names:
+        raise UsageError(
+            f"no table can imitate the encoder {folder.description.name}: it has no {TOKENIZER}; "
+            "choose another, or run esr enrich --only vectors"
+        )
+    return (folder.path / TOKENIZER).read_text("utf-8")
+
+
+def load_pieces(
+    settings: VectorSettings, on_progress: Callable[[int], object] = lambda pieces: None
+) -> Floats:
+    """The encoder's vectors of single pieces, of shape (pieces, dimensions), from the cache or computed.
+
+    Raises EsrError if the encoder cannot be loaded.
+    """
+    path = cache_folder() / f"{find_folder(settings.encoder).description.id.replace(' ', '-')}-pieces.npy"
+    with suppress(OSError, ValueError):  # there is none, or it is damaged
+        return np.asarray(np.load(path, allow_pickle=False), np.float32)
+    encoder = load_encoder(settings.encoder)
+    if not isinstance(encoder, Encoder):
+        raise UsageError(f"no table can imitate the encoder {settings.encoder}, which is on a server")
+    pieces = encoder.encode_pieces(on_progress)
+    with suppress(OSError):  # the next fit computes them again
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".npy", delete=False) as file:
+            np.save(file, pieces)
+        os.replace(file.name, path)
+    return pieces
+
+
+def fit_to_documents(
+    settings: VectorSettings, encoded: Iterable[Encoded], pieces: Floats, others: Iterable[Document] = ()
+) -> VectorTable:
+    """Fit a table to the vectors of documents, in any order, and to those of pieces (`load_pieces`).
+
+    `others` are documents of the same collection, which show how many pieces these lack. Raises
+    UsageError for an encoder that no table can imitate, EsrError if no sentence has a vector.
+    """
+    sentences: list[TitledSentence] = []
+    vectors: list[QuantizedVector] = []
+    for document, of_document in sorted(encoded, key=lambda pair: pair[0].id):
+        for sentence, vector in zip(_sentences_of([document]), of_document, strict=True):
+            if vector is not None and vector.scale > 0:
+                sentences.append(sentence)
+                vectors.append(vector)
+    of_table = TableSettings(
+        check_tokenizer(settings), SentenceVectors(settings).versions, settings.title_weight
+    )
+    values = np.array([vector.array for vector in vectors], np.float32)
+    scales = np.array([vector.scale for vector in vectors], np.float32)
+    texts = [sentence.text for sentence in _sentences_of(others)]
+    return fit_table(of_table, sentences, values * scales[:, None] if vectors else values, pieces, texts)
+
+
+def describe_unknown(stored: bytes | memoryview, documents: Iterable[Document]) -> str | None:
+    """A note if a table, given in its stored form, lacks many pieces of these documents; otherwise None.
+
+    Raises UsageError if a package is missing, EsrError for a damaged table.
+    """
+    table = VectorTable.from_bytes(stored)
+    share = table.unknown_share([sentence.text for sentence in _sentences_of(documents)])
+    if share <= table.expected_unknown + MANY_UNKNOWN:
+        return None
+    return (
+        f"of the pieces of words in the newest documents, {share:.0%} are unknown to the table, and "
+        f"{table.expected_unknown:.0%} were when it was fitted: fit it anew with {REFIT}"
+    )
+
+
+def _sentences_of(documents: Iterable[Document]) -> Iterator[TitledSentence]:
+    for document in documents:
+        for sentence in document.sentences:
+            yield TitledSentence(document.title or "", sentence.text)

@@ -1,0 +1,159 @@
+"""Fits the table of an index (`esr.encoders.table`) to a sample of its documents, and encodes all by it.
+
+The sample gets the encoder's own vectors, which are stored as by `esr enrich --only vectors`. Then the table
+is stored, and all other documents get its vectors. Each step is durable, so an interrupted run resumes: it
+chooses the same sample, and the same vectors give the same table.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+
+import numpy as np
+from msgspec import Struct
+
+from esr.enrichment.enricher import Enricher, VectorSettings
+from esr.enrichment.table_enricher import (
+    Encoded,
+    TableEnricher,
+    check_tokenizer,
+    describe_unknown,
+    fit_to_documents,
+    load_pieces,
+)
+from esr.index.contract import Index
+from esr.index.enrichment_run import run_enrichment
+from esr.index.questions import StoredTable, Summary, Vectors
+from esr.stdlib import batched
+from esr.text.document import VECTORS, Document
+
+SAMPLE_SHARE = 0.1
+LEAST_SAMPLE, MOST_SAMPLE = 2_000, 20_000
+"""The share of an index's sentences to which a table is fitted, and limits of their number."""
+_OTHERS = 200
+"""Number of documents that show how many pieces a table lacks."""
+_PAGE = 100
+"""Number of documents that are read at once."""
+
+
+class TableReport(Struct):
+    """The outcome of a run: documents and sentences of the sample, and those encoded by the table."""
+
+    sample_documents: int = 0
+    sample_sentences: int = 0
+    documents: int = 0
+    sentences: int = 0
+    seconds: float = 0.0
+    digest: str = ""
+    """The digest of the table."""
+
+
+def run_table(
+    index: Index,
+    settings: VectorSettings,
+    *,
+    sample: int | None = None,
+    workers: int = 1,
+    on_start: Callable[[str, int], None] = lambda step, documents: None,
+    on_progress: Callable[[int], object] = lambda documents: None,
+) -> TableReport:
+    """Fit a table to about `sample` sentences, by default SAMPLE_SHARE of all, and encode all others by it.
+
+    `on_start` is called with the name of a step and its number of documents, `on_progress` with the number of
+    documents done since its last call. Raises UsageError for an encoder that no table can imitate.
+    """
+    started = time.perf_counter()
+    check_tokenizer(settings)
+    enricher = Enricher([VECTORS], vectors=settings)
+    encoder = enricher.recipe.versions["encoder"]
+    chosen = [*choose_sample(index, sample)]
+    ids = [document.id for document in chosen]
+    run_enrichment(
+        index,
+        enricher,
+        ids=ids,
+        workers=workers,
+        on_start=lambda done, documents: on_start("sample", documents - done),
+        on_progress=on_progress,
+    )
+    on_start("pieces", 0)
+    pieces = load_pieces(settings, on_progress)
+    on_start("fit", 0)
+    encoded = _read_vectors(index.snapshot(), chosen, encoder)
+    table = fit_to_documents(settings, encoded, pieces, _read_others(index, len(chosen))).to_bytes()
+    with index.enrichment() as enrichment:
+        enrichment.store_table(table)
+    by_table = TableEnricher(table)
+    report = run_enrichment(
+        index,
+        by_table,
+        workers=workers,
+        on_start=lambda done, documents: on_start("table", documents - done),
+        on_progress=on_progress,
+    )
+    return TableReport(
+        len(chosen),
+        sum(len(document.sentences) for document in chosen),
+        report.documents,
+        report.sentences,
+        time.perf_counter() - started,
+        by_table.table.digest,
+    )
+
+
+def choose_sample(index: Index, sentences: int | None = None) -> Iterator[Document]:
+    """Yield documents with at least this number of sentences in all, by default a share of the index's.
+
+    The choice is pseudo-random, and the same for the same collection. A delivery at its end changes little.
+    """
+    share = int(SAMPLE_SHARE * index.status(Summary())["sentences"])
+    wanted = min(max(share, LEAST_SAMPLE), MOST_SAMPLE) if sentences is None else sentences
+    for page in batched(_shuffle(index), _PAGE):
+        for document in sorted(index.documents(positions=sorted(page)), key=lambda document: document.id):
+            if wanted <= 0:
+                return
+            wanted -= len(document.sentences)
+            yield document
+
+
+def _read_others(index: Index, chosen: int) -> Iterable[Document]:
+    """Some documents after those of the sample, of which there are `chosen`."""
+    return index.documents(positions=sorted(_shuffle(index)[chosen : chosen + _OTHERS]))
+
+
+def _shuffle(index: Index) -> list[int]:
+    """The positions of all documents in a pseudo-random order."""
+    positions = np.arange(index.status(Summary())["documents"], dtype=np.uint64)
+    order: list[int] = np.argsort(_mix(positions), kind="stable").tolist()
+    return order
+
+
+def describe_unknown_pieces(index: Index) -> str | None:
+    """A note if the table lacks many more pieces of the newest documents than of others; otherwise None.
+
+    Raises UsageError if a package is missing, EsrError for a damaged table.
+    """
+    stored = index.status(StoredTable())
+    if stored is None:
+        return None
+    documents = index.status(Summary())["documents"]
+    newest = index.documents(positions=range(max(documents - _OTHERS, 0), documents))
+    return describe_unknown(stored, newest)
+
+
+def _mix(numbers: np.ndarray[tuple[int], np.dtype[np.uint64]]) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:
+    """Pseudo-random numbers that follow from these, by SplitMix64."""
+    mixed = (numbers + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
+    return mixed ^ (mixed >> np.uint64(31))
+
+
+def _read_vectors(index: Index, documents: Sequence[Document], encoder: str) -> Iterator[Encoded]:
+    for page in batched(documents, _PAGE):
+        ids = [sentence.id for document in page for sentence in document.sentences]
+        vectors = iter(index.read(ids, Vectors(encoder)))
+        for document in page:
+            yield document, list(islice(vectors, len(document.sentences)))

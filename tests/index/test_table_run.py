@@ -1,0 +1,275 @@
+"""The table of an index: fitted to a sample, stored, and replaced by the encoder's own vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from esr.cli.main import main
+from esr.encoders.table import VectorTable
+from esr.enrichment.enricher import Enricher, VectorSettings
+from esr.enrichment.table_enricher import TableEnricher
+from esr.errors import EsrError
+from esr.index import table_run
+from esr.index.contract import Index
+from esr.index.enrichment_run import run_enrichment
+from esr.index.factory import open_delivery, open_generations
+from esr.index.questions import MainEncoder, StoredTable, VectorOrigins, Vectors
+from esr.index.table_run import choose_sample, describe_unknown_pieces, run_table
+from esr.index.writer import LoadOptions
+from esr.ranking.explanation.explain import explain
+from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import open_searcher
+from esr.text.document import QuantizedVector
+from tests.index.test_meaning_parity import FIRST, MORE
+from tests.support.elasticsearch import all_indices, document, fresh, load, located
+from tests.support.fake_enricher import VOCABULARY, write_tiny_encoder
+from tests.support.runs import need
+
+need("tokenizers")
+need("scipy")
+
+SAMPLE = 40
+IDS = [sentence.id for document in FIRST for sentence in document.sentences]
+
+
+@pytest.fixture(scope="module")
+def settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VectorSettings]:
+    with pytest.MonkeyPatch.context() as patch:
+        folder = str(write_tiny_encoder(tmp_path_factory.mktemp("encoder") / "tiny", 24))
+        patch.setenv("ESR_ENCODER", folder)
+        yield VectorSettings(folder)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> str:
+    """A folder with an index of FIRST."""
+    where = str(tmp_path / "index")
+    load(where, FIRST)
+    return where
+
+
+def fit(where: str, settings: VectorSettings, **options: Any) -> str:
+    """Fit the table of an index, and return its digest."""
+    with open_searcher(where) as searcher:
+        return run_table(searcher.index, settings, sample=SAMPLE, **options).digest
+
+
+def encode(where: str, settings: VectorSettings, ids: list[str] | None = None) -> None:
+    with open_searcher(where) as searcher:
+        run_enrichment(searcher.index, Enricher(["vectors"], vectors=settings), ids=ids)
+
+
+def stored(where: str, ids: list[str] = IDS) -> tuple[list[str | None], list[QuantizedVector | None]]:
+    """What made the vector of each sentence, and these vectors."""
+    with open_searcher(where) as searcher:
+        encoder = searcher.index.status(MainEncoder())
+        assert encoder is not None
+        return searcher.index.read(ids, VectorOrigins(encoder)), searcher.index.read(ids, Vectors(encoder))
+
+
+class Killed(BaseException):
+    """Stands for the end of the process."""
+
+
+class Killer:
+    """Ends a run in a step, after some documents; in the step `fit` at its beginning."""
+
+    def __init__(self, step: str, documents: int) -> None:
+        self._step, self._left, self._now = step, documents, ""
+
+    def start(self, step: str, documents: int) -> None:
+        self._now = step
+        if step == self._step == "fit":
+            raise Killed
+
+    def advance(self, documents: int) -> None:
+        self._left -= documents * (self._now == self._step)
+        if self._left <= 0:
+            raise Killed
+
+
+def explained_origins(where: str) -> dict[str, str | None]:
+    """What made the vectors of the first sentences, as explanations say it."""
+    with open_searcher(where) as searcher:
+        prepared = searcher.prepare("storm city flood", Ranking.from_file("hybrid"))
+        explained = {id: explain(prepared, id).second for id in IDS[:20]}
+        return {id: second.vector for id, second in explained.items() if second is not None}
+
+
+def sampled_ids(index: Index) -> set[str]:
+    return {sentence.id for document in choose_sample(index, SAMPLE) for sentence in document.sentences}
+
+
+def test_the_sample_has_the_encoders_vectors_and_the_rest_the_tables(
+    place: str, settings: VectorSettings
+) -> None:
+    digest = fit(place, settings)
+    with open_searcher(place) as searcher:
+        sample = sampled_ids(searcher.index)
+        table = VectorTable.from_bytes(searcher.index.status(StoredTable()) or b"")
+    origins, vectors = stored(place)
+    assert table.digest == digest and SAMPLE <= len(sample) < len(IDS)
+    assert origins == ["" if id in sample else digest for id in IDS]
+    expected = {
+        sentence.id: enriched.vector
+        for document, of_document in zip(
+            FIRST, TableEnricher(table.to_bytes()).enrich_batch(FIRST), strict=True
+        )
+        for sentence, enriched in zip(document.sentences, of_document, strict=True)
+    }
+    own = [id for id in IDS if id not in sample]
+    assert [vectors[IDS.index(id)] for id in own] == [expected[id] for id in own]
+
+
+def test_both_engines_store_the_same_vectors_and_the_same_table(
+    tmp_path: Path, elasticsearch_url: str, settings: VectorSettings
+) -> None:
+    with fresh(elasticsearch_url) as where:
+        places = (str(tmp_path / "index"), where)
+        for place in places:
+            load(place, FIRST)
+        kill = Killer("table", 5)
+        with pytest.raises(Killed):
+            fit(where, settings, on_start=kill.start, on_progress=kill.advance)
+        assert fit(places[0], settings) == fit(where, settings)
+        assert stored(places[0]) == stored(where)
+        assert explained_origins(places[0]) == explained_origins(where)
+        ids = [*IDS, *(sentence.id for document in MORE for sentence in document.sentences)]
+        half = [document.id for document in FIRST[::2]]
+        for place in places:
+            encode(place, settings, half)
+            open_delivery(place, LoadOptions()).append(located(MORE))
+        assert stored(places[0], ids) == stored(where, ids)
+        assert fit(places[0], settings) == fit(where, settings)
+        assert stored(places[0], ids) == stored(where, ids)
+        with closing(open_generations(where)) as generations:
+            generations.delete_all()
+        assert not all_indices(where), "the table is deleted with the index"
+
+
+def test_the_encoders_vectors_replace_the_tables_and_stay(place: str, settings: VectorSettings) -> None:
+    digest = fit(place, settings)
+    half = [document.id for document in FIRST[::2]]
+    encode(place, settings, half)
+    origins, vectors = stored(place)
+    own = {id for id, origin in zip(IDS, origins, strict=True) if origin == ""}
+    assert own >= {s.id for d in FIRST[::2] for s in d.sentences} and digest in origins
+    assert fit(place, settings) == digest, "the sample is the same"
+    assert stored(place) == (origins, vectors)
+    encode(place, settings)
+    assert set(stored(place)[0]) == {""}
+    fit(place, settings)
+    assert set(stored(place)[0]) == {""}, "a table takes nothing away"
+
+
+def test_a_table_by_another_sample_replaces_the_former_one(place: str, settings: VectorSettings) -> None:
+    first = fit(place, settings)
+    with open_searcher(place) as searcher:
+        second = run_table(searcher.index, settings, sample=2 * SAMPLE).digest
+    assert first != second and set(stored(place)[0]) == {"", second}
+    with open_searcher(place) as searcher:
+        assert VectorTable.from_bytes(searcher.index.status(StoredTable()) or b"").digest == second
+
+
+@pytest.mark.parametrize("step", ["sample", "fit", "table"])
+def test_a_killed_run_resumes(place: str, settings: VectorSettings, step: str, tmp_path: Path) -> None:
+    whole = str(tmp_path / "whole")
+    load(whole, FIRST)
+    digest = fit(whole, settings)
+    kill = Killer(step, 5)
+    with pytest.raises(Killed):
+        fit(place, settings, on_start=kill.start, on_progress=kill.advance)
+    with open_searcher(place) as searcher:
+        assert searcher.search("storm city", ranking=Ranking.from_file("hybrid")).hits
+    assert fit(place, settings) == digest
+    assert stored(place) == stored(whole)
+
+
+def test_explanations_say_what_made_the_vector(place: str, settings: VectorSettings) -> None:
+    fit(place, settings)
+    kinds = explained_origins(place)
+    assert kinds == {
+        id: "table" if origin else "encoder" for id, origin in zip(IDS[:20], stored(place)[0], strict=False)
+    }
+    assert {*kinds.values()} == {"table", "encoder"}
+
+
+def test_deliveries_and_rollbacks_keep_the_table(place: str, settings: VectorSettings) -> None:
+    digest = fit(place, settings)
+    before = stored(place)
+    open_delivery(place, LoadOptions(keep=2)).append(located(MORE))
+    assert stored(place) == before
+    with open_searcher(place) as searcher:
+        assert VectorTable.from_bytes(searcher.index.status(StoredTable()) or b"").digest == digest
+    with closing(open_generations(place)) as generations:
+        generations.rollback()
+    assert stored(place) == before and fit(place, settings) == digest
+
+
+def test_an_encoder_without_a_tokenizer_has_no_table(tmp_path: Path) -> None:
+    load(str(tmp_path / "index"), FIRST)
+    encoder = write_tiny_encoder(tmp_path / "encoder", takes_text=True)
+    with (
+        open_searcher(str(tmp_path / "index")) as searcher,
+        pytest.raises(EsrError, match=r"no table can imitate the encoder tiny: it has no tokenizer\.json"),
+    ):
+        run_table(searcher.index, VectorSettings(str(encoder)))
+
+
+def test_a_sample_is_a_share_within_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    load(str(tmp_path / "index"), FIRST)
+    with open_searcher(str(tmp_path / "index")) as searcher:
+        assert len(list(choose_sample(searcher.index))) == len(FIRST), "of few sentences, all"
+        monkeypatch.setattr(table_run, "LEAST_SAMPLE", 1)
+        tenth = list(choose_sample(searcher.index))
+        assert sum(len(d.sentences) for d in tenth) == pytest.approx(0.1 * len(IDS), abs=5)
+        assert [d.id for d in choose_sample(searcher.index, 30)][: len(tenth)] == [d.id for d in tenth]
+
+
+def test_the_newest_documents_show_when_a_table_is_old(
+    place: str, settings: VectorSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(table_run, "_OTHERS", 20)
+    with open_searcher(place) as searcher:
+        assert describe_unknown_pieces(searcher.index) is None, "there is no table"
+        run_table(searcher.index, settings, sample=5)
+        assert describe_unknown_pieces(searcher.index) is None
+        table = VectorTable.from_bytes(searcher.index.status(StoredTable()) or b"")
+    word = next(word for word in VOCABULARY if table.unknown_share([word]) == 1)
+    open_delivery(place, LoadOptions()).append(located(document(f"x{n}", word) for n in range(20)))
+    with open_searcher(place) as searcher:
+        note = describe_unknown_pieces(searcher.index)
+    assert note is not None and note.startswith("of the pieces of words in the newest documents, 100%")
+    shown = CliRunner().invoke(main, ["status", "--index", place])
+    assert f"table        {note}" in shown.output
+    with open_searcher(place) as searcher:
+        run_table(searcher.index, settings)
+        assert describe_unknown_pieces(searcher.index) is None
+
+
+def test_a_damaged_table_is_found(place: str, settings: VectorSettings) -> None:
+    fit(place, settings)
+    path = max((Path(place) / "layers").iterdir(), key=lambda path: b"esr-table" in path.read_bytes())
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+    found = CliRunner().invoke(main, ["verify", "--index", place])
+    assert found.exit_code == 1 and path.name in found.output
+
+
+def test_a_backup_has_the_table(place: str, settings: VectorSettings, tmp_path: Path) -> None:
+    digest = fit(place, settings)
+    for command in (
+        ["backup", str(tmp_path / "b"), "--index", place],
+        ["restore", str(tmp_path / "b"), "--index"],
+    ):
+        target = [str(tmp_path / "again")] if command[0] == "restore" else []
+        assert CliRunner().invoke(main, [*command, *target]).exit_code == 0
+    again = str(tmp_path / "again")
+    assert stored(again) == stored(place) and fit(again, settings) == digest
