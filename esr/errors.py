@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from esr.stdlib import import_lazily
+
+if TYPE_CHECKING:
+    import difflib
+else:
+    difflib = import_lazily("difflib")
 
 
 class EsrError(Exception):
@@ -76,11 +83,9 @@ def unknown(
     return UsageError(f"unknown {kind} {name!r}: {hint}")
 
 
-def find_nearest(name: str, known: Sequence[str], similarity: float = 0.5) -> str | None:
+def find_nearest(name: str, known: Iterable[str], similarity: float = 0.5) -> str | None:
     """The known name most similar to this one, or None if all are less similar than `similarity`."""
-    from difflib import get_close_matches  # needed only after an error
-
-    return next(iter(get_close_matches(name, known, n=1, cutoff=similarity)), None)
+    return next(iter(difflib.get_close_matches(name, known, n=1, cutoff=similarity)), None)
 
 
 def to_one_line(error: object) -> str:

@@ -1,7 +1,8 @@
 """Optional packages: the extras of esr, and files fetched from package registries.
 
-A function that needs an optional package calls `require` and imports it, both in its body. The rest of esr
-works without the package. Other packages are fetched as files by the registries' clients, and not installed.
+A file that needs an optional package declares it with `import_lazily` of `esr/stdlib.py`, and calls `require`
+before it uses the package. The rest of esr works without the package. Other packages are fetched as files by
+the registries' clients, and not installed.
 """
 
 from __future__ import annotations

@@ -15,11 +15,17 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import Struct
 
 from esr.errors import EsrError, UsageError, to_one_line
+from esr.stdlib import import_lazily
+
+if TYPE_CHECKING:
+    from importlib import metadata
+else:
+    metadata = import_lazily("importlib.metadata")
 
 GROUP = "esr.plugins"
 """The group of the entry points."""
@@ -128,9 +134,8 @@ class Plugins:
         chosen = [name.strip() for name in os.environ.get(VARIABLE, "").split(",") if name.strip()]
         if chosen == [NONE]:
             return
-        from importlib.metadata import entry_points  # slow, and no search needs it
 
-        points = sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value))
+        points = sorted(metadata.entry_points(group=GROUP), key=lambda point: (point.name, point.value))
         for name in chosen:
             if name not in {point.name for point in points}:
                 self._report_once(f"{VARIABLE} names the plug-in {name!r}, which is not installed")

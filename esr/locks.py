@@ -14,6 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from esr.errors import UsageError
 
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
 if TYPE_CHECKING:
     from _typeshed import FileDescriptorLike
 
@@ -23,13 +28,11 @@ _RECORD = struct.Struct("hhqqi4x")
 
 def require_locks() -> None:
     """Raise UsageError if this system has no locks of POSIX, as Windows has none."""
-    try:
-        import fcntl  # noqa: F401
-    except ImportError:
+    if fcntl is None:
         raise UsageError(
             "index folders, loads and esr serve need the file locks of Linux and macOS, which this system "
             "lacks: on Windows, use WSL 2 or the container image (docs/installing.md)"
-        ) from None
+        )
 
 
 def take_lock(file: FileDescriptorLike, *, wait: bool = False) -> None:
@@ -38,7 +41,6 @@ def take_lock(file: FileDescriptorLike, *, wait: bool = False) -> None:
     With `wait`, wait for the other process instead. Raises OSError if the file system has no locks.
     """
     require_locks()
-    import fcntl  # every search imports this module
 
     fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
     # Linux cannot tell whether somebody holds this lock except by taking it. `is_locked` looks at another.
@@ -50,7 +52,6 @@ def take_lock(file: FileDescriptorLike, *, wait: bool = False) -> None:
 def is_locked(path: Path) -> bool:
     """Whether a process holds the lock of a file, as far as the system can tell."""
     require_locks()
-    import fcntl
 
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)

@@ -6,7 +6,14 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from time import monotonic
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from esr.stdlib import import_lazily
+
+if TYPE_CHECKING:
+    import tqdm
+else:
+    tqdm = import_lazily("tqdm")
 
 Item = TypeVar("Item")
 
@@ -92,6 +99,4 @@ def _open_bar(unit: str, **options: Any) -> Any:
     """A bar that is removed when it is closed."""
     if not sys.stderr.isatty():
         return _NoBar()
-    from tqdm import tqdm  # the import takes a tenth of the time of a small delivery
-
-    return tqdm(unit=unit, leave=False, **options)
+    return tqdm.tqdm(unit=unit, leave=False, **options)

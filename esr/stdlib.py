@@ -6,7 +6,9 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator
+from importlib import import_module
 from itertools import islice
+from types import ModuleType
 from typing import Any, AnyStr, Generic, Self, TypeVar, cast, overload
 
 import msgspec
@@ -23,6 +25,7 @@ __all__ = [
     "cached_property",
     "compile_lazily",
     "hash64",
+    "import_lazily",
     "read_json",
     "replace_nonfinite",
 ]
@@ -87,6 +90,33 @@ class _LazyPattern:
         value = getattr(re.compile(*self._arguments), name)
         setattr(self, name, value)
         return value
+
+
+def import_lazily(name: str) -> ModuleType:
+    """A module that is imported when one of its attributes is first read, as by `lazy import` in Python 3.15.
+
+    For optional packages, and for modules that a search from the command line would load without needing
+    them. The first read raises ImportError if the module is not installed. Assign it at the top of a file,
+    beside an import that only type checkers see:
+
+        if TYPE_CHECKING:
+            import pandas
+        else:
+            pandas = import_lazily("pandas")
+    """
+    return _LazyModule(name)
+
+
+class _LazyModule(ModuleType):
+    """A proxy of a module. It keeps no values, so that it always has those of the module."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # what inspection of modules asks for must not import anything
+            raise AttributeError(name)
+        module = self.__dict__.get("_module")
+        if module is None:
+            module = self._module = import_module(self.__name__)
+        return getattr(module, name)
 
 
 def hash64(string: str) -> int:

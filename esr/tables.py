@@ -6,10 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from esr.extras import require
+from esr.stdlib import import_lazily
 
 if TYPE_CHECKING:
     import pandas
     import polars
+else:
+    pandas = import_lazily("pandas")
+    polars = import_lazily("polars")
 
 
 class Table:
@@ -24,14 +28,12 @@ class Table:
     def to_pandas(self) -> pandas.DataFrame:
         """Return the answer as a data frame of pandas (extra `dataframes`)."""
         require("to_pandas", "pandas")
-        import pandas
 
         return pandas.DataFrame(self.columns())
 
     def to_polars(self) -> polars.DataFrame:
         """Return the answer as a data frame of polars (extra `dataframes`)."""
         require("to_polars", "polars")
-        import polars
 
         return polars.DataFrame(self.columns())
 

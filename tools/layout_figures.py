@@ -55,6 +55,12 @@ def count_inner_imports(tree: ast.Module) -> int:
     return len({id(node) for function in functions for node in ast.walk(function) if is_import(node)})
 
 
+def count_lazy_imports(tree: ast.Module) -> int:
+    """The number of modules that are declared with `import_lazily`."""
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    return sum(ast.unparse(call.func) == "import_lazily" for call in calls)
+
+
 def count_methods(tree: ast.Module, name: str) -> int:
     """The number of public methods that a class declares for others to implement."""
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == name]
@@ -110,6 +116,7 @@ def describe(folders: list[str]) -> list[tuple[str, str]]:
     names = Counter(path.name for path in paths if path.name != "__init__.py")
     by_folder = Counter(str(path.parent) for path in paths if path.name != "__init__.py")
     banners = {path: len(BANNER.findall(source)) for path, source in sources.items()}
+    lazy = {path: count_lazy_imports(tree) for path, tree in trees.items()}
     inner = {path: count_inner_imports(tree) for path, tree in trees.items()}
     return [
         ("files", f"{len(paths)}"),
@@ -118,6 +125,10 @@ def describe(folders: list[str]) -> list[tuple[str, str]]:
         ("lines a file, median", f"{statistics.median(lines.values()):.0f}"),
         ("lines that import", f"{imports} ({imports / total:.1%})"),
         ("imports inside functions", f"{sum(inner.values())} in {sum(map(bool, inner.values()))} files"),
+        (
+            "lazy imports at the top of files",
+            f"{sum(lazy.values())} in {sum(map(bool, lazy.values()))} files",
+        ),
         ("methods of the contract", f"{count_methods(trees[CONTRACT[0]], CONTRACT[1])}")
         if CONTRACT[0] in trees
         else ("methods of the contract", "not among these folders"),

@@ -52,10 +52,24 @@ from esr.loaders.reader import NothingLeft
 from esr.plans.plan import Mixture
 from esr.processes import exit_on_sigterm
 from esr.progress import SendProgress, track_documents
+from esr.stdlib import import_lazily
 from esr.text.analyzer import get_analyzer
 from esr.text.document import PARTS, Located
 from esr.text.term_survey import TermCounter
 from esr.wording import count, list_examples, shorten_title
+
+if TYPE_CHECKING:
+    from esr.cli import enrich as enrich_command
+    from esr.enrichment import enricher
+    from esr.library import removal
+    from esr.ranking import ranking, searcher
+else:
+    # Deliveries need neither the query language nor rankings.
+    enrich_command = import_lazily("esr.cli.enrich")
+    enricher = import_lazily("esr.enrichment.enricher")
+    ranking = import_lazily("esr.ranking.ranking")
+    removal = import_lazily("esr.library.removal")
+    searcher = import_lazily("esr.ranking.searcher")
 
 if TYPE_CHECKING:
     from esr.library.removal import Selection
@@ -217,9 +231,7 @@ keep = click.option(
 
 
 def _precompute_mixture(context: click.Context, parameter: click.Parameter, value: bool) -> Mixture | None:
-    from esr.ranking.ranking import Ranking  # other loads do not need it
-
-    return Ranking().mixture() if value else None
+    return ranking.Ranking().mixture() if value else None
 
 
 merge = click.option(
@@ -456,14 +468,12 @@ def _plan_enrichment(names: tuple[str, ...]) -> Callable[[str, bool], None]:
 
     Raises EsrError if a library is missing, or UsageError for an unknown part.
     """
-    from esr.cli.enrich import enrich_index, parse_parts, read_analyzer
-    from esr.enrichment.enricher import Enricher
-
-    parts = parse_parts(names)
-    Enricher(parts)
+    parts = enrich_command.parse_parts(names)
+    enricher.Enricher(parts)
 
     def enrich_loaded(where: str, is_quiet: bool) -> None:
-        enrich_index(where, Enricher(parts, analyzer=read_analyzer(where)), quiet=is_quiet)
+        analyzer = enrich_command.read_analyzer(where)
+        enrich_command.enrich_index(where, enricher.Enricher(parts, analyzer=analyzer), quiet=is_quiet)
 
     return enrich_loaded
 
@@ -582,13 +592,9 @@ def remove(where: str, ids: tuple[str, ...], keep: int, as_json: bool, **chosen:
 
 
 def _select(where: str, ids: Sequence[str], query: str | None, before: str | None) -> Selection:
-    # Deliveries need neither the query language nor rankings.
-    from esr.library import removal
-    from esr.ranking.searcher import open_searcher
-
     if not ids:
-        with open_searcher(where) as searcher:
-            return removal.select_documents(searcher.index.snapshot(), query, before)
+        with searcher.open_searcher(where) as opened:
+            return removal.select_documents(opened.index.snapshot(), query, before)
     if query is not None or before is not None:
         raise UsageError("documents are removed by ids, or by --query and --before: leave one of them out")
     return removal.Selection(list(dict.fromkeys(_read_ids(ids))), 0, None)

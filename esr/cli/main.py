@@ -15,6 +15,8 @@ import sys
 from collections.abc import Iterator, MutableMapping
 from contextlib import contextmanager
 from importlib import import_module
+from importlib.machinery import PathFinder
+from importlib.util import module_from_spec
 from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
@@ -23,7 +25,7 @@ import click
 
 import esr
 from esr.cli.options import login_options, use_login
-from esr.errors import EsrError, UsageError
+from esr.errors import EsrError, UsageError, unknown
 from esr.installed_plugins import PLUGINS, Kind
 from esr.locks import require_locks
 from esr.processes import allow_open_files, set_environment
@@ -146,9 +148,6 @@ def _import_page() -> None:
 
     Another package of that name may come first on the path: that of a program in the current folder.
     """
-    from importlib.machinery import PathFinder  # every search imports this module
-    from importlib.util import module_from_spec
-
     require_locks()
     beside = Path(__file__).resolve().parents[2]
     loaded = sys.modules.get("webui")
@@ -209,8 +208,6 @@ class Group(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            from esr.errors import unknown
-
             raise unknown("command", args[0], self.commands) from error
 
 

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
@@ -34,10 +34,15 @@ from esr.plans.plan import Mixture
 from esr.processes import exit_on_sigterm
 from esr.progress import SendProgress
 from esr.ranking.searcher import open_searcher
-from esr.stdlib import batched
+from esr.stdlib import batched, import_lazily
 from esr.text.document import TABLE, Document
 from esr.text.validate import to_fields, to_json_line, write_json_line
 from esr.wording import align_columns, count
+
+if TYPE_CHECKING:
+    import webui
+else:
+    webui = import_lazily("webui")
 
 
 @click.command(epilog="States: " + describe_choices(STATES))
@@ -535,6 +540,4 @@ def serve(where: str, host: str, port: int) -> None:
       esr serve --index my-index --port 8080
       esr serve --index "news=my-index old=http://localhost:9200/old"
     """
-    from webui import serve as serve_page
-
-    serve_page(where, host, port)
+    webui.serve(where, host, port)

@@ -8,12 +8,13 @@ from __future__ import annotations
 import io
 import json
 import os
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from textwrap import fill
-from typing import IO, Any, Literal
+from typing import IO, TYPE_CHECKING, Any, Literal
 
 import click
 from msgspec import Struct
@@ -29,8 +30,16 @@ from esr.ranking.answers import COLUMNS, Passage, build_rows, build_spreadsheet_
 from esr.ranking.prepared_query import Answer
 from esr.ranking.query_report import QueryReport
 from esr.registry import Registry
+from esr.stdlib import import_lazily
 from esr.text.document import describe_place
 from esr.wording import count, flatten_row, shorten_title
+
+if TYPE_CHECKING:
+    import csv
+    import gzip
+else:
+    csv = import_lazily("csv")
+    gzip = import_lazily("gzip")
 
 _NEIGHBOR, _HIT = "     ", "   > "
 
@@ -121,8 +130,6 @@ def to_csv(answer: Answer, report: QueryReport, passages: Sequence[Passage]) -> 
 
 def write_csv(rows: Iterable[Iterable[Any]]) -> str:
     """Rows as CSV."""
-    import csv  # a search that prints text does not need it
-
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerows(rows)
     return out.getvalue()
@@ -230,8 +237,6 @@ def open_output(output: str | Path, *inputs: str | Path | None) -> Iterator[IO[s
     are written directly. Raises like `check_output`, and EsrError if writing fails, for example on a full
     disk.
     """
-    import gzip  # every search imports this module
-
     check_output(output, *inputs)
     if str(output) == "-":
         yield sys.stdout
@@ -290,8 +295,6 @@ def describe_query(
         alternatives = ", ".join(f"{word.text} ({word.sentences:,})" for word in suggestion.alternatives)
         yield f"Did you mean, for {suggestion.word}: {alternatives}?"
     if (quoted := report.quoted) is not None:
-        import shlex  # few searches need it
-
         about, option = (f" about {quoted.about}", ["--about", quoted.about]) if quoted.about else ("", [])
         command = ["esr", "quotes", quoted.speaker, *option, "--index", redact(where)]
         yield f"What {quoted.name} said{about}: {shlex.join(command)}"

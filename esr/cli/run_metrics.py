@@ -11,13 +11,19 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from esr.errors import AnotherRun
 from esr.index.login_variables import redact
 from esr.index.writer import DeliveryReport
-from esr.stdlib import hash64
+from esr.stdlib import hash64, import_lazily
+
+if TYPE_CHECKING:
+    import prometheus_client
+else:
+    prometheus_client = import_lazily("prometheus_client")
 
 METRICS_FOLDER = "ESR_METRICS_FOLDER"
 RUN_VARIABLES = {
@@ -76,13 +82,11 @@ def measure_run(command: str, where: str | None) -> Iterator[Run]:
 
 def _write(folder: Path, run: Run, started: float, has_failed: bool) -> None:
     """Replace the file of this command and index. Raises OSError."""
-    from prometheus_client import CollectorRegistry, Gauge, write_to_textfile  # slow to import
-
     path = folder / f"esr-{run.command}-{hash64(run.index):016x}.prom"
-    registry, now = CollectorRegistry(), time.time()
+    registry, now = prometheus_client.CollectorRegistry(), time.time()
 
     def set_gauge(name: str, help: str, value: float, **labels: str) -> None:
-        gauge = Gauge(name, help, ("command", "index", *labels), registry=registry)
+        gauge = prometheus_client.Gauge(name, help, ("command", "index", *labels), registry=registry)
         gauge.labels(run.command, run.index, *labels.values()).set(value)
 
     set_gauge("esr_run_timestamp_seconds", "When the last run ended, in seconds since 1970.", now)
@@ -94,7 +98,7 @@ def _write(folder: Path, run: Run, started: float, has_failed: bool) -> None:
     if run.copied_bytes is not None:
         set_gauge("esr_run_copied_bytes", "Bytes that the last backup copied.", run.copied_bytes)
     if run.documents:
-        documents = Gauge(
+        documents = prometheus_client.Gauge(
             "esr_run_documents",
             "Documents of the last run, by what happened to them.",
             ("command", "index", "change"),
@@ -102,7 +106,7 @@ def _write(folder: Path, run: Run, started: float, has_failed: bool) -> None:
         )
         for change, number in run.documents.items():
             documents.labels(run.command, run.index, change).set(number)
-    write_to_textfile(str(path), registry)
+    prometheus_client.write_to_textfile(str(path), registry)
 
 
 def _read_last_success(path: Path) -> float | None:

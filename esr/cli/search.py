@@ -1,7 +1,7 @@
 """Commands for one query: `esr search` ranks sentences and shows them with their neighbours, `esr explain`
 shows why one has its score, and `esr query` prints the Elasticsearch request, for other applications.
 
-What only the last two need is imported in them, so that a search begins at once.
+What only the last two need is imported at first use, so that a search begins at once.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from functools import partial
+from typing import TYPE_CHECKING
 
 import click
 from msgspec.structs import astuple
@@ -21,6 +22,7 @@ from esr.following.newest import find_newest
 from esr.following.novelty import find_novel
 from esr.following.overlap import DEFAULT_THRESHOLD, MIN_THRESHOLD
 from esr.following.passages import find_passages
+from esr.index.factory import store_search_template
 from esr.index.filters import Filters
 from esr.index.questions import Records
 from esr.ranking.answers import MOST_OF_DOCUMENT, single
@@ -28,7 +30,14 @@ from esr.ranking.prepared_query import Answer
 from esr.ranking.query_report import report_query
 from esr.ranking.ranking import Ranking, lower_furniture
 from esr.ranking.searcher import open_searcher
-from esr.stdlib import replace_nonfinite
+from esr.stdlib import import_lazily, replace_nonfinite
+
+if TYPE_CHECKING:
+    from esr.ranking import requests
+    from esr.ranking.explanation import explain as explaining
+else:
+    explaining = import_lazily("esr.ranking.explanation.explain")
+    requests = import_lazily("esr.ranking.requests")
 
 
 @click.command()
@@ -172,13 +181,11 @@ def explain(
     Example:
       esr explain "earthquake relief China" NA-12.s3 --index my-index
     """
-    from esr.ranking.explanation.explain import explain as explain_sentence
-
     with open_searcher(where) as searcher:
         snapshot = searcher.snapshot()
         ranking = ranking if with_furniture else lower_furniture(ranking, snapshot.index)
         prepared = snapshot.prepare(query.parsed, ranking, require_all=query.require_all)
-        explanation = explain_sentence(prepared, sentence_id)
+        explanation = explaining.explain(prepared, sentence_id)
         (record,) = prepared.index.read([sentence_id], Records())
     if as_json:
         click.echo(json.dumps(replace_nonfinite(explanation.as_dict()), indent=1))
@@ -233,23 +240,20 @@ def query(
     The second stores a search template, and prints what to send to
     '_search/template?search_type=dfs_query_then_fetch'. Store it again after each load.
     """
-    from esr.index.factory import store_search_template
-    from esr.ranking.requests import can_rescore, raw_request, request_template, search_template
-
     if form != "request" and filters != Filters():
         raise UsageError(f"--as {form} is for any filters: leave out those of one query")
     with open_searcher(where) as searcher:
         if form == "slots":
-            click.echo(json.dumps(request_template(ranking, searcher.index), indent=1))
+            click.echo(json.dumps(requests.request_template(ranking, searcher.index), indent=1))
             return
         prepared = searcher.prepare(query.parsed, ranking, require_all=query.require_all)
         if form == "template":
-            name = store_search_template(where, search_template(ranking, searcher.index))
+            name = store_search_template(where, requests.search_template(ranking, searcher.index))
             terms = [term.term for term in prepared.plan.terms for _ in range(int(term.weight))]
             click.echo(json.dumps({"id": name, "params": {"terms": terms, "k": k}}, ensure_ascii=False))
             return
-        body = raw_request(prepared, k, filters=filters, standalone=standalone)
-    if can_rescore(ranking):
+        body = requests.raw_request(prepared, k, filters=filters, standalone=standalone)
+    if requests.can_rescore(ranking):
         click.echo("esr: the request lacks what only vectors find; esr itself adds it", err=True)
     elif ranking.reranker() is not None:
         click.echo("esr: the request is the first stage only; esr itself computes the second", err=True)

@@ -36,6 +36,7 @@ from esr.elastic.write.enrichment import (
     open_enrichment,
     summarize_enrichment,
 )
+from esr.elastic.write.writer import read_profile
 from esr.errors import EngineUnreachable, EsrError, UsageError
 from esr.index.contract import Index, Result
 from esr.index.filters import Filters, resolve_by_field, resolve_condition, resolve_filters, resolve_plan
@@ -249,8 +250,6 @@ class ElasticsearchSnapshot(Index):
 
     def _profile(self, index: str) -> str | None:
         """The profile of an index; None for a login that may only search."""
-        from esr.elastic.write.writer import read_profile  # searches do without it
-
         with self.cluster.translate_errors():
             try:
                 return read_profile(self.cluster, index)

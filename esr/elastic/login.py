@@ -6,6 +6,7 @@ Secrets are never shown. Translated errors say what happened, at which server, a
 from __future__ import annotations
 
 import logging
+import ssl
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -96,7 +97,6 @@ def _secret(environ: Mapping[str, str], variable: str, file_variable: str) -> st
 def _ca_file(path: str | None) -> str | None:
     if not path:
         return None
-    import ssl  # not needed by searches of a folder
 
     try:
         ssl.create_default_context(cafile=path)

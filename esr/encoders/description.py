@@ -19,7 +19,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 from msgspec import Struct, to_builtins
@@ -27,6 +27,14 @@ from msgspec import Struct, to_builtins
 from esr.errors import EsrError, InputError, UsageError, to_one_line, unknown
 from esr.extras import require
 from esr.registry import Registry
+from esr.stdlib import import_lazily
+
+if TYPE_CHECKING:
+    import huggingface_hub
+    from huggingface_hub import errors as hub_errors
+else:
+    hub_errors = import_lazily("huggingface_hub.errors")
+    huggingface_hub = import_lazily("huggingface_hub")
 
 FILE = "encoder.json"
 MODEL, TOKENIZER = "model.onnx", "tokenizer.json"
@@ -219,34 +227,30 @@ def fetch_model(name: str) -> Snapshot:
             f"{name!r} is no model of the Hugging Face hub: write {HUB_PREFIX}OWNER/NAME or …@REVISION"
         )
     require(f"the model {name}", "huggingface_hub")
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import LocalEntryNotFoundError
 
     repository, revision = match.groups()
     try:
         try:
-            path = snapshot_download(
+            path = huggingface_hub.snapshot_download(
                 repository, revision=revision, allow_patterns=_FETCHED, local_files_only=True
             )
-        except LocalEntryNotFoundError:
-            path = snapshot_download(repository, revision=revision, allow_patterns=_FETCHED)
+        except hub_errors.LocalEntryNotFoundError:
+            path = huggingface_hub.snapshot_download(repository, revision=revision, allow_patterns=_FETCHED)
     except Exception as error:  # from the HTTP client, which differs between versions of the package
         raise EsrError(f"{name} cannot be fetched: {_say_problem(error)}") from error
     return Snapshot(Path(path), f"{HUB_PREFIX}{repository}@{Path(path).name}")
 
 
 def _say_problem(error: Exception) -> str:
-    from huggingface_hub import errors
-
-    if isinstance(error, errors.GatedRepoError):
+    if isinstance(error, hub_errors.GatedRepoError):
         return "its owner wants you to accept terms on the hub: do, then set HF_TOKEN"
-    if isinstance(error, errors.RevisionNotFoundError):
+    if isinstance(error, hub_errors.RevisionNotFoundError):
         return "the hub has no such revision"
-    if isinstance(error, errors.RepositoryNotFoundError):
+    if isinstance(error, hub_errors.RepositoryNotFoundError):
         return "the hub has no such model, or it is private: check the name, or set HF_TOKEN"
-    if isinstance(error, errors.LocalEntryNotFoundError):
+    if isinstance(error, hub_errors.LocalEntryNotFoundError):
         cause = error.__cause__
-        if cause is None or isinstance(cause, errors.OfflineModeIsEnabled):
+        if cause is None or isinstance(cause, hub_errors.OfflineModeIsEnabled):
             return "it is not in the cache, and HF_HUB_OFFLINE is set"
         return f"it is not in the cache, and the hub does not answer ({to_one_line(cause)}): see HF_ENDPOINT"
     return to_one_line(error)

@@ -20,11 +20,17 @@ from esr.encoders.description import (
 )
 from esr.errors import EsrError, InputError, UsageError, to_one_line
 from esr.extras import require
+from esr.stdlib import import_lazily
 from esr.text.document import QuantizedVector
 
 if TYPE_CHECKING:
-    from onnxruntime import InferenceSession
-    from tokenizers import Tokenizer
+    import onnxruntime
+    import onnxruntime_extensions
+    import tokenizers
+else:
+    onnxruntime = import_lazily("onnxruntime")
+    onnxruntime_extensions = import_lazily("onnxruntime_extensions")
+    tokenizers = import_lazily("tokenizers")
 
 Floats = npt.NDArray[np.float32]
 LARGEST = 127
@@ -143,12 +149,10 @@ def normalize(vector: Floats) -> Floats:
     return np.asarray(vector / length, np.float32) if length > 0 else vector
 
 
-def open_tokenizer(path: Path, max_tokens: int) -> Tokenizer:
+def open_tokenizer(path: Path, max_tokens: int) -> tokenizers.Tokenizer:
     """Open a tokenizer that does not pad. Raises InputError."""
-    from tokenizers import Tokenizer
-
     try:
-        tokenizer = Tokenizer.from_file(str(path))
+        tokenizer = tokenizers.Tokenizer.from_file(str(path))
     except Exception as error:  # the library raises plain Exception
         raise InputError(str(path), f"not a tokenizer: {to_one_line(error)}") from None
     tokenizer.no_padding()
@@ -156,20 +160,16 @@ def open_tokenizer(path: Path, max_tokens: int) -> Tokenizer:
     return tokenizer
 
 
-def open_session(path: Path, takes_text: bool = False, threads: int = 1) -> InferenceSession:
+def open_session(path: Path, takes_text: bool = False, threads: int = 1) -> onnxruntime.InferenceSession:
     """Open a model, whose inputs must be those of a tokenizer or a text. Raises InputError."""
-    from onnxruntime import InferenceSession, SessionOptions
-
-    options = SessionOptions()
+    options = onnxruntime.SessionOptions()
     # For a single sentence, several threads would wait longer than they compute.
     options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
     options.log_severity_level = 3  # errors are raised; warnings do not help users
     if takes_text:
-        from onnxruntime_extensions import get_library_path
-
-        options.register_custom_ops_library(get_library_path())
+        options.register_custom_ops_library(onnxruntime_extensions.get_library_path())
     try:
-        session = InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+        session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     except Exception as error:
         raise InputError(str(path), f"not an ONNX model: {to_one_line(error)}") from None
     inputs = session.get_inputs()

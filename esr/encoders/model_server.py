@@ -18,12 +18,17 @@ import numpy as np
 from esr.encoders.description import (
     EncoderDescription,
 )
+from esr.encoders.encoder import CACHED_QUERIES, Floats, normalize, quantize
 from esr.errors import EsrError, to_one_line
+from esr.stdlib import import_lazily
 from esr.text.document import QuantizedVector
 
 if TYPE_CHECKING:
-    from urllib3 import PoolManager
-from esr.encoders.encoder import CACHED_QUERIES, Floats, normalize, quantize
+    import urllib3
+    from urllib3 import exceptions
+else:
+    exceptions = import_lazily("urllib3.exceptions")
+    urllib3 = import_lazily("urllib3")
 
 KEY_VARIABLE = "ESR_MODEL_KEY"
 _TEXTS = 32
@@ -58,10 +63,8 @@ class ServerTooSlow(ServerProblem):
 
 
 @cache
-def connections() -> PoolManager:
-    from urllib3 import PoolManager, Retry
-
-    retries = Retry(
+def connections() -> urllib3.PoolManager:
+    retries = urllib3.Retry(
         3,
         read=0,
         backoff_factor=BACKOFF_SECONDS,
@@ -69,7 +72,7 @@ def connections() -> PoolManager:
         allowed_methods=None,
         respect_retry_after_header=False,
     )
-    return PoolManager(maxsize=16, retries=retries)
+    return urllib3.PoolManager(maxsize=16, retries=retries)
 
 
 if hasattr(os, "register_at_fork"):  # connections belong to one process
@@ -78,8 +81,6 @@ if hasattr(os, "register_at_fork"):  # connections belong to one process
 
 def post(address: Address, body: dict[str, Any], seconds: float = _SECONDS) -> Any:
     """Send JSON to a model's server and return its answer. Raises ServerProblem."""
-    from urllib3.exceptions import HTTPError, MaxRetryError, TimeoutError
-
     headers = {"Content-Type": "application/json"}
     if key := os.environ.get(KEY_VARIABLE):
         headers["Authorization"] = f"Bearer {key}"
@@ -94,9 +95,9 @@ def post(address: Address, body: dict[str, Any], seconds: float = _SECONDS) -> A
             timeout=seconds,
             redirect=False,
         )
-    except (HTTPError, ValueError) as error:
-        reason = error.reason if isinstance(error, MaxRetryError) and error.reason else error
-        problem = ServerTooSlow if isinstance(reason, TimeoutError) else ServerProblem
+    except (exceptions.HTTPError, ValueError) as error:
+        reason = error.reason if isinstance(error, exceptions.MaxRetryError) and error.reason else error
+        problem = ServerTooSlow if isinstance(reason, exceptions.TimeoutError) else ServerProblem
         raise problem(f"the model's server {address.url} does not answer: {to_one_line(reason)}") from None
     if answer.status != 200:
         hint = f": set {KEY_VARIABLE}" if answer.status in (401, 403) else ""

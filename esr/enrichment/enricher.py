@@ -40,7 +40,7 @@ from esr.errors import UsageError
 from esr.features import FEATURES
 from esr.features.feature import DEFAULT_RULE, FeatureInput, check_rule
 from esr.features.lexicon import Lexicon, default_lexicon, default_lexicon_name, read_lexicon
-from esr.stdlib import cached_property
+from esr.stdlib import cached_property, import_lazily
 from esr.text.analyzer import get_analyzer
 from esr.text.analyzer_definitions import DEFAULT_ANALYZER, get_definition
 from esr.text.document import (
@@ -61,9 +61,11 @@ from esr.text.document import (
 )
 
 if TYPE_CHECKING:
+    import spacy
     from spacy.language import Language
     from spacy.tokens import Doc
-
+else:
+    spacy = import_lazily("spacy")
 
 # Vectors: of sentences alone, of sentences after the document's title, or a mean of both
 
@@ -252,8 +254,6 @@ def _is_short_enough(text: str) -> bool:
 
 
 def _load_model(model: InstalledModel, outputs: frozenset[Output]) -> Language:
-    import spacy
-
     needed = {COMPONENTS[output] for output in outputs}
     for component in sorted(needed.difference(model.components)):
         raise UsageError(f"the spaCy model {model.name!r} has no {component}: choose another one")

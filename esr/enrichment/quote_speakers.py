@@ -7,6 +7,7 @@ are found by marks and length, without speakers.
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -347,8 +348,6 @@ def _pronoun(word: Word) -> Phrase:
 @lru_cache
 def grammar(language: str) -> Grammar:
     """The grammar of a language, by its code."""
-    import tomllib  # slow to import
-
     table = _TABLES.get(language)
     return Grammar(**tomllib.loads(table.read_text("utf-8"))) if table else Grammar()
 

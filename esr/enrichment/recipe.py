@@ -18,13 +18,19 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from esr.errors import EsrError, UsageError, unknown
 from esr.extras import install_command, missing
+from esr.stdlib import import_lazily
 from esr.text.analyzer_definitions import primary_language
 from esr.text.document import PARTS, QUOTES, TABLE, VECTORS
 from esr.wording import count
+
+if TYPE_CHECKING:
+    from packaging import specifiers
+else:
+    specifiers = import_lazily("packaging.specifiers")
 
 # The models of languages
 
@@ -203,11 +209,11 @@ def _not_installed(name: str) -> dict[str, Any]:
 
 def _is_for_this_spacy(meta: Mapping[str, Any]) -> bool:
     """Whether a model is made for the installed spaCy; others may load, but give wrong results."""
-    from packaging.specifiers import InvalidSpecifier, SpecifierSet  # spaCy brings it
-
     try:
-        return SpecifierSet(meta.get("spacy_version", "")).contains(spacy_version(), prereleases=True)
-    except InvalidSpecifier:
+        return specifiers.SpecifierSet(meta.get("spacy_version", "")).contains(
+            spacy_version(), prereleases=True
+        )
+    except specifiers.InvalidSpecifier:
         return False
 
 

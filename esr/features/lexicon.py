@@ -12,13 +12,22 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeVar, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar, get_args
 
 import Stemmer
 
 from esr.errors import InputError
 from esr.extras import missing
-from esr.stdlib import cached_property
+from esr.stdlib import cached_property, import_lazily
+
+if TYPE_CHECKING:
+    import hashlib
+    from importlib import metadata
+    from xml.etree import ElementTree
+else:
+    ElementTree = import_lazily("xml.etree.ElementTree")
+    hashlib = import_lazily("hashlib")
+    metadata = import_lazily("importlib.metadata")
 
 WordClass = Literal["adjective", "adverb", "noun", "verb"]
 CLASSES: tuple[WordClass, ...] = get_args(WordClass)
@@ -114,8 +123,6 @@ def _vader_entries() -> Iterator[tuple[str, Clue]]:
 def _textblob_entries() -> Iterator[tuple[tuple[str, WordClass | None], Clue]]:
     """Average the senses of each word, as TextBlob does."""
     senses: dict[tuple[str, WordClass], list[tuple[float, float]]] = {}
-    import xml.etree.ElementTree as ElementTree  # slow to import
-
     xml = _read_package_file("textblob", "textblob/en/en-sentiment.xml")
     for entry in ElementTree.fromstring(xml.encode()):
         word_class = _TEXTBLOB_CLASSES.get(entry.get("pos", ""))
@@ -130,19 +137,15 @@ def _textblob_entries() -> Iterator[tuple[tuple[str, WordClass | None], Clue]]:
 
 
 def _version(package: str) -> str:
-    from importlib.metadata import PackageNotFoundError, distribution  # slow to import
-
     try:
-        return distribution(package).version
-    except PackageNotFoundError:
+        return metadata.distribution(package).version
+    except metadata.PackageNotFoundError:
         raise missing("the default lexicon", package) from None
 
 
 def _read_package_file(package: str, path: str) -> str:
-    from importlib.metadata import distribution
-
     _version(package)
-    with open(str(distribution(package).locate_file(path)), encoding="utf-8") as file:
+    with open(str(metadata.distribution(package).locate_file(path)), encoding="utf-8") as file:
         return file.read()
 
 
@@ -196,8 +199,6 @@ def read_lexicon(paths: Sequence[Path]) -> Lexicon:
 
 def _contents_name(paths: Iterable[Path]) -> str:
     """The names of these files and a digest of their contents, in order."""
-    import hashlib  # slow to import
-
     contents = hashlib.sha256()
     names = []
     for path in paths:

@@ -52,13 +52,20 @@ from esr.index.questions import (
 from esr.index.similarities import SimilarityRescoring
 from esr.locks import require_locks
 from esr.plans.plan import Condition, Plan, Statistics, Unprunable
+from esr.stdlib import import_lazily
 from esr.text.analyzer import get_analyzer
 from esr.text.document import Document, QuantizedVector
 
-require_locks()
-
 if TYPE_CHECKING:
+    from esr.folder.search import counts, pruned_search
+    from esr.folder.write import enrichment as stored_enrichment
     from esr.folder.write.enrichment import EmbeddedEnrichment
+else:
+    counts = import_lazily("esr.folder.search.counts")
+    stored_enrichment = import_lazily("esr.folder.write.enrichment")
+    pruned_search = import_lazily("esr.folder.search.pruned_search")
+
+require_locks()
 
 
 class FolderSnapshot(Index):
@@ -164,8 +171,6 @@ class FolderSnapshot(Index):
             raise IndexMissing(f"there is no index at {self.where}: make one with esr load")
 
     def _summarize(self, cache: SearchCache) -> Any:
-        from esr.folder.write.enrichment import count_unresolved, summarize_enrichment
-
         snapshot = cache.snapshot
         size = sum(size_on_disk(segment.folder) for segment in snapshot.segments)
         collection = snapshot.statistics.collection
@@ -178,8 +183,12 @@ class FolderSnapshot(Index):
             "size_bytes": size + sum(layer.size_bytes for layer in snapshot.layers.values()),
             "segments": len(snapshot.segments),
             "generation": snapshot.manifest.commit_number,
-            "enrichment": summarize_enrichment(snapshot),
-            **({"unresolved_names": unresolved} if (unresolved := count_unresolved(snapshot)) else {}),
+            "enrichment": stored_enrichment.summarize_enrichment(snapshot),
+            **(
+                {"unresolved_names": unresolved}
+                if (unresolved := stored_enrichment.count_unresolved(snapshot))
+                else {}
+            ),
             **({} if tell(cache, NearestIsExact()) else {"vector_index": "bits"}),
             **self.description.as_dict(),
         }
@@ -202,9 +211,8 @@ class FolderSnapshot(Index):
             answer: TopK | Unprunable = Unprunable(LOADER.reason)
             if LOADER.kernel is not None:
                 # Imported here, since a search from the command line ends before the kernel is loaded.
-                from esr.folder.search.pruned_search import search_pruned
 
-                answer = search_pruned(LOADER.kernel, plan, cache, k, filters)
+                answer = pruned_search.search_pruned(LOADER.kernel, plan, cache, k, filters)
             if isinstance(answer, Unprunable):
                 exhaustive = answer.reason
                 with LOADER.count_time():
@@ -238,17 +246,15 @@ class FolderSnapshot(Index):
         *,
         oldest_first: bool = False,
     ) -> Answer:
-        from esr.folder.search.counts import find_by_date, read_texts  # a single search does without them
-
         with self._reading() as cache:
             condition, filters = resolve_condition(self, condition), resolve_filters(self, filters)
-            ordinals, total = find_by_date(condition, cache, k, filters, oldest_first)
+            ordinals, total = counts.find_by_date(condition, cache, k, filters, oldest_first)
             answer: Any
             if isinstance(selection, Hits):
                 best = TopK(ordinals, np.zeros(len(ordinals)), total, 0)
                 answer = SearchResult(_read_hits(cache, best, selection.records), total)
             else:
-                answer = read_texts(cache, ordinals, total)
+                answer = counts.read_texts(cache, ordinals, total)
             selected: Answer = answer
             return selected
 
@@ -282,20 +288,15 @@ class FolderSnapshot(Index):
         with self._reading() as cache:
             resolved = [condition and resolve_condition(self, condition) for condition in conditions]
             if isinstance(by, ByField):
-                from esr.folder.search.counts import count_facets  # a single search does without it
-
                 by_field = resolve_by_field(self, filters, by)
-                return [count_facets(cache, condition, by_field, by.size) for condition in resolved]
+                return [counts.count_facets(cache, condition, by_field, by.size) for condition in resolved]
             filters = resolve_filters(self, filters)
             if by is not None:
-                from esr.folder.search.counts import count_groups
-
-                return [count_groups(cache, by, condition, filters) for condition in resolved]
+                return [counts.count_groups(cache, by, condition, filters) for condition in resolved]
             if LOADER.kernel is None:
                 return [count_masked(condition, cache, filters) for condition in resolved]
-            from esr.folder.search.counts import count_sentences
 
-            return count_sentences(LOADER.kernel, resolved, cache, filters)
+            return counts.count_sentences(LOADER.kernel, resolved, cache, filters)
 
     def read(
         self, ids: Sequence[str], column: Column[Answer], ordinals: Sequence[int] | None = None
@@ -324,9 +325,7 @@ class FolderSnapshot(Index):
             )
 
     def enrichment(self) -> AbstractContextManager[EmbeddedEnrichment]:
-        from esr.folder.write.enrichment import enrichment
-
-        return enrichment(Path(self.where))
+        return stored_enrichment.enrichment(Path(self.where))
 
     def close(self) -> None:
         self._closed.set()  # mapped files are closed with their last use

@@ -13,7 +13,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from msgspec import Struct
 
@@ -21,11 +21,23 @@ from esr.extras import require
 from esr.index.hits import Hit, SentenceRecord
 from esr.ranking.answers import COLUMNS, guard_formula, require_record
 from esr.registry import Registry
-from esr.stdlib import batched, replace_nonfinite
+from esr.stdlib import batched, import_lazily, replace_nonfinite
 from esr.text.addresses import web_url
 from esr.text.dates import normalise_date
 from esr.text.document import META_PREFIX
 from esr.wording import LONG_TITLE_CHARS, shorten_title
+
+if TYPE_CHECKING:
+    import csv
+    import tempfile
+
+    import xlsxwriter
+    from xlsxwriter import exceptions
+else:
+    csv = import_lazily("csv")
+    exceptions = import_lazily("xlsxwriter.exceptions")
+    tempfile = import_lazily("tempfile")
+    xlsxwriter = import_lazily("xlsxwriter")
 
 # Citations
 
@@ -281,13 +293,8 @@ def write_jsonl(rows: Iterable[Row], columns: Sequence[str]) -> Iterator[bytes]:
 
 def write_xlsx(rows: Iterable[Row], columns: Sequence[str]) -> Iterator[bytes]:
     """A sheet of texts and numbers, without formulas. It is first written to disk, as the format requires."""
-    from tempfile import TemporaryFile
-
-    import xlsxwriter
-    from xlsxwriter.exceptions import FileCreateError
-
     columns = columns or COLUMNS
-    with TemporaryFile() as file:
+    with tempfile.TemporaryFile() as file:
         try:
             with xlsxwriter.Workbook(file, {"constant_memory": True}) as book:
                 sheet = book.add_worksheet("sentences")
@@ -302,7 +309,7 @@ def write_xlsx(rows: Iterable[Row], columns: Sequence[str]) -> Iterator[bytes]:
                             sheet.write_string(line, n, _encodable(value)[:_MOST_IN_CELL])
                         else:
                             sheet.write_number(line, n, value)
-        except FileCreateError as error:
+        except exceptions.FileCreateError as error:
             raise error.args[0] from None  # the OSError of the disk
         file.seek(0)
         while piece := file.read(_PIECE):
@@ -364,8 +371,6 @@ def _guarded(value: str | int | float) -> str:
 
 
 def _csv_lines(rows: Iterable[Sequence[str]]) -> bytes:
-    import csv  # deferred: a search that prints text does not need it
-
     out = io.StringIO()
     csv.writer(out).writerows(rows)
     return out.getvalue().encode("utf-8", "replace")

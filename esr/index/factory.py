@@ -1,6 +1,6 @@
 """Opens an index, or what changes one, by its location: a folder or `http(s)://host:port/alias`.
 
-Each function imports its engine when called, so that a user of one engine does not load the other.
+An engine is imported when it is first used, so that a user of one does not load the other.
 """
 
 from __future__ import annotations
@@ -10,14 +10,39 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from esr.errors import UsageError, unknown
 from esr.index.contract import Index
 from esr.index.generations import CopyReport, Generations, StoredPriors, Verification, verify_generations
 from esr.index.login_variables import redact
 from esr.index.writer import IF_EXISTS, PROFILES, Delivery, Description, IndexWriter, LoadOptions, Migration
+from esr.stdlib import import_lazily
 from esr.text.analyzer import get_analyzer
+
+if TYPE_CHECKING:
+    from esr.elastic import api_keys, location
+    from esr.elastic import index as elastic_index
+    from esr.elastic import requests as elastic_requests
+    from esr.elastic.write import delivery as elastic_delivery
+    from esr.elastic.write import maintenance as elastic_maintenance
+    from esr.elastic.write import writer as elastic_writer
+    from esr.folder import index as folder_index
+    from esr.folder.write import delivery as folder_delivery
+    from esr.folder.write import folder_writer
+    from esr.folder.write import maintenance as folder_maintenance
+else:
+    api_keys = import_lazily("esr.elastic.api_keys")
+    elastic_delivery = import_lazily("esr.elastic.write.delivery")
+    elastic_index = import_lazily("esr.elastic.index")
+    elastic_requests = import_lazily("esr.elastic.requests")
+    elastic_maintenance = import_lazily("esr.elastic.write.maintenance")
+    elastic_writer = import_lazily("esr.elastic.write.writer")
+    folder_delivery = import_lazily("esr.folder.write.delivery")
+    folder_index = import_lazily("esr.folder.index")
+    folder_maintenance = import_lazily("esr.folder.write.maintenance")
+    folder_writer = import_lazily("esr.folder.write.folder_writer")
+    location = import_lazily("esr.elastic.location")
 
 __all__ = [
     "IF_EXISTS",
@@ -64,12 +89,8 @@ def is_elasticsearch(where: str) -> bool:
 def open_index(where: str) -> Index:
     """Open the index at this location. Raises IndexMissing, IndexUnusable or EngineUnreachable."""
     if is_elasticsearch(where):
-        from esr.elastic.index import ElasticsearchIndex
-
-        return ElasticsearchIndex(where)
-    from esr.folder.index import EmbeddedIndex
-
-    return EmbeddedIndex(where)
+        return elastic_index.ElasticsearchIndex(where)
+    return folder_index.EmbeddedIndex(where)
 
 
 def open_writer(where: str, options: LoadOptions) -> IndexWriter:
@@ -78,16 +99,15 @@ def open_writer(where: str, options: LoadOptions) -> IndexWriter:
         raise unknown("choice for --if-exists", options.if_exists, IF_EXISTS)
     if options.profile is not None and options.profile not in PROFILES:
         raise unknown("profile", options.profile, PROFILES)
-    if is_elasticsearch(where):
-        from esr.elastic.write import writer as engine
-    else:
+    in_elasticsearch = is_elasticsearch(where)
+    if not in_elasticsearch:
         _check_folder_options(options)
-        from esr.folder.write import folder_writer as engine  # type: ignore[no-redef]
     if options.slice is not None and options.if_exists == "append":
         raise UsageError(
             "a slice cannot be appended, since slices make a new generation: "
             "use --if-exists replace, or esr append"
         )
+    engine = elastic_writer if in_elasticsearch else folder_writer
     existing = engine.describe_existing(where, options.if_exists)
     if existing is not None and options.if_exists == "fail":
         raise UsageError(
@@ -95,51 +115,36 @@ def open_writer(where: str, options: LoadOptions) -> IndexWriter:
         )
     append = existing is not None and options.if_exists == "append"
     description = _resolve_description(options, existing if append else None)
-    return engine.create_writer(where, description, options, append)
+    writer: IndexWriter = engine.create_writer(where, description, options, append)
+    return writer
 
 
 def open_delivery(where: str, options: LoadOptions) -> Delivery:
     """Open a delivery to the index at this location. Raises IndexMissing if there is none."""
     if is_elasticsearch(where):
-        from esr.elastic.write.delivery import ElasticsearchDelivery
-
-        return ElasticsearchDelivery(where, options)
-    from esr.folder.write.delivery import EmbeddedDelivery
-
-    return EmbeddedDelivery(where, options.keep)
+        return elastic_delivery.ElasticsearchDelivery(where, options)
+    return folder_delivery.EmbeddedDelivery(where, options.keep)
 
 
 def open_generations(where: str) -> Generations:
     """The generations at this location. Raises IndexMissing or IndexUnusable."""
     if is_elasticsearch(where):
-        from esr.elastic.write.maintenance import ElasticsearchGenerations
-
-        return ElasticsearchGenerations(where)
-    from esr.folder.write.maintenance import EmbeddedGenerations
-
-    return EmbeddedGenerations(where)
+        return elastic_maintenance.ElasticsearchGenerations(where)
+    return folder_maintenance.EmbeddedGenerations(where)
 
 
 def open_priors(where: str) -> StoredPriors:
     """The stored importance priors of the index at this location. Raises IndexMissing or IndexUnusable."""
     if is_elasticsearch(where):
-        from esr.elastic.write.maintenance import ElasticsearchPriors
-
-        return ElasticsearchPriors(where)
-    from esr.folder.write.maintenance import EmbeddedPriors
-
-    return EmbeddedPriors(where)
+        return elastic_maintenance.ElasticsearchPriors(where)
+    return folder_maintenance.EmbeddedPriors(where)
 
 
 def open_migration(where: str, options: LoadOptions) -> Migration:
     """Open a migration of an index to the current format. Raises IndexMissing or IndexUnusable."""
     if is_elasticsearch(where):
-        from esr.elastic.write.maintenance import ElasticsearchMigration
-
-        return ElasticsearchMigration(where, options)
-    from esr.folder.write.folder_writer import EmbeddedMigration
-
-    return EmbeddedMigration(where, options.keep)
+        return elastic_maintenance.ElasticsearchMigration(where, options)
+    return folder_writer.EmbeddedMigration(where, options.keep)
 
 
 def verify_index(where: str, *, fast: bool) -> Verification:
@@ -147,23 +152,17 @@ def verify_index(where: str, *, fast: bool) -> Verification:
     if is_elasticsearch(where):
         with closing(open_generations(where)) as generations:
             return verify_generations(generations.all())
-    from esr.folder.write.maintenance import verify
-
-    return verify(Path(where), fast=fast)
+    return folder_maintenance.verify(Path(where), fast=fast)
 
 
 def back_up_index(where: str, target: str, *, copy: bool) -> CopyReport:
     """Bring the backup of an index folder up to date. Raises UsageError for Elasticsearch."""
-    from esr.folder.write.maintenance import back_up
-
-    return back_up(_folder(where), _folder(target), copy=copy)
+    return folder_maintenance.back_up(_folder(where), _folder(target), copy=copy)
 
 
 def restore_index(backup: str, where: str, *, copy: bool) -> CopyReport:
     """Restore an index folder from its backup. Raises UsageError for Elasticsearch."""
-    from esr.folder.write.maintenance import restore
-
-    return restore(_folder(backup), _folder(where), copy=copy)
+    return folder_maintenance.restore(_folder(backup), _folder(where), copy=copy)
 
 
 def role_descriptors(aliases: Sequence[str], roles: Sequence[str]) -> dict[str, Any]:
@@ -171,8 +170,6 @@ def role_descriptors(aliases: Sequence[str], roles: Sequence[str]) -> dict[str, 
 
     Raises UsageError for a malformed alias.
     """
-    from esr.elastic import api_keys, location
-
     return api_keys.role_descriptors(list(map(location.parse_alias, aliases)), roles)
 
 
@@ -182,9 +179,7 @@ def create_api_key(where: str, role_descriptors: Mapping[str, Any], patience: fl
     Keep trying for `patience` seconds while Elasticsearch is starting. Raises EsrError if the login may not
     create API keys.
     """
-    from esr.elastic.api_keys import issue_api_key
-
-    return issue_api_key(where, role_descriptors, patience)
+    return api_keys.issue_api_key(where, role_descriptors, patience)
 
 
 def store_search_template(where: str, source: str) -> str:
@@ -192,9 +187,7 @@ def store_search_template(where: str, source: str) -> str:
 
     `where` is in Elasticsearch. Raises UsageError if the server stores no templates.
     """
-    from esr.elastic import requests
-
-    return requests.store_search_template(where, source)
+    return elastic_requests.store_search_template(where, source)
 
 
 def _folder(where: str) -> Path:

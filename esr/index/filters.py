@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from msgspec import Struct
 from msgspec.structs import force_setattr, replace
 
-from esr.errors import UsageError, unknown
+from esr.errors import UsageError, find_nearest, unknown
 from esr.index.names import (
     ENTITY_TYPES,
     ID_PREFIX,
@@ -382,11 +382,10 @@ def find_unknown_filters(index: Vocabulary, filters: Filters) -> tuple[UnknownFi
 
 def nearest_name(index: Vocabulary, key: str) -> Name | None:
     """The name most similar to a key, among the most frequent names with the same prefix."""
-    from difflib import get_close_matches  # rarely needed
-
     for length in _BEGINNINGS:
         candidates = index.vocabulary(NamesWithPrefix(key[:length], _CANDIDATES))
-        for match in get_close_matches(key, candidates, n=1, cutoff=0.6):
+        match = find_nearest(key, candidates, 0.6)
+        if match is not None:
             return index.vocabulary(Names([match])).get(match)
     return None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from esr.errors import find_nearest
 from esr.text.document import value_key
 
 
@@ -57,7 +58,5 @@ class ValueTable:
 
     def nearest(self, text: str) -> Value | None:
         """The value most similar to a text, None if none is similar."""
-        from difflib import get_close_matches  # rarely needed
-
-        matches = get_close_matches(value_key(text), self._values, n=1, cutoff=0.5)
-        return self._values[matches[0]] if matches else None
+        match = find_nearest(value_key(text), self._values)
+        return None if match is None else self._values[match]

@@ -15,7 +15,9 @@ from esr.index.hits import SentenceRecord
 from esr.index.questions import ByField, Records
 from esr.library.checks import check_arguments
 from esr.ranking.answers import hit_dict
+from esr.ranking.explanation.explain import explain
 from esr.ranking.prepared_query import Answer, PreparedQuery
+from esr.ranking.query_report import count_matches
 from esr.stdlib import cached_property
 from esr.tables import Table
 from esr.text.addresses import web_url
@@ -300,8 +302,6 @@ class Hits(Table, Sequence[Hit]):
         `hit` is one of the hits, its zero-based position, or the id of any sentence of the index. Raises
         NotFound for an unknown id, or a position behind the last hit.
         """
-        from esr.ranking.explanation.explain import explain
-
         return explain(self._query, self._find_id(hit), self._filters)
 
     def as_dicts(self) -> list[dict[str, Any]]:
@@ -350,8 +350,6 @@ class Hits(Table, Sequence[Hit]):
 
     @cached_property
     def _counts(self) -> MatchCounts:
-        from esr.ranking.query_report import count_matches
-
         return count_matches(self._query, self._filters)
 
     @property

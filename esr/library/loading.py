@@ -13,7 +13,7 @@ from itertools import chain, islice
 from os import PathLike, fspath
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
@@ -24,7 +24,7 @@ from esr.index.writer import DeliveryReport, LoadOptions, LoadReport
 from esr.loaders.adapter import LanguageDetector, describe_uncertain
 from esr.loaders.files import DEFAULT_LIMITS
 from esr.loaders.pipeline import DocumentPipeline, format_counts, open_pipeline
-from esr.stdlib import cached_property
+from esr.stdlib import cached_property, import_lazily
 from esr.text.analyzer_definitions import (
     BY_LANGUAGE,
     MULTILINGUAL_ANALYZER,
@@ -35,6 +35,11 @@ from esr.text.analyzer_definitions import (
 from esr.text.document import Document, Located
 from esr.text.languages import abridge, detect_language
 from esr.wording import count
+
+if TYPE_CHECKING:
+    from esr.ranking import searcher
+else:
+    searcher = import_lazily("esr.ranking.searcher")
 
 READ_DEFAULTS: Mapping[str, Any] = {
     "mapping": {},
@@ -217,10 +222,8 @@ def deliver_pipeline(
     report.seconds = time.perf_counter() - started
     report.notes += pipeline.notes()
     if report.added:
-        from esr.ranking.searcher import open_searcher  # slow to import
-
-        with suppress(EsrError), open_searcher(where) as searcher:
-            analyzer = searcher.index.description.analyzer
+        with suppress(EsrError), searcher.open_searcher(where) as opened:
+            analyzer = opened.index.description.analyzer
             report.notes += sampled.language_notes(pipeline.summary.languages, analyzer)
     return report
 

@@ -8,14 +8,21 @@ from contextvars import copy_context
 from functools import partial, wraps
 from os import fspath
 from types import TracebackType
-from typing import Any, Concatenate, ParamSpec, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, Unpack
 
 from esr.errors import UsageError
 from esr.index.factory import Where
 from esr.library.checks import check_options, checked
+from esr.library.loading import Files
 from esr.library.options import LoadOptions, LoginOptions
 from esr.library.public_index import Index, load_index, read_login
 from esr.query import ParsedQuery, parse
+from esr.stdlib import import_lazily
+
+if TYPE_CHECKING:
+    import asyncio
+else:
+    asyncio = import_lazily("asyncio")
 
 
 def open(where: Where, **login: Unpack[LoginOptions]) -> Index:
@@ -58,8 +65,6 @@ def load(where: Where, *paths: Where, **options: Unpack[LoadOptions]) -> Index:
     `options` are those of `LoadOptions`. Raises UsageError if there is an index already (see `if_exists`),
     and InputError with the place of what is wrong.
     """
-    from esr.library.loading import Files
-
     return load_index(where, Files(fspath(path) for path in paths), options)
 
 
@@ -119,8 +124,6 @@ class AsyncIndex:
         self, function: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs
     ) -> Result:
         """Call a function in one of the index's threads, with the context variables of the caller."""
-        import asyncio  # deferred: it takes some milliseconds, and most programs do not use it
-
         call = partial(copy_context().run, partial(function, *args, **kwargs))
         return await asyncio.get_running_loop().run_in_executor(self._pool, call)
 

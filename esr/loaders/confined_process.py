@@ -24,9 +24,15 @@ from io import BytesIO
 from math import ceil
 from pathlib import Path
 from threading import RLock, Thread
-from typing import IO, Any, BinaryIO
+from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
 from esr.errors import InputError
+from esr.stdlib import import_lazily
+
+if TYPE_CHECKING:
+    import resource
+else:
+    resource = import_lazily("resource")  # Windows has none
 from esr.loaders.files import raise_input_errors
 from esr.loaders.format import (
     Format,
@@ -282,8 +288,6 @@ def _end_with(parent: int) -> None:
 def _limit_memory(size: int) -> None:
     """Limit the address space to `size` more bytes than now, where the system can."""
     with suppress(ImportError, OSError, ValueError):
-        import resource
-
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         now = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
         _set_limit(resource.RLIMIT_AS, now + size)
@@ -292,13 +296,9 @@ def _limit_memory(size: int) -> None:
 def _limit_time(seconds: int) -> None:
     """Limit the processor time to `seconds` more than now, where the system can. Beyond, it sends SIGXCPU."""
     with suppress(ImportError, OSError, ValueError):
-        import resource
-
         _set_limit(resource.RLIMIT_CPU, ceil(time.process_time()) + seconds)
 
 
 def _set_limit(kind: int, value: int) -> None:
-    import resource
-
     hard = resource.getrlimit(kind)[1]
     resource.setrlimit(kind, (value if hard == resource.RLIM_INFINITY else min(value, hard), hard))

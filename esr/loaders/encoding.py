@@ -12,9 +12,16 @@ import re
 from codecs import BOM_UTF8, getincrementaldecoder
 from collections.abc import Callable, Iterator
 from itertools import count
+from typing import TYPE_CHECKING
 
 from esr.errors import InputError, UsageError, to_one_line
 from esr.loaders.format import Source, open_stream
+from esr.stdlib import import_lazily
+
+if TYPE_CHECKING:
+    import chardet
+else:
+    chardet = import_lazily("chardet")
 
 _MIN_BYTES = 8
 # One in five of the few guesses with less confidence was wrong.
@@ -69,8 +76,6 @@ def find_encoding(sample: bytes) -> str | None:
     wrong, while charset-normalizer takes Spanish for Korean. Wrong guesses silently corrupt letters, so a few
     letters are not enough, and the result has to look like text.
     """
-    import chardet
-
     if _SIGNS.sub(b"", sample).isascii() and b"\x1b$" not in sample:
         return _USUAL
     if sum(byte > 127 for byte in sample) < _MIN_BYTES and b"\x1b$" not in sample:

@@ -7,7 +7,7 @@ import re
 from calendar import timegm
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from esr.errors import InputError, to_one_line
 from esr.loaders import html_tree
@@ -15,7 +15,14 @@ from esr.loaders.adapter import check_wordpress_export
 from esr.loaders.fields import read_list
 from esr.loaders.format import Format, Malformed, ReadResult, Record, Source, register
 from esr.loaders.ids import make_id, make_id_from_content
-from esr.stdlib import compile_lazily
+from esr.stdlib import compile_lazily, import_lazily
+
+if TYPE_CHECKING:
+    import feedparser
+    from feedparser import exceptions as feed_errors
+else:
+    feed_errors = import_lazily("feedparser.exceptions")
+    feedparser = import_lazily("feedparser")
 
 # The whole feed is read into memory, because its language and title may be at its end.
 MAX_FEED_BYTES = 16 * 2**20
@@ -26,8 +33,6 @@ def read(source: Source) -> Iterator[ReadResult]:
 
     From a WordPress export (WXR), only published posts and pages are read.
     """
-    import feedparser
-
     data = source.stream.read(MAX_FEED_BYTES + 1)
     if len(data) > MAX_FEED_BYTES:
         raise InputError(source.name, f"the feed is longer than {MAX_FEED_BYTES // 2**20} MiB: split it")
@@ -59,10 +64,8 @@ def read(source: Source) -> Iterator[ReadResult]:
 
 def _is_harmless(problem: Any, data: bytes) -> bool:
     """Whether a problem loses no text: a wrong encoding, or an undeclared HTML entity or namespace."""
-    from feedparser.exceptions import ThingsNobodyCaresAboutButMe
-
     undeclared = str(problem).endswith(("undefined entity", "unbound prefix")) and _END.search(data[-200:])
-    return bool(undeclared) or isinstance(problem, ThingsNobodyCaresAboutButMe)
+    return bool(undeclared) or isinstance(problem, feed_errors.ThingsNobodyCaresAboutButMe)
 
 
 def _build_record(source: Source, where: str, entry: Any, feed: Any) -> Record:

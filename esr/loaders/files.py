@@ -22,11 +22,20 @@ from contextlib import ExitStack, contextmanager
 from fnmatch import fnmatchcase
 from gzip import BadGzipFile
 from lzma import LZMAError
-from typing import IO, Any, BinaryIO, Literal, NamedTuple, cast
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple, cast
 
 from esr.errors import InputError, to_one_line
 from esr.extras import require
 from esr.loaders.format import Source, open_stream
+from esr.stdlib import import_lazily
+
+if TYPE_CHECKING:
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+    else:
+        from backports import zstd
+else:
+    zstd = import_lazily("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
 
 STANDARD_INPUT = "-"
 _MAILDIR = {"cur", "new", "tmp"}
@@ -283,11 +292,8 @@ def decompress(source: Source, file_name: str, budget: Budget) -> Iterator[Peeke
 
 
 def _open_zstd(stream: BinaryIO) -> BinaryIO:
-    if sys.version_info >= (3, 14):
-        from compression import zstd
-    else:
+    if sys.version_info < (3, 14):
         require("Zstandard (.zst)", "backports.zstd")
-        from backports import zstd
     options: dict[int, int] = {zstd.DecompressionParameter.window_log_max: _ZSTD_WINDOW_LOG}
     return cast(BinaryIO, zstd.ZstdFile(stream, options=options))
 

@@ -21,7 +21,7 @@ from contextlib import closing
 from itertools import chain
 from pathlib import PurePath, PurePosixPath
 from tempfile import TemporaryFile
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
 
 from msgspec.json import Encoder
@@ -32,10 +32,15 @@ from esr.extras import require
 from esr.loaders.fields import FIELDS
 from esr.loaders.files import display_name, to_utf8_path
 from esr.loaders.format import Record, Source
-from esr.stdlib import blake2b
+from esr.stdlib import blake2b, import_lazily
 from esr.text.document import METADATA, Document, Located
 from esr.text.validate import build_document, to_fields
 from esr.wording import count
+
+if TYPE_CHECKING:
+    import datasketch
+else:
+    datasketch = import_lazily("datasketch")
 
 _WHITESPACE = re.compile(r"\s+")
 _WORD = re.compile(r"\w+")
@@ -302,14 +307,13 @@ class DuplicateFilter:
 
     def __init__(self, policy: str) -> None:
         require("--duplicates", "datasketch")
-        from datasketch import MinHash, MinHashLSH
 
         self._policy = policy
         self.exact = self.near = 0
         self.examples: list[str] = []
         self._sketches: OrderedDict[str, Any] = OrderedDict()
-        self._index = MinHashLSH(threshold=SIMILARITY, num_perm=_PERMUTATIONS)
-        self._empty_sketch = MinHash(num_perm=_PERMUTATIONS, hashfunc=crc32)
+        self._index = datasketch.MinHashLSH(threshold=SIMILARITY, num_perm=_PERMUTATIONS)
+        self._empty_sketch = datasketch.MinHash(num_perm=_PERMUTATIONS, hashfunc=crc32)
 
     def filter(self, documents: Iterable[Located]) -> Iterator[Located]:
         """The documents, with duplicates unchanged, marked or left out by policy."""

@@ -5,12 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from io import BytesIO
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from esr.errors import InputError, UsageError, find_nearest, to_one_line
 from esr.extras import require
 from esr.loaders.fields import is_in_field
 from esr.loaders.format import Format, Record, Source
+from esr.stdlib import import_lazily
+
+if TYPE_CHECKING:
+    import ir_datasets
+else:
+    ir_datasets = import_lazily("ir_datasets")
 
 PREFIX = "ir_datasets:"
 
@@ -27,7 +33,6 @@ def read_entries(path: str | os.PathLike[str], kind: str) -> Iterator[Any]:
     InputError if they cannot be read.
     """
     require("ir_datasets:NAME", "ir_datasets")
-    import ir_datasets
 
     path = os.fspath(path)
     name = path.removeprefix(PREFIX)

@@ -6,10 +6,16 @@ import html
 import html.entities
 import re
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from esr.errors import InputError, to_one_line
 from esr.loaders.format import Source
+from esr.stdlib import import_lazily
+
+if TYPE_CHECKING:
+    from lxml import etree
+else:
+    etree = import_lazily("lxml.etree")
 
 # No article is this long, and a tree takes ten times the memory of its XML.
 MAX_ELEMENT_BYTES = 16 * 2**20
@@ -46,8 +52,6 @@ def iterate_elements(source: Source, names: frozenset[str]) -> Iterator[Any]:
 
     Raises InputError where the XML is broken or an element is longer than MAX_ELEMENT_BYTES.
     """
-    from lxml import etree
-
     stream = _BoundedStream(source)
     depth = 0
     try:

@@ -5,15 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urljoin
 
 from esr.errors import to_one_line
 from esr.loaders import markup
 from esr.loaders.format import Malformed, ReadResult, Record, Skipped, Source, loads
 from esr.loaders.ids import make_id
-from esr.stdlib import compile_lazily
+from esr.stdlib import compile_lazily, import_lazily
 from esr.text.written_dates import to_iso_date
+
+if TYPE_CHECKING:
+    import mwparserfromhell
+else:
+    mwparserfromhell = import_lazily("mwparserfromhell")
 
 _START = re.compile(rb"<mediawiki[\s>]")
 _MAX_TEXT = 4 * 2**20
@@ -135,8 +140,6 @@ def _remove_switch(switch: re.Match[str]) -> str:
 
 def _to_text(wikitext: str, spaces: dict[int, set[str]]) -> tuple[str, list[str], str | None]:
     """The text without templates, tables, notes and pictures, the categories, and the date of Wikinews."""
-    import mwparserfromhell
-
     wikitext = _SWITCH.sub(_remove_switch, _LINE_END.sub("\n", _NOTE.sub("", wikitext)))
     wikitext = _IN_OTHER_LANGUAGES.sub("", wikitext)
     code = mwparserfromhell.parse(wikitext, skip_style_tags=False)

@@ -9,12 +9,20 @@ import csv
 import re
 from collections.abc import Iterator
 from datetime import date, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from esr.errors import InputError, UsageError, to_one_line
 from esr.loaders.encoding import MAX_DOCUMENT_BYTES, read_lines, too_long_error
 from esr.loaders.files import DEFAULT_LIMITS, Budget, open_seekable
 from esr.loaders.format import NO_QUOTE, Malformed, ReadResult, Record, Remark, Source, TableLayout, loads
+from esr.stdlib import import_lazily
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyarrow import parquet as pq
+else:
+    pa = import_lazily("pyarrow")
+    pq = import_lazily("pyarrow.parquet")
 
 _NAMES = {"comma": ",", "tab": "\t", r"\t": "\t", "semicolon": ";", "bar": "|", "pipe": "|"}
 _DELIMITERS = ",\t;|"
@@ -254,9 +262,6 @@ _MAX_METADATA_BYTES = 64 * 2**20
 )
 def _read_parquet(source: Source) -> Iterator[Record]:
     """A record per row. Raises InputError if the file is broken."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     with open_seekable(source) as file:
         budget = Budget(source.name, DEFAULT_LIMITS)
         budget.packed = file.seek(0, 2)
@@ -285,8 +290,6 @@ def _read_parquet(source: Source) -> Iterator[Record]:
 
 def _to_microseconds(batch: Any) -> Any:
     """Convert times in nanoseconds, as pandas writes them, to microseconds, as datetime has them."""
-    import pyarrow as pa
-
     fields = [
         field.with_type(pa.timestamp("us", field.type.tz))
         if pa.types.is_timestamp(field.type) and field.type.unit == "ns"

@@ -134,7 +134,7 @@ if TYPE_CHECKING:
     from esr.ranking.signal_types import FEATURE, PRIOR, signal_types
     from esr.ranking.signals import RankingSignal, signal_from_dict
     from esr.registry import Value
-    from esr.stdlib import batched, cached_property, compile_lazily, hash64
+    from esr.stdlib import batched, cached_property, compile_lazily, hash64, import_lazily
     from esr.tables import Table, to_columns
     from esr.text.addresses import web_url
     from esr.text.analyzer import Analyzer, get_analyzer
@@ -316,6 +316,7 @@ __all__ = [
     "group_repeats",
     "hash64",
     "hit_dict",
+    "import_lazily",
     "is_dataset",
     "is_feed",
     "is_hidden",
@@ -441,7 +442,7 @@ _MODULES = {
     "esr.ranking.signal_types": "FEATURE PRIOR signal_types",
     "esr.ranking.signals": "RankingSignal signal_from_dict",
     "esr.registry": "Value",
-    "esr.stdlib": "batched cached_property compile_lazily hash64",
+    "esr.stdlib": "batched cached_property compile_lazily hash64 import_lazily",
     "esr.tables": "Table to_columns",
     "esr.text.addresses": "web_url",
     "esr.text.analyzer": "Analyzer get_analyzer",

@@ -11,14 +11,20 @@ from collections.abc import Iterable, Iterator
 from datetime import date
 from enum import StrEnum
 from itertools import chain, groupby
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from esr.errors import UsageError
+from esr.stdlib import import_lazily
 from esr.text.dates import is_iso_date, normalise_date, parse_date_start
 from esr.text.document import META_PREFIX
+
+if TYPE_CHECKING:
+    from dateutil import relativedelta
+else:
+    relativedelta = import_lazily("dateutil.relativedelta")
 
 TEXT = "text"
 """The field of a clause without a field name: the sentence itself. Not in FIELDS, since nobody types it."""
@@ -475,13 +481,11 @@ def _is_relative_clause(clause: Clause) -> bool:
 
 def _day_before(value: str, last_day: date) -> date:
     """The day this long before `last_day`; in a shorter month, its last day; never before year 1."""
-    from dateutil.relativedelta import relativedelta  # for few queries
-
     match = _RELATIVE.fullmatch(value)
     assert match
     number, unit = int(match[1]), match[2].lower()
     try:
-        return last_day - relativedelta(
+        return last_day - relativedelta.relativedelta(
             days=number * _DAYS.get(unit, 0), months=number * _MONTHS.get(unit, 0)
         )
     except (ValueError, OverflowError):

@@ -6,6 +6,7 @@ import math
 import os
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,12 @@ import numpy.typing as npt
 from esr.errors import UsageError
 from esr.ranking.rerank_context import CROSS_VARIABLE
 from esr.registry import Parameter
+from esr.stdlib import import_lazily
+
+if TYPE_CHECKING:
+    from esr import encoders
+else:
+    encoders = import_lazily("esr.encoders")
 
 CROSS = "cross"
 CROSS_DEPTH = Parameter(
@@ -39,8 +46,6 @@ def cross_scores(
 
     An empty `model` stands for the one of the environment.
     """
-    from esr.encoders import load_cross_encoder  # slow to import, needed by few searches
-
     if not texts:
         return np.zeros(0)
     name = model or os.environ.get(CROSS_VARIABLE)
@@ -48,4 +53,4 @@ def cross_scores(
         raise UsageError(
             f"the signal {CROSS} needs a cross-encoder: write {CROSS}:MODEL, or set {CROSS_VARIABLE}"
         )
-    return load_cross_encoder(name).scores(query, texts, seconds)
+    return encoders.load_cross_encoder(name).scores(query, texts, seconds)

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations, islice, product
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from unicodedata import normalize
 
 from msgspec import Struct, structs
@@ -41,10 +41,15 @@ from esr.query.query import TEXT, Note
 from esr.ranking.prepared_query import PreparedQuery
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, UnsearchableQuery
-from esr.stdlib import compile_lazily
+from esr.stdlib import compile_lazily, import_lazily
 from esr.text.analyzer import Analyzer, TermToken, get_analyzer
 from esr.text.analyzer_definitions import WORDS_ANALYZER
 from esr.text.document import META, META_PREFIX, is_attribute
+
+if TYPE_CHECKING:
+    from rapidfuzz.distance import OSA
+else:
+    OSA = import_lazily("rapidfuzz.distance.OSA")
 
 # Corrections
 
@@ -241,8 +246,6 @@ def _score(word: str, other: str, count: int) -> float:
 
 
 def _count_edits(word: str, other: str) -> int:
-    from rapidfuzz.distance import OSA  # slow to import, needed only for rare words
-
     return OSA.distance(word, other)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from msgspec import Struct, field
 from msgspec.structs import force_setattr, replace
@@ -36,7 +36,12 @@ from esr.ranking.regression_trees import TreeEnsemble, trees_from_dict
 from esr.ranking.reranker import DEPTH, Reranker
 from esr.ranking.signal_types import FEATURE, find_signal_type
 from esr.ranking.signals import RankingSignal, parse_signal, signal_from_dict
-from esr.stdlib import cached_property
+from esr.stdlib import cached_property, import_lazily
+
+if TYPE_CHECKING:
+    import tomllib
+else:
+    tomllib = import_lazily("tomllib")
 
 _OBJECTS = ("params", "priors")
 _NAMES = ("model", "context", "candidates")
@@ -59,8 +64,6 @@ def read_json(path: str | Path) -> Any:
 
 def read_toml(path: Path) -> dict[str, Any]:
     """Read a TOML file. Raises InputError with the file's name."""
-    import tomllib  # not needed by searches
-
     try:
         return tomllib.loads(path.read_text("utf-8"))
     except OSError as error:

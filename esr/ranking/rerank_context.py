@@ -11,7 +11,7 @@ import math
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from msgspec import Struct
@@ -27,9 +27,14 @@ from esr.plans import evaluate
 from esr.plans.evaluate import Array, Evidence
 from esr.plans.plan import DateRange, Plan, Statistics
 from esr.registry import Value
-from esr.stdlib import cached_property
+from esr.stdlib import cached_property, import_lazily
 from esr.text.dates import parse_date_start
 from esr.text.document import QuantizedVector
+
+if TYPE_CHECKING:
+    from esr import encoders
+else:
+    encoders = import_lazily("esr.encoders")
 
 MILLISECONDS = 86_400_000
 """Milliseconds per day."""
@@ -83,8 +88,6 @@ class QueryVectors:
 
         Raises as `encode_query`.
         """
-        from esr.encoders import quantize  # slow to import, needed by few searches
-
         encoder, vector = encode_query(self._index, self.text)
         if self.has_text and not any(weights):
             return QueryVector(encoder, vector)
@@ -95,7 +98,7 @@ class QueryVectors:
                 total -= weights.empty * _numbers(encode_query(self._index, "").vector)
         if weights.feedback:
             total += weights.feedback * self._feedback
-        return QueryVector(encoder, quantize(total.astype(np.float32)))
+        return QueryVector(encoder, encoders.quantize(total.astype(np.float32)))
 
     @property
     def has_text(self) -> bool:
@@ -142,18 +145,16 @@ def encode_query(index: Index, text: str) -> QueryVector:
     Raises UsageError if the index has no vectors or those of another encoder, EsrError if the encoder cannot
     be loaded.
     """
-    from esr.encoders import HUB_PREFIX, KNOWN, load_encoder  # slow to import, needed by few searches
-
     id = index.status(MainEncoder())
     if id is None:
         raise UsageError(f"{index.where} has no vectors: run esr enrich --only vectors")
     name = os.environ.get(VARIABLE) or id.rpartition(" ")[0]
-    if name not in KNOWN and not name.startswith(HUB_PREFIX) and VARIABLE not in os.environ:
+    if name not in encoders.KNOWN and not name.startswith(encoders.HUB_PREFIX) and VARIABLE not in os.environ:
         raise UsageError(
             f"the vectors of {index.where} are of the encoder {id}, which has no known name: "
             f"set {VARIABLE} to its folder or address"
         )
-    encoder = load_encoder(name)
+    encoder = encoders.load_encoder(name)
     if encoder.description.id != id:
         raise UsageError(
             f"the vectors of {index.where} are of the encoder {id}, and this is {encoder.description.id}: "

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
@@ -25,7 +25,16 @@ from esr.plugin import (
     write_file,
     write_state,
 )
-from esr.plugin.provisional import FileFilter, hash64, is_hidden, require
+from esr.plugin.provisional import FileFilter, hash64, import_lazily, is_hidden, require
+
+if TYPE_CHECKING:
+    import boto3
+    from botocore import config as botocore_config
+    from botocore import exceptions as botocore_errors
+else:
+    boto3 = import_lazily("boto3")
+    botocore_config = import_lazily("botocore.config")
+    botocore_errors = import_lazily("botocore.exceptions")
 
 _URL = re.compile(r"s3://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:/(.*))?")
 _CHUNK_BYTES = 2**20
@@ -90,8 +99,6 @@ class Buckets:
 
     def _list(self, client: Any, report: FetchReport) -> tuple[dict[str, _Object], tuple[str, ...]]:
         """The objects by bucket and key, and the prefixes that could not be listed."""
-        from botocore.exceptions import BotoCoreError, ClientError
-
         listed: dict[str, _Object] = {}
         silent = []
         for url, (bucket, prefix) in self._places.items():
@@ -106,7 +113,7 @@ class Buckets:
                     else:
                         key = to_one_line(found.key)
                         report.problems.append(f"s3://{bucket}/{key}: is no name of a file")
-            except (BotoCoreError, ClientError) as error:
+            except (botocore_errors.BotoCoreError, botocore_errors.ClientError) as error:
                 report.failed.append(f"{url}: {to_one_line(error)}")
                 silent.append(f"{bucket}/{prefix}")
         return listed, tuple(silent)
@@ -114,8 +121,6 @@ class Buckets:
     def _download(
         self, client: Any, chosen: Mapping[str, _Object], state: _KnownObjects, report: FetchReport
     ) -> None:
-        from botocore.exceptions import BotoCoreError, ClientError
-
         for name, found in chosen.items():
             path = self.folder / name
             try:
@@ -123,7 +128,11 @@ class Buckets:
                 with closing(answer["Body"]) as body:
                     path.parent.mkdir(parents=True, exist_ok=True)
                     write_file(path, _read(body), found.modified)
-            except (BotoCoreError, ClientError, *_BOTH_FILE_AND_FOLDER) as error:
+            except (
+                botocore_errors.BotoCoreError,
+                botocore_errors.ClientError,
+                *_BOTH_FILE_AND_FOLDER,
+            ) as error:
                 report.problems.append(f"s3://{name}: {to_one_line(error)}")
                 continue
             if name in state.objects:
@@ -134,17 +143,15 @@ class Buckets:
 
     def _connect(self) -> Any:
         """A client with the credentials, region and endpoint that boto3 finds. Raises UsageError."""
-        import boto3
-        from botocore.config import Config
-        from botocore.exceptions import BotoCoreError
-
         seconds = self._options.max_seconds
         try:
             return boto3.client(
                 "s3",
-                config=Config(connect_timeout=seconds, read_timeout=seconds, retries={"mode": "standard"}),
+                config=botocore_config.Config(
+                    connect_timeout=seconds, read_timeout=seconds, retries={"mode": "standard"}
+                ),
             )
-        except (BotoCoreError, ValueError) as error:
+        except (botocore_errors.BotoCoreError, ValueError) as error:
             raise UsageError(f"the settings of AWS are wrong: {to_one_line(error)}") from None
 
 

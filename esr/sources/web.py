@@ -23,7 +23,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 from itertools import chain, zip_longest
 from pathlib import Path
 from threading import Event, Timer
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urljoin
 
 from msgspec import Struct
@@ -53,11 +53,19 @@ from esr.plugin.provisional import (
     build_document,
     extract_article,
     hash64,
+    import_lazily,
     is_feed,
     markup,
     read_feed,
     require,
 )
+
+if TYPE_CHECKING:
+    import courlan
+    import protego
+else:
+    courlan = import_lazily("courlan")
+    protego = import_lazily("protego")
 
 _MAX_REDIRECTS = 5
 _MAX_ROBOTS_BYTES = 2**19
@@ -175,15 +183,14 @@ class Web:
 
     def _read_robots(self, site: str) -> Any:
         """The rules of a site by RFC 9309: all is allowed without a file, nothing if it cannot be fetched."""
-        from protego import Protego
-
         try:
             body = self.get(f"{site}/robots.txt", _MAX_ROBOTS_BYTES, is_robots=True).body
         except NotFetched as error:
             if not 400 <= error.status < 500 or error.status in _TEMPORARY:
                 return error
             body = b""
-        rules = Protego.parse(body.decode("utf-8-sig", "replace"))  # a byte order mark would hide a rule
+        # A byte order mark would hide a rule.
+        rules = protego.Protego.parse(body.decode("utf-8-sig", "replace"))
         wanted = rules.crawl_delay(self._options.agent) or 0
         self._delays[site] = max(self._options.delay, min(wanted, _MAX_PAUSE_SECONDS))
         return rules
@@ -616,11 +623,9 @@ def _read_sitemap(where: str, body: bytes, listing: _Listing) -> None:
 
 def _add(listing: _Listing, base: str, link: str, fields: Mapping[str, Any]) -> None:
     """Add an article under its address without tracking parameters, so that feeds share it."""
-    from courlan import normalize_url  # of trafilatura
-
     link = join(base, link).partition("#")[0]
     try:
-        url = normalize_url(link)
+        url = courlan.normalize_url(link)
     except ValueError:  # not an address
         url = link
     entry = {"link": link, "seen": _hash(fields), **{name: fields.get(name) for name in _OF_FEEDS}}

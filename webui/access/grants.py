@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import msgspec
 from msgspec import Struct
@@ -24,10 +24,18 @@ from msgspec import Struct
 from esr.errors import EsrError, UsageError, unknown
 from esr.extras import require
 from esr.locks import take_lock
+from esr.stdlib import import_lazily
 from esr.text.dates import parse_date_end
 from webui.access.restricted import parse_restriction
 from webui.running.rate_limit import parse_rate
 from webui.running.settings import DEFAULT_NAME, parse_locations
+
+if TYPE_CHECKING:
+    import argon2
+    from argon2 import exceptions as argon2_errors
+else:
+    argon2 = import_lazily("argon2")
+    argon2_errors = import_lazily("argon2.exceptions")
 
 Kind = Literal["key", "metrics", "password", "elsewhere", "anybody"]
 KINDS: dict[Kind, str] = {
@@ -230,9 +238,8 @@ def hash_key(key: str) -> str:
 
 def _hasher() -> Any:
     require("a login with a password", "argon2")
-    from argon2 import PasswordHasher
 
-    return PasswordHasher()
+    return argon2.PasswordHasher()
 
 
 def hash_password(password: str) -> str:
@@ -256,12 +263,10 @@ class Passwords:
 
     def is_right(self, grant: Grant | None, password: str) -> bool:
         """Whether this is the password of the grant."""
-        from argon2.exceptions import InvalidHashError, VerificationError
-
         try:
             with self._lock:
                 self._hasher.verify(self._decoy if grant is None else grant.secret, password)
-        except (InvalidHashError, VerificationError):
+        except (argon2_errors.InvalidHashError, argon2_errors.VerificationError):
             return False
         return grant is not None
 

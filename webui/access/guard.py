@@ -19,7 +19,7 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flask import Flask, Response, g, redirect, request, session, url_for
 from werkzeug.wrappers import Response as AnyResponse
@@ -28,6 +28,7 @@ from esr.errors import EsrError, UsageError
 from esr.extras import require
 from esr.index.contract import Index
 from esr.index.view import restrict
+from esr.stdlib import import_lazily
 from webui.access.grants import ANYBODY, MOST_PASSWORD, Grant, GrantFile, Grants, Passwords, read_grants
 from webui.access.login_limits import LoginLimits
 from webui.access.restricted import parse_restriction
@@ -37,6 +38,16 @@ from webui.running.problems import Forbidden, RequestError, Unauthorized, wants_
 from webui.running.rate_limit import parse_rate
 from webui.running.served_indexes import Guard, ServedIndexes
 from webui.running.settings import Settings
+
+if TYPE_CHECKING:
+    import requests
+    from authlib.integrations import base_client, flask_client
+    from joserfc import errors as joserfc_errors
+else:
+    base_client = import_lazily("authlib.integrations.base_client")
+    flask_client = import_lazily("authlib.integrations.flask_client")
+    joserfc_errors = import_lazily("joserfc.errors")
+    requests = import_lazily("requests")
 
 # Logins
 
@@ -215,15 +226,11 @@ class Logins:
         return self._begin(name, grant, session.get(_NEXT, ""))
 
     def _with_provider(self, call: Any) -> Any:
-        from authlib.integrations.base_client import OAuthError
-        from joserfc.errors import JoseError
-        from requests import RequestException
-
         try:
             return call(self._provider)
-        except (OAuthError, JoseError) as error:
+        except (base_client.OAuthError, joserfc_errors.JoseError) as error:
             raise Unauthorized(f"the login was not completed ({error}): log in again", None) from error
-        except (RequestException, ValueError) as error:
+        except (requests.RequestException, ValueError) as error:
             raise ProviderSilent("the provider of logins does not answer: try again later", None) from error
 
 
@@ -250,9 +257,7 @@ class ProviderSilent(RequestError):
 
 def _provider(app: Flask, settings: Settings) -> Any:
     """The client of the provider. It fetches the provider's addresses and keys when first needed."""
-    from authlib.integrations.flask_client import OAuth
-
-    return OAuth(app).register(
+    return flask_client.OAuth(app).register(
         "openid",
         server_metadata_url=settings.oidc_issuer.rstrip("/") + "/.well-known/openid-configuration",
         client_id=settings.oidc_client,

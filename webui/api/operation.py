@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flask import Response, current_app, request
 from msgspec import Struct
@@ -23,12 +23,21 @@ from esr.arguments.types import Schema
 from esr.errors import UsageError
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
+from esr.stdlib import import_lazily
 from webui.arguments.rankings import check_signals
 from webui.arguments.request import Arguments, check_text, rename_former
 from webui.running.logs import write_json
 from webui.running.problems import RequestError, blame_argument
 from webui.running.served_indexes import Visit
 from webui.running.settings import Settings
+
+if TYPE_CHECKING:
+    import jsonschema
+    from jsonschema import exceptions as schema_errors
+else:
+    # With its optional formats, it takes longer to import than all else in a server.
+    jsonschema = import_lazily("jsonschema")
+    schema_errors = import_lazily("jsonschema.exceptions")
 
 BASE = "/api/v1"
 NOT_MODIFIED = "Nothing has changed since the answer whose `ETag` the request gave as `If-None-Match`."
@@ -196,12 +205,9 @@ def read_body(schema: Schema) -> dict[str, Any]:
         data = json.loads(request.get_data(), parse_constant=_reject_constant)
     except (ValueError, RecursionError) as error:
         raise RequestError("the body is not valid JSON", None) from error
-    # Imported late: with its optional formats, jsonschema takes longer to import than all else in a server.
-    from jsonschema import Draft202012Validator
-    from jsonschema.exceptions import best_match
 
     try:
-        mismatch = best_match(Draft202012Validator(schema).iter_errors(data))
+        mismatch = schema_errors.best_match(jsonschema.Draft202012Validator(schema).iter_errors(data))
     except RecursionError:
         raise RequestError("the body is nested too deeply", None) from None
     if mismatch is not None:

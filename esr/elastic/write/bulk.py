@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from elastic_transport import ConnectionError, ConnectionTimeout, TlsError
 from elasticsearch import ApiError
+from elasticsearch.helpers import expand_action
 
 from esr.elastic.cluster import Cluster
 from esr.elastic.connection import FastJsonSerializer
@@ -66,8 +67,6 @@ def send_bulk(cluster: Cluster, actions: Iterable[Action]) -> list[RejectedItem]
 
 def _requests(actions: Iterable[Action]) -> Iterator[list[bytes]]:
     """Yield the items of each request. An item is one line or two."""
-    from elasticsearch.helpers import expand_action  # not needed by searches
-
     items: list[bytes] = []
     size = 0
     for action in actions:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,7 +16,13 @@ from esr.index import questions
 from esr.index.hits import EVIDENCE_COLUMNS
 from esr.plans.evaluate import Evidence, concatenate, no_evidence
 from esr.plans.plan import FIELDS
+from esr.stdlib import import_lazily
 from esr.text.document import Quote
+
+if TYPE_CHECKING:
+    from esr.folder.search import counts
+else:
+    counts = import_lazily("esr.folder.search.counts")
 
 
 def read(cache: SearchCache, column: questions.Column[Any], locations: Locations) -> Any:
@@ -99,9 +105,7 @@ def look_up(cache: SearchCache, lookup: questions.Lookup[Any]) -> Any:
         case questions.WrittenForms(words):
             return list(map(cache.word_usage.written_form, words))
         case questions.WordCounts(words):
-            from esr.folder.search.counts import count_words  # searches do without it
-
-            return count_words(words, cache)
+            return counts.count_words(words, cache)
     raise TypeError(f"vocabulary: {lookup}")
 
 

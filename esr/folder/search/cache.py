@@ -26,17 +26,17 @@ from esr.index.names import Aliases
 from esr.index.values import ValueTable
 from esr.plans.evaluate import Array, apply_static_score
 from esr.plans.plan import StaticScore
-from esr.stdlib import cached_property
+from esr.stdlib import cached_property, import_lazily
 
 if TYPE_CHECKING:
-    from esr.folder.search.impacts import ImpactCache, KernelTables
+    from esr.folder.search import impacts as kernel_impacts
+else:
+    kernel_impacts = import_lazily("esr.folder.search.impacts")
 
 
-def _build_tables(statistics: CommitStatistics) -> KernelTables:
+def _build_tables(statistics: CommitStatistics) -> kernel_impacts.KernelTables:
     # A search from the command line ends before the kernel is loaded.
-    from esr.folder.search.impacts import KernelTables
-
-    return KernelTables(statistics)
+    return kernel_impacts.KernelTables(statistics)
 
 
 class _TextCache:
@@ -55,10 +55,8 @@ class _TextCache:
         self._values: dict[tuple[str, ...], ValueTable] = {}
 
     @cached_property
-    def impacts(self) -> ImpactCache:
-        from esr.folder.search.impacts import ImpactCache  # only needed by the kernel
-
-        return ImpactCache(self._statistics, self.memory, self.kernel_tables)
+    def impacts(self) -> kernel_impacts.ImpactCache:
+        return kernel_impacts.ImpactCache(self._statistics, self.memory, self.kernel_tables)
 
     def values(self, field: str) -> ValueTable:
         # Keyed by the names, not the field: users may type any number of metadata keys that no document has.
@@ -182,12 +180,12 @@ class SearchCache:
         return self._texts.positions
 
     @property
-    def impacts(self) -> ImpactCache:
+    def impacts(self) -> kernel_impacts.ImpactCache:
         """Upper bounds of what terms add."""
         return self._texts.impacts
 
     @property
-    def kernel_tables(self) -> KernelTables:
+    def kernel_tables(self) -> kernel_impacts.KernelTables:
         """The segments as arguments of the kernel."""
         return self._texts.kernel_tables()
 

@@ -14,7 +14,16 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from esr.stdlib import import_lazily
+
+if TYPE_CHECKING:
+    import logging
+    import subprocess
+else:
+    logging = import_lazily("logging")
+    subprocess = import_lazily("subprocess")
 
 KERNEL = "esr.folder.kernel.search"
 SUPPORT = "esr.folder.kernel.numba_support"
@@ -71,7 +80,6 @@ class Loader:
         """
         if self._is_tried or not self._lock.acquire(blocking=False):
             return
-        import logging  # slow to import, and not needed by searches without the kernel
 
         self._is_tried = True
         try:
@@ -124,8 +132,6 @@ def _compile_apart(*, unless_another_does: bool = False) -> int:
 
     The process continues if this one ends or is interrupted: the next program needs the result.
     """
-    import subprocess  # slow to import, and not needed otherwise
-
     code = "import signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); "
     code += f"sys.path[:] = {sys.path!r}; from {SUPPORT} import compile_alone, is_compiling; "
     code += f"{unless_another_does} and is_compiling() or compile_alone({KERNEL!r})"

@@ -28,10 +28,16 @@ from esr.folder.search.kernel_loader import LOADER
 from esr.folder.search.records import Locations, group_by_segment
 from esr.index.similarities import Similarities, average_documents, average_neighbours
 from esr.plans.evaluate import Array
+from esr.stdlib import import_lazily
 from esr.text.document import TABLE, QuantizedVector
 
 if TYPE_CHECKING:
-    from concurrent.futures import ThreadPoolExecutor
+    from concurrent import futures
+
+    from esr.folder.kernel import layout
+else:
+    futures = import_lazily("concurrent.futures")
+    layout = import_lazily("esr.folder.kernel.layout")
 
 Vectors = npt.NDArray[np.int8]
 _Run = Callable[..., Iterable[Any]]
@@ -339,8 +345,6 @@ class VectorBits(NamedTuple):
 
         The query is split into a multiple of the mean and a rest, whose numbers are quantized to three bits.
         """
-        from esr.folder.kernel.layout import LOST  # a single search uses no bits
-
         numbers, length = query.array * query.scale, float(self.mean @ self.mean)
         of_mean = float(numbers @ self.mean) / length if length > 0 else 0.0
         rest = numbers - of_mean * self.mean
@@ -351,7 +355,7 @@ class VectorBits(NamedTuple):
         planes[:, : len(levels)] = levels >> np.arange(3, dtype=np.uint8)[:, None] & 1
         words = np.packbits(planes, axis=1, bitorder="little").view(np.uint64)
         step = float(odd @ rest / (odd @ odd))
-        lost = np.linalg.norm(rest - step * odd) / math.sqrt(LOST)
+        lost = np.linalg.norm(rest - step * odd) / math.sqrt(layout.LOST)
         error = _ERRORS * self.spread * float(max(np.linalg.norm(rest), lost))
         # Rounding of 32-bit sums, which the standard errors do not cover if all vectors are nearly equal.
         rounding = 2.0**-23 * (len(numbers) + 8) * float(np.linalg.norm(numbers)) * self.longest
@@ -434,7 +438,7 @@ def _bits_size(layer: Layer) -> int:
     return len(layer.vector_scales) * (8 * _words(layer) + 12)
 
 
-def _threads(vectors: int) -> AbstractContextManager[ThreadPoolExecutor | None]:
+def _threads(vectors: int) -> AbstractContextManager[futures.ThreadPoolExecutor | None]:
     """A thread pool for this many vectors; None if threads would save no time.
 
     Threads need the kernel, which releases the interpreter's lock. They end with the search, since a fork
@@ -443,6 +447,5 @@ def _threads(vectors: int) -> AbstractContextManager[ThreadPoolExecutor | None]:
     cores = min(os.cpu_count() or 1, _MOST_THREADS)
     if LOADER.kernel is None or cores == 1 or vectors < _LEAST_FOR_THREADS:
         return nullcontext()
-    from concurrent.futures import ThreadPoolExecutor  # slow to import, needed by few searches
 
-    return ThreadPoolExecutor(cores, "esr-nearest")
+    return futures.ThreadPoolExecutor(cores, "esr-nearest")

@@ -10,12 +10,21 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import chain, compress
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from esr.folder.format.segment import Segment
 from esr.folder.format.words import WordTable, sign_word
 from esr.index.limits import SearchMemory
+from esr.stdlib import import_lazily
+
+if TYPE_CHECKING:
+    from rapidfuzz import process
+    from rapidfuzz.distance import OSA
+else:
+    OSA = import_lazily("rapidfuzz.distance.OSA")
+    process = import_lazily("rapidfuzz.process")
 
 _LONGEST_CHARACTER = 4  # bytes of UTF-8
 
@@ -105,10 +114,8 @@ def _find_similar(
 def _within_edits(word: str, counts: dict[str, int], max_edits: int) -> dict[str, int]:
     """Those of the words, with their counts, that are within `max_edits` of a word."""
     # Imported here, since few searches compare words.
-    from rapidfuzz.distance import OSA
-    from rapidfuzz.process import cdist
 
-    edits = cdist([word], list(counts), scorer=OSA.distance, score_cutoff=max_edits, dtype=np.uint8)
+    edits = process.cdist([word], list(counts), scorer=OSA.distance, score_cutoff=max_edits, dtype=np.uint8)
     return dict(compress(counts.items(), (edits[0] <= max_edits).tolist()))
 
 

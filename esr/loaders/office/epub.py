@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from posixpath import dirname, join, normpath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from esr.loaders.office.zip_parts import ZIP, ZipParts, open_parts
@@ -24,7 +24,21 @@ from esr.plugin import (
     to_iso_date,
     to_one_line,
 )
-from esr.plugin.provisional import MAX_PAGE_BYTES, ExpansionError, NoArticle, check_attributes, markup
+from esr.plugin.provisional import (
+    MAX_PAGE_BYTES,
+    ExpansionError,
+    NoArticle,
+    check_attributes,
+    import_lazily,
+    markup,
+)
+
+if TYPE_CHECKING:
+    from lxml import etree
+    from lxml import html as lxml_html
+else:
+    etree = import_lazily("lxml.etree")
+    lxml_html = import_lazily("lxml.html")
 
 _CONTAINER = "META-INF/container.xml"
 _ENCRYPTION = "META-INF/encryption.xml"
@@ -121,9 +135,6 @@ def _read_page(page: Any) -> tuple[str | None, str]:
 
 def _parse_html(data: bytes) -> Any:
     """The tree of a page. Raises NoArticle."""
-    from lxml import etree
-    from lxml import html as lxml_html
-
     if len(data) > MAX_PAGE_BYTES:
         raise NoArticle(f"the chapter is longer than {MAX_PAGE_BYTES // 2**20} MiB: leave it out")
     check_attributes(data, has_code=False)

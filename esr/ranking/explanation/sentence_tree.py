@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,7 +14,13 @@ from esr.dependency.cliques import CliqueEvidence
 from esr.index.contract import Index, read_document
 from esr.index.questions import Records
 from esr.ranking.rerank_context import load_parses
+from esr.stdlib import import_lazily
 from esr.text.document import ParseWord
+
+if TYPE_CHECKING:
+    import spacy
+else:
+    spacy = import_lazily("spacy")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +98,7 @@ def _words(index: Index, sentence_id: str, heads: Sequence[int]) -> tuple[ParseW
 def _tokenizer() -> Callable[[str], list[str]]:
     """A function that splits a text like spaCy's English models, or returns no words without spaCy."""
     try:
-        import spacy
+        tokenizer = spacy.blank("en").make_doc
     except ImportError:
         return lambda text: []
-    tokenizer = spacy.blank("en").make_doc
     return lambda text: [token.text for token in tokenizer(text)]
