@@ -32,7 +32,7 @@ CANDIDATES: dict[CandidateRule, str] = {
     "context": "sentences with a query term in themselves or in their context",
     "all": "every sentence",
 }
-"""The candidate rules. Under each, a sentence without any term is no candidate (`Plan.needs_term`)."""
+"""The candidate rules. Under each, a candidate has a term, unless a condition decides (`Plan.needs_term`)."""
 
 
 DAY = "day"
@@ -148,7 +148,8 @@ class Plan(Struct, frozen=True):
 
     `context` is the field that the candidate rule "context" examines besides the sentence. Candidates are the
     sentences that are selected by the rule, satisfy the `condition` and, if the plan `needs_term`, contain a
-    term.
+    term, of the query or not. A plan whose condition alone decides on candidates needs none, so that a search
+    has as many candidates as sentences satisfy the condition.
     """
 
     terms: tuple[PlanTerm, ...]
@@ -157,6 +158,7 @@ class Plan(Struct, frozen=True):
     context: Literal["surrounding", "document"]
     static_scores: tuple[StaticScore, ...] = ()
     condition: Condition | None = None
+    needs_term: bool = True
 
     def as_dict(self) -> dict[str, Any]:
         """The plan as JSON, in which it is printed, stored and compared."""
@@ -173,14 +175,6 @@ class Plan(Struct, frozen=True):
             ),
             "condition": None if self.condition is None else _describe(self.condition),
         }
-
-    @property
-    def needs_term(self) -> bool:
-        """Whether a candidate needs a term, of the query or not.
-
-        Only a plan that has nothing to rank by needs none: its condition alone decides.
-        """
-        return bool(self.terms or self.static_scores)
 
     @property
     def candidate_terms(self) -> tuple[str, ...]:

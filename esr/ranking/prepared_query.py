@@ -28,7 +28,6 @@ from esr.index.view import chosen_language, languages_of
 from esr.plans.evaluate import Array, Evidence, apply_static_score, score_sentences
 from esr.plans.plan import (
     FEATURE_PREFIX,
-    CandidateRule,
     Condition,
     HasAttribute,
     HasEntity,
@@ -309,7 +308,9 @@ class PreparedQuery(Struct, frozen=True, dict=True):
         """The same query restricted to candidates with every wanted word. Does not use the index."""
         if not self.has_candidates:
             return self
-        plan = replace(self.plan, condition=self.interpretation.all_words, candidates="all")
+        interpretation = self.interpretation
+        needs_term = not interpretation.decides_candidates
+        plan = replace(self.plan, condition=interpretation.all_words, candidates="all", needs_term=needs_term)
         return replace(self, plan=plan)
 
     def replan(self, ranking: Ranking) -> Plan:
@@ -324,12 +325,12 @@ def plan_query(
     statistics: Statistics,
     expansions: Mapping[str, boosts.Expansion],
 ) -> Plan:
-    """Plan a query for a ranking, with the query's condition."""
+    """Plan a query for a ranking, with the query's condition. If it decides, it alone does."""
     plan = ranking.plan(counts, statistics, expansions)
-    if interpretation.condition is None and not interpretation.decides_candidates:
-        return plan
-    candidates: CandidateRule = "all" if interpretation.decides_candidates else plan.candidates
-    return replace(plan, condition=interpretation.condition, candidates=candidates)
+    condition = interpretation.condition
+    if interpretation.decides_candidates:
+        return replace(plan, condition=condition, candidates="all", needs_term=False)
+    return plan if condition is None else replace(plan, condition=condition)
 
 
 def check_k(k: SupportsIndex) -> int:

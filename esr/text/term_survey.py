@@ -38,7 +38,7 @@ class TermSurvey(Struct, frozen=True):
         """Remarks for a report."""
         notes = []
         if self.without_terms:
-            notes.append(f"{count(self.without_terms, 'sentence', 'have')} no term: no ranking has them")
+            notes.append(f"{count(self.without_terms, 'sentence', 'have')} no term: no words find them")
         if self.long:
             notes.append(
                 f"{count(self.long, 'sentence', 'have')} more than {LONG_SENTENCE} terms: were they split as "

@@ -1,19 +1,30 @@
-"""Sentences without a term, such as rows of signs or a few stop words, are no candidates, on both engines."""
+"""Sentences without a term, such as rows of signs or a few stop words, on both engines.
+
+Where the ranking decides on candidates, they are none. Where the condition of the query decides, it alone
+does, so that every count of the query is the same.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
+from typing import Any
 
 import pytest
 
 from esr import models
 from esr.folder.search.kernel_loader import KERNEL, LOADER
-from esr.index.filters import Filters
+from esr.index.factory import is_elasticsearch
+from esr.index.filters import NO_FILTERS, Filters
+from esr.index.questions import ByField
+from esr.models.static_scores import Adjustment
 from esr.plans.plan import CANDIDATES
+from esr.query import parse
+from esr.ranking.query_report import count_matches
 from esr.ranking.ranking import Ranking
+from esr.ranking.requests import raw_request
 from esr.ranking.searcher import Searcher
-from tests.support.elasticsearch import document
+from tests.support.elasticsearch import document, http
 from tests.support.index_contents import ENGINES, open_loaded
 from tests.support.runs import need
 
@@ -65,9 +76,71 @@ def test_a_best_list_of_one_is_no_row_of_signs(searcher: Searcher) -> None:
         assert hit.sentence_id not in TERMLESS
 
 
-def test_where_there_is_nothing_to_rank_by_the_condition_alone_decides(searcher: Searcher) -> None:
-    for query, ids in (('"it is what it is"', {"a.s2"}), ("source:y", {"c.s0", "c.s1", "d.s0"})):
-        answer = searcher.search(query, 100)
-        assert {hit.sentence_id for hit in answer.hits} == ids and answer.total == len(ids)
-    ranked = searcher.search("source:y", 100, priors={"importance": 1.0})
-    assert [hit.sentence_id for hit in ranked.hits] == ["c.s1"] and ranked.total == 1
+DECIDED = {
+    '"it is what it is"': {"a.s2"},
+    '"it is" flood': {"a.s2"},
+    "source:y": {"c.s0", "c.s1", "d.s0"},
+    "title:flood": {"a.s0", "a.s1", "a.s2", "a.s3", "d.s0"},
+    "w* flood": {"a.s2"},
+    "+the river": {"a.s3", "d.s0"},
+    "title:flood -river": {"a.s0", "a.s1", "a.s2", "d.s0"},
+    "(it OR rain)": {"a.s2", "b.s1"},
+}
+"""Queries whose conditions decide on candidates, with the sentences that satisfy them."""
+RANKINGS: list[dict[str, Any]] = [
+    {},
+    {"features": [Adjustment("position", "linear", {"w": 1.0})]},
+    {"features": [Adjustment("len", "log", {"w": 1.0})], "candidates": "matching"},
+]
+
+
+@pytest.mark.parametrize("query", DECIDED)
+@pytest.mark.parametrize("model, context", [("2si", None), ("2s", "document"), ("bm25", None)])
+def test_where_the_condition_decides_every_count_is_that_of_its_sentences(
+    searcher: Searcher, model: str, context: str | None, query: str
+) -> None:
+    for settings in RANKINGS:
+        prepared = searcher.prepare(parse(query), Ranking(model, context, **settings))
+        answer = prepared.search(100)
+        assert {hit.sentence_id for hit in answer.hits} == DECIDED[query], settings
+        counts = count_matches(prepared, NO_FILTERS)
+        (sources,) = prepared.index.count([prepared.matching], NO_FILTERS, ByField(["source"], 9))
+        numbers = answer.total, counts.matching, sum(number for _, number in sources["source"])
+        assert numbers == (len(DECIDED[query]),) * 3, settings
+        assert prepared.with_all_words().search(100).total == counts.all_words, settings
+        best = prepared.search(1)
+        assert best.total == answer.total
+        assert [hit.sentence_id for hit in best.hits] == [answer.hits[0].sentence_id]
+        candidates = searcher.index.candidates(prepared.plan, NO_FILTERS).evidence
+        assert len(candidates.lengths["sentence"]) == answer.total
+
+
+def test_the_condition_decides_for_words_that_are_all_required(searcher: Searcher) -> None:
+    prepared = searcher.prepare("flood", Ranking(features=RANKINGS[1]["features"]), require_all=True)
+    assert prepared.search(9).total == count_matches(prepared, NO_FILTERS).matching == 2
+
+
+def test_only_the_prior_of_length_leaves_them_out(searcher: Searcher) -> None:
+    for prior, ids in (("importance", {"c.s0", "c.s1", "d.s0"}), ("length", {"c.s1"})):
+        ranked = searcher.search("source:y", 100, priors={prior: 1.0})
+        assert {hit.sentence_id for hit in ranked.hits} == ids and ranked.total == len(ids)
+
+
+def test_words_that_no_document_contains_make_no_sentence_without_a_term_a_candidate(
+    searcher: Searcher,
+) -> None:
+    answer = searcher.search("unseen", 100, candidates="all")
+    assert not {hit.sentence_id for hit in answer.hits} & TERMLESS
+    assert answer.total == len(answer.hits) == 5
+
+
+def test_requests_select_the_same_sentences(searcher: Searcher) -> None:
+    if not is_elasticsearch(searcher.index.where):
+        pytest.skip("a folder has no requests")
+    for query, settings in product(DECIDED, RANKINGS):
+        prepared = searcher.prepare(parse(query), Ranking(**settings))
+        if not prepared.plan.terms:
+            continue  # a request needs a word
+        body = raw_request(prepared, 100, filters=NO_FILTERS)
+        found = http("POST", f"{searcher.index.where}/_search", body)["hits"]["hits"]
+        assert {hit["_id"] for hit in found} == DECIDED[query], (query, settings)

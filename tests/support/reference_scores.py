@@ -92,8 +92,8 @@ class Reference:
         rule = candidates or ("context" if CONTEXTS[model] else "matching")
         found = []
         for number, place in enumerate(self.places):
-            if (counts or priors) and not place.s:
-                continue  # there is something to rank by, and a sentence without a term is no candidate
+            if not place.s:
+                continue  # words decide on candidates, and a sentence without a term is none
             if not self._chosen(rule, context, place, counts):
                 continue
             score = self.score(place, counts, len(query), model, context, p)

@@ -287,7 +287,7 @@ def test_long_sentences_empty_ones_and_frequent_terms_are_counted() -> None:
 def test_each_finding_is_a_line() -> None:
     assert TermSurvey(3, 0, 0, []).notes() == TermSurvey(3, 0, 0, ["storm"]).notes() == []
     lines = counted().notes()
-    assert lines[0] == "1 sentence has no term: no ranking has them"
+    assert lines[0] == "1 sentence has no term: no words find them"
     assert lines[1].startswith("1 sentence has more than 100 terms")
     assert lines[2].startswith("terms in more than a third of all sentences: the:")
 

@@ -18,6 +18,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from msgspec.structs import replace
 
+import esr
 from esr.arguments.cursor import Cursor, write_cursor
 from esr.folder.index import FolderSnapshot
 from esr.following.novelty import find_novel
@@ -678,3 +679,31 @@ def test_files_name_incomplete_answers(client: FlaskClient, monkeypatch: pytest.
     table = post(client, {"queries": TWO, "format": "csv"})
     assert {row[-1] for row in csv.reader(io.StringIO(table.text))} == {"incomplete", "1 of 3 shards failed"}
     assert post(client, {"queries": TWO}).json["answers"][0]["incomplete"] == "1 of 3 shards failed"
+
+
+# Counts
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "query, number", [("title:notes", 4), ('"it is" storm', 2), ("i*", 2), ("source:example", 4), ("+the", 1)]
+)
+def test_conditions_that_decide_give_one_count_in_the_api_in_python_and_on_the_page(
+    tmp_path: Path, query: str, number: int
+) -> None:
+    """Two of the four sentences have no term."""
+    texts = {"notes": ["It is what it is.", "__", "It is a storm.", "The storm of the century."]}
+    where = load(tmp_path / "index", texts)
+    client = create_app(open_searcher(where), Settings()).test_client()
+    asked = {"q": query.replace("example", '"The Example"'), "feature": "len:log"}
+    answer, facets = get(client, "/search", **asked), get(client, "/facets", field="source", **asked)
+    (source,) = facets["facets"]
+    assert answer["total"] == answer["query"]["matching"] == source["values"][0]["count"] == number
+    assert f"{number} sentence" in client.get("/search", query_string=asked).text
+    with esr.open(where) as index:
+        hits = index.search(asked["q"], feature=["len:log"])
+        assert (hits.total, hits.matching, hits.facets("source")["source"]) == (
+            number,
+            number,
+            {"The Example": number},
+        )
