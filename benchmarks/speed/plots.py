@@ -11,17 +11,8 @@ from matplotlib.figure import Figure as Drawing
 
 from benchmarks.speed.figures import Figure
 from benchmarks.speed.timing import p50, p95
-from esr.lab.report.page import (
-    DARK,
-    FAINT,
-    SERIES,
-    Picture,
-    create_figure,
-    label_ends,
-    style_of,
-    to_svg,
-    with_style,
-)
+from esr.lab.report.picture_style import DARK, FAINT, SERIES, create_figure, get_style, label_ends, with_style
+from esr.lab.report.pictures import Picture, to_svg
 
 BINS = 8
 HEIGHT = 4.2
@@ -111,7 +102,7 @@ def plot_recall_by_time(figures: Sequence[Figure]) -> Drawing:
     drawing = create_figure(HEIGHT)
     axes = drawing.add_subplot()
     for position, figure in enumerate(figures):
-        line_style, k = style_of(position), figure["key"]
+        line_style, k = get_style(position), figure["key"]
         points = {
             name: (np.log10(p50(times)), figure["recall"][name]) for name, times in figure["times"].items()
         }
@@ -143,7 +134,7 @@ def _draw(lines: Lines, x: str, y: str) -> Drawing:
     drawing = create_figure(HEIGHT)
     axes = drawing.add_subplot()
     for position, points in enumerate(lines.values()):
-        line_style = style_of(position)
+        line_style = get_style(position)
         axes.plot(
             *np.log10(np.array(points)).T,
             color=line_style.color,

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from esr.lab.measures import compare_systems, correct_p_values
-from esr.lab.report.page import to_svg
-from esr.lab.report.rankings import RECALL, Curves, build_precision_recall
+from esr.lab.report.pictures import to_svg
+from esr.lab.report.precision_recall import RECALL, Curves, build_precision_recall
+from esr.lab.significance import compare_systems, correct_p_values
 
 # Figures of a comparison, by collection, ranking and source of parameters.
 

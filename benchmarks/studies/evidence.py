@@ -25,10 +25,12 @@ from benchmarks.studies.claims import LEVEL, Verdict
 from benchmarks.studies.results import COLLECTIONS, prepare_collection
 from esr.features import FEATURES
 from esr.lab.comparison import FOLDS
+from esr.lab.cross_validation import CrossValidation, cross_validate
 from esr.lab.curves import CurveTraining, Estimates, EstimationOptions
-from esr.lab.grid import CrossValidation, cross_validate, parameter_values
-from esr.lab.measures import compare_systems, read_qrels
+from esr.lab.grid import read_parameters
+from esr.lab.judgements import read_qrels
 from esr.lab.report.parameters import estimate_feature_curves
+from esr.lab.significance import compare_systems
 from esr.lab.tuner import Tuner, build_tasks
 from esr.models.static_scores import Adjustment
 from esr.ranking.ranking import Ranking
@@ -281,7 +283,7 @@ def measure_feature(source: Path, work: Path, base: str, feature: str) -> dict[s
             values[form] = {m: _values(tuners[m], validation.by_topic) for m in MEASURES}
             if form in WEIGHTED:
                 weight = f"{feature}.w"
-                values[form]["w"] = [parameter_values(s)[weight] for s in validation.settings]
+                values[form]["w"] = [read_parameters(s)[weight] for s in validation.settings]
     return {"collection": source.name, "base": base, "feature": feature, "values": values}
 
 

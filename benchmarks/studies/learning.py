@@ -18,9 +18,10 @@ from typing import Any
 from benchmarks.studies.results import COLLECTIONS, prepare_collection
 from esr.lab import measures
 from esr.lab.comparison import Collection
+from esr.lab.judgements import read_qrels
 from esr.lab.learn import LearningOptions, learn, to_dict
 from esr.lab.learners import LEARNERS
-from esr.lab.measures import SystemComparison, compare_systems, correct_p_values, read_qrels
+from esr.lab.significance import SystemComparison, compare_systems, correct_p_values
 from esr.lab.training_data import (
     RUN_DEPTH,
     SIGNAL_DEPTH,

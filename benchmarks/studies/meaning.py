@@ -26,7 +26,8 @@ from esr.index.factory import open_writer
 from esr.index.filters import NO_FILTERS
 from esr.index.writer import LoadOptions
 from esr.lab import measures
-from esr.lab.measures import SystemComparison, compare_systems, correct_p_values, read_qrels
+from esr.lab.judgements import read_qrels
+from esr.lab.significance import SystemComparison, compare_systems, correct_p_values
 from esr.ranking.ranking import Ranking
 from esr.ranking.rerank_context import VectorWeights
 from esr.ranking.searcher import Searcher, open_searcher

@@ -29,7 +29,7 @@ from esr.index.factory import open_writer
 from esr.index.questions import Parses
 from esr.index.writer import LoadOptions
 from esr.lab import measures
-from esr.lab.measures import compare_systems
+from esr.lab.significance import compare_systems
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import open_searcher
 from esr.ranking.signals import RankingSignal

@@ -1,4 +1,4 @@
-"""The server of `esr mcp`: tools that search one index. `esr.bridges.mcp_answers` has their answers.
+"""The server of `esr mcp`: tools that search one index. `esr.bridges.mcp_schemas` has their answers.
 
 docs/mcp-tools.md is generated from their schemas.
 """
@@ -16,20 +16,9 @@ from mcp.types import CallToolResult, ToolAnnotations
 from pydantic import Field, ValidationError
 
 import esr
-from esr.bridges.mcp_answers import (
-    ArticlePart,
-    Contents,
-    FoundQuotations,
-    FoundSentences,
-    Names,
-    Timeline,
-    choose_window,
-    describe_article,
-    describe_quotation,
-    fit,
-    list_hits,
-    size,
-)
+from esr.bridges.mcp_budget import choose_window, fit, size
+from esr.bridges.mcp_items import describe_article, describe_quotation, list_hits
+from esr.bridges.mcp_schemas import ArticlePart, Contents, FoundQuotations, FoundSentences, Names, Timeline
 from esr.plugin import EsrError, NotFound, UsageError, to_one_line
 from esr.plugin.provisional import (
     ASSISTANT,

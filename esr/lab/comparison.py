@@ -20,8 +20,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from esr.lab import measures
-from esr.lab.grid import DEFAULT_NUMBER, Grid, build_default_grid, cross_validate, generate_tasks, train
-from esr.lab.measures import read_qrels
+from esr.lab.cross_validation import cross_validate, train
+from esr.lab.estimation import DEFAULT_NUMBER, generate_tasks
+from esr.lab.grid import Grid, build_default_grid
+from esr.lab.judgements import read_qrels
 from esr.lab.tuner import WORKER_DIED, Task, Tuner, build_tasks
 from esr.plugin import EsrError, InputError, UsageError
 from esr.plugin.provisional import (

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec.structs import replace
 
-from esr.lab.measures import unknown_sentences
+from esr.lab.judgements import find_unknown_sentences
 from esr.lab.tuner import Task
 from esr.plugin import Parameter, UsageError
 from esr.plugin.provisional import (
@@ -304,7 +304,7 @@ def count_feature_values(
     searcher.check_features([feature])
     column = feature_column(feature)
     judgements = {task.topic: dict.fromkeys(task.relevant, 1) for task in tasks}
-    missing = set(unknown_sentences(judgements, searcher.index))
+    missing = set(find_unknown_sentences(judgements, searcher.index))
     relevant = [[id for id in task.relevant if id not in missing] for task in tasks]
     top = [_search_top(searcher, task, base, len(ids)) for task, ids in zip(tasks, relevant, strict=True)]
     histogram = searcher.index.count([None], NO_FILTERS, ByValue(column))[0]

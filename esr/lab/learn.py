@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from esr.lab.grid import split_folds
+from esr.lab.cross_validation import split_folds
 from esr.lab.learners import LEARNERS, Learner
-from esr.lab.measures import SystemComparison, compare_systems, correct_p_values
 from esr.lab.results import ALL, RunEvaluation, evaluate_runs, format_difference, format_p
+from esr.lab.significance import SystemComparison, compare_systems, correct_p_values
 from esr.lab.training_data import SignalTable, TopicSignals
 from esr.plugin import UsageError
 from esr.plugin.provisional import Array, Ranking, RankingSignal, Scores, merge_scores

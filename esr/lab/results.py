@@ -13,17 +13,9 @@ from dataclasses import dataclass, fields, replace
 from dataclasses import field as dataclasses_field
 from typing import Any
 
-from esr.lab.measures import (
-    RESAMPLES,
-    SEED,
-    Evaluator,
-    Qrels,
-    SystemComparison,
-    Values,
-    compare_systems,
-    correct_p_values,
-    mean,
-)
+from esr.lab.judgements import Qrels
+from esr.lab.measures import Evaluator, Values, mean
+from esr.lab.significance import RESAMPLES, SEED, SystemComparison, compare_systems, correct_p_values
 from esr.plugin import UsageError
 from esr.plugin.provisional import Scores, align_columns
 

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec.structs import replace
 
-from esr.lab.measures import Qrels
+from esr.lab.judgements import Qrels
 from esr.lab.tuner import Task
 from esr.plugin import UsageError
 from esr.plugin.provisional import (

@@ -27,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec.structs import replace
 
-from esr.lab.measures import Qrels
+from esr.lab.judgements import Qrels
 from esr.plugin import EsrError, UsageError
 from esr.plugin.provisional import (
     BOOST_WEIGHT,

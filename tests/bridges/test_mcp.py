@@ -321,7 +321,7 @@ def test_ids_are_never_cut(tmp_path: Path) -> None:
 
 
 def test_half_a_surrogate_pair_in_a_text_is_no_failure() -> None:
-    fit = need("esr.bridges.mcp_answers").fit
+    fit = need("esr.bridges.mcp_budget").fit
     assert fit({}, "hits", [{"text": "a\ud800"}], 500).structured_content == {"hits": [{"text": "a?"}]}
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from playwright.sync_api import Locator, Page, expect
 
 from esr.following.saved_searches import read_searches
-from esr.lab.measures import read_qrels
+from esr.lab.judgements import read_qrels
 from tests.browser.conftest import Opens, Site, follow
 from tests.browser.test_pages import violations
 from tests.support.page_corpus import PAGES, QUERY

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from esr.lab.report.gains import compute_gains
+from esr.lab.report.moves import find_moves, render_moves
 from esr.lab.report.page import ReportPage
 from esr.lab.report.page import render as render_report
-from esr.lab.report.rankings import compute_gains, find_moves, render_moves
 from esr.lab.results import evaluate_runs
 from esr.ranking.searcher import open_searcher
 from tests.support.elasticsearch import document, fresh, load

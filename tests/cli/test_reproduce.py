@@ -13,8 +13,9 @@ from click.testing import CliRunner
 from scipy.stats import ttest_rel
 
 from esr.cli.main import main
-from esr.lab.reproduce.data import NAMES, YEARS
-from esr.lab.reproduce.systems import EVALUATED, SYSTEMS
+from esr.lab.reproduce.protocol import EVALUATED
+from esr.lab.reproduce.raw_files import NAMES, YEARS
+from esr.lab.reproduce.systems import SYSTEMS
 from tests.cli.conftest import Esr
 from tests.lab.reproduce import miniature
 from tests.lab.reproduce.conftest import GRID

@@ -14,6 +14,7 @@ from scipy.stats import gaussian_kde
 
 from esr.errors import UsageError
 from esr.lab import curves, grid
+from esr.lab.cross_validation import cross_validate, split_folds, train
 from esr.lab.curves import (
     MAX_POINTS,
     CurveTraining,
@@ -23,7 +24,7 @@ from esr.lab.curves import (
     count_values,
     estimate_indep_and_floe,
 )
-from esr.lab.grid import ascend, cross_validate, search_grid, split_folds, train
+from esr.lab.grid_search import ascend, search_grid
 from esr.lab.tuner import Task, Tuner
 from esr.models.static_scores import Adjustment, parse_adjustment
 from esr.plans.evaluate import evaluate_curve

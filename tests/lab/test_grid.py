@@ -23,16 +23,9 @@ from esr.folder.write.folder_writer import FolderWriter
 from esr.index.filters import Filters
 from esr.index.writer import Description
 from esr.lab import grid, measures
-from esr.lab.grid import (
-    ascend,
-    check_disjoint,
-    compute_likelihoods,
-    cross_validate,
-    generate_tasks,
-    sample_sentences,
-    search_grid,
-    split_folds,
-)
+from esr.lab.cross_validation import check_disjoint, cross_validate, split_folds
+from esr.lab.estimation import compute_likelihoods, generate_tasks, sample_sentences
+from esr.lab.grid_search import ascend, search_grid
 from esr.lab.setting_ranks import rank_under_settings
 from esr.lab.tuner import Task, Tuner, Workers, _CompiledLoop, parse_objective, rank_relevant
 from esr.models.static_scores import Adjustment

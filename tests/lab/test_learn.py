@@ -23,8 +23,8 @@ from esr.lab.learn import (
     to_text,
 )
 from esr.lab.learners import LearnedModel, Linear, fit_linear
-from esr.lab.measures import compare_systems, correct_p_values
 from esr.lab.results import evaluate_runs, format_difference
+from esr.lab.significance import compare_systems, correct_p_values
 from esr.lab.training_data import (
     SignalTable,
     TopicSignals,

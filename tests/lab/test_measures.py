@@ -37,19 +37,16 @@ from esr.lab.comparison import (
     compute_cells,
     read_results,
 )
-from esr.lab.grid import cross_validate
-from esr.lab.measures import (
-    RESAMPLES,
-    compare_systems,
-    condense,
-    correct_by_holm,
-    correct_p_values,
+from esr.lab.cross_validation import cross_validate
+from esr.lab.judgements import (
+    find_topics_without_relevant,
+    find_unknown_sentences,
+    keep_judged,
     make_pool,
     measure_agreement,
     read_qrels,
-    unknown_sentences,
-    without_relevant,
 )
+from esr.lab.significance import RESAMPLES, compare_systems, correct_by_holm, correct_p_values
 from esr.lab.tuner import Task, Tuner
 from esr.models.language_models import MU_GRID
 from esr.ranking.ranking import Ranking
@@ -183,7 +180,7 @@ def test_a_bad_line_is_rejected_with_its_number(read_error, content, expected):
 
 
 def test_topics_without_a_relevant_sentence_are_found():
-    assert without_relevant({"1": {"a": 0, "b": 1}, "2": {"a": 0, "b": -1}}) == ["2"]
+    assert find_topics_without_relevant({"1": {"a": 0, "b": 1}, "2": {"a": 0, "b": -1}}) == ["2"]
 
 
 class IndexOf:
@@ -201,8 +198,8 @@ class IndexOf:
 def test_judged_sentences_that_the_index_lacks_are_found_in_order():
     judgements = {"1": {f"s{n}": 1 for n in range(1300)}, "2": {"s7": 0, "t": 1}}
     indexed = [f"s{n}" for n in range(1300) if n not in (0, 7, 1299)]
-    assert unknown_sentences(judgements, IndexOf(*indexed)) == ["s0", "s7", "s1299", "t"]
-    assert unknown_sentences(judgements, IndexOf(*indexed, "s0", "s7", "s1299", "t")) == []
+    assert find_unknown_sentences(judgements, IndexOf(*indexed)) == ["s0", "s7", "s1299", "t"]
+    assert find_unknown_sentences(judgements, IndexOf(*indexed, "s0", "s7", "s1299", "t")) == []
 
 
 WORDS = st.sampled_from(["1", "N1", "0", "a", "a:1", "-3", " ", "\t", "\n", ":"])
@@ -363,7 +360,7 @@ def test_a_pool_has_the_best_of_each_run_once_in_an_order_without_ranks():
 def test_a_condensed_run_has_what_was_judged_and_bpref_needs_no_condensing():
     qrels = {"1": {"a": 1, "b": 0, "c": 2, "d": 0}, "2": {"a": 1}}
     run = {"1": {"x": 9.0, "b": 8.0, "a": 7.0, "y": 6.0, "c": 5.0, "d": 4.0}, "2": {"x": 1.0}}
-    condensed = condense(run, qrels)
+    condensed = keep_judged(run, qrels)
     assert condensed == {"1": {"b": 8.0, "a": 7.0, "c": 5.0, "d": 4.0}, "2": {}}
     names = ["AP", "AP(judged_only=True)", "Bpref"]
     whole, short = (measures.evaluate(names, qrels, each) for each in (run, condensed))

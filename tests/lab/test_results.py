@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from esr.errors import InputError, UsageError
 from esr.index.hits import Hit
 from esr.lab import measures
-from esr.lab.measures import compare_systems, correct_p_values
 from esr.lab.results import ALL, evaluate_runs, to_csv, to_json, to_table
+from esr.lab.significance import compare_systems, correct_p_values
 from esr.topics.restrictions import choose_restrictions, read_restrictions, restrictions_from_topics
 from esr.topics.runs import Run, check_tag, format_lines, read_run, sort_sentences
 from esr.topics.topic import Topic

@@ -11,7 +11,7 @@ import pytest
 
 import esr
 from esr.errors import InputError, UsageError
-from esr.lab.measures import read_qrels
+from esr.lab.judgements import read_qrels
 from esr.topics.topic import Topic
 from esr.topics.topic_files import read_topics
 from tests.cli.conftest import call

@@ -12,7 +12,7 @@ import pytest
 
 from esr.errors import UsageError
 from esr.lab import grid, measures
-from esr.lab.grid import ascend, search_grid
+from esr.lab.grid_search import ascend, search_grid
 from esr.lab.tuner import Task, Tuner
 from esr.models import MODELS
 from esr.plans.plan import CANDIDATES, PlanTerm, StaticScore
@@ -445,7 +445,7 @@ def test_the_default_grid_has_the_weights_that_the_ranking_leaves_open() -> None
         "variants": {"w": 0.4},
         "feedback": {"sentences": 2.0, "terms": 3.0},
     }
-    assert grid.parameter_values(tuned)["feedback.terms"] == 3.0
+    assert grid.read_parameters(tuned)["feedback.terms"] == 3.0
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import esr
 from esr.errors import UsageError
 from esr.index.questions import EvidenceOf
 from esr.lab import grid, measures
-from esr.lab.grid import ascend
+from esr.lab.grid_search import ascend
 from esr.lab.training_data import list_signals
 from esr.lab.tuner import Task, Tuner
 from esr.ranking.explanation.explain import explain

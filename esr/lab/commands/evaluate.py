@@ -26,8 +26,19 @@ from esr.lab.comparison import (
     find_unanswerable,
     read_results,
 )
-from esr.lab.measures import Qrels, read_qrels, without_relevant
+from esr.lab.judgements import (
+    Agreement,
+    Pool,
+    Qrels,
+    find_topics_without_relevant,
+    find_unknown_sentences,
+    keep_judged,
+    make_pool,
+    measure_agreement,
+    read_qrels,
+)
 from esr.lab.results import evaluate_runs, to_csv, to_json, to_table
+from esr.lab.significance import RESAMPLES, SEED, compare_systems, correct_p_values
 from esr.plugin import EsrError, UsageError, index_option
 from esr.plugin.provisional import (
     FILE,
@@ -254,7 +265,7 @@ def read_inputs(
 
 def _check_judgements(judged: Qrels, kinds: Mapping[str, str] | None) -> Iterator[str]:
     of = f"of {count(len(judged), 'judged topic')} without a"
-    irrelevant = without_relevant(judged)
+    irrelevant = find_topics_without_relevant(judged)
     yield from _format_note(f"{len(irrelevant):,} {of} relevant sentence (score 0)", irrelevant)
     if kinds is not None:
         others = [topic for topic in judged if topic not in kinds]
@@ -324,10 +335,10 @@ _FILE = click.Path(dir_okay=False)
 @click.option(
     "--resamples",
     type=click.IntRange(100, 10_000_000),
-    default=measures.RESAMPLES,
+    default=RESAMPLES,
     help="Number of random permutations of the randomisation test.",
 )
-@click.option("--seed", type=click.IntRange(0), default=measures.SEED, help="Seed of its random numbers.")
+@click.option("--seed", type=click.IntRange(0), default=SEED, help="Seed of its random numbers.")
 def evaluate(
     qrels_file: str,
     run_files: tuple[str, ...],
@@ -361,11 +372,11 @@ def evaluate(
     data = read_inputs(qrels_file, run_files, baseline, kinds)
     for note in [*data.notes, *(_check_index(data.qrels, where) if where else ())]:
         click.echo(note, err=True)
-    condense = measures.condense if condensed else lambda run, _: run
+    select = keep_judged if condensed else lambda run, _: run
     results = evaluate_runs(
         names,
         data.qrels,
-        {name: condense(run, data.qrels) for name, run in data.runs.items()},
+        {name: select(run, data.qrels) for name, run in data.runs.items()},
         baseline=data.baseline,
         kinds=kinds,
         resamples=resamples,
@@ -381,7 +392,7 @@ def evaluate(
 
 def _check_index(judged: Qrels, where: str) -> Iterator[str]:
     with open_searcher(where) as searcher:
-        unknown = measures.unknown_sentences(judged, searcher.index)
+        unknown = find_unknown_sentences(judged, searcher.index)
     total = len({sentence for grades in judged.values() for sentence in grades})
     of = f"{len(unknown):,} of {count(total, 'judged sentence')}"
     yield from _format_note(f"{redact(where)} lacks {of}", unknown)
@@ -488,12 +499,12 @@ def _find_marks(plan: ComparisonPlan, results: Results, measure: str) -> dict[tu
     for collection, source in product(plan.collections, plan.parameters):
         baseline = results[collection, plan.baseline, source]["values"][measure]
         tests = [
-            measures.compare_systems(
+            compare_systems(
                 results[collection, name, source]["values"][measure], baseline, resamples=_RESAMPLES
             )
             for name in rankings
         ]
-        for name, test in zip(rankings, measures.correct_p_values(tests), strict=True):
+        for name, test in zip(rankings, correct_p_values(tests), strict=True):
             marks[collection, name, source] = test.mark
     return marks
 
@@ -541,9 +552,9 @@ def pool(
     queries = {topic.id: topic.query(field) for topic in read_topics(topics_file)} if topics_file else {}
     judged = read_qrels(qrels_file) if qrels_file else {}
     loaded = [read_run(path).scores for path in remove_duplicates(run_files)]
-    pooled = measures.make_pool(loaded, depth, judged)
+    pooled = make_pool(loaded, depth, judged)
     with open_searcher(where) as searcher, open_output(output, *inputs) as file:
-        lacking = measures.unknown_sentences(
+        lacking = find_unknown_sentences(
             {t: dict.fromkeys(ids, 0) for t, ids in pooled.items()}, searcher.index
         )
         if lacking:
@@ -556,7 +567,7 @@ def pool(
         click.echo(f"wrote {count(total, 'sentence')} of {count(len(pooled), 'topic')} to {output}")
 
 
-def _write_lines(pooled: measures.Pool, queries: Mapping[str, str], index: Index) -> Iterator[str]:
+def _write_lines(pooled: Pool, queries: Mapping[str, str], index: Index) -> Iterator[str]:
     for topic, ids in pooled.items():
         for record in index.read(ids, Records()):
             line = {"topic": topic, "query": queries.get(topic), "sentence_id": record.sentence_id}
@@ -581,7 +592,7 @@ def agreement(first: str, second: str, as_json: bool) -> None:
       esr agreement ann.qrels bob.qrels
     """
     judges = read_qrels(first), read_qrels(second)
-    found = measures.measure_agreement(*judges)
+    found = measure_agreement(*judges)
     if as_json:
         click.echo(json.dumps(_to_json(found), indent=1))
         return
@@ -597,7 +608,7 @@ def agreement(first: str, second: str, as_json: bool) -> None:
     click.echo(align_columns([head, *rows]))
 
 
-def _to_json(found: measures.Agreement) -> dict[str, object]:
+def _to_json(found: Agreement) -> dict[str, object]:
     numbers = {"kappa": found.kappa, "weighted": found.weighted}
     return {
         "sentences": found.sentences,

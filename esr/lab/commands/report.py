@@ -28,8 +28,8 @@ from esr.plugin.provisional import (
 )
 
 if TYPE_CHECKING:
-    from esr.lab.report.page import Picture
-    from esr.lab.report.rankings import TopicMoves
+    from esr.lab.report.moves import TopicMoves
+    from esr.lab.report.pictures import Picture
     from esr.lab.tuner import Task
     from esr.plugin.provisional import Searcher
 
@@ -119,7 +119,7 @@ def report(
         click.echo(note, err=True)
     results = evaluate_runs(names, data.qrels, data.runs, baseline=data.baseline, kinds=kinds)
     from esr.lab.report import page  # deferred: it imports matplotlib
-    from esr.lab.report.rankings import read_texts, render_moves
+    from esr.lab.report.moves import read_texts, render_moves
 
     measure = _DEFAULT_MEASURE if _DEFAULT_MEASURE in names else names[0]
     drawings, moves = _draw_runs(data, results, measure)
@@ -146,13 +146,9 @@ def report(
 def _draw_runs(
     data: Inputs, results: list[RunEvaluation], measure: str
 ) -> tuple[list[Picture], list[TopicMoves]]:
-    from esr.lab.report.rankings import (
-        build_gains,
-        build_precision_recall,
-        compute_curves,
-        compute_gains,
-        find_moves,
-    )
+    from esr.lab.report.gains import build_gains, compute_gains
+    from esr.lab.report.moves import find_moves
+    from esr.lab.report.precision_recall import build_precision_recall, compute_curves
 
     drawings = [build_precision_recall(compute_curves(data.qrels, data.runs))]
     if data.baseline is None or len(results) < 2:
@@ -179,8 +175,8 @@ def _draw_index(
     ranking: Ranking,
     curves: tuple[str, ...],
 ) -> list[Picture]:
+    from esr.lab.report.lengths import build_lengths, measure_lengths
     from esr.lab.report.parameters import build_feature_curves, estimate_feature_curves, varied_parameters
-    from esr.lab.report.rankings import build_lengths, measure_lengths
 
     drawings = [build_lengths(measure_lengths(searcher.index, data.qrels, data.runs))]
     if all_topics is not None:
@@ -215,7 +211,7 @@ def _draw_models() -> list[Picture]:
 
 
 def _write_pictures(folder: Path, drawings: list[Picture]) -> None:
-    from esr.lab.report.page import to_png, to_svg
+    from esr.lab.report.pictures import to_png, to_svg
 
     folder.mkdir(parents=True, exist_ok=True)
     for picture in drawings:

@@ -15,24 +15,19 @@ import click
 import esr
 from esr.lab.curves import Estimates
 from esr.lab.grid import parse_grid
-from esr.lab.measures import SystemComparison
 from esr.lab.reproduce import experiment
 from esr.lab.reproduce.annotations import write_texts
 from esr.lab.reproduce.claims import ADDED
-from esr.lab.reproduce.data import EVERYTHING, YEARS, find_raw_files, load
-from esr.lab.reproduce.judging import MARKS, ExperimentResults, Verdict
+from esr.lab.reproduce.experiment_results import ExperimentResults
+from esr.lab.reproduce.pooled_years import READINGS
+from esr.lab.reproduce.protocol import MEASURES, RANKED, RECALL_MEASURES, STATISTICS, TOP_MEASURES, Protocol
+from esr.lab.reproduce.raw_files import YEARS, find_raw_files
+from esr.lab.reproduce.second_task import EVERYTHING
 from esr.lab.reproduce.systems import BASELINES as BASELINE_GROUP
-from esr.lab.reproduce.systems import (
-    MEASURES,
-    RANKED,
-    READINGS,
-    RECALL_MEASURES,
-    STATISTICS,
-    SYSTEMS,
-    TDSR,
-    TOP_MEASURES,
-    Protocol,
-)
+from esr.lab.reproduce.systems import SYSTEMS, TDSR
+from esr.lab.reproduce.targets import MARKS, Verdict
+from esr.lab.reproduce.year import load
+from esr.lab.significance import SystemComparison
 from esr.plugin import UsageError
 from esr.plugin.provisional import (
     FILE,

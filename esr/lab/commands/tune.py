@@ -14,21 +14,11 @@ from typing import Any
 import click
 import numpy as np
 
+from esr.lab.cross_validation import WAYS, check_disjoint, cross_validate, train
 from esr.lab.curves import measure_residuals, parse_training
-from esr.lab.grid import (
-    DEFAULT_NUMBER,
-    WAYS,
-    Grid,
-    build_default_grid,
-    check_disjoint,
-    compute_likelihoods,
-    cross_validate,
-    expand_grid,
-    generate_tasks,
-    parameter_values,
-    parse_grid,
-    train,
-)
+from esr.lab.estimation import DEFAULT_NUMBER, compute_likelihoods, generate_tasks
+from esr.lab.grid import Grid, build_default_grid, expand_grid, parse_grid, read_parameters
+from esr.lab.judgements import read_qrels
 from esr.lab.learn import ABLATIONS, LearningOptions, Outcome, count_steps, learn, to_dict, to_text
 from esr.lab.learners import (
     FORMATS,
@@ -38,7 +28,6 @@ from esr.lab.learners import (
     read_model,
     write_signals,
 )
-from esr.lab.measures import read_qrels
 from esr.lab.training_data import (
     GROUPS,
     RUN_DEPTH,
@@ -131,7 +120,7 @@ def format_ranking(data: Mapping[str, Any]) -> str:
     ranking = Ranking.from_dict(data)
     values = (
         f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
-        for name, value in parameter_values(ranking).items()
+        for name, value in read_parameters(ranking).items()
     )
     curves = (f"{f.form}({f.feature})" for f in ranking.features if f.curve is not None)
     return " ".join([ranking.model, *values, *curves])
@@ -221,13 +210,13 @@ def tune(
     ):
         best = train(tuner, ranking, grid, way, tick, curves)
         outcome |= {"ranking": best.ranking.as_dict(), "training": float(best.figures.mean())}
-        outcome["tried"] = [{**parameter_values(tried), measure: figure} for tried, figure in best.tried]
+        outcome["tried"] = [{**read_parameters(tried), measure: figure} for tried, figure in best.tried]
         if curves:
             outcome["left"] = measure_residuals(searcher, training.ready, best.ranking, curves)
         if folds:
             topic_groups = read_topic_kinds(groups) if groups else {}
             validated = cross_validate(tuner, ranking, grid, way, folds, topic_groups, tick, curves)
-            outcome["folds"] = [parameter_values(setting) for setting in validated.settings]
+            outcome["folds"] = [read_parameters(setting) for setting in validated.settings]
             outcome["cross_validated"] = float(validated.figures.mean())
     if testing:
         with open_searcher(test_index or where) as searcher:

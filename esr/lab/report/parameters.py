@@ -20,19 +20,19 @@ from esr.lab.curves import Estimates, EstimationOptions, ValueCounts, estimate_i
 from esr.lab.grid import is_valid
 from esr.lab.learn import FIRST, Outcome
 from esr.lab.report import page
-from esr.lab.report.page import (
+from esr.lab.report.gains import build_gains, compute_gains
+from esr.lab.report.page import ReportPage
+from esr.lab.report.picture_style import (
     FAINT,
     INK,
     SERIES,
-    Picture,
-    ReportPage,
     create_figure,
     create_panels,
+    get_style,
     label_ends,
-    style_of,
     with_style,
 )
-from esr.lab.report.rankings import build_gains, compute_gains
+from esr.lab.report.pictures import Picture
 from esr.lab.results import format_p
 from esr.lab.tuner import Task, Tuner
 from esr.lab.unseen_terms import GAMMA, IN_COLLECTION, IN_DOCUMENT, LAMBDA, LENGTHS, MU, Weights
@@ -246,7 +246,7 @@ def draw_feature_curves(curves: Curves) -> Figure:
 
 
 def _draw_line(axes: Axes, x: Array, y: Array, position: int, name: str, *, is_dashed: bool = False) -> None:
-    run_style = style_of(position)
+    run_style = get_style(position)
     marker = run_style.marker if len(x) <= _MAX_MARKERS and not is_dashed else ""
     axes.plot(x, y, color=run_style.color, marker=marker, linestyle="--" if is_dashed else "-", label=name)
 
@@ -282,7 +282,7 @@ def draw_unseen_terms(weights: Weights) -> Figure:
     figure = create_figure(_UNSEEN_HEIGHT)
     axes = figure.add_subplot()
     for position, values in enumerate(weights.values()):
-        run_style = style_of(position)
+        run_style = get_style(position)
         axes.plot(
             LENGTHS,
             values,

@@ -8,29 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from esr.lab.reproduce import claims_context, claims_evidence
-from esr.lab.reproduce.judging import (
-    BOTH_WAYS,
-    Check,
-    ExperimentResults,
-    Line,
-    Target,
-    Value,
-    all_of,
-    compared,
-    figure,
-    has_rows,
-    near,
-    ordered,
-)
-from esr.lab.reproduce.systems import (
-    CROSSED,
-    MRF_SUFFIXES,
-    POOLED_SYSTEMS,
-    READINGS,
-    RECALL_MEASURES,
-    TDSR_READINGS,
-    TOP_MEASURES,
-)
+from esr.lab.reproduce.checks import BOTH_WAYS, Value, all_of, compared, figure, has_rows, near, ordered
+from esr.lab.reproduce.experiment_results import ExperimentResults
+from esr.lab.reproduce.pooled_years import CROSSED, POOLED_SYSTEMS, READINGS
+from esr.lab.reproduce.protocol import RECALL_MEASURES, TOP_MEASURES
+from esr.lab.reproduce.systems import MRF_SUFFIXES, TDSR_READINGS
+from esr.lab.reproduce.targets import Check, Line, Target
 
 PUBLISHED: Mapping[str, Mapping[str, float]] = {
     "2003": {"tfisf": 0.308, "okapi": 0.239, "kld": 0.281, "tdsr": 0.355},

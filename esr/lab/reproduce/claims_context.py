@@ -5,47 +5,43 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from itertools import pairwise
 
-from esr.lab.reproduce.data import YEARS
-from esr.lab.reproduce.judging import (
+from esr.lab.reproduce.checks import (
     ALL_PAIRS,
     MAIN_PAIRS,
     NO_DATA,
     NO_TABLE,
-    REPORTED,
-    Check,
-    ExperimentResults,
-    Line,
     Pairs,
-    Target,
     all_of,
     at_least,
     compared,
     has_rows,
+    list_pairs,
     majority_of,
-    mark_of,
     near,
     ordered,
-    pairs_of,
     reported,
     satisfies,
     statistic,
     top_length,
     tuned_to,
 )
+from esr.lab.reproduce.experiment_results import ExperimentResults
+from esr.lab.reproduce.protocol import MAIN
+from esr.lab.reproduce.raw_files import YEARS
 from esr.lab.reproduce.systems import (
     ALONE,
     CONTEXTS,
-    MAIN,
     SYSTEMS,
     VECTOR,
     WITH_CONTEXT,
-    language_models,
-    with_prior,
+    list_language_models,
+    name_with_prior,
 )
+from esr.lab.reproduce.targets import REPORTED, Check, Line, Target, choose_mark
 from esr.lab.unseen_terms import LENGTHS, compute_weights
 
-_PLAIN = language_models()
-_PRIOR = [with_prior(name) for name in _PLAIN]
+_PLAIN = list_language_models()
+_PRIOR = [name_with_prior(name) for name in _PLAIN]
 _BASE = ("tfisf", "dir")
 _STRONG = ("tfisf", "bm25")
 _LENGTH = [f"{model} + length" for model in ALONE]
@@ -167,7 +163,7 @@ def _check_earthquake(results: ExperimentResults) -> list[Line]:
     lines = []
     for example in results.examples.get("earthquake", ()):
         for name in _in("3mm"):
-            without, with_ = example.ranks[name], example.ranks[with_prior(name)]
+            without, with_ = example.ranks[name], example.ranks[name_with_prior(name)]
             lines.append(
                 Line(
                     f"ranks of {example.sentence} ({example.topic}), {name} of {example.train}, + p(d|s)",
@@ -235,9 +231,12 @@ _BUILT: dict[str, tuple[str, Callable[[Pairs], Check]]] = {
     "FLA-F8": (
         "p(d|s) improves JM, DIR, 3MM and 2S significantly; 2S-I hardly changes",
         lambda pairs: all_of(
-            *(compared("significantly above", [with_prior(name)], [name], pairs=pairs) for name in _OTHERS),
             *(
-                compared("not significantly different from", [with_prior(name)], [name], pairs=pairs)
+                compared("significantly above", [name_with_prior(name)], [name], pairs=pairs)
+                for name in _OTHERS
+            ),
+            *(
+                compared("not significantly different from", [name_with_prior(name)], [name], pairs=pairs)
                 for name in _2SI
             ),
         ),
@@ -286,11 +285,11 @@ def _check_trends(results: ExperimentResults) -> list[Line]:
     """Check that each finding has the same mark whatever the training year."""
     lines = []
     for id, (_, build) in _BUILT.items():
-        main = mark_of(build(MAIN_PAIRS)(results))
+        main = choose_mark(build(MAIN_PAIRS)(results))
         for train in YEARS:
-            if train == MAIN or not (checked := build(pairs_of(train))(results)):
+            if train == MAIN or not (checked := build(list_pairs(train))(results)):
                 continue
-            mark = mark_of(checked)
+            mark = choose_mark(checked)
             known = all(line.holds is not None for line in (*checked, *build(MAIN_PAIRS)(results)))
             holding = f"{sum(bool(line.holds) for line in checked)} of {len(checked)} lines hold"
             label = f"{id}, trained on {train}"
@@ -381,7 +380,9 @@ TARGETS = (
         "FLA-E5",
         "Figures 1-3: P@10, AP and R-Prec with and without p(d|s)",
         reported(
-            all_of(compared("above", [with_prior(name)], [name], ("P@10", "AP", "RPrec")) for name in _PLAIN)
+            all_of(
+                compared("above", [name_with_prior(name)], [name], ("P@10", "AP", "RPrec")) for name in _PLAIN
+            )
         ),
         "numbers instead of bars",
     ),
@@ -490,7 +491,7 @@ TARGETS = (
     Target(
         "FLA-F19",
         "p(d|s) favours long sentences by itself",
-        _longer(MAIN_PAIRS, ((with_prior(name), name) for name in _PLAIN)),
+        _longer(MAIN_PAIRS, ((name_with_prior(name), name) for name in _PLAIN)),
         "seen from the length of the top 100 with and without it",
     ),
     _built("FLA-F20"),
@@ -500,7 +501,10 @@ TARGETS = (
         "FLA-F22",
         "both forms of local context together are significantly above JM and DIR (conclusion)",
         compared(
-            "significantly above", [with_prior(name) for name in _in(*WITH_CONTEXT)], ALONE, pairs=ALL_PAIRS
+            "significantly above",
+            [name_with_prior(name) for name in _in(*WITH_CONTEXT)],
+            ALONE,
+            pairs=ALL_PAIRS,
         ),
     ),
     Target(

@@ -5,17 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from esr.lab.reproduce.annotations import NAMES, OPINIONS
-from esr.lab.reproduce.claims_context import relevant_shares
-from esr.lab.reproduce.judging import (
+from esr.lab.reproduce.checks import (
     BOTH_WAYS,
     NO_DATA,
     NO_TABLE,
-    REPORTED,
-    Check,
-    ExperimentResults,
-    Line,
     Selection,
-    Target,
     Value,
     all_of,
     any_of,
@@ -38,7 +32,10 @@ from esr.lab.reproduce.judging import (
     satisfies,
     sign_changes,
 )
-from esr.lab.reproduce.systems import BOTH_YEARS, SUBJECTIVE, with_feature
+from esr.lab.reproduce.claims_context import relevant_shares
+from esr.lab.reproduce.experiment_results import ExperimentResults
+from esr.lab.reproduce.systems import BOTH_YEARS, SUBJECTIVE, name_with_feature
+from esr.lab.reproduce.targets import REPORTED, Check, Line, Target
 
 MEASURES = ("P@10", "AP")
 TRAINING = "2003"
@@ -48,12 +45,12 @@ WEIGHTED = ("linear", "log", "step")
 _PRESENT = from_to(1)
 _COUNTS = ("neg", "pos", "opt")
 _LENGTH_FORMS = ("floe", "linear", "log")
-COMBINED = [with_feature(form, "len", SUBJECTIVE) for form in _LENGTH_FORMS]
+COMBINED = [name_with_feature(form, "len", SUBJECTIVE) for form in _LENGTH_FORMS]
 
 
 def _systems(features: Iterable[str], forms: Iterable[str]) -> list[str]:
     forms = tuple(forms)
-    return [with_feature(form, feature) for feature in features for form in forms]
+    return [name_with_feature(form, feature) for feature in features for form in forms]
 
 
 def _compared(relation: str, systems: Iterable[str], others: Iterable[str], *measures: str) -> Check:
@@ -97,7 +94,7 @@ def _check_same_order(results: ExperimentResults) -> list[Line]:
     for train, test in BOTH_WAYS:
         orders = {}
         for form in ("floe", *WEIGHTED):
-            values = {f: figure(train, test, with_feature(form, f), "AP")(results) for f in OPINIONS}
+            values = {f: figure(train, test, name_with_feature(form, f), "AP")(results) for f in OPINIONS}
             known = {f: value for f, value in values.items() if value is not None}
             if len(known) == len(OPINIONS):
                 orders[form] = " > ".join(sorted(known, key=lambda f: (-known[f], f)))
@@ -116,7 +113,7 @@ def _check_best_name(results: ExperimentResults) -> list[Line]:
     for train, test in BOTH_WAYS:
         best = {}
         for form in WEIGHTED:
-            values = {f: figure(train, test, with_feature(form, f), "AP")(results) for f in NAMES}
+            values = {f: figure(train, test, name_with_feature(form, f), "AP")(results) for f in NAMES}
             known = {f: value for f, value in values.items() if value is not None}
             if known:
                 best[form] = max(known, key=lambda f: known[f])
@@ -339,7 +336,7 @@ TARGETS = (
     Target(
         "FL-F2",
         "FLOE(F_subj) gains significantly in P@10 and AP",
-        _compared("significantly above", [with_feature("floe", "subj")], ["tfisf"]),
+        _compared("significantly above", [name_with_feature("floe", "subj")], ["tfisf"]),
         "which feature is meant follows by elimination",
     ),
     Target(
@@ -364,7 +361,7 @@ TARGETS = (
     Target(
         "FL-F4",
         "FLOE(F_pos) brings no significant gain",
-        _compared("not significantly above", [with_feature("floe", "pos")], ["tfisf"]),
+        _compared("not significantly above", [name_with_feature("floe", "pos")], ["tfisf"]),
     ),
     Target(
         "FL-F5",
@@ -533,14 +530,14 @@ TARGETS = (
         "FL-F19",
         "FLOE(F_len) does not beat tfisf; linear or log do, mostly in AP",
         all_of(
-            _compared("not significantly above", [with_feature("floe", "len")], ["tfisf"]),
+            _compared("not significantly above", [name_with_feature("floe", "len")], ["tfisf"]),
             *(
                 any_of(
                     f"linear(len) or log(len) significantly above tfisf in AP, {train} to {test}",
                     *(
                         compared(
                             "significantly above",
-                            [with_feature(form, "len")],
+                            [name_with_feature(form, "len")],
                             ["tfisf"],
                             ["AP"],
                             [(train, test)],

@@ -14,27 +14,21 @@ from esr.lab import measures
 from esr.lab.curves import Estimates
 from esr.lab.reproduce.annotations import NAMES, OPINIONS
 from esr.lab.reproduce.claims import TARGETS
-from esr.lab.reproduce.data import Year, find_raw_files, load, measure_second_task, measure_year
-from esr.lab.reproduce.judging import Example, ExperimentResults, Promotion, Verdict, judge
-from esr.lab.reproduce.systems import (
-    BOTH_YEARS,
-    CROSSED,
-    STATISTICS,
-    SUBJECTIVE,
-    SYSTEMS,
-    Pooled,
-    Protocol,
-    SystemFigures,
-    TrainedSystem,
+from esr.lab.reproduce.experiment_results import Example, ExperimentResults, Promotion
+from esr.lab.reproduce.pooled_years import CROSSED, Pooled, cross, measure_pooled
+from esr.lab.reproduce.protocol import STATISTICS, Protocol, SystemFigures, TrainedSystem
+from esr.lab.reproduce.raw_files import find_raw_files
+from esr.lab.reproduce.second_task import measure_second_task
+from esr.lab.reproduce.systems import BOTH_YEARS, SUBJECTIVE, SYSTEMS, name_with_prior
+from esr.lab.reproduce.targets import Verdict, judge
+from esr.lab.reproduce.year import Year, load, measure_year
+from esr.lab.reproduce.year_experiment import (
     YearExperiment,
     build_index,
-    cross,
-    measure_pooled,
     open_grid,
     open_indexes,
     open_kept_results,
     read_feature,
-    with_prior,
 )
 from esr.plugin import Document, Sentence, UsageError
 from esr.plugin.provisional import Ranking, Scores, open_searcher, unknown
@@ -230,7 +224,7 @@ def _find_examples(experiments: Mapping[str, YearExperiment], trained: Trained) 
                 if source == year:
                     continue
                 found = list(_find_sentences(experiment.year, title, words))
-                pairs = [(s, with_prior(s) if name == EARTHQUAKE else SUBJECTIVE) for s in systems]
+                pairs = [(s, name_with_prior(s) if name == EARTHQUAKE else SUBJECTIVE) for s in systems]
                 rankings = {
                     s: trained[source][s].ranking for pair in pairs for s in pair if s in trained[source]
                 }

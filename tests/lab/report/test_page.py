@@ -18,20 +18,11 @@ from esr.errors import UsageError
 from esr.folder.write.folder_writer import FolderWriter
 from esr.index.writer import Description
 from esr.lab.commands.evaluate import read_inputs
-from esr.lab.measures import Qrels
+from esr.lab.judgements import Qrels
 from esr.lab.report import page
-from esr.lab.report.page import (
-    DARK,
-    INK,
-    PAPER,
-    SERIES,
-    shorten,
-    spread_labels,
-    style_of,
-    to_inline_svg,
-    to_png,
-    to_svg,
-)
+from esr.lab.report.gains import Gains, build_gains, compute_gains, draw_gains, list_gains, merge_steps
+from esr.lab.report.lengths import draw_lengths, list_lengths, measure_lengths
+from esr.lab.report.moves import Move, TopicMoves, _choose_moves, find_moves, render_moves
 from esr.lab.report.parameters import (
     build_feature_curves,
     build_unseen_terms,
@@ -42,25 +33,13 @@ from esr.lab.report.parameters import (
     sensitivity_rows,
     varied_parameters,
 )
-from esr.lab.report.rankings import (
+from esr.lab.report.picture_style import DARK, INK, PAPER, SERIES, get_style, shorten, spread_labels
+from esr.lab.report.pictures import to_inline_svg, to_png, to_svg
+from esr.lab.report.precision_recall import (
     RECALL,
-    Gains,
-    Move,
-    TopicMoves,
-    _choose_moves,
-    build_gains,
     build_precision_recall,
     compute_curves,
-    compute_gains,
-    draw_gains,
-    draw_lengths,
     draw_precision_recall,
-    find_moves,
-    gain_rows,
-    length_rows,
-    measure_lengths,
-    merge_steps,
-    render_moves,
 )
 from esr.lab.results import RunEvaluation, evaluate_runs
 from esr.lab.tuner import Task, Tuner
@@ -320,7 +299,7 @@ def test_labels_stay_within_the_limits():
 
 
 def test_runs_beyond_the_colours_differ_in_their_dashes():
-    styles = [style_of(position) for position in range(4 * len(SERIES))]
+    styles = [get_style(position) for position in range(4 * len(SERIES))]
     assert len({str(style) for style in styles}) == len(styles)
 
 
@@ -497,7 +476,7 @@ def test_counts_equal_those_of_the_significance_test(results):
 
 
 def test_the_table_names_the_topics_with_the_greatest_gains_and_losses(results):
-    assert gain_rows(compute_gains(results, "AP"))[2] == [
+    assert list_gains(compute_gains(results, "AP"))[2] == [
         *("odd", "1", "2", "3", "t0 +0.17"),
         "t5 -0.83, t4 -0.25, t3 -0.25",
     ]
@@ -554,7 +533,7 @@ def test_a_length_is_the_mean_over_the_top_of_all_judged_topics(index):
 def test_the_table_ends_with_the_collection_and_its_relevant_sentences(index):
     lengths = measure_lengths(index, RANKINGS_QRELS, RUNS)
     assert (lengths.collection, lengths.relevant) == (2.5, 2.5)
-    assert length_rows(lengths)[-2:] == [["all sentences", "2.50"], ["relevant sentences", "2.50"]]
+    assert list_lengths(lengths)[-2:] == [["all sentences", "2.50"], ["relevant sentences", "2.50"]]
 
 
 def test_without_relevant_sentences_there_is_no_line_for_them(index):

@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from esr.lab.reproduce import experiment
-from esr.lab.reproduce.data import Year, find_raw_files, load
-from esr.lab.reproduce.judging import ExperimentResults
-from esr.lab.reproduce.systems import Protocol, YearExperiment, open_indexes
+from esr.lab.reproduce.experiment_results import ExperimentResults
+from esr.lab.reproduce.protocol import Protocol
+from esr.lab.reproduce.raw_files import find_raw_files
+from esr.lab.reproduce.year import Year, load
+from esr.lab.reproduce.year_experiment import YearExperiment, open_indexes
 from tests.lab.reproduce import miniature
 
 GRID = {

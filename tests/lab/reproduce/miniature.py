@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from esr.lab.reproduce.data import NAMES, NEW_NAMES
+from esr.lab.reproduce.raw_files import NAMES, NEW_NAMES
 
 TOPICS = 4
 DOCUMENTS = 5

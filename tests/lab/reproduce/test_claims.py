@@ -11,50 +11,45 @@ from esr.index.questions import HasParses, Summary
 from esr.lab.curves import Estimates, ValueCounts
 from esr.lab.grid import expand_grid
 from esr.lab.reproduce import experiment
-from esr.lab.reproduce.claims import ADDED, PUBLISHED, TARGETS
-from esr.lab.reproduce.experiment import POOLED, measure_interpretations
-from esr.lab.reproduce.judging import (
+from esr.lab.reproduce.checks import (
     BOTH_WAYS,
     MAIN_PAIRS,
+    any_of,
+    at,
+    compared,
+    curve_mean,
+    from_to,
+    majority_of,
+    near,
+    ordered,
+    sign_changes,
+    tuned_to,
+)
+from esr.lab.reproduce.claims import ADDED, PUBLISHED, TARGETS
+from esr.lab.reproduce.experiment import POOLED, measure_interpretations
+from esr.lab.reproduce.experiment_results import ExperimentResults
+from esr.lab.reproduce.pooled_years import CROSSED, POOLED_SYSTEMS
+from esr.lab.reproduce.protocol import Protocol, SystemFigures, TrainedSystem
+from esr.lab.reproduce.systems import BOTH_YEARS, SUBJECTIVE, SYSTEMS, name_with_feature, name_with_prior
+from esr.lab.reproduce.targets import (
     MET,
     NOT_MET,
     REPORTED,
     RUN,
     UNCHECKED,
     UNJUDGED,
-    ExperimentResults,
     Line,
     Target,
-    any_of,
-    at,
-    compared,
-    curve_mean,
-    from_to,
+    choose_mark,
     judge,
-    majority_of,
-    mark_of,
-    near,
-    ordered,
-    sign_changes,
-    tuned_to,
 )
-from esr.lab.reproduce.systems import (
-    BOTH_YEARS,
-    CROSSED,
-    POOLED_SYSTEMS,
-    SUBJECTIVE,
-    SYSTEMS,
-    Protocol,
-    SystemFigures,
-    TrainedSystem,
+from esr.lab.reproduce.year_experiment import (
     YearExperiment,
     add_counts,
     build_index,
     open_grid,
     open_indexes,
     read_feature,
-    with_feature,
-    with_prior,
 )
 from esr.lab.tuner import Task
 from esr.models.language_models import MU_GRID
@@ -199,7 +194,7 @@ def test_curves_are_weighed_by_the_sentences_with_their_values():
     ],
 )
 def test_the_mark_follows_from_its_lines(lines, mark):
-    assert mark_of([Line("", claimed, "", holds) for claimed, holds in lines]) == mark
+    assert choose_mark([Line("", claimed, "", holds) for claimed, holds in lines]) == mark
 
 
 def test_what_nothing_judges_is_listed_with_its_reason():
@@ -382,12 +377,12 @@ def test_features_are_trained_on_their_base(results):
     for year in BOTH_YEARS:
         trained = results.trained[year]
         (subjective,) = trained[SUBJECTIVE].ranking.features
-        both = trained[with_feature("log", "len", SUBJECTIVE)].ranking.features
+        both = trained[name_with_feature("log", "len", SUBJECTIVE)].ranking.features
         assert both[0] == subjective and both[1].feature == "len" and both[1].params["w"] in GRID["w"]
-        (floe,) = trained[with_feature("floe", "neg")].ranking.features
+        (floe,) = trained[name_with_feature("floe", "neg")].ranking.features
         curve = results.curves[year, "tfisf", "neg"]
-        assert floe.curve == curve.curve("floe") and trained[with_feature("floe", "neg")].tried == 1
-        assert trained[with_feature("indep", "neg")].ranking.features[0].curve == curve.curve("indep")
+        assert floe.curve == curve.curve("floe") and trained[name_with_feature("floe", "neg")].tried == 1
+        assert trained[name_with_feature("indep", "neg")].ranking.features[0].curve == curve.curve("indep")
         assert results.curves[year, "tfisf", "neg"] is not results.curves[year, SUBJECTIVE, "neg"]
 
 
@@ -440,7 +435,7 @@ def test_training_selects_the_parameters_that_test_best_on_their_own_year(year_e
     names = (
         "bm25",
         "2si document",
-        with_prior("3mm surrounding"),
+        name_with_prior("3mm surrounding"),
         "tfmix document",
         "jm + length",
         "tdsr",
@@ -483,7 +478,7 @@ def test_the_grids_have_the_sizes_in_the_papers():
         for name, system in SYSTEMS.items()
     }
     assert (sizes["jm"], sizes["dir"], sizes["kld"], sizes["3mm document"]) == (9, 12, 12, 36)
-    assert sizes["2s surrounding"] == sizes["2si document"] == sizes[with_prior("2si document")] == 108
+    assert sizes["2s surrounding"] == sizes["2si document"] == sizes[name_with_prior("2si document")] == 108
     assert (sizes["bm25"], sizes["tfmix document"]) == (121, 11)
     assert pytest.approx([1 + n / 10 for n in range(11)]) == K1_GRID
     assert MU_GRID == (1, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10000)
@@ -502,7 +497,7 @@ def test_only_sentences_of_the_topics_documents_are_ranked(years, work):
 
 @pytest.mark.slow
 def test_the_top_length_averages_the_best_sentences_of_each_topic(year_experiment, years, monkeypatch):
-    monkeypatch.setattr("esr.lab.reproduce.systems.TOP", 7)
+    monkeypatch.setattr("esr.lab.reproduce.protocol.TOP", 7)
     ranking = Ranking("dir", priors={"length": 1.0}, candidates="matching")
     lengths = years["2003"].lengths
     means = [

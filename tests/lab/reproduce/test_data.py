@@ -16,23 +16,10 @@ import pytest
 from esr.errors import EsrError, InputError, UsageError
 from esr.lab.commands.reproduce import as_json, as_markdown
 from esr.lab.reproduce.annotations import read_names, read_opinions, read_parses, write_texts
-from esr.lab.reproduce.data import (
-    EVERYTHING,
-    NAMES,
-    NEW_NAMES,
-    YEARS,
-    NewFigures,
-    Year,
-    average,
-    find_raw_files,
-    judge,
-    load,
-    measure_second_task,
-    measure_year,
-    read_corpus,
-    unpack,
-)
-from esr.lab.reproduce.judging import ExperimentResults
+from esr.lab.reproduce.experiment_results import ExperimentResults
+from esr.lab.reproduce.raw_files import NAMES, NEW_NAMES, YEARS, find_raw_files, unpack
+from esr.lab.reproduce.second_task import EVERYTHING, NewFigures, average, judge, measure_second_task
+from esr.lab.reproduce.year import Year, load, measure_year, read_corpus
 from esr.text.analyzer import get_analyzer
 from esr.text.document import ParseWord
 from tests.lab.reproduce import miniature

@@ -1,205 +1,22 @@
-"""The results of the experiments, the targets, and the checks that judge results against targets.
-
-A check compares a number within a tolerance, a trained parameter, the systems of two rows, or a curve, and
-yields lines, which decide the verdict. A line without data is undecided.
-"""
+"""Kinds of checks of the papers' claims, and the values that they compare."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from esr.lab.curves import Estimates
-from esr.lab.measures import SystemComparison, compare_systems
-from esr.lab.reproduce.data import YEARS, Findings, SecondTask, YearStatistics
-from esr.lab.reproduce.systems import MAIN, Protocol, SystemFigures, TrainedSystem
+from esr.lab.reproduce.experiment_results import ExperimentResults
+from esr.lab.reproduce.protocol import MAIN
+from esr.lab.reproduce.raw_files import YEARS
+from esr.lab.reproduce.targets import REPORTED, Check, Line
 from esr.lab.results import format_difference, format_p
 from esr.plugin.provisional import Array
-
-_RESAMPLES = 0  # the papers use only the t-test
-
-
-class Example(NamedTuple):
-    """A sentence of a topic, and its rank under systems of a training year; None if it is not ranked."""
-
-    train: str
-    topic: str
-    sentence: str
-    ranks: Mapping[str, int | None]
-
-
-class Promotion(NamedTuple):
-    """Mean ranks of a topic's subjective and objective sentences under tfisf, and under linear(subj).
-
-    A sentence counts if both systems rank it.
-    """
-
-    topic: str
-    subjective: tuple[float, float]
-    objective: tuple[float, float]
-
-
-@dataclass(frozen=True)
-class ExperimentResults:
-    """All results: `trained` by training year and system, `tested` by training and test year and system.
-
-    `pooled` has the systems of the fourth paper over the topics of both years, by CROSSED and the reading of
-    the collection. `curves` are by training year, base and feature; `kinds` are those of topics.
-    `interpretations` has the AP of tfisf by year and interpretation of the protocol. `second_task` has only
-    the years with judgements of new sentences. `absent` has the years without data.
-    """
-
-    protocol: Protocol
-    absent: list[str]
-    statistics: Mapping[str, YearStatistics]
-    findings: Mapping[str, Findings]
-    trained: Mapping[str, Mapping[str, TrainedSystem]]
-    tested: Mapping[tuple[str, str], Mapping[str, SystemFigures]]
-    interpretations: Mapping[str, Mapping[str, float]]
-    second_task: Mapping[str, SecondTask] = field(default_factory=dict)
-    pooled: Mapping[tuple[str, str], Mapping[str, SystemFigures]] = field(default_factory=dict)
-    curves: Mapping[tuple[str, str, str], Estimates] = field(default_factory=dict)
-    kinds: Mapping[str, str] = field(default_factory=dict)
-    examples: Mapping[str, Sequence[Example]] = field(default_factory=dict)
-    promotions: Mapping[tuple[str, str], Sequence[Promotion]] = field(default_factory=dict)
-    _compared: dict[tuple[str | None, ...], SystemComparison | None] = field(
-        default_factory=dict, init=False, repr=False, compare=False
-    )
-
-    def figures(self, train: str, test: str, system: str) -> SystemFigures | None:
-        """A system's figures, or None without figures for these years."""
-        both = self.tested if (train, test) in self.tested else self.pooled
-        return both.get((train, test), {}).get(system)
-
-    def untrained_figures(self, test: str, system: str) -> SystemFigures | None:
-        """The figures of a system without parameters. They are the same for every training year."""
-        pairs = (pair for pair in self.tested if pair[1] == test)
-        return next((self.tested[pair][system] for pair in pairs), None)
-
-    def parameters(self, train: str, system: str) -> Mapping[str, object]:
-        """The trained parameters; empty if the system was not trained."""
-        trained = self.trained.get(train, {}).get(system)
-        return {} if trained is None else trained.ranking.params
-
-    def values(
-        self, train: str, test: str, system: str, measure: str, kind: str | None = None
-    ) -> dict[str, float] | None:
-        """A system's values by topic, of all topics or of one kind; None without any."""
-        figures = self.figures(train, test, system)
-        if figures is None:
-            return None
-        by_topic = figures.values[measure]
-        return {t: v for t, v in by_topic.items() if kind in (None, self.kinds.get(t))} or None
-
-    def compare(
-        self, train: str, test: str, system: str, other: str, measure: str, kind: str | None = None
-    ) -> SystemComparison | None:
-        """A system compared with another one, or None if either has no figures."""
-        key = train, test, system, other, measure, kind
-        if key not in self._compared:
-            self._compared[key] = self._compare(*key)
-        return self._compared[key]
-
-    def _compare(
-        self, train: str, test: str, system: str, other: str, measure: str, kind: str | None
-    ) -> SystemComparison | None:
-        ours = self.values(train, test, system, measure, kind)
-        theirs = self.values(train, test, other, measure, kind)
-        if ours is None or theirs is None:
-            return None
-        return compare_systems(ours, theirs, resamples=_RESAMPLES)
-
-
-# Targets and verdicts
-
-
-MET, NOT_MET, RUN = "met", "not met", "run"
-UNCHECKED, UNJUDGED = "cannot be checked", "not judged"
-MARKS = {
-    MET: "all lines hold",
-    NOT_MET: "a line does not hold",
-    RUN: "the experiment has its tables, and nothing survives to compare them with",
-    UNCHECKED: "the data or the training are missing",
-    UNJUDGED: "no command can judge it; the reason stands beside it",
-}
-REPORTED = "reported"
-"""Placeholder for a figure of the paper that is lost."""
-
-
-class Line(NamedTuple):
-    """A claimed number and the number found. `holds` is None if data or training are missing."""
-
-    what: str
-    claimed: str
-    found: str
-    holds: bool | None
-
-
-Check = Callable[[ExperimentResults], list[Line]]
-KINDS = {"D": "data", "E": "experiment", "F": "finding"}
-PAPERS = {
-    "FLA": "Fernández, Losada & Azzopardi 2011",
-    "FL": "Fernández & Losada 2012",
-    "TDSR": "Cai, Bu, Chen & Liu 2007",
-    "MRF": "Cai, Chen, Liu, Bu & Huang 2007",
-}
-
-
-@dataclass(frozen=True)
-class Target:
-    """A statistic of the data, an experiment or a finding that a paper reports.
-
-    `id` is paper, kind and number, such as FLA-F8. `differs` says what differs from the paper, or without a
-    `check`, why the target is not checked.
-    """
-
-    id: str
-    claim: str
-    check: Check | None
-    differs: str = ""
-
-    @property
-    def paper(self) -> str:
-        return PAPERS[self.id.partition("-")[0]]
-
-    @property
-    def kind(self) -> str:
-        return KINDS[self.id.partition("-")[2][0]]
-
-
-class Verdict(NamedTuple):
-    """The mark of a target, and the lines of its check."""
-
-    target: Target
-    mark: str
-    lines: list[Line]
-
-
-def judge(target: Target, results: ExperimentResults) -> Verdict:
-    """Judge a target: met if all lines hold, not met if any fails, otherwise unchecked."""
-    if target.check is None:
-        return Verdict(target, UNJUDGED, [])
-    lines = target.check(results)
-    return Verdict(target, mark_of(lines), lines)
-
-
-def mark_of(lines: Sequence[Line]) -> str:
-    """The mark that follows from lines."""
-    if any(line.holds is False for line in lines):
-        return NOT_MET
-    if not lines or not all(line.holds for line in lines):
-        return UNCHECKED
-    return RUN if all(line.claimed == REPORTED for line in lines) else MET
-
-
-# Kinds of checks
-
 
 LEVEL = 0.05
 NO_DATA = "the data or the training are missing"
@@ -209,13 +26,13 @@ Pairs = Sequence[tuple[str, str]]
 """Training and test years."""
 
 
-def pairs_of(train: str) -> Pairs:
+def list_pairs(train: str) -> Pairs:
     """A training year with each of the others as test year."""
     return tuple((train, test) for test in YEARS if test != train)
 
 
-MAIN_PAIRS = pairs_of(MAIN)
-ALL_PAIRS = tuple(pair for year in YEARS for pair in pairs_of(year))
+MAIN_PAIRS = list_pairs(MAIN)
+ALL_PAIRS = tuple(pair for year in YEARS for pair in list_pairs(year))
 BOTH_WAYS = (("2003", "2004"), ("2004", "2003"))
 
 
@@ -475,7 +292,9 @@ def from_to(low: float, high: float = math.inf) -> Selection:
     return lambda values: np.greater_equal(values, low) & np.less_equal(values, high)
 
 
-def _of_curves(year: str, feature: str, compute: Callable[[Estimates], Any], base: str = "tfisf") -> Value:
+def _compute_on_curves(
+    year: str, feature: str, compute: Callable[[Estimates], Any], base: str = "tfisf"
+) -> Value:
     """A number computed from the estimates for a feature; None without estimates or by `compute`."""
 
     def value(results: ExperimentResults) -> float | None:
@@ -493,22 +312,22 @@ def curve_mean(year: str, feature: str, name: str, where: Selection) -> Value:
         weights = np.where(where(estimates.values), estimates.everywhere, 0.0)
         return np.average(getattr(estimates, name), weights=weights) if weights.sum() else None
 
-    return _of_curves(year, feature, mean)
+    return _compute_on_curves(year, feature, mean)
 
 
 def probability(year: str, feature: str, name: str, where: Selection) -> Value:
     """The probability of these values in all, the relevant or the top sentences."""
-    return _of_curves(year, feature, lambda it: np.sum(getattr(it, name)[where(it.values)]))
+    return _compute_on_curves(year, feature, lambda it: np.sum(getattr(it, name)[where(it.values)]))
 
 
 def feature_mean(year: str, feature: str, name: str) -> Value:
     """The mean of a feature in all, the relevant or the top sentences."""
-    return _of_curves(year, feature, lambda it: np.average(it.values, weights=getattr(it, name)))
+    return _compute_on_curves(year, feature, lambda it: np.average(it.values, weights=getattr(it, name)))
 
 
 def curve_size(year: str, feature: str, name: str, base: str = "tfisf") -> Value:
     """The mean distance of a curve from 0 over all sentences."""
-    return _of_curves(
+    return _compute_on_curves(
         year, feature, lambda it: np.average(abs(getattr(it, name)), weights=it.everywhere), base
     )
 
@@ -520,7 +339,7 @@ def sign_changes(year: str, feature: str, name: str) -> Value:
         signs = np.sign(getattr(estimates, name))
         return np.count_nonzero(np.diff(signs[signs != 0]))
 
-    return _of_curves(year, feature, changes)
+    return _compute_on_curves(year, feature, changes)
 
 
 def has_curves(features: Iterable[str], years: Iterable[str], base: str = "tfisf") -> Check:

@@ -1,0 +1,73 @@
+"""The items of answers that assistants get: articles, hits and quotations with their citations."""
+
+from typing import Any
+
+from mcp.types import CallToolResult
+
+import esr
+from esr.bridges.mcp_budget import fit
+from esr.plugin.provisional import Article, cite, web_url
+
+
+def describe_article(document_id: str, article: Article) -> dict[str, Any]:
+    """The citation of an article and its known fields. An address that is not of the web is left out."""
+    fields = {
+        "title": article.title,
+        "authors": list(article.authors),
+        "date": article.date,
+        "source": article.source,
+        "url": web_url(article.url),
+    }
+    return {
+        "citation": cite(document_id, article),
+        **{name: value for name, value in fields.items() if value},
+    }
+
+
+def describe_hit(hit: esr.Hit, window: int) -> dict[str, Any]:
+    """A hit as JSON data, with `window` sentences on each side."""
+    texts = hit.window(window)
+    at = min(hit.position, window)
+    return {
+        "id": hit.id,
+        "text": hit.text,
+        **describe_article(hit.document_id, hit),
+        **{name: " ".join(of) for name, of in (("before", texts[:at]), ("after", texts[at + 1 :])) if of},
+        "document_id": hit.document_id,
+        **({"repeats": len(hit.folded)} if hit.folded else {}),
+    }
+
+
+def describe_quotation(quotation: esr.Quotation) -> dict[str, Any]:
+    """A quotation as JSON data."""
+    spoken = {"speaker": quotation.speaker, "name": quotation.name}
+    return {
+        "id": quotation.sentence_id,
+        "text": quotation.text,
+        **{name: value for name, value in spoken.items() if value},
+        **({} if quotation.all_words is None else {"all_words": quotation.all_words}),
+        "sentence": quotation.sentence,
+        **describe_article(quotation.document_id, _Quoted(quotation)),
+        "document_id": quotation.document_id,
+    }
+
+
+class _Quoted:
+    """The article of a quotation, whose authors are unknown."""
+
+    authors: tuple[str, ...] = ()
+
+    def __init__(self, quotation: esr.Quotation) -> None:
+        self.title, self.date = quotation.title, quotation.date
+        self.source, self.url = quotation.source, quotation.url
+
+
+def list_hits(hits: esr.Hits, window: int, budget: int) -> CallToolResult:
+    """The hits that fit into the budget, the total, and a note on the query."""
+    notes = [value.message for value in hits.unknown_filters]
+    if hits.unseen:
+        notes.append(f"no article has the words: {', '.join(hits.unseen)}")
+    if hits.incomplete:
+        notes.append(f"the answer is incomplete: {hits.incomplete}")
+    head = {"total": hits.total, **({"note": "; ".join(notes)} if notes else {})}
+    return fit(head, "hits", [describe_hit(hit, window) for hit in hits], budget)

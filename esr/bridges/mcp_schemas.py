@@ -1,0 +1,147 @@
+"""The schemas of the answers that assistants get, as typed dictionaries."""
+
+from typing import Annotated, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict  # pydantic needs it before Python 3.12
+
+from esr.plugin.provisional import Interval
+
+
+class Source(TypedDict):
+    """An article that a sentence is from. Unknown fields are left out."""
+
+    citation: Annotated[str, Field(description="One line with authors, title, source, day and address.")]
+    title: NotRequired[str]
+    authors: NotRequired[list[str]]
+    date: NotRequired[Annotated[str, Field(description="ISO 8601, as the source wrote it.")]]
+    source: NotRequired[Annotated[str, Field(description="Such as a newspaper.")]]
+    url: NotRequired[Annotated[str, Field(description="An address of http or https.")]]
+
+
+class Cut(TypedDict):
+    """An item that is longer than the budget."""
+
+    cut: NotRequired[Annotated[bool, Field(description="Neighbours and the ends of texts are left out.")]]
+
+
+class FoundSentence(Source, Cut):
+    """A sentence with its neighbours and its article."""
+
+    id: Annotated[str, Field(description="Finds the sentence again.")]
+    text: Annotated[str, Field(description="The sentence as it was printed: quote it as it is.")]
+    before: NotRequired[Annotated[str, Field(description="The sentences before it.")]]
+    after: NotRequired[Annotated[str, Field(description="The sentences after it.")]]
+    document_id: str
+    repeats: NotRequired[Annotated[int, Field(description="Later sentences that repeat it.")]]
+
+
+class Answer(TypedDict):
+    """An answer."""
+
+    left_out: NotRequired[Annotated[int, Field(description="Items that the budget has no room for.")]]
+    cut: NotRequired[bool]
+
+
+class FoundSentences(Answer):
+    """Sentences, best or newest first."""
+
+    total: Annotated[int, Field(description="Sentences that the ranking considered, or that match.")]
+    note: NotRequired[Annotated[str, Field(description="What is unknown or missing.")]]
+    hits: list[FoundSentence]
+
+
+class SentenceOfArticle(Cut):
+    """A sentence of an article."""
+
+    id: str
+    text: str
+
+
+class ArticlePart(Answer, Source):
+    """A part of an article."""
+
+    document_id: str
+    total: Annotated[int, Field(description="Sentences of the article.")]
+    start: Annotated[int, Field(description="Position of the first sentence that is shown, from 0.")]
+    next: Annotated[int | None, Field(description="Start to continue from; null at the end.")]
+    sentences: list[SentenceOfArticle]
+
+
+class Peak(Source, Cut):
+    """A period with more sentences than its neighbours, and its best sentence."""
+
+    period: str
+    count: int
+    id: str
+    text: str
+
+
+class Timeline(Answer):
+    """Counts of sentences with all words of a query."""
+
+    interval: Interval
+    total: Annotated[int, Field(description="Sentences with a date.")]
+    undated: int
+    counts: Annotated[dict[str, int], Field(description="By period, without empty periods.")]
+    peaks: list[Peak]
+
+
+class CountedName(TypedDict):
+    """A name and the number of sentences with it."""
+
+    name: str
+    type: str
+    sentences: int
+    filter: Annotated[str, Field(description="Add it to a query.")]
+
+
+class Names(Answer):
+    """Names, most frequent first."""
+
+    total: int
+    names: list[CountedName]
+
+
+class FoundQuotation(Source, Cut):
+    """What somebody said, and the sentence that quotes it."""
+
+    id: Annotated[str, Field(description="The id of the sentence.")]
+    text: Annotated[str, Field(description="The quotation with its marks, as it was printed.")]
+    speaker: NotRequired[Annotated[str, Field(description="As written; left out if unknown.")]]
+    name: NotRequired[Annotated[str, Field(description="The speaker's full name in lower case, if certain.")]]
+    all_words: NotRequired[
+        Annotated[bool, Field(description="Whether the sentence has all words of the query; with a query.")]
+    ]
+    sentence: str
+    document_id: str
+
+
+class FoundQuotations(Answer):
+    """Quotations, newest or best first."""
+
+    total: Annotated[int, Field(description="Sentences with such quotations.")]
+    quotations: list[FoundQuotation]
+
+
+class CountedSource(TypedDict):
+    """A source and its number of documents."""
+
+    source: str
+    documents: int
+
+
+class Contents(Answer):
+    """What an index holds."""
+
+    documents: int
+    sentences: int
+    first: NotRequired[Annotated[str, Field(description="The oldest day of a document.")]]
+    last: NotRequired[Annotated[str, Field(description="The newest day.")]]
+    undated: Annotated[int, Field(description="Sentences without a date.")]
+    years: NotRequired[Annotated[dict[str, int], Field(description="Sentences of each year.")]]
+    languages: Annotated[dict[str, int], Field(description="Documents that declare each language.")]
+    has_names: Annotated[bool, Field(description="Whether `names` answers.")]
+    has_quotations: Annotated[bool, Field(description="Whether `quotes` answers.")]
+    total: Annotated[int, Field(description="Sources.")]
+    sources: Annotated[list[CountedSource], Field(description="Most documents first.")]

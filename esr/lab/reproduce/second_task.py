@@ -1,0 +1,94 @@
+"""The track's second task: given a topic's relevant sentences in their order, find those that are new."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from esr.lab.reproduce.year import ANALYZER, Year
+from esr.plugin.provisional import find_overlaps, get_analyzer, group_repeats, rarity
+
+# The track's second task: given a topic's relevant sentences in their order, find those that are new.
+# docs/formulas.md has the measure of overlap (G.1), and precision, recall and F (G.2).
+
+
+THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+EVERYTHING = "everything"
+"""The baseline that takes all sentences as new."""
+
+
+class NewFigures(NamedTuple):
+    """Precision, recall and F of one topic, or their means over topics."""
+
+    precision: float
+    recall: float
+    f: float
+
+
+@dataclass(frozen=True)
+class SecondTask:
+    """The figures of a year: `judged` relevant sentences are the input, of which `new` are judged new.
+
+    `figures` has a value for each threshold, such as 0.8, and for EVERYTHING. `not_relevant` lists the
+    sentences that are judged new but not relevant; these are not in the input.
+    """
+
+    topics: int
+    judged: int
+    new: int
+    not_relevant: list[str]
+    figures: Mapping[str, NewFigures]
+
+
+def measure_second_task(year: Year) -> SecondTask | None:
+    """The figures of a year, or None without judgements.
+
+    Terms are weighted by their rarity in its documents.
+    """
+    if year.new is None:
+        return None
+    terms_of = get_analyzer(ANALYZER).terms
+    terms = {s.id: frozenset(terms_of(s.text)) for d in year.documents for s in d.sentences}
+    sf = Counter(term for of_sentence in terms.values() for term in of_sentence)
+    weights = {term: rarity(len(terms), count) for term, count in sf.items()}
+    given = {
+        topic: [sentence for sentence in dict.fromkeys(year.sentences(topic)) if sentence in grades]
+        for topic, grades in year.qrels.items()
+    }
+    overlaps = {
+        topic: find_overlaps([terms[sentence] for sentence in sentences], lambda needed: weights)
+        for topic, sentences in given.items()
+    }
+    new = {topic: year.new.get(topic, frozenset()) for topic in given}
+    figures = {EVERYTHING: average(judge(set(given[topic]), new[topic]) for topic in given)}
+    for threshold in THRESHOLDS:
+        found = {
+            topic: {sentences[group[0]] for group in group_repeats(overlaps[topic], threshold)}
+            for topic, sentences in given.items()
+        }
+        figures[f"{threshold:g}"] = average(judge(found[topic], new[topic]) for topic in given)
+    return SecondTask(
+        topics=len(given),
+        judged=sum(map(len, given.values())),
+        new=sum(len(new[topic].intersection(given[topic])) for topic in given),
+        not_relevant=[f"{t} {s}" for t in given for s in sorted(new[t].difference(year.qrels[t]))],
+        figures=figures,
+    )
+
+
+def judge(found: set[str], new: frozenset[str]) -> NewFigures:
+    """Precision, recall and F of the sentences of a topic that were found to be new."""
+    matched = len(found & new)
+    precision = matched / len(found) if found else 0.0
+    recall = matched / len(new) if new else 0.0
+    f = 2.0 * precision * recall / (precision + recall) if matched else 0.0
+    return NewFigures(precision, recall, f)
+
+
+def average(figures: Iterator[NewFigures]) -> NewFigures:
+    """The means over topics."""
+    columns = list(zip(*figures, strict=True))
+    return NewFigures(*(math.fsum(column) / len(column) for column in columns))
