@@ -1,4 +1,4 @@
-"""The size of answers that assistants get: items are left out and texts cut until an answer fits."""
+"""Fits answers for assistants into a budget of characters. `left_out` counts the items that exceed it."""
 
 import json
 from collections.abc import Sequence

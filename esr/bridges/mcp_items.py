@@ -1,4 +1,7 @@
-"""The items of answers that assistants get: articles, hits and quotations with their citations."""
+"""The items of answers that assistants get, each with its id, its exact text, a citation and its article.
+
+So no title can pass for another source.
+"""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Cross-validation: settings tuned on some topics and tested on others."""
+"""Cross-validation: every figure is for a topic that its setting was not trained on."""
 
 from __future__ import annotations
 

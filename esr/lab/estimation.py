@@ -1,4 +1,9 @@
-"""Estimates parameters without judgements: by the likelihood of held-out words, and on pseudo-topics."""
+"""Estimates parameters from the collection alone, without judgements.
+
+`compute_likelihoods` is the textbook method: the likelihood of held-out words (Zhai & Lafferty 2002 for mu).
+Its parameters retrieve sentences badly (docs/results.md), so it only serves as a reference. `generate_tasks`
+generates pseudo-topics from the collection, on which parameters are tuned as on judged topics.
+"""
 
 from __future__ import annotations
 

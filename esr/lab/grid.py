@@ -1,13 +1,6 @@
-"""Find the best parameters of a ranking: on judged topics, or from the collection alone.
+"""Grids: the values to try for the parameters of a ranking.
 
-A grid has the values to try for each parameter; parameters of features, signals and boosts are named
-`part.parameter`, like `subj.w`. All combinations are tried, or one parameter after another (coordinate
-ascent). In cross-validation every figure is for a topic that its setting was not trained on.
-
-There are two methods without judgements. `compute_likelihoods` is the textbook method: the likelihood of
-held-out words (Zhai & Lafferty 2002 for mu). Its parameters retrieve sentences badly (docs/results.md), so it
-only serves as a reference. `generate_tasks` generates pseudo-topics from the collection, on which parameters
-are tuned as on judged topics.
+Parameters of features, signals and boosts are named `part.parameter`, like `subj.w`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Finds the best of many settings: all of a grid, or one parameter at a time."""
+"""Finds the best settings of a grid: all combinations, or one parameter after another (coordinate ascent)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Judgements (qrels): reading them, pools of sentences to judge, and the agreement of judges."""
+"""Judgements (qrels): reading them, pools of sentences to judge, and the agreement of judges.
+
+Judgements are lines of `qid 0 sentence_id grade`, or of the Novelty track's `N12 docno:num`. A pool has the
+sentences to judge: the best of several runs, each once, in an order that reveals neither run nor rank. Kappa
+measures the agreement of two sets of judgements.
+"""
 
 from __future__ import annotations
 

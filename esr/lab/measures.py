@@ -1,11 +1,4 @@
-"""Judgements, evaluation measures, and the significance of differences between two systems.
-
-ir_measures computes the measures. Judgements (qrels) are lines of `qid 0 sentence_id grade`, or of the
-Novelty track's `N12 docno:num`. Differences are tested by paired tests over topics, with Holm's correction.
-
-A pool has the sentences to judge: the best of several runs, each once, in an order that reveals neither run
-nor rank. Kappa measures the agreement of two sets of judgements.
-"""
+"""Evaluation measures, which ir_measures computes."""
 
 from __future__ import annotations
 
@@ -13,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from esr.plugin import UsageError
@@ -155,3 +149,13 @@ def mean(name: str, values: Iterable[float]) -> float:
     for value in values:
         aggregate.add(value)
     return float(aggregate.result())
+
+
+_MOVED = {"compare_systems": "esr.lab.significance", "read_qrels": "esr.lab.judgements"}
+"""Documented names that were here until 0.3. They are found here for one more minor version."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MOVED:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_MOVED[name]), name)

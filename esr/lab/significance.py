@@ -1,4 +1,4 @@
-"""Whether a system is better than another: paired tests, corrected for several comparisons."""
+"""Whether one system is better than another: paired tests over topics, with Holm's correction."""
 
 from __future__ import annotations
 

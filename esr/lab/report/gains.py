@@ -1,4 +1,4 @@
-"""Gains and losses by topic, against the baseline."""
+"""The picture of gains: those of each topic against the baseline."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lengths of top-ranked sentences."""
+"""The picture of the lengths of top-ranked sentences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sentences that moved most between rankings."""
+"""The topics with the largest gains and losses, each with the sentences that moved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Precision at levels of recall."""
+"""The picture of precision at levels of recall."""
 
 from __future__ import annotations
 

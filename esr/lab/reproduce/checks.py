@@ -1,4 +1,8 @@
-"""Kinds of checks of the papers' claims, and the values that they compare."""
+"""Kinds of checks of the papers' claims, and the values that they compare.
+
+A check compares a number within a tolerance, a trained parameter, the systems of two rows, or a curve, and
+yields lines, which decide the verdict. A line without data is undecided.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""The topics of both years in one collection."""
+"""The topics of both years in one collection, as the fourth paper has them. There are several readings of it.
+
+It evaluates sentences of AQUAINT by the judgements of the Novelty track, which cover only the documents of
+the topics. Sentences of AQUAINT that are in the track have the track's text and ids. All others are split by
+esr, have no parse, and count as not relevant.
+"""
 
 from __future__ import annotations
 

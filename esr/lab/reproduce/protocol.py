@@ -1,4 +1,4 @@
-"""The protocol of the experiments: what is ranked, trained and measured."""
+"""The protocol of the experiments. What the papers leave open are the options of `Protocol`."""
 
 from __future__ import annotations
 

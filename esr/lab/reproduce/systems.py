@@ -1,14 +1,4 @@
-"""The systems of the papers' tables, the protocol, and the training and testing of systems by it.
-
-A system is a ranking with tuned or fixed parameters. The papers leave some questions of their protocol open;
-these are the options of `Protocol`. Systems are trained and tested on one year, or on the topics of one year
-in a larger collection.
-
-The fourth paper has the topics of both years in one collection, which can be interpreted in several ways. It
-evaluates sentences of AQUAINT by the judgements of the Novelty track, which cover only the documents of the
-topics. Sentences of AQUAINT that are in the track have the track's text and ids. All others are split by esr,
-have no parse, and count as not relevant.
-"""
+"""The systems of the papers' tables: rankings with tuned or fixed parameters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A year of the novelty track: its documents, topics and judgements, and their statistics."""
+"""A year of the novelty track: its documents, topics and judgements, and their statistics.
+
+Inconsistencies between them are findings, not errors.
+"""
 
 from __future__ import annotations
 

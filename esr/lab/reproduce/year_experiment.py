@@ -1,4 +1,4 @@
-"""Training and testing of systems on the topics of a year."""
+"""Training and testing of systems on one year, or on the topics of one year in a larger collection."""
 
 from __future__ import annotations
 
