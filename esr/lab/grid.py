@@ -41,7 +41,7 @@ def find_tunable_parts(ranking: Ranking) -> list[TunablePart]:
     """The parts of a ranking that have parameters, except its model."""
     return [
         *(TunablePart(f.feature, get_form(f.form).parameters, f.params) for f in ranking.features),
-        *(TunablePart(s.signal, s.parameters, s.params) for s in ranking.rerank),
+        *(TunablePart(s.signal, s.parameters, s.for_query("").params) for s in ranking.rerank),
         *(TunablePart(name, get_boost(name).parameters, params) for name, params in ranking.boosts.items()),
     ]
 

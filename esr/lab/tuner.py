@@ -323,12 +323,14 @@ class Tuner:
                 tick(1)
             tick(len(self.tasks) - len(missing))
             return np.array([[figures[task, key] for task in self.tasks] for key in keys])
-        shared = list(map(_candidates_key, settings))
+        as_given, of_given = list(settings), list(map(_candidates_key, settings))
         for task in self.tasks:
+            rankings = [setting.for_query(task.query) for setting in as_given]
+            shared = of_given if rankings == as_given else list(map(_candidates_key, rankings))
             left = [n for n, key in enumerate(keys) if (task, key) not in figures]
             for _, places in groupby(left, shared.__getitem__):
                 alike = list(places)
-                values = self._measure_on(task, [settings[n] for n in alike])
+                values = self._measure_on(task, [rankings[n] for n in alike])
                 figures |= zip(((task, keys[n]) for n in alike), values, strict=True)
             tick(1)
         return np.array([[figures[task, key] for task in self.tasks] for key in keys])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -29,7 +30,27 @@ PARAMETERS = (
         0.0,
         high=1.0,
     ),
+    Parameter(
+        "kinds",
+        "yes: parameters that are not given depend on the kind of the query (docs/meaning.md)",
+        "no",
+        choices=("no", "yes"),
+    ),
 )
+
+
+def has_kinds(params: Mapping[str, Any]) -> bool:
+    """Whether the parameters depend on the kind of the query."""
+    return params.get("kinds") == "yes"
+
+
+def choose_weights(params: Mapping[str, Any], text: str) -> Mapping[str, Value]:
+    """The weights of the query's kind, if `params` ask for them."""
+    if not has_kinds(params):
+        return {}
+    from esr.ranking.query_kinds import find_kind  # reads its words from a file
+
+    return find_kind(text).weights
 
 
 def meaning_shares(context: RerankContext, settings: Mapping[str, Value]) -> Mapping[str, Array]:

@@ -292,6 +292,11 @@ class Ranking(Struct, frozen=True, dict=True):
             signals = (RankingSignal(name, params), *signals)
         return Reranker(first_weight, signals, self.depth, breaks_ties, self.trees, last)
 
+    def for_query(self, text: str) -> Ranking:
+        """The ranking with the defaults for a query's text, where signals choose them by its kind."""
+        rerank = tuple(signal.for_query(text) for signal in self.rerank)
+        return self if rerank == tuple(self.rerank) else replace(self, rerank=rerank)
+
     def needs(self) -> frozenset[str]:
         """The parts of enrichment that the second stage needs."""
         reranker = self.reranker()

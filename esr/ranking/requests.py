@@ -18,7 +18,7 @@ from esr.index.filters import Filters
 from esr.index.questions import SimilaritiesTo
 from esr.index.similarities import SimilarityRescoring, mean_known
 from esr.plans.plan import CollectionStatistics, Mixture, Statistics, TermStatistics
-from esr.ranking.meaning_signal import NAME
+from esr.ranking.meaning_signal import NAME, has_kinds
 from esr.ranking.prepared_query import PreparedQuery
 from esr.ranking.ranking import Ranking
 from esr.ranking.rerank_context import VectorWeights
@@ -44,7 +44,10 @@ def raw_request(
 
 
 def can_rescore(ranking: Ranking) -> bool:
-    """Whether the ranking's second stage can be part of a request. Only similarities of sentences can."""
+    """Whether the ranking's second stage can be part of a request. Only similarities of sentences can.
+
+    Where the kind of the query chooses the shares of neighbours and document, the request is without them.
+    """
     reranker = ranking.reranker()
     if (
         reranker is None
@@ -56,7 +59,8 @@ def can_rescore(ranking: Ranking) -> bool:
         return False
     (signal,) = reranker.signals
     settings = signal.settings()
-    return signal.signal == NAME and not settings["nu"] and not settings["lambda"]
+    is_alone = has_kinds(signal.params) or not (settings["nu"] or settings["lambda"])
+    return signal.signal == NAME and is_alone
 
 
 def _build_rescoring(prepared: PreparedQuery, k: int, filters: Filters) -> SimilarityRescoring:

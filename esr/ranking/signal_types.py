@@ -32,7 +32,14 @@ from esr.models.static_scores import PRIORS, Prior, feature_column
 from esr.plans.evaluate import Array
 from esr.plans.plan import DAY, Plan
 from esr.ranking.cross_encoder_signal import CROSS, CROSS_DEPTH, SECONDS, cross_scores
-from esr.ranking.meaning_signal import MEANING_WEIGHT, NAME, PARAMETERS, meaning_shares, meaning_values
+from esr.ranking.meaning_signal import (
+    MEANING_WEIGHT,
+    NAME,
+    PARAMETERS,
+    choose_weights,
+    meaning_shares,
+    meaning_values,
+)
 from esr.ranking.rerank_context import CROSS_VARIABLE, RerankContext
 from esr.registry import Parameter, Value, describe
 from esr.text.document import PARSE, VECTORS
@@ -65,6 +72,9 @@ class SignalType(Struct, frozen=True):
     Reports group signals by `group`. `column` names the stored number that the signal equals, if any. `parts`
     returns the addends of the value. `needs` is the part of enrichment that the values come from.
 
+    `choose_defaults` returns the defaults that depend on the query, for the parameters as given and the text
+    of the query.
+
     A signal that `is_last` is computed only for the best sentences by all other signals, and reorders them. A
     signal that needs vectors also adds the nearest sentences by vector to the candidates. A sentence without
     a vector gets the mean of the others: similarities are far above 0, so the usual 0 would be a penalty.
@@ -81,6 +91,7 @@ class SignalType(Struct, frozen=True):
     parts: Callable[[RerankContext, Settings], Mapping[str, Array]] | None = None
     needs: str | None = None
     is_last: bool = False
+    choose_defaults: Callable[[Mapping[str, Any], str], Mapping[str, Value]] | None = None
 
     @property
     def uses_vectors(self) -> bool:
@@ -184,6 +195,7 @@ def _meaning() -> SignalType:
         weight=MEANING_WEIGHT,
         parts=meaning_shares,
         needs=VECTORS,
+        choose_defaults=choose_weights,
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from msgspec import Struct, field
-from msgspec.structs import force_setattr
+from msgspec.structs import force_setattr, replace
 
 from esr.errors import UsageError
 from esr.index.similarities import mean_known
@@ -23,6 +23,8 @@ Positions = npt.NDArray[np.intp]
 
 class RankingSignal(Struct, frozen=True):
     """A signal in a ranking, with its parameters; those missing from `params` have their defaults.
+
+    Some defaults may depend on the query: `for_query` fills them in. Until then they are those for no text.
 
     Raises UsageError for an unknown signal or parameter, with the nearest name, or a value out of range.
     """
@@ -48,7 +50,15 @@ class RankingSignal(Struct, frozen=True):
 
     def settings(self) -> dict[str, Value]:
         """All parameters, defaults filled in."""
-        return check_parameters(self.signal, self.parameters, self.params)
+        return check_parameters(self.signal, self.parameters, self._params_for(""))
+
+    def for_query(self, text: str) -> RankingSignal:
+        """The signal with the defaults for a query's text. Parameters that are given stay."""
+        return replace(self, params=self._params_for(text)) if self.type.choose_defaults else self
+
+    def _params_for(self, text: str) -> Mapping[str, Any]:
+        choose = self.type.choose_defaults
+        return {**choose(self.params, text), **self.params} if choose else self.params
 
     def values(self, context: RerankContext) -> Array:
         """The unweighted signal of each sentence, of shape (n,), NaN where it has no value."""
@@ -71,8 +81,12 @@ class RankingSignal(Struct, frozen=True):
         return self.weight * np.nan_to_num(values, nan=missing)
 
     def as_dict(self) -> dict[str, Any]:
-        """As in a ranking file, with every default filled in."""
-        return {"signal": self.signal, **self.settings()}
+        """As in a ranking file, with every default filled in that does not depend on the query."""
+        choose, settings = self.type.choose_defaults, self.settings()
+        chosen = choose(self.params, "") if choose else {}
+        return {"signal": self.signal} | {
+            name: value for name, value in settings.items() if name in self.params or name not in chosen
+        }
 
 
 def signal_from_dict(data: Any) -> RankingSignal:

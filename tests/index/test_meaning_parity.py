@@ -45,13 +45,16 @@ QUERIES = (
     "river flood flood town",
     "hurricane",
     "nothing gale",
+    "where is the storm in the city?",
+    "the storm that is in the city has a river flood",
 )
-SHARES: Sequence[Mapping[str, float]] = (
+SHARES: Sequence[Mapping[str, float | str]] = (
     {},
     {"nu": 0.3},
     {"nu": 0.1, "lambda": 0.2},
     {"empty": 0.6, "feedback": 0.4},
     {"nu": 0.2, "feedback": 1.0},
+    {"kinds": "yes"},
 )
 DEPTH = 40
 """Fewer than match, so that the window has a border."""

@@ -111,6 +111,11 @@ def _without_prefix(first: Mapping[str, str], prefix: str) -> dict[str, Any]:
 # Presets
 
 
+def plain_number(value: object) -> str:
+    """A number without trailing zeros; other values as text."""
+    return f"{value:g}" if isinstance(value, int | float) else str(value)
+
+
 @dataclass(frozen=True)
 class Preset:
     """A ranking as query arguments, with a label and a short explanation.
@@ -131,9 +136,9 @@ class Preset:
 
 
 def _as_text(signal: RankingSignal) -> str:
-    settings = signal.settings()
-    values = [f"{name}={value:g}" for name, value in settings.items() if name != "w"]
-    return ":".join([signal.signal, f"{signal.weight:g}", *values])
+    values = {name: plain_number(value) for name, value in signal.as_dict().items()}
+    name, weight = values.pop("signal"), values.pop("w", None)
+    return ":".join([name, *([weight] if weight else []), *(f"{name}={v}" for name, v in values.items())])
 
 
 _ANSWER_FEATURES = frozenset({"pers", "loc", "org", "numbers"})
@@ -207,11 +212,6 @@ def preset_arguments(label: str) -> Mapping[str, str] | None:
 
 
 # Controls
-
-
-def plain_number(value: object) -> str:
-    """A number without trailing zeros; other values as text."""
-    return f"{value:g}" if isinstance(value, int | float) else str(value)
 
 
 def first_phrase(description: str) -> str:

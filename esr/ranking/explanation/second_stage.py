@@ -16,10 +16,13 @@ from esr.index.contract import Index
 from esr.index.questions import MainEncoder, NearestIsExact, VectorOrigins
 from esr.ranking.explanation.parts import Addition
 from esr.ranking.explanation.sentence_tree import sentence_tree
+from esr.ranking.meaning_signal import NAME, has_kinds
+from esr.ranking.query_kinds import find_kind
 from esr.ranking.ranking import TREES, Origin
 from esr.ranking.rerank_context import RerankContext
 from esr.ranking.reranker import Reranker
 from esr.ranking.signals import RankingSignal
+from esr.registry import Value
 from esr.text.document import ParseWord
 
 ENCODER, TABLE = "encoder", "table"
@@ -32,6 +35,7 @@ class SignalPart:
 
     `sets` are the term sets behind the value, best first. `parts` are the summands of the value, by name.
     `bounded` is true if the sentence has more sets, or more choices of words for them, than were searched.
+    `kind` is the kind of the query, if parameters depend on it, and `chosen` those that do.
     """
 
     origin: Origin
@@ -41,6 +45,13 @@ class SignalPart:
     sets: tuple[TermSet | Relation, ...]
     bounded: bool
     parts: Mapping[str, float] = field(default_factory=dict)
+    kind: str | None = None
+    chosen: Mapping[str, Value] = field(default_factory=dict)
+
+    def describe_kind(self) -> str:
+        """The kind of the query and what it sets, for people; empty if parameters do not depend on it."""
+        chosen = ", ".join(f"{name} {value:g}" for name, value in self.chosen.items())
+        return f"the kind of the query is {self.kind}, which sets {chosen}" if self.kind else ""
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -51,6 +62,8 @@ class SignalPart:
             "sets": tuple(each.as_dict() for each in self.sets),
             "bounded": self.bounded,
             "parts": dict(self.parts),
+            "kind": self.kind,
+            "chosen": dict(self.chosen),
         }
 
 
@@ -156,7 +169,16 @@ def _signal_part(signal: RankingSignal, context: RerankContext, missing: Mapping
     parts: Mapping[str, float] = {}
     if signal.type.parts and value_or_none is not None:
         parts = {name: float(v[0]) for name, v in signal.type.parts(context, signal.settings()).items()}
-    return SignalPart(origin, value_or_none, signal.weight, adds, sets, truncated, parts)
+    kind, chosen = _chosen_by_kind(signal, context.text)
+    return SignalPart(origin, value_or_none, signal.weight, adds, sets, truncated, parts, kind, chosen)
+
+
+def _chosen_by_kind(signal: RankingSignal, query: str) -> tuple[str | None, Mapping[str, Value]]:
+    """The kind of the query, if the signal has weights for it, and the parameters that have them."""
+    if signal.signal != NAME or not has_kinds(signal.params):
+        return None, {}
+    kind, settings = find_kind(query), signal.settings()
+    return kind.name, {name: value for name, value in kind.weights.items() if settings[name] == value}
 
 
 def _term_sets(

@@ -1,0 +1,170 @@
+"""Kinds of queries by their form, and rankings that take their weights from the kind."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from esr.enrichment.enricher import Enricher, VectorSettings
+from esr.index.enrichment_run import run_enrichment
+from esr.lab import measures
+from esr.lab.grid import build_default_grid
+from esr.lab.tuner import Task, Tuner
+from esr.ranking.explanation.explain import explain
+from esr.ranking.query_kinds import LONG, QUESTION, SHORT, find_kind, list_kinds
+from esr.ranking.ranking import Ranking, build_ranking
+from esr.ranking.searcher import Searcher
+from esr.ranking.signals import RankingSignal, parse_signal, signal_from_dict
+from esr.text.document import Document, Sentence
+from tests.support.fake_enricher import write_tiny_encoder
+from tests.support.index_contents import ENGINES, open_loaded
+
+KINDS = {
+    QUESTION: (
+        "Who won the election?",
+        "who won the election",
+        "how many people live in Berlin",
+        "In which year did the war end",
+        "is coffee good for you",
+        "the largest city of Peru?",
+        'Did he say "no comment?"',
+        "Wer hat die Wahl gewonnen?",
+        "东京在哪里？",
+        "WHO WON THE ELECTION",
+    ),
+    LONG: (
+        "The minister said that taxes would not be raised before the next election.",
+        "Strong earthquake kills dozens in China",
+        "Bundestag stimmt nach langer Debatte für Gesetz",
+        "one two three four five six",
+    ),
+    SHORT: (
+        "",
+        "...",
+        "earthquake relief China",
+        "Angela Merkel",
+        "WHO declares a pandemic",
+        "in China",
+        "Will Smith",
+        "one two three four five",
+    ),
+}
+QUERIES = {
+    QUESTION: "who is in the town storm",
+    LONG: "the storm that is in the town has a flood",
+    SHORT: "storm town",
+}
+TEXTS = {
+    "a": ("storm in the town", "the river rose", "bank fraud", "food aid"),
+    "b": ("hurricane in the city",),
+    "c": ("town court", "the storm", "north wind"),
+    "d": ("the town bank", "flood water town"),
+}
+DOCUMENTS = [
+    Document(id, tuple(Sentence(f"{id}.s{n}", text) for n, text in enumerate(texts)))
+    for id, texts in TEXTS.items()
+]
+BY_KIND = Ranking.from_dict({"rerank": [{"signal": "meaning", "kinds": "yes"}]})
+
+
+@pytest.mark.parametrize(("kind", "text"), [(kind, text) for kind, texts in KINDS.items() for text in texts])
+def test_the_form_of_a_query_tells_its_kind(kind: str, text: str) -> None:
+    assert find_kind(text).name == kind
+
+
+def test_every_kind_sets_the_same_parameters_of_the_signal() -> None:
+    assert list(list_kinds()) == [QUESTION, LONG, SHORT]
+    for kind in list_kinds().values():
+        assert RankingSignal("meaning", kind.weights).settings() == {**kind.weights, "kinds": "no"}
+
+
+def test_the_documented_weights_are_those_of_the_kinds() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "meaning.md").read_text("utf-8")
+    _, table = text.split("| kind | known by |", 1)
+    documented = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines()[2:5]]
+    for row, kind in zip(documented, list_kinds().values(), strict=True):
+        assert row[:2] == [kind.name, kind.form]
+        assert [float(cell) for cell in row[2:]] == [
+            kind.weights[name] for name in ("w", "nu", "lambda", "empty", "feedback")
+        ]
+
+
+def test_hybrid_chooses_its_weights_by_kind() -> None:
+    for kind, query in QUERIES.items():
+        (signal,) = Ranking.from_file("hybrid").for_query(query).rerank
+        assert signal.settings() == {**list_kinds()[kind].weights, "kinds": "yes"}
+
+
+def test_given_parameters_take_precedence() -> None:
+    signal = parse_signal("meaning:7:feedback=0:kinds=yes")
+    for kind, query in QUERIES.items():
+        expected = {**list_kinds()[kind].weights, "w": 7.0, "feedback": 0.0, "kinds": "yes"}
+        assert signal.for_query(query).settings() == expected
+    (of_option,) = build_ranking("hybrid", rerank="meaning:20").for_query(QUERIES[QUESTION]).rerank
+    assert (of_option.weight, of_option.settings()["empty"]) == (20.0, 0.0), "--rerank replaces the signal"
+
+
+@pytest.mark.parametrize("data", [{}, {"w": 7.0}, {"kinds": "yes"}, {"kinds": "yes", "w": 7.0}])
+def test_a_saved_signal_keeps_its_meaning(data: dict[str, object]) -> None:
+    signal = signal_from_dict({"signal": "meaning", **data})
+    saved = signal_from_dict(json.loads(json.dumps(signal.as_dict())))
+    assert saved.as_dict() == signal.as_dict()
+    for query in QUERIES.values():
+        assert saved.for_query(query).settings() == signal.for_query(query).settings()
+
+
+def test_tuning_leaves_the_weights_of_kinds_alone() -> None:
+    assert not any(name.startswith("meaning.") for name in build_default_grid(Ranking.from_file("hybrid")))
+
+
+@pytest.fixture(scope="module", params=ENGINES)
+def searcher(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
+    folder: Path = tmp_path_factory.mktemp("kinds")
+    encoder = str(write_tiny_encoder(folder / "tiny", 32))
+    with pytest.MonkeyPatch.context() as patch, open_loaded(request, folder, DOCUMENTS) as searcher:
+        patch.setenv("ESR_ENCODER", encoder)
+        run_enrichment(searcher.index, Enricher(["vectors"], vectors=VectorSettings(encoder)))
+        yield searcher
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", QUERIES)
+def test_a_search_by_kind_is_one_with_the_weights_of_the_kind(searcher: Searcher, kind: str) -> None:
+    signal = RankingSignal("meaning", list_kinds()[kind].weights)
+    by_kind = searcher.search(QUERIES[kind], 100, ranking=BY_KIND)
+    given = searcher.search(QUERIES[kind], 100, ranking=replace(BY_KIND, rerank=(signal,)))
+    assert [hit[:3] for hit in by_kind.hits] == [hit[:3] for hit in given.hits] != []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", QUERIES)
+def test_an_explanation_names_the_kind_and_what_it_sets(searcher: Searcher, kind: str) -> None:
+    prepared = searcher.prepare(QUERIES[kind], build_ranking(BY_KIND, rerank="meaning:7:kinds=yes"))
+    hit = prepared.search(1).hits[0]
+    explanation = explain(prepared, hit.sentence_id)
+    assert explanation.score == pytest.approx(hit.score)
+    assert explanation.second is not None
+    (part,) = explanation.second.signals
+    chosen = {name: value for name, value in list_kinds()[kind].weights.items() if name != "w"}
+    assert (part.kind, part.chosen) == (kind, chosen)
+    assert f"the kind of the query is {kind}, which sets nu {chosen['nu']:g}, " in str(explanation)
+    assert json.loads(json.dumps(part.as_dict()))["kind"] == kind
+    plain = explain(searcher.prepare(QUERIES[kind], build_ranking(rerank="meaning:7")), hit.sentence_id)
+    assert plain.second is not None and plain.second.signals[0].kind is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", QUERIES)
+def test_tuning_sees_the_figures_of_a_search_by_kind(searcher: Searcher, kind: str) -> None:
+    relevant, query = ("a.s0", "b.s0", "c.s1", "d.s1"), QUERIES[kind]
+    explicit = replace(BY_KIND, rerank=(RankingSignal("meaning", list_kinds()[SHORT].weights),))
+    settings = [explicit, BY_KIND, build_ranking(BY_KIND, rerank="meaning:3:kinds=yes")]
+    figures = Tuner(searcher, [Task("t", query, relevant)]).compute_figures(settings)[:, 0]
+    for ranking, figure in zip(settings, figures, strict=True):
+        hits = searcher.search(query, 1000, ranking=ranking, records=False).hits
+        run = {"t": {hit.sentence_id: hit.score for hit in hits}}
+        assert figure == measures.evaluate(["AP"], {"t": dict.fromkeys(relevant, 1)}, run)["AP"]["t"]
