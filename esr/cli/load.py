@@ -54,19 +54,21 @@ from esr.processes import exit_on_sigterm
 from esr.progress import SendProgress, track_documents
 from esr.stdlib import import_lazily
 from esr.text.analyzer import get_analyzer
-from esr.text.document import PARTS, Located
+from esr.text.document import DEFAULT_PARTS, PARTS, TABLE, Located
 from esr.text.term_survey import TermCounter
 from esr.wording import count, list_examples, shorten_title
 
 if TYPE_CHECKING:
     from esr.cli import enrich as enrich_command
-    from esr.enrichment import enricher
+    from esr.enrichment import enricher, recipe, table_enricher
     from esr.library import removal
     from esr.ranking import ranking, searcher
 else:
     # Deliveries need neither the query language nor rankings.
     enrich_command = import_lazily("esr.cli.enrich")
     enricher = import_lazily("esr.enrichment.enricher")
+    recipe = import_lazily("esr.enrichment.recipe")
+    table_enricher = import_lazily("esr.enrichment.table_enricher")
     ranking = import_lazily("esr.ranking.ranking")
     removal = import_lazily("esr.library.removal")
     searcher = import_lazily("esr.ranking.searcher")
@@ -368,8 +370,8 @@ def _preview(first: Iterable[Located]) -> Iterator[str]:
     "--enrich-only",
     metavar="PARTS",
     multiple=True,
-    help=f"Run esr enrich afterwards for these parts only, separated by commas: {', '.join(PARTS)}. "
-    "May be repeated.",
+    help=f"Run esr enrich afterwards for these parts only, separated by commas: {', '.join(PARTS)}, "
+    f"{TABLE}. May be repeated.",
 )
 @click.option(
     "--dry-run",
@@ -468,12 +470,20 @@ def _plan_enrichment(names: tuple[str, ...]) -> Callable[[str, bool], None]:
 
     Raises EsrError if a library is missing, or UsageError for an unknown part.
     """
-    parts = enrich_command.parse_parts(names)
-    enricher.Enricher(parts)
+    requested = enrich_command.split_names(names)
+    others = [name for name in requested if name != TABLE]
+    parts = recipe.check_parts(others) if others else () if requested else DEFAULT_PARTS
+    if parts:
+        enricher.Enricher(parts)
+    if TABLE in requested:
+        table_enricher.check_tokenizer(enricher.DEFAULT_SETTINGS)
 
     def enrich_loaded(where: str, is_quiet: bool) -> None:
-        analyzer = enrich_command.read_analyzer(where)
-        enrich_command.enrich_index(where, enricher.Enricher(parts, analyzer=analyzer), quiet=is_quiet)
+        if TABLE in requested:
+            enrich_command.fit_index(where, enricher.DEFAULT_SETTINGS, quiet=is_quiet)
+        if parts:
+            analyzer = enrich_command.read_analyzer(where)
+            enrich_command.enrich_index(where, enricher.Enricher(parts, analyzer=analyzer), quiet=is_quiet)
 
     return enrich_loaded
 

@@ -493,7 +493,10 @@ class SyncRun:
         self._withdrawn = delivery.withdrawn()
         step = delivery.compare if self._is_dry_run else delivery.append
         report = deliver_pipeline(
-            self.pipeline, self._where, lambda documents: step(documents, self._find_gone)
+            self.pipeline,
+            self._where,
+            lambda documents: step(documents, self._find_gone),
+            encodes=not self._is_dry_run,
         )
         if self._left_out:
             report.notes.append(f"{count(self._left_out, 'document')} left out: removed by esr remove")

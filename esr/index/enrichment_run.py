@@ -56,6 +56,7 @@ def run_enrichment(
     workers: int = 1,
     aliases: Aliases | None = None,
     vector_index: bool = False,
+    finishes: bool = True,
     on_start: Callable[[int, int], None] = lambda done, documents: None,
     on_progress: Callable[[int], object] = lambda documents: None,
 ) -> EnrichmentReport:
@@ -66,7 +67,8 @@ def run_enrichment(
     `on_start` is called with the number of documents already enriched and the number in the slice;
     `on_progress` with the number of documents enriched since its last call. An interruption stores the
     unfinished batch before it propagates. The first slice also updates the keys of stored names, and stores
-    `aliases` of names if given. `vector_index` then builds an index of the vectors.
+    `aliases` of names if given. `vector_index` then builds an index of the vectors. Unless it
+    `finishes`, names stay as they are, and nothing is cleaned up.
     """
     started = time.perf_counter()
     with index.enrichment() as enrichment:
@@ -85,10 +87,12 @@ def run_enrichment(
                 on_progress(1)
         finally:
             batch.store()
-        if slice[0] == 1 or report.documents:  # the names of short forms depend on all documents
+        if finishes and (
+            slice[0] == 1 or report.documents
+        ):  # the names of short forms depend on all documents
             report.regrouped = enrichment.update_names(aliases)
         report.notes = enricher.describe_missing_models(languages)
-        if report.documents or report.regrouped:
+        if finishes and (report.documents or report.regrouped):
             report.notes += enrichment.finish(enricher.recipe)
         if vector_index:
             report.notes += enrichment.index_vectors()

@@ -27,7 +27,7 @@ from esr.index.contract import Index
 from esr.index.enrichment_run import run_enrichment
 from esr.index.questions import StoredTable, Summary, Vectors
 from esr.stdlib import batched
-from esr.text.document import VECTORS, Document
+from esr.text.document import TABLE, VECTORS, Document
 
 SAMPLE_SHARE = 0.1
 LEAST_SAMPLE, MOST_SAMPLE = 2_000, 20_000
@@ -101,6 +101,24 @@ def run_table(
         time.perf_counter() - started,
         by_table.table.digest,
     )
+
+
+def encode_by_table(index: Index) -> int:
+    """Encode the documents without a vector by the table, if the index has one. Returns their number.
+
+    Nothing is done if some have vectors with other settings, such as another encoder's, which the table would
+    replace. Raises UsageError if a package is missing, and the errors of the engine.
+    """
+    stored = index.status(StoredTable())
+    if stored is None:
+        return 0
+    enricher = TableEnricher(stored)
+    imitated = enricher.recipe.without_table().versions
+    for part in index.status(Summary())["enrichment"]:
+        made_with = {name: value for name, value in part["made_with"].items() if name != TABLE}
+        if part["part"] == VECTORS and made_with != imitated:
+            return 0
+    return run_enrichment(index, enricher, finishes=False).documents
 
 
 def choose_sample(index: Index, sentences: int | None = None) -> Iterator[Document]:

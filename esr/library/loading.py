@@ -20,6 +20,7 @@ from msgspec.structs import replace
 from esr.errors import EsrError, UsageError
 from esr.index.factory import open_writer
 from esr.index.filters import Texts
+from esr.index.questions import StoredTable
 from esr.index.writer import DeliveryReport, LoadOptions, LoadReport
 from esr.loaders.adapter import LanguageDetector, describe_uncertain
 from esr.loaders.files import DEFAULT_LIMITS
@@ -37,9 +38,11 @@ from esr.text.languages import abridge, detect_language
 from esr.wording import count
 
 if TYPE_CHECKING:
+    from esr.index import table_run
     from esr.ranking import searcher
 else:
     searcher = import_lazily("esr.ranking.searcher")
+    table_run = import_lazily("esr.index.table_run")
 
 READ_DEFAULTS: Mapping[str, Any] = {
     "mapping": {},
@@ -208,17 +211,23 @@ def language_notes(languages: Mapping[str, int], analyzer: str) -> list[str]:
 
 
 def deliver_pipeline(
-    pipeline: DocumentPipeline, where: str, deliver: Callable[[Iterable[Located]], DeliveryReport]
+    pipeline: DocumentPipeline,
+    where: str,
+    deliver: Callable[[Iterable[Located]], DeliveryReport],
+    encodes: bool = True,
 ) -> DeliveryReport:
     """Pass the pipeline's documents to `deliver`, the step of a delivery to an index. Returns its report.
 
-    Languages are not reported if no document was added, since detection would take longer than a small
-    correction, or if the index no longer answers.
+    If it `encodes`, new sentences then get vectors by the index's table, if it has one. Languages are not
+    reported if no document was added, since detection would take longer than a small correction, or if the
+    index no longer answers.
     """
     started = time.perf_counter()
     with pipeline.open() as documents:
         sampled = SampledDocuments(documents)
         report = deliver(sampled)
+    if encodes and (report.added or report.changed):
+        report.notes += encode_new(where)
     report.seconds = time.perf_counter() - started
     report.notes += pipeline.notes()
     if report.added:
@@ -226,6 +235,20 @@ def deliver_pipeline(
             analyzer = opened.index.description.analyzer
             report.notes += sampled.language_notes(pipeline.summary.languages, analyzer)
     return report
+
+
+def encode_new(where: str) -> list[str]:
+    """Encode the documents without a vector by the table of an index, if it has one. Returns notes for users.
+
+    The documents are loaded already, so a failure is a note.
+    """
+    try:
+        with searcher.open_searcher(where) as opened:
+            if opened.index.status(StoredTable()) is not None:
+                table_run.encode_by_table(opened.index)
+    except EsrError as error:
+        return [f"new sentences have no vectors yet: {error}"]
+    return []
 
 
 def load_pipeline(
@@ -257,6 +280,8 @@ def load_pipeline(
         )
         writer = open_writer(where, options)
         report = writer.load(passed())
+    if options.slice is None:
+        report.notes += encode_new(where)
     report.seconds = time.perf_counter() - started
     report.notes += [
         *([sampled.reason] if sampled.reason else []),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -26,6 +27,7 @@ from esr.ranking.explanation.explain import explain
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import open_searcher
 from esr.text.document import QuantizedVector
+from esr.text.validate import to_json_line
 from tests.index.test_meaning_parity import FIRST, MORE
 from tests.support.elasticsearch import all_indices, document, fresh, load, located
 from tests.support.fake_enricher import VOCABULARY, write_tiny_encoder
@@ -251,6 +253,60 @@ def test_the_newest_documents_show_when_a_table_is_old(
     with open_searcher(place) as searcher:
         run_table(searcher.index, settings)
         assert describe_unknown_pieces(searcher.index) is None
+
+
+def test_a_load_fits_a_table_if_asked(tmp_path: Path, settings: VectorSettings, delivery: str) -> None:
+    where = str(tmp_path / "index")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("esr.enrichment.enricher.DEFAULT_SETTINGS", settings)
+        loaded = CliRunner().invoke(main, ["load", delivery, "--index", where, "--enrich-only", "table"])
+    assert loaded.exit_code == 0, loaded.output
+    assert "fitted a table to" in loaded.output
+    assert set(stored(where, [MORE[-1].sentences[0].id])[0]) == {""}, (
+        "of few sentences, all are in the sample"
+    )
+
+
+@pytest.fixture
+def delivery(tmp_path: Path) -> str:
+    """A file with the documents MORE."""
+    path = tmp_path / "more.jsonl"
+    path.write_text("".join(f"{to_json_line(document)}\n" for document in MORE), "utf-8")
+    return str(path)
+
+
+def test_deliveries_and_loads_encode_by_the_table(
+    place: str, settings: VectorSettings, delivery: str, tmp_path: Path
+) -> None:
+    digest = fit(place, settings)
+    ids = [sentence.id for document in MORE for sentence in document.sentences]
+    added = CliRunner().invoke(main, ["append", delivery, "--index", place])
+    assert added.exit_code == 0 and "vectors" not in added.output
+    assert stored(place, ids)[0] == [digest] * len(ids)
+    again = CliRunner().invoke(main, ["load", delivery, "--index", place, "--if-exists", "replace"])
+    assert again.exit_code == 0, again.output
+    assert stored(place, ids)[0] == [digest] * len(ids)
+
+
+def test_a_delivery_replaces_no_vectors_with_other_settings(
+    place: str, settings: VectorSettings, delivery: str
+) -> None:
+    fit(place, settings)
+    encode(place, VectorSettings(settings.encoder, 1.0))
+    before = stored(place)
+    assert CliRunner().invoke(main, ["append", delivery, "--index", place]).exit_code == 0
+    assert stored(place) == before
+    assert stored(place, [MORE[-1].sentences[0].id])[0] == [None]
+
+
+def test_a_delivery_without_the_packages_says_so(
+    place: str, settings: VectorSettings, delivery: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fit(place, settings)
+    monkeypatch.setitem(sys.modules, "tokenizers", None)
+    added = CliRunner().invoke(main, ["append", delivery, "--index", place])
+    assert added.exit_code == 0
+    assert "new sentences have no vectors yet: the table of vectors needs tokenizers" in added.output
 
 
 def test_a_damaged_table_is_found(place: str, settings: VectorSettings) -> None:
