@@ -259,8 +259,9 @@ class EnrichOptions(TypedDict, total=False):
     `spacy_model` are names of installed models, each used for its language. `lexicon` are your own word lists
     for subjectivity and polarity, `subjectivity` the rule for subjective sentences. `encoder` makes the
     vectors: a name, `hf:OWNER/NAME`, the address of a server, or a folder; `title_weight` is how much of a
-    vector is the sentence with its title before it. With `vector_index`, Elasticsearch then makes an index of
-    the vectors. `aliases` is a file with names that are one.
+    vector is the sentence with its title before it. `sample` is the number of sentences to which a table is
+    fitted. With `vector_index`, Elasticsearch then makes an index of the vectors. `aliases` is a file with
+    names that are one.
     """
 
     spacy_model: Texts | None
@@ -268,6 +269,7 @@ class EnrichOptions(TypedDict, total=False):
     subjectivity: str | None
     encoder: str | None
     title_weight: float | None
+    sample: int | None
     vector_index: bool | None
     aliases: str | PathLike[str] | None
 

@@ -86,10 +86,10 @@ from esr.query import parse
 from esr.ranking.prepared_query import Answer, PreparedQuery, check_k, check_offset
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, UnsearchableQuery
-from esr.text.document import DEFAULT_PARTS, Document
+from esr.text.document import DEFAULT_PARTS, TABLE, Document
 
 if TYPE_CHECKING:
-    from esr.enrichment.enricher import Enricher
+    from esr.enrichment.enricher import Enricher, VectorSettings
     from esr.index import contract
     from esr.index.enrichment_run import EnrichmentReport
     from esr.index.writer import LoadReport
@@ -545,7 +545,7 @@ class Index:
 
     def enrich(
         self,
-        *parts: Literal["features", "entities", "parse", "vectors", "quotes"],
+        *parts: Literal["features", "entities", "parse", "vectors", "quotes", "table"],
         workers: int = 1,
         slice: tuple[int, int] = (1, 1),
         **options: Unpack[EnrichOptions],
@@ -553,17 +553,30 @@ class Index:
         """Compute features, names, parses, vectors and quotations, and store them in the index.
 
         Without `parts`, features, entities and parses are computed: quotations and vectors are computed if
-        they are named, as in `enrich("quotes")`. What is already stored is skipped, so an interrupted
+        they are named, as in `enrich("quotes")`. `table` fits a table of vectors to a sample, and encodes all
+        sentences without a vector by it. What is already stored is skipped, so an interrupted
         call may be repeated. Searches go on meanwhile. `workers` is the number of processes, and `slice`
         (i, n) is the i-th of n slices of the documents. `options` are those of `EnrichOptions`. Raises
         UsageError if a package is missing, with the command that installs it.
         """
-        from esr.index.enrichment_run import run_enrichment
+        from esr.index.enrichment_run import EnrichmentReport, run_enrichment
 
         index = self._searcher.index
         check_options(options, EnrichOptions)
         if not 1 <= slice[0] <= slice[1]:
             raise UsageError(f"slice is (i, n), the i-th of n slices from (1, n) to (n, n), not {slice!r}")
+        if TABLE in parts:
+            from esr.index.table_run import run_table
+
+            if slice != (1, 1):
+                raise UsageError("a table is fitted to the whole index: leave out slice")
+            with self._logged_in():
+                report = run_table(
+                    index, _read_vectors(options), sample=options.get("sample"), workers=workers
+                )
+            parts = tuple(part for part in parts if part != TABLE)
+            if not parts:
+                return EnrichmentReport(report.documents, report.sentences, seconds=report.seconds)
         enricher = _read_enricher(parts, options, index.description.analyzer)
         given = options.get("aliases")
         aliases = None if given is None else read_aliases(Path(given))
@@ -681,7 +694,7 @@ def _read_reach(window: int | None, by: By, stop_words: bool) -> Reach:
 
 def _read_enricher(parts: Sequence[str], options: Mapping[str, Any], analyzer: str) -> Enricher:
     """The enricher that computes these parts, by default DEFAULT_PARTS, with the settings of `esr enrich`."""
-    from esr.enrichment.enricher import DEFAULT_SETTINGS, Enricher, VectorSettings
+    from esr.enrichment.enricher import Enricher
     from esr.enrichment.recipe import check_parts
     from esr.features.feature import DEFAULT_RULE
 
@@ -692,10 +705,17 @@ def _read_enricher(parts: Sequence[str], options: Mapping[str, Any], analyzer: s
         [*map(Path, [lexica] if isinstance(lexica, str | PathLike) else lexica)],
         _given(options, "subjectivity", DEFAULT_RULE),
         analyzer,
-        VectorSettings(
-            _given(options, "encoder", DEFAULT_SETTINGS.encoder),
-            _given(options, "title_weight", DEFAULT_SETTINGS.title_weight),
-        ),
+        _read_vectors(options),
+    )
+
+
+def _read_vectors(options: Mapping[str, Any]) -> VectorSettings:
+    """How sentences are encoded, by the settings of `esr enrich`."""
+    from esr.enrichment.enricher import DEFAULT_SETTINGS, VectorSettings
+
+    return VectorSettings(
+        _given(options, "encoder", DEFAULT_SETTINGS.encoder),
+        _given(options, "title_weight", DEFAULT_SETTINGS.title_weight),
     )
 
 

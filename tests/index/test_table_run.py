@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+import esr
 from esr.cli.main import main
 from esr.encoders.table import VectorTable
 from esr.enrichment.enricher import Enricher, VectorSettings
 from esr.enrichment.table_enricher import TableEnricher
-from esr.errors import EsrError
+from esr.errors import EsrError, UsageError
 from esr.index import table_run
 from esr.index.contract import Index
 from esr.index.enrichment_run import run_enrichment
@@ -329,3 +330,12 @@ def test_a_backup_has_the_table(place: str, settings: VectorSettings, tmp_path: 
         assert CliRunner().invoke(main, [*command, *target]).exit_code == 0
     again = str(tmp_path / "again")
     assert stored(again) == stored(place) and fit(again, settings) == digest
+
+
+def test_python_fits_a_table_too(place: str, settings: VectorSettings) -> None:
+    with esr.open(place) as index:
+        report = index.enrich("table", encoder=settings.encoder, sample=SAMPLE)
+        assert 0 < report.documents < len(FIRST)
+        with pytest.raises(UsageError, match="leave out slice"):
+            index.enrich("table", slice=(1, 2))
+    assert len(set(stored(place)[0])) == 2
