@@ -41,12 +41,17 @@ def has_text(fields: Mapping[str, Any]) -> bool:
 
     The description of a JSON Feed is no text: its items are the documents.
     """
-    if str(fields.get("version", "")).startswith(_JSON_FEED):
+    if is_json_feed(fields):
         return False
     return "sentences" in fields or any(
         (isinstance(value, str) or _is_paragraphs(value)) and is_in_field(name, "text")
         for name, value in fields.items()
     )
+
+
+def is_json_feed(fields: Mapping[str, Any]) -> bool:
+    """Whether these are the fields of a JSON Feed, which say its version."""
+    return str(fields.get("version", "")).startswith(_JSON_FEED)
 
 
 def _is_paragraphs(value: Any) -> bool:
@@ -67,6 +72,7 @@ def open_envelopes(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tup
             documents = [found for element in elements for found in open_envelopes(element, (*path, name))]
             if any(is_document(document) for _, document in documents):
                 for inner_path, document in documents:
+                    document = inherit_source(document, value)
                     yield inner_path, document if content is elements else inherit_id(document, value)
                 return
     yield path, value
@@ -78,6 +84,19 @@ def inherit_id(document: Any, envelope: Mapping[str, Any]) -> Any:
         return document
     id = next((value for name, value in envelope.items() if is_in_field(name, "id")), None)
     return document if id is None else {"id": id, **document}
+
+
+def inherit_source(document: Any, envelope: Mapping[str, Any]) -> Any:
+    """The item of a JSON Feed with the title of the feed as its source, and the language of the feed."""
+    if not isinstance(document, dict) or not is_json_feed(envelope):
+        return document
+    inherited = {"source": envelope.get("title"), "language": envelope.get("language")}
+    missing = {
+        name: value
+        for name, value in inherited.items()
+        if value and not any(is_in_field(own, name) for own in document)
+    }
+    return {**document, **missing}
 
 
 _OBJECT = re.compile(rb'\{\s*["}]')
@@ -347,7 +366,7 @@ def _read_object(cursor: JsonCursor, path: _Path) -> Generator[_Result, None, di
     problem = ""
     for name in _iterate_names(cursor):
         if _may_be_envelope(cursor, name, path) and not has_text(fields):
-            is_envelope |= yield from _read_content(cursor, (*path, name), fields)
+            is_envelope |= yield from _inherit_source(_read_content(cursor, (*path, name), fields), fields)
             if is_envelope and isinstance(fields.get(name), list):
                 del fields[name]
         else:
@@ -394,6 +413,20 @@ def _read_content(cursor: JsonCursor, path: _Path, fields: dict[str, Any]) -> Ge
         return False
     yield from _read_fields(where, inherit_id(inner, fields), path)
     return True
+
+
+def _inherit_source(
+    content: Generator[_Result, None, bool], fields: Mapping[str, Any]
+) -> Generator[_Result, None, bool]:
+    """Yield the documents of a member of an object with what they inherit from the fields before it."""
+    while True:
+        try:
+            result = next(content)
+        except StopIteration as end:
+            return bool(end.value)
+        if isinstance(result, Record):
+            result = result._replace(fields=inherit_source(result.fields, fields))
+        yield result
 
 
 def _iterate_names(cursor: JsonCursor) -> Iterator[str]:

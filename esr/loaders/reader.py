@@ -116,7 +116,9 @@ class SourceReader:
     def __init__(self, format: Format | None, options: ReadOptions) -> None:
         self._format = format
         self._options = options
-        self._adapter = RecordAdapter(options.mapping, options.on_remark, options.day_first)
+        self._held: list[Remark] | None = None
+        on_remark = self._pass_remark if options.on_remark else None
+        self._adapter = RecordAdapter(options.mapping, on_remark, options.day_first)
 
     def read(self, path: str) -> Iterator[ReadResult]:
         """The records in a file, folder, archive, data set or standard input, in order. Raises InputError."""
@@ -228,7 +230,7 @@ class SourceReader:
         is_empty = True
         results = self.read_source(format, file.source)
         if in_folder and format.any_names and find_suffix(file) not in format.suffixes:
-            documents = _expect_documents(results)
+            documents = self._expect_documents(results)
             if documents is None:
                 self._add_unknown(_to_unknown(file.source), unknown)
                 return
@@ -296,8 +298,31 @@ class SourceReader:
         return record._replace(fields={name: v for name, v in record.fields.items() if name != "id"})
 
     def _remark(self, where: str, text: str, unit: str = "documents") -> None:
-        if self._options.on_remark:
-            self._options.on_remark(Remark(where, text, unit))
+        self._pass_remark(Remark(where, text, unit))
+
+    def _pass_remark(self, remark: Remark) -> None:
+        """Pass a remark on, or hold it until it is known whether its file is a source."""
+        if self._held is not None:
+            self._held.append(remark)
+        elif self._options.on_remark:
+            self._options.on_remark(remark)
+
+    def _expect_documents(self, results: Iterator[ReadResult]) -> Iterator[ReadResult] | None:
+        """The results, or None if the file is other data: it has no document, or none for a long time.
+
+        JSON that is not a source is common in folders: notebooks, settings, the metadata of other programs.
+        Remarks on such a file are dropped.
+        """
+        self._held = []
+        try:
+            held = _hold_until_document(results, self._options.on_malformed is not None)
+        finally:
+            remarks, self._held = self._held, None
+        if held is None:
+            return None
+        for remark in remarks:
+            self._pass_remark(remark)
+        return chain(held, results)
 
     def _set_constants(self, record: ReadResult) -> ReadResult:
         constants = self._options.constants
@@ -305,8 +330,7 @@ class SourceReader:
             return record
         if self._options.on_remark:
             for name in find_replaced(record.fields, constants):
-                text = f"had a {name} of their own, which --set replaced"
-                self._options.on_remark(Remark(record.where, text))
+                self._remark(record.where, f"had a {name} of their own, which --set replaced")
         return record._replace(fields=apply_constants(record.fields, constants))
 
     def _prepare(self, source: Source, format: Format) -> Source:
@@ -314,9 +338,9 @@ class SourceReader:
         source = source._replace(table=self._options.table)
 
         def remark(encoding: str) -> None:
-            if self._options.on_remark:
-                text = f"are in {encoding}, as their letters show (--encoding names another)"
-                self._options.on_remark(Remark(source.name, text, "files"))
+            self._remark(
+                source.name, f"are in {encoding}, as their letters show (--encoding names another)", "files"
+            )
 
         return decode_source(source, self._options.encoding, remark) if format.is_text else source
 
@@ -371,20 +395,23 @@ class SourceReader:
 
 
 _MAX_HELD = 100
-"""Maximum number of malformed documents before the first document of a file whose format was guessed."""
+"""Maximum number of results before the first document of a file whose format was guessed."""
 
 
-def _expect_documents(results: Iterator[ReadResult]) -> Iterator[ReadResult] | None:
-    """The results, or None if the file begins with other data and has no document.
+def _hold_until_document(results: Iterator[ReadResult], keeps_malformed: bool) -> list[ReadResult] | None:
+    """The results up to the first document; None if there is none among the first ones.
 
-    JSON that is not a source is common in folders: notebooks, settings, the metadata of other programs.
+    `keeps_malformed`: malformed documents do not end the load, so that some may precede the first document.
     """
     held: list[ReadResult] = []
     try:
         for result in results:
             held.append(result)
-            if _is_document(result) or len(held) > _MAX_HELD:
-                return chain(held, results)
+            if _is_document(result):
+                return held
+            if len(held) > _MAX_HELD:
+                may_be_source = keeps_malformed and any(isinstance(r, Malformed) for r in held)
+                return held if may_be_source else None
     except InputError:
         pass
     return None

@@ -115,7 +115,7 @@ def build_document(fields: Mapping[str, Any]) -> Document:
     field.
     """
     if fields.get("id") is None:
-        raise InvalidDocument("the document has no id: every document needs one, as a string (or see --id)")
+        raise InvalidDocument(_describe_missing_id(fields))
     id = _check_id(fields["id"], "id")
     language = _optional_string(fields, "language")
     return Document(
@@ -130,6 +130,18 @@ def build_document(fields: Mapping[str, Any]) -> Document:
         section=_optional_line(fields, "section"),
         keywords=_optional_texts(fields, "keywords"),
         metadata=_build_metadata(fields.get(METADATA)),
+    )
+
+
+def _describe_missing_id(fields: Mapping[str, Any]) -> str:
+    """Why a document without an id is refused. Loaders make one of an address, a title or a text."""
+    if any(fields.get(name) for name in ("url", "title", "text", "sentences")):
+        return "the document has no id: every document needs one, as a string (or see --id)"
+    is_blank = any(fields.get(name) is not None for name in ("text", "sentences"))
+    text = "its text is empty" if is_blank else "it has no text"
+    return (
+        f"the document has no id, title or address, and {text}: --mapping text=COLUMN names its text; "
+        "--exclude leaves out files of a folder that are no news"
     )
 
 

@@ -260,7 +260,7 @@ def test_an_encoding_is_found_and_said_or_declared(esr: Esr, esr_error: Esr, tmp
 
 def test_ids_can_be_made(esr: Esr, esr_error: Esr, tmp_path: Path) -> None:
     (tmp_path / "y.json").write_text('[{"author": "A. Ferry"}]')
-    assert "the document has no id: every document needs one, as a string (or see --id)" in str(
+    assert "the document has no id, title or address, and it has no text: --mapping text=COLUMN" in str(
         esr_error("load", tmp_path / "y.json", "--index", tmp_path / "i")
     )
     (tmp_path / "x.json").write_text('[{"url": "http://x/a", "maintext": "A ferry."}]')

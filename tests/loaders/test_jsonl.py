@@ -321,6 +321,14 @@ def test_the_items_of_a_json_feed_are_documents_also_if_the_feed_is_described(re
     assert ids == ["a", "b"] and "are in 'items' of other JSON" in remarks
 
 
+@pytest.mark.parametrize("indent", [None, 1])
+def test_the_items_of_a_json_feed_have_its_title_as_source_and_its_language(load, indent):
+    items = [{"id": "a", "content_text": "x"}, {"id": "b", "language": "fr", "content_text": "y"}]
+    feed = {"version": "https://jsonfeed.org/version/1.1", "title": "T", "language": "en", "items": items}
+    documents = load(json.dumps(feed, indent=indent), "json")
+    assert [(d.id, d.source, d.language) for d in documents] == [("a", "T", "en"), ("b", "T", "fr")]
+
+
 def test_envelopes_are_opened_four_deep(read):
     inner = '{"id": "a", "title": "T"}'
     for _ in range(4):
@@ -383,7 +391,8 @@ def test_broken_json_is_named_with_its_line_and_column(load_error, text, problem
         ('{"id": "x", "n": NaN}', "NaN is not a JSON number, leave it out"),
         ('{"id": "x", "n": ' + "1" * 5000 + "}", "a number has too many digits"),
         ('{"id": "x", "text": 7}', "text must be a string"),
-        ('{"source": "x"}', "the document has no id"),
+        ('{"source": "x"}', "the document has no id, title or address, and it has no text"),
+        ('{"source": "x", "text": ""}', "the document has no id, title or address, and its text is empty"),
     ],
 )
 def test_a_bad_element_of_an_array_is_malformed_and_those_after_it_are_read(load, value, problem):

@@ -328,13 +328,25 @@ def test_a_link_that_leads_nowhere_is_left_out_with_a_remark(folder, tmp_path, t
         ("analysis.ipynb", b'{"cells": [{"cell_type": "markdown", "source": ["x"]}], "nbformat": 4}'),
         ("meta.info", b"[info]\nname = x\n"),
         ("state", b'{"version": 3}\n{"version": 4}\n'),
+        ("meta.info", b"".join(b'{"url": "http://x.example/%d", "status": 200}\n' % n for n in range(300))),
+        ("meta.info", b"".join(b'{"page": %d}\n' % n for n in range(300))),
+        ("meta.info", b'{"spider": "x"}\n' + b"items=12\n" * 300),
+        ("meta.info", b'{"spider": "x"'),
+        ("meta.info", b'"done"'),
+        ("meta.info", b"key=value\n"),
+        ("meta.info", b""),
+        ("meta.info", bytes(range(256)) * 20),
     ],
 )
-def test_json_that_is_no_source_does_not_stop_a_folder(folder, name, data):
+def test_other_data_does_not_stop_a_folder_and_is_named_once(folder, name, data):
     path = folder(**{"a.jsonl": JSONL, name: data})
-    unknown = []
-    found = list(read_documents([str(path)], options=ReadOptions(on_unknown_files=unknown.append)))
+    unknown, remarks = [], []
+    options = ReadOptions(on_unknown_files=unknown.append, on_remark=remarks.append)
+    found = list(read_documents([str(path)], options=options))
     assert found and [files.where for files in unknown] == [f"{path}/{name}"]
+    assert not [remark for remark in remarks if name in remark.where]
+    if b'"url"' in data:
+        return  # a file that is named, not found in a folder, may have addresses alone
     with pytest.raises(InputError):
         list(read_documents([f"{path}/{name}"]))
 
@@ -344,6 +356,21 @@ def test_documents_in_a_file_of_any_name_are_still_read(folder):
     bad = []
     assert list(read_documents([str(path)], options=ReadOptions(on_malformed=bad.append)))
     assert len(bad) == 1
+
+
+def test_malformed_documents_before_the_first_one_are_reported_if_they_do_not_end_the_load(folder):
+    path = folder(**{"export.dump": b'{"x": 1}\n' + b"broken\n" * 200 + b'{"id": "b", "text": "A ferry."}'})
+    bad = []
+    (found,) = read_documents([str(path)], options=ReadOptions(on_malformed=bad.append))
+    assert found.document.id == "b" and len(bad) == 201
+
+
+def test_remarks_on_a_file_whose_format_was_guessed_come_once_it_has_a_document(folder):
+    data = b'{"url": "http://x.example/1"}\n{"url": "http://x.example/2", "text": "A ferry."}\n'
+    remarks = []
+    path = folder(**{"export.dump": data})
+    assert list(read_documents([str(path)], options=ReadOptions(on_remark=remarks.append)))
+    assert len(remarks) == 2 and "got one made of their url" in remarks[0].text
 
 
 @pytest.mark.parametrize("name", ["51060", "sci.space.1", "README"])
