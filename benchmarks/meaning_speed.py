@@ -60,7 +60,8 @@ from esr.index.questions import NearestIsExact
 from esr.ranking.ranking import Ranking
 from esr.ranking.rerank_context import encode_query
 from esr.ranking.searcher import Searcher, open_searcher
-from esr.text.document import VECTORS, Document, SentenceEnrichment
+from esr.text.document import Document
+from esr.text.sentence_enrichment import VECTORS, SentenceEnrichment
 from esr.topics.topic_files import read_topics
 
 BATCH = 50_000

@@ -23,7 +23,8 @@ BASE = "errors extras installed_plugins locks processes progress registry resour
 """Modules of `esr` itself that know nothing of the rest: every folder may import them."""
 MAY_IMPORT = {
     "esr/plans": "",
-    "esr/text": "text/splitting",
+    "esr/text": "text/analysis text/splitting",
+    "esr/text/analysis": "",
     "esr/text/splitting": "text",
     "esr/query": "plans text",
     "esr/dependency": "text",
@@ -34,13 +35,13 @@ MAY_IMPORT = {
     "esr/loaders": "text",
     "esr/loaders/office": "plugin plugin/provisional",
     "esr/loaders/press": "plugin plugin/provisional",
-    "esr/index": "enrichment plans text",
+    "esr/index": "enrichment plans text text/analysis",
     "esr/arguments": "index query text",
     "esr/arguments/tables": "arguments corpus following index models plans ranking text",
-    "esr/folder/format": "index plans text",
+    "esr/folder/format": "index plans text text/analysis",
     "esr/folder/kernel": "",
     "esr/folder/search": "folder/format folder/kernel index plans text",
-    "esr/folder/write": "dependency enrichment features folder/format index text",
+    "esr/folder/write": "dependency enrichment features folder/format index text text/analysis",
     "esr/folder": "folder/format folder/search folder/write index plans text",
     "esr/elastic": "elastic/search elastic/write enrichment index plans text",
     "esr/elastic/search": "elastic index plans text",
@@ -72,7 +73,7 @@ MAY_IMPORT = {
     "webui": "arguments index library plans plugin ranking webui/access webui/api webui/arguments "
     "webui/pages webui/running",
     "esr/cli": "esr arguments encoders enrichment features following index library loaders models "
-    "plans query ranking ranking/explanation text webui webui/access",
+    "plans query ranking ranking/explanation text text/analysis webui webui/access",
 }
 """By folder, what it may import beside itself and `BASE`. `esr` is the Python API, `esr.open`."""
 ROOMS = {"esr/elastic": "search|write", "esr/folder": "format|kernel search|write"}

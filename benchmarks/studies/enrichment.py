@@ -30,7 +30,8 @@ from esr import loaders
 from esr.enrichment.enricher import BATCH_SIZE, Enricher
 from esr.enrichment.recipe import installed_models
 from esr.index import enrichment_run
-from esr.text.document import DEFAULT_PARTS, Document
+from esr.text.document import Document
+from esr.text.sentence_enrichment import DEFAULT_PARTS
 
 COMPONENTS = {
     DEFAULT_PARTS: ("tagger", "parser", "ner"),

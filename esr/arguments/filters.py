@@ -12,7 +12,7 @@ from esr.arguments.types import Day, Pairs, Texts
 from esr.errors import UsageError, unknown
 from esr.index.filters import NO_FILTERS, Filters, build_attribute_filters
 from esr.index.names import ENTITY_TYPES
-from esr.text.document import META
+from esr.text.attributes import META
 
 _TEXTS = Texts()
 

@@ -12,8 +12,8 @@ from msgspec import Struct
 from esr.errors import UsageError, unknown
 from esr.index.filters import read_moment, read_texts
 from esr.query.query import ValueKind, is_valid
+from esr.text.attributes import META_PREFIX
 from esr.text.dates import format_moment, parse_date_end, parse_date_start
-from esr.text.document import META_PREFIX
 
 Schema = Mapping[str, Any]
 ALL = "all"

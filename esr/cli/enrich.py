@@ -23,7 +23,7 @@ from esr.index.names import Aliases, read_aliases
 from esr.index.table_run import LEAST_SAMPLE, MOST_SAMPLE, run_table
 from esr.processes import exit_on_sigterm
 from esr.ranking.searcher import open_searcher
-from esr.text.document import DEFAULT_PARTS, PARTS, TABLE
+from esr.text.sentence_enrichment import DEFAULT_PARTS, PARTS, TABLE
 from esr.wording import count
 
 

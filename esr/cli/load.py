@@ -53,9 +53,10 @@ from esr.plans.plan import Mixture
 from esr.processes import exit_on_sigterm
 from esr.progress import SendProgress, track_documents
 from esr.stdlib import import_lazily
+from esr.text.analysis.term_survey import TermCounter
 from esr.text.analyzer import get_analyzer
-from esr.text.document import DEFAULT_PARTS, PARTS, TABLE, Located
-from esr.text.term_survey import TermCounter
+from esr.text.document import Located
+from esr.text.sentence_enrichment import DEFAULT_PARTS, PARTS, TABLE
 from esr.wording import count, list_examples, shorten_title
 
 if TYPE_CHECKING:

@@ -35,7 +35,8 @@ from esr.processes import exit_on_sigterm
 from esr.progress import SendProgress
 from esr.ranking.searcher import open_searcher
 from esr.stdlib import batched, import_lazily
-from esr.text.document import TABLE, Document
+from esr.text.document import Document
+from esr.text.sentence_enrichment import TABLE
 from esr.text.validate import to_fields, to_json_line, write_json_line
 from esr.wording import align_columns, count
 

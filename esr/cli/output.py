@@ -31,7 +31,7 @@ from esr.ranking.prepared_query import Answer
 from esr.ranking.query_report import QueryReport
 from esr.registry import Registry
 from esr.stdlib import import_lazily
-from esr.text.document import describe_place
+from esr.text.placed_text import describe_place
 from esr.wording import count, flatten_row, shorten_title
 
 if TYPE_CHECKING:

@@ -27,16 +27,8 @@ from esr.plans.plan import FieldName, TextField
 from esr.stdlib import batched
 from esr.text.analyzer import Analyzer
 from esr.text.analyzer_definitions import UNKNOWN_LANGUAGE, is_marked
-from esr.text.document import (
-    LIST_FIELDS,
-    METADATA,
-    QUOTES,
-    Document,
-    ParseWord,
-    Quote,
-    Sentence,
-    decode_fields,
-)
+from esr.text.document import LIST_FIELDS, METADATA, Document, ParseWord, Quote, Sentence, decode_fields
+from esr.text.sentence_enrichment import QUOTES
 
 INDEXED_FIELD: dict[FieldName, str] = {
     "sentence": "text",

@@ -54,7 +54,8 @@ from esr.index.questions import (
 )
 from esr.index.similarities import SimilarityRescoring
 from esr.plans.plan import CollectionStatistics, Condition, Plan, Statistics, Unprunable
-from esr.text.document import Document, QuantizedVector
+from esr.text.document import Document
+from esr.text.sentence_enrichment import QuantizedVector
 
 
 class ElasticsearchSnapshot(Index):

@@ -27,7 +27,7 @@ from esr.elastic.statistics import MAX_AGE
 from esr.enrichment.recipe import Recipe
 from esr.errors import UsageError
 from esr.index.similarities import find_main_encoder
-from esr.text.document import TABLE, VECTORS, QuantizedVector
+from esr.text.sentence_enrichment import TABLE, VECTORS, QuantizedVector
 
 SCALE = f"{VECTORS}.scale"
 FLAT_VECTOR: Mapping[str, Any] = {

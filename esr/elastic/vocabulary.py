@@ -37,7 +37,8 @@ from esr.index.names import (
 )
 from esr.index.values import ValueTable
 from esr.stdlib import batched
-from esr.text.document import ATTRIBUTES, META, META_PREFIX, METADATA
+from esr.text.attributes import ATTRIBUTES, META, META_PREFIX
+from esr.text.document import METADATA
 
 KEYS_FIELD = "metadata_keys"
 """The field of a document with the keys of its metadata."""

@@ -21,7 +21,7 @@ from esr.encoders.description import (
 from esr.errors import EsrError, InputError, UsageError, to_one_line
 from esr.extras import require
 from esr.stdlib import import_lazily
-from esr.text.document import QuantizedVector
+from esr.text.sentence_enrichment import QuantizedVector
 
 if TYPE_CHECKING:
     import onnxruntime

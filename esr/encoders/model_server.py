@@ -21,7 +21,7 @@ from esr.encoders.description import (
 from esr.encoders.encoder import CACHED_QUERIES, Floats, normalize, quantize
 from esr.errors import EsrError, to_one_line
 from esr.stdlib import import_lazily
-from esr.text.document import QuantizedVector
+from esr.text.sentence_enrichment import QuantizedVector
 
 if TYPE_CHECKING:
     import urllib3

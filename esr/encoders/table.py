@@ -24,7 +24,7 @@ from esr.encoders.encoder import LARGEST, Floats, quantize
 from esr.errors import EsrError, to_one_line
 from esr.extras import require
 from esr.stdlib import cached_property
-from esr.text.document import QuantizedVector
+from esr.text.sentence_enrichment import QuantizedVector
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

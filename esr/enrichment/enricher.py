@@ -43,7 +43,8 @@ from esr.features.lexicon import Lexicon, default_lexicon, default_lexicon_name,
 from esr.stdlib import cached_property, import_lazily
 from esr.text.analyzer import get_analyzer
 from esr.text.analyzer_definitions import DEFAULT_ANALYZER, get_definition
-from esr.text.document import (
+from esr.text.document import Document, ParseWord, Quote
+from esr.text.sentence_enrichment import (
     DEFAULT_PARTS,
     LOCATION,
     ORGANIZATION,
@@ -51,11 +52,8 @@ from esr.text.document import (
     QUOTES,
     VECTORS,
     Annotation,
-    Document,
     Entity,
-    ParseWord,
     QuantizedVector,
-    Quote,
     SentenceEnrichment,
     Token,
 )

@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from esr.text.document import value_key
+from esr.text.attributes import value_key
 
 CLOSING_MARKS: Mapping[str, str] = {
     "“": "”“",  # English, Spanish, Turkish, Chinese; the opening mark on both sides is a common typing error

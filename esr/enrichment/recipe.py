@@ -24,7 +24,7 @@ from esr.errors import EsrError, UsageError, unknown
 from esr.extras import install_command, missing
 from esr.stdlib import import_lazily
 from esr.text.analyzer_definitions import primary_language
-from esr.text.document import PARTS, QUOTES, TABLE, VECTORS
+from esr.text.sentence_enrichment import PARTS, QUOTES, TABLE, VECTORS
 from esr.wording import count
 
 if TYPE_CHECKING:

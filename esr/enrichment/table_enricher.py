@@ -19,7 +19,8 @@ from esr.enrichment.enricher import SentenceVectors, VectorSettings
 from esr.enrichment.recipe import Recipe
 from esr.errors import UsageError
 from esr.stdlib import cached_property
-from esr.text.document import TABLE, VECTORS, Document, QuantizedVector, SentenceEnrichment
+from esr.text.document import Document
+from esr.text.sentence_enrichment import TABLE, VECTORS, QuantizedVector, SentenceEnrichment
 
 Encoded = tuple[Document, Sequence[QuantizedVector | None]]
 """A document, and the encoder's vectors of its sentences."""

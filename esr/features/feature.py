@@ -12,7 +12,8 @@ from esr.errors import unknown
 from esr.features.lexicon import Lexicon
 from esr.registry import Registry
 from esr.stdlib import cached_property
-from esr.text.document import Annotation, Document
+from esr.text.document import Document
+from esr.text.sentence_enrichment import Annotation
 
 Need = Literal["tags", "entities", "lexicon", "title"]
 NEEDS: dict[Need, str] = {

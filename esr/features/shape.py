@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from esr.features.feature import Feature, FeatureInput, Values, register
 from esr.stdlib import compile_lazily
-from esr.text.document import LOCATION, ORGANIZATION, PERSON
+from esr.text.sentence_enrichment import LOCATION, ORGANIZATION, PERSON
 
 
 def count_entities(types: tuple[str, ...], inputs: FeatureInput) -> Values:

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from esr.features.feature import Feature, FeatureInput, Values, register
 from esr.features.lexicon import Lexicon
-from esr.text.document import Annotation, Token
+from esr.text.sentence_enrichment import Annotation, Token
 
 MAX_CLUES = 4
 MAX_PER_CUE = 3

@@ -54,7 +54,8 @@ from esr.locks import require_locks
 from esr.plans.plan import Condition, Plan, Statistics, Unprunable
 from esr.stdlib import import_lazily
 from esr.text.analyzer import get_analyzer
-from esr.text.document import Document, QuantizedVector
+from esr.text.document import Document
+from esr.text.sentence_enrichment import QuantizedVector
 
 if TYPE_CHECKING:
     from esr.folder.search import counts, pruned_search

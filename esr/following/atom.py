@@ -13,8 +13,8 @@ from xml.etree import ElementTree
 
 from esr.index.hits import SentenceRecord
 from esr.stdlib import hash64
+from esr.text.attributes import value_key
 from esr.text.dates import normalise_date, parse_date_start
-from esr.text.document import value_key
 from esr.wording import shorten_title
 
 ATOM = "http://www.w3.org/2005/Atom"

@@ -23,8 +23,8 @@ from esr.ranking.answers import COLUMNS, guard_formula, require_record
 from esr.registry import Registry
 from esr.stdlib import batched, import_lazily, replace_nonfinite
 from esr.text.addresses import web_url
+from esr.text.attributes import META_PREFIX
 from esr.text.dates import normalise_date
-from esr.text.document import META_PREFIX
 from esr.wording import LONG_TITLE_CHARS, shorten_title
 
 if TYPE_CHECKING:

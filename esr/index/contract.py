@@ -25,7 +25,8 @@ from esr.index.similarities import SimilarityRescoring
 from esr.index.writer import Description
 from esr.plans.plan import Condition, Plan, Statistics
 from esr.text.analyzer import Analyzer
-from esr.text.document import Document, QuantizedVector, SentenceEnrichment
+from esr.text.document import Document
+from esr.text.sentence_enrichment import QuantizedVector, SentenceEnrichment
 
 if TYPE_CHECKING:
     from esr.enrichment.recipe import Recipe

@@ -24,7 +24,8 @@ from esr.errors import EsrError
 from esr.index.contract import Enrichment, Index
 from esr.index.names import Aliases
 from esr.processes import defer_interrupt, end_with_parent, exit_without_parent, set_environment
-from esr.text.document import Document, SentenceEnrichment
+from esr.text.document import Document
+from esr.text.sentence_enrichment import SentenceEnrichment
 
 BATCH_SECONDS = 20.0
 """Seconds after which a batch is stored, which bounds the work lost if the process is killed."""

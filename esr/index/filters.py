@@ -42,8 +42,8 @@ from esr.plans.plan import (
     all_of,
     replace_leaves,
 )
+from esr.text.attributes import ATTRIBUTES, META, META_PREFIX, is_attribute, value_key
 from esr.text.dates import parse_date_end, parse_date_start
-from esr.text.document import ATTRIBUTES, META, META_PREFIX, is_attribute, value_key
 
 FACET_FIELDS = ("source", "month", "language", *ATTRIBUTES, *ENTITY_TYPES)
 """The document's source, its month (2017-02, in UTC), the code of its language in lower case, its attributes,

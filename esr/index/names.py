@@ -22,10 +22,11 @@ from msgspec import Struct, field
 
 from esr.errors import InputError
 from esr.stdlib import cached_property
+from esr.text.analysis.token_filters import CharacterTable
 from esr.text.analyzer import get_analyzer
 from esr.text.analyzer_definitions import WORDS_ANALYZER
-from esr.text.document import LOCATION, ORGANIZATION, PERSON, Entity, value_key
-from esr.text.token_filters import CharacterTable
+from esr.text.attributes import value_key
+from esr.text.sentence_enrichment import LOCATION, ORGANIZATION, PERSON, Entity
 
 KEY_VERSION = 1
 """Increase when `name_key` changes: `esr enrich` then recomputes stored keys of other versions."""

@@ -17,7 +17,8 @@ from esr.index.names import Name
 from esr.index.similarities import Similarities
 from esr.index.values import ValueTable
 from esr.plans.evaluate import Evidence
-from esr.text.document import QuantizedVector, Quote
+from esr.text.document import Quote
+from esr.text.sentence_enrichment import QuantizedVector
 
 Answer = TypeVar("Answer")
 Kind = TypeVar("Kind", covariant=True)

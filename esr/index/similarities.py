@@ -9,7 +9,7 @@ import numpy.typing as npt
 from msgspec import Struct
 
 from esr.plans.evaluate import Array
-from esr.text.document import QuantizedVector
+from esr.text.sentence_enrichment import QuantizedVector
 
 Numbers = npt.NDArray[np.int64]
 

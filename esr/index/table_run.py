@@ -27,7 +27,8 @@ from esr.index.contract import Index
 from esr.index.enrichment_run import run_enrichment
 from esr.index.questions import StoredTable, Summary, Vectors
 from esr.stdlib import batched
-from esr.text.document import TABLE, VECTORS, Document
+from esr.text.document import Document
+from esr.text.sentence_enrichment import TABLE, VECTORS
 
 SAMPLE_SHARE = 0.1
 LEAST_SAMPLE, MOST_SAMPLE = 2_000, 20_000

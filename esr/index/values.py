@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from esr.errors import find_nearest
-from esr.text.document import value_key
+from esr.text.attributes import value_key
 
 
 class Value(NamedTuple):

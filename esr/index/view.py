@@ -34,7 +34,9 @@ from esr.index.values import ValueTable
 from esr.plans.plan import AllOf, Condition, HasEntity, HasTerm, HasWords, Not, Plan, Statistics, all_of
 from esr.stdlib import cached_property
 from esr.text.analyzer_definitions import language_group
-from esr.text.document import META, META_PREFIX, Document, QuantizedVector
+from esr.text.attributes import META, META_PREFIX
+from esr.text.document import Document
+from esr.text.sentence_enrichment import QuantizedVector
 
 _EXTRA, _MOST = 4, 200
 """Factor by which more words and names are read than requested, since some are hidden; and the maximum."""

@@ -15,9 +15,9 @@ from esr.errors import EsrError, InputError
 from esr.index.generations import DEFAULT_KEEP
 from esr.index.withdrawn import Withdrawn
 from esr.plans.plan import Mixture
+from esr.text.analysis.term_survey import TermSurvey
 from esr.text.analyzer_definitions import BY_LANGUAGE, DEFAULT_ANALYZER, get_definition
 from esr.text.document import Document, Located
-from esr.text.term_survey import TermSurvey
 
 
 class Description(Struct, frozen=True):

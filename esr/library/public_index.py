@@ -86,7 +86,8 @@ from esr.query import parse
 from esr.ranking.prepared_query import Answer, PreparedQuery, check_k, check_offset
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, UnsearchableQuery
-from esr.text.document import DEFAULT_PARTS, TABLE, Document
+from esr.text.document import Document
+from esr.text.sentence_enrichment import DEFAULT_PARTS, TABLE
 
 if TYPE_CHECKING:
     from esr.enrichment.enricher import Enricher, VectorSettings

@@ -46,7 +46,7 @@ from esr.loaders.format import (
     open_stream,
 )
 from esr.processes import can_start_python, start_python
-from esr.text.document import PlacedText
+from esr.text.placed_text import PlacedText
 
 MEMORY_BYTES = 2 * 2**30
 """Address space of the child, beyond what it has when it starts."""

@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 
 from esr.errors import UsageError, unknown
 from esr.loaders.format import Record
-from esr.text.document import DESCRIPTIVE_FIELDS, LIST_FIELDS, META_PREFIX, METADATA
+from esr.text.attributes import META_PREFIX
+from esr.text.document import DESCRIPTIVE_FIELDS, LIST_FIELDS, METADATA
 from esr.text.validate import InvalidDocument, build_document
 
 _NAMES = ("value", "name", "term", "label", "title", "tag", "@value", "text")

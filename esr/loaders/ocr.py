@@ -19,8 +19,8 @@ from esr.errors import InputError
 from esr.loaders import markup
 from esr.loaders.format import Malformed, Record, Skipped, Source, loads
 from esr.loaders.ids import make_id, make_id_from_path
-from esr.text.document import CONFIDENCE, PAGE, PlacedText, join_pieces
 from esr.text.languages import find_language
+from esr.text.placed_text import CONFIDENCE, PAGE, PlacedText, join_pieces
 from esr.text.printed_lines import find_uncut_words, join_lines
 from esr.text.written_dates import UnclearDate, read_date
 

@@ -16,7 +16,7 @@ from esr.loaders.encoding import MAX_DOCUMENT_BYTES, read_lines, too_long_error
 from esr.loaders.format import Record, Source, loads
 from esr.loaders.ids import make_id_from_path
 from esr.stdlib import compile_lazily
-from esr.text.document import SECOND, join_pieces
+from esr.text.placed_text import SECOND, join_pieces
 
 PAUSE = 3.0
 """Seconds of a pause that ends a paragraph."""

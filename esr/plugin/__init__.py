@@ -57,8 +57,10 @@ if TYPE_CHECKING:
     from esr.plans.plan import Affine, Mixture, PlanTerm, Saturation, Smoothing, Statistics
     from esr.ranking.boosts import Boost, BoostQuery, Expansion, weight_parameter
     from esr.registry import INNER_TENTHS, TENTHS, Parameter
-    from esr.text.document import PAGE, Annotation, Document, Sentence, join_pieces
+    from esr.text.document import Document, Sentence
     from esr.text.languages import find_language
+    from esr.text.placed_text import PAGE, join_pieces
+    from esr.text.sentence_enrichment import Annotation
     from esr.text.written_dates import to_iso_date
 
 
@@ -167,8 +169,10 @@ _MODULES = {
     "esr.plans.plan": "Affine Mixture PlanTerm Saturation Smoothing Statistics",
     "esr.ranking.boosts": "Boost BoostQuery Expansion weight_parameter",
     "esr.registry": "INNER_TENTHS TENTHS Parameter",
-    "esr.text.document": "PAGE Annotation Document Sentence join_pieces",
+    "esr.text.document": "Document Sentence",
     "esr.text.languages": "find_language",
+    "esr.text.placed_text": "PAGE join_pieces",
+    "esr.text.sentence_enrichment": "Annotation",
     "esr.text.written_dates": "to_iso_date",
 }
 """The names of other modules. A module is imported when one of its names is first used."""

@@ -46,7 +46,8 @@ from esr.query.query import (
 )
 from esr.text.analyzer import Analyzer, get_analyzer
 from esr.text.analyzer_definitions import WORDS_ANALYZER
-from esr.text.document import LOCATION, ORGANIZATION, PERSON, is_attribute
+from esr.text.attributes import is_attribute
+from esr.text.sentence_enrichment import LOCATION, ORGANIZATION, PERSON
 
 ENTITY_FIELDS = {"person": PERSON, "place": LOCATION, "organization": ORGANIZATION, "name": None}
 """The type of names that each field of names requires; None for any."""

@@ -18,8 +18,8 @@ from msgspec.structs import replace
 
 from esr.errors import UsageError
 from esr.stdlib import import_lazily
+from esr.text.attributes import META_PREFIX
 from esr.text.dates import is_iso_date, normalise_date, parse_date_start
-from esr.text.document import META_PREFIX
 
 if TYPE_CHECKING:
     from dateutil import relativedelta

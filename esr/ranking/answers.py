@@ -20,7 +20,8 @@ from esr.ranking.prepared_query import Answer, PreparedQuery
 from esr.ranking.query_report import QueryReport
 from esr.text.addresses import web_url
 from esr.text.analyzer import Analyzer
-from esr.text.document import LIST_FIELDS, text_direction
+from esr.text.document import LIST_FIELDS
+from esr.text.scripts import text_direction
 
 MOST_OF_DOCUMENT = 2
 """Maximum number of passages per document in a list of the best sentences."""

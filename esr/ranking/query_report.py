@@ -44,7 +44,7 @@ from esr.ranking.searcher import Searcher, UnsearchableQuery
 from esr.stdlib import compile_lazily, import_lazily
 from esr.text.analyzer import Analyzer, TermToken, get_analyzer
 from esr.text.analyzer_definitions import WORDS_ANALYZER
-from esr.text.document import META, META_PREFIX, is_attribute
+from esr.text.attributes import META, META_PREFIX, is_attribute
 
 if TYPE_CHECKING:
     from rapidfuzz.distance import OSA

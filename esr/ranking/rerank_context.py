@@ -29,7 +29,7 @@ from esr.plans.plan import DateRange, Plan, Statistics
 from esr.registry import Value
 from esr.stdlib import cached_property, import_lazily
 from esr.text.dates import parse_date_start
-from esr.text.document import QuantizedVector
+from esr.text.sentence_enrichment import QuantizedVector
 
 if TYPE_CHECKING:
     from esr import encoders

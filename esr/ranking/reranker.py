@@ -18,7 +18,7 @@ from esr.ranking.cross_encoder_signal import CROSS, cross_scores
 from esr.ranking.regression_trees import TreeEnsemble
 from esr.ranking.rerank_context import RerankContext, VectorWeights
 from esr.ranking.signals import Positions, RankingSignal
-from esr.text.document import PARSE
+from esr.text.sentence_enrichment import PARSE
 
 DEPTH = 1000
 _TIE_RANGE = 1e-4

@@ -36,8 +36,8 @@ from esr.ranking.ranking import NO_EXPANSIONS, Ranking
 from esr.text.analyzer import get_analyzer
 from esr.text.analyzer_definitions import BY_LANGUAGE, UNKNOWN_LANGUAGE, language_group
 from esr.text.dates import normalise_date, parse_date_start
-from esr.text.document import PARSE
 from esr.text.languages import detect_language
+from esr.text.sentence_enrichment import PARSE
 from esr.text.term_spans import words_of_terms
 
 PREFIX_TERMS, PREFIX_CANDIDATES = 3, 20

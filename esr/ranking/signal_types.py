@@ -42,7 +42,7 @@ from esr.ranking.meaning_signal import (
 )
 from esr.ranking.rerank_context import CROSS_VARIABLE, RerankContext
 from esr.registry import Parameter, Value, describe
-from esr.text.document import PARSE, VECTORS
+from esr.text.sentence_enrichment import PARSE, VECTORS
 
 FRESHNESS = "freshness"
 HALF_LIFE = Parameter(

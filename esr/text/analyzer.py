@@ -12,8 +12,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from esr.errors import UsageError
-from esr.text.token_filters import WordFilter, build_token_filters
-from esr.text.word_splitters import (
+from esr.text.analysis.token_filters import WordFilter, build_token_filters
+from esr.text.analysis.word_splitters import (
     CapitalWords,
     JoinedWords,
     PatternSplitter,

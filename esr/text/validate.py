@@ -14,6 +14,7 @@ from typing import Any
 from unicodedata import normalize
 
 from esr.stdlib import blake2b, compile_lazily
+from esr.text.attributes import distinct
 from esr.text.dates import normalise_date, parse_date_start
 from esr.text.document import (
     METADATA,
@@ -23,10 +24,9 @@ from esr.text.document import (
     Sentence,
     default_id_prefix,
     default_sentence_id,
-    distinct,
     encode_fields,
-    find_places,
 )
+from esr.text.placed_text import find_places
 from esr.text.sentences import split_numbered_sentences
 
 _TYPE_NAMES: dict[type, str] = {

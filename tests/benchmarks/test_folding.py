@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.studies import folding
-from esr.text.document import DEFAULT_PARTS
+from esr.text.sentence_enrichment import DEFAULT_PARTS
 
 AGENCY = "Rescue teams reached the flooded villages of the northern valley on Tuesday, officials said."
 OTHER = "The central bank left its interest rates unchanged for the third month in a row."

@@ -46,7 +46,7 @@ from esr.index.login_variables import (
 )
 from esr.index.writer import LoadOptions
 from esr.ranking.searcher import open_searcher
-from esr.text.document import SentenceEnrichment
+from esr.text.sentence_enrichment import SentenceEnrichment
 from tests.conftest import without_node
 from tests.elastic.test_errors import DOCUMENTS as ERROR_DOCUMENTS
 from tests.elastic.test_errors import search_and_load

@@ -41,7 +41,7 @@ from esr.models.tfidf_models import rarity
 from esr.plans.evaluate import apply_static_score
 from esr.plans.plan import CollectionStatistics, Curve, StaticScore, TermStatistics
 from esr.ranking.searcher import open_searcher
-from esr.text.document import QuantizedVector
+from esr.text.sentence_enrichment import QuantizedVector
 from tests.support.elasticsearch import (
     counts_occurrences,
     document,

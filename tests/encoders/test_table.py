@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from esr.encoders.encoder import Floats, normalize, quantize
 from esr.encoders.table import TableSettings, TitledSentence, VectorTable, fit_table
 from esr.errors import EsrError
-from esr.text.document import QuantizedVector
+from esr.text.sentence_enrichment import QuantizedVector
 from tests.support.fake_enricher import VOCABULARY, write_tiny_encoder
 from tests.support.runs import need
 

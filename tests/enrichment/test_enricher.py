@@ -21,17 +21,15 @@ from esr.features import FEATURES
 from esr.features.feature import Feature
 from esr.features.furniture import NAME as FURNITURE
 from esr.text.analyzer import get_analyzer
-from esr.text.document import DEFAULT_PARTS as PARTS
-from esr.text.document import (
+from esr.text.document import Document, ParseWord, Sentence
+from esr.text.sentence_enrichment import DEFAULT_PARTS as PARTS
+from esr.text.sentence_enrichment import (
     LOCATION,
     ORGANIZATION,
     PERSON,
     Annotation,
-    Document,
     Entity,
-    ParseWord,
     QuantizedVector,
-    Sentence,
     SentenceEnrichment,
 )
 from tests.support.fake_enricher import write_tiny_encoder

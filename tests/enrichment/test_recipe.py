@@ -22,7 +22,7 @@ from esr.enrichment.recipe import (
     language_code,
 )
 from esr.errors import EsrError, UsageError
-from esr.text.document import LOCATION, ORGANIZATION, PERSON
+from esr.text.sentence_enrichment import LOCATION, ORGANIZATION, PERSON
 
 ROOT = Path(__file__).resolve().parents[2]
 META = {"lang": "de", "name": "core_news_sm", "version": "3.8.0", "spacy_version": ">=3.8.0,<3.9.0"}

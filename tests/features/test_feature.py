@@ -11,7 +11,8 @@ from esr.errors import UsageError
 from esr.features import FEATURES, NEEDS, RULES, get
 from esr.features.feature import FeatureInput, check_rule
 from esr.features.subjectivity import THRESHOLD
-from esr.text.document import LOCATION, ORGANIZATION, PERSON, Annotation, Document
+from esr.text.document import Document
+from esr.text.sentence_enrichment import LOCATION, ORGANIZATION, PERSON, Annotation
 from tests.support.fake_enricher import annotated, from_texts, tagged, values
 
 EXPECTED = (

@@ -14,7 +14,8 @@ from esr.errors import EsrError, InputError
 from esr.features import lexicon as lexicon_module
 from esr.features.lexicon import Clue, Lexicon, read_lexicon
 from esr.features.subjectivity import THRESHOLD, score
-from esr.text.document import Annotation, Document, Sentence, Token
+from esr.text.document import Document, Sentence
+from esr.text.sentence_enrichment import Annotation, Token
 from tests.support.fake_enricher import LEXICON, annotated, tagged, values
 from tests.support.runs import only_long
 

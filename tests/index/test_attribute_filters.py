@@ -31,7 +31,8 @@ from esr.query import parse
 from esr.ranking.query_report import complete
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
-from esr.text.document import META, Document, Sentence, attributes, value_key
+from esr.text.attributes import META, attributes, value_key
+from esr.text.document import Document, Sentence
 from esr.text.validate import to_json_line
 from tests.index.test_parity import random_documents
 from tests.support.elasticsearch import document, fresh, load, located

@@ -24,7 +24,9 @@ from esr.index.questions import ByField, Hits, Names, NamesWithPrefix, Parses, Q
 from esr.plans.plan import Condition, HasQuote, HasTerm, Not, SaidBy
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import open_searcher
-from esr.text.document import ATTRIBUTES, PARTS, Document, SentenceEnrichment, value_key
+from esr.text.attributes import ATTRIBUTES, value_key
+from esr.text.document import Document
+from esr.text.sentence_enrichment import PARTS, SentenceEnrichment
 from tests.index.test_parity import (
     FIRST_STAGES,
     QUERIES,

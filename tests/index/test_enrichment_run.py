@@ -20,7 +20,8 @@ from esr.errors import EsrError, UsageError
 from esr.index import enrichment_run
 from esr.index.enrichment_run import enrich_documents
 from esr.processes import defer_interrupt
-from esr.text.document import Document, Sentence, SentenceEnrichment
+from esr.text.document import Document, Sentence
+from esr.text.sentence_enrichment import SentenceEnrichment
 from tests.support.fake_enricher import FakeEnricher
 from tests.support.fake_enricher import document as tagged
 from tests.support.processes import wait_until

@@ -39,16 +39,8 @@ from esr.ranking.rerank_context import encode_query
 from esr.ranking.searcher import QueryLanguage, Searcher, find_language, open_searcher
 from esr.text.analyzer import get_analyzer
 from esr.text.analyzer_definitions import BY_LANGUAGE, analyzer_for_language, language_group
-from esr.text.document import (
-    LOCATION,
-    PARSE,
-    VECTORS,
-    Document,
-    Located,
-    ParseWord,
-    Sentence,
-    SentenceEnrichment,
-)
+from esr.text.document import Document, Located, ParseWord, Sentence
+from esr.text.sentence_enrichment import LOCATION, PARSE, VECTORS, SentenceEnrichment
 from tests.support.elasticsearch import differences, fresh, http
 from tests.support.fake_enricher import NAMES, VOCABULARY, FakeEnricher, write_tiny_encoder
 

@@ -27,7 +27,8 @@ from esr.index.names import (
 )
 from esr.index.questions import ByField, ByName, NameForms, Names, NamesWithPrefix, NameUnit, Values
 from esr.ranking.searcher import Searcher, open_searcher
-from esr.text.document import Entity, SentenceEnrichment, value_key
+from esr.text.attributes import value_key
+from esr.text.sentence_enrichment import Entity, SentenceEnrichment
 from tests.support.elasticsearch import document, load
 from tests.support.index_contents import forget_keys
 

@@ -27,7 +27,7 @@ from esr.index.writer import LoadOptions
 from esr.ranking.explanation.explain import explain
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import open_searcher
-from esr.text.document import QuantizedVector
+from esr.text.sentence_enrichment import QuantizedVector
 from esr.text.validate import to_json_line
 from tests.index.test_meaning_parity import FIRST, MORE
 from tests.support.elasticsearch import all_indices, document, fresh, load, located

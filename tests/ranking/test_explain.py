@@ -213,7 +213,7 @@ def test_without_a_parse_there_is_no_tree(searcher_of_sentence_tree: Searcher) -
 def test_a_parse_of_the_enrichment_takes_its_words_from_the_text(tmp_path: Path) -> None:
     need("spacy")
     from esr.enrichment.recipe import Recipe
-    from esr.text.document import SentenceEnrichment
+    from esr.text.sentence_enrichment import SentenceEnrichment
 
     load_there(str(tmp_path / "i"), [Document("a", (SENTENCES[1],))], analyzer="plain")
     with open_searcher(str(tmp_path / "i")) as searcher:

@@ -28,7 +28,8 @@ from esr.ranking.query_report import (
 )
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
-from esr.text.document import Document, Entity, Quote, Sentence, SentenceEnrichment
+from esr.text.document import Document, Quote, Sentence
+from esr.text.sentence_enrichment import Entity, SentenceEnrichment
 from tests.support.elasticsearch import document, load
 from tests.support.index_contents import ENGINES, open_loaded
 

@@ -17,7 +17,8 @@ from esr.features import FEATURES
 from esr.features.feature import FeatureInput
 from esr.features.lexicon import Clue, Lexicon
 from esr.text.analyzer import get_analyzer
-from esr.text.document import (
+from esr.text.document import Document, ParseWord, Quote, Sentence
+from esr.text.sentence_enrichment import (
     LOCATION,
     ORGANIZATION,
     PARTS,
@@ -25,12 +26,8 @@ from esr.text.document import (
     QUOTES,
     VECTORS,
     Annotation,
-    Document,
     Entity,
-    ParseWord,
     QuantizedVector,
-    Quote,
-    Sentence,
     SentenceEnrichment,
     Token,
 )

@@ -35,8 +35,9 @@ from esr.plans.plan import (
 )
 from esr.text.analyzer import get_analyzer
 from esr.text.analyzer_definitions import WORDS_ANALYZER
+from esr.text.attributes import ATTRIBUTES
 from esr.text.dates import is_iso_date, parse_date_start
-from esr.text.document import ATTRIBUTES, Document, Sentence
+from esr.text.document import Document, Sentence
 from webui.pages.rendering import is_full_date
 
 STORM = SentenceRecord(

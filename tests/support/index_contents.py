@@ -22,7 +22,8 @@ from esr.index.factory import is_elasticsearch, open_generations
 from esr.index.questions import EvidenceOf, Features, Parses, Quotes, Records, SimilaritiesTo
 from esr.plans.plan import FEATURE_PREFIX
 from esr.ranking.searcher import Searcher, open_searcher
-from esr.text.document import Document, QuantizedVector
+from esr.text.document import Document
+from esr.text.sentence_enrichment import QuantizedVector
 from tests.support.elasticsearch import fresh, http, load
 from tests.support.fake_enricher import DIMENSIONS, ENCODER, FakeEnricher
 

@@ -15,7 +15,8 @@ from msgspec.structs import replace
 from esr import loaders
 from esr.enrichment.recipe import Recipe
 from esr.ranking.searcher import open_searcher
-from esr.text.document import Document, Entity, ParseWord, Quote, Sentence, SentenceEnrichment
+from esr.text.document import Document, ParseWord, Quote, Sentence
+from esr.text.sentence_enrichment import Entity, SentenceEnrichment
 from tests.support.elasticsearch import load
 from webui.api.operation import BASE
 

@@ -12,8 +12,8 @@ from esr.query import FIELDS, ParsedQuery
 from esr.query.parser import CLOSING_MARKS
 from esr.query.query import Conjunction, Disjunction, Expression, Negation
 from esr.stdlib import batched
+from esr.text.analysis.tokenizer import classes
 from esr.text.analyzer_definitions import get_definition
-from esr.text.tokenizer import classes
 
 SYNTAX = (
     *("+", "-", "--", "+-", "−", "–", "*", "**", "(", ")", ":", "::", "|", "&", "^", "~", "[", "]", "\\"),

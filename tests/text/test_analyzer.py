@@ -19,6 +19,9 @@ from hypothesis import strategies as st
 from esr.errors import UsageError
 from esr.index.factory import open_writer
 from esr.index.writer import LoadOptions
+from esr.text.analysis.term_survey import TermCounter, TermSurvey
+from esr.text.analysis.token_filters import compile_pattern
+from esr.text.analysis.word_splitters import CapitalWords
 from esr.text.analyzer import get_analyzer
 from esr.text.analyzer_definitions import (
     WORDS_ANALYZER,
@@ -29,9 +32,6 @@ from esr.text.analyzer_definitions import (
 )
 from esr.text.document import Located
 from esr.text.term_spans import find_spans, words_by_term, words_of_terms
-from esr.text.term_survey import TermCounter, TermSurvey
-from esr.text.token_filters import compile_pattern
-from esr.text.word_splitters import CapitalWords
 from tests.support.elasticsearch import document
 from tests.support.runs import examples
 

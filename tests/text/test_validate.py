@@ -11,21 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from esr.text import validate
-from esr.text.document import (
-    DIRECTIONS,
-    MAX_ATTRIBUTE_CHARS,
-    Document,
-    ParseWord,
-    Quote,
-    Sentence,
-    attributes,
-    decode_fields,
-    encode_fields,
-    flat_metadata,
-    is_attribute,
-    metadata_values,
-    text_direction,
-)
+from esr.text.attributes import MAX_ATTRIBUTE_CHARS, attributes, flat_metadata, is_attribute, metadata_values
+from esr.text.document import Document, ParseWord, Quote, Sentence, decode_fields, encode_fields
+from esr.text.scripts import DIRECTIONS, text_direction
 from esr.text.validate import InvalidDocument, build_document, checksum, to_fields
 
 TREE = [{"word": "an", "head": 1}, {"word": "earthquake", "head": 2}, {"word": "hit", "head": -1}]

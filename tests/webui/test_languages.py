@@ -17,7 +17,7 @@ from esr.index.hits import SentenceRecord
 from esr.query import ParsedQuery
 from esr.ranking import searcher as searcher_module
 from esr.ranking.searcher import Searcher, open_searcher
-from esr.text.document import ATTRIBUTES
+from esr.text.attributes import ATTRIBUTES
 from tests.support.fake_index import STORM, FakeIndex
 from tests.support.folder_index import document, load
 from tests.support.page_corpus import get as get_text

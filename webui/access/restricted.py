@@ -9,7 +9,7 @@ from esr.query.interpretation import interpret
 from esr.query.query import has_relative_dates
 from esr.text.analyzer import get_analyzer
 from esr.text.analyzer_definitions import WORDS_ANALYZER
-from esr.text.document import is_attribute
+from esr.text.attributes import is_attribute
 
 FIELDS = ("source", "author", "section", "keyword", "language", "before", "after", "meta.KEY")
 """The fields that a restriction may name: only those of documents, so a document is visible as a whole."""

@@ -21,7 +21,8 @@ from esr.ranking.explanation.sentence_tree import SentenceTree, sentence_tree
 from esr.ranking.prepared_query import Answer, score_given
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
-from esr.text.document import Document, text_direction
+from esr.text.document import Document
+from esr.text.scripts import text_direction
 from esr.text.term_spans import words_by_term
 from webui.answers.lists import rank_sentences
 from webui.arguments.request import SearchRequest, check_query

@@ -34,7 +34,8 @@ from esr.ranking.answers import PASSAGE_FIELDS, Passage, hit_dict, passage_field
 from esr.ranking.prepared_query import Answer, PreparedQuery
 from esr.ranking.searcher import Searcher
 from esr.stdlib import batched
-from esr.text.document import META_PREFIX, Document
+from esr.text.attributes import META_PREFIX
+from esr.text.document import Document
 from esr.text.term_spans import find_spans
 from webui.arguments.form import path_to
 from webui.arguments.request import (

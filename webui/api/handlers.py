@@ -38,7 +38,7 @@ from esr.ranking.query_report import report_query
 from esr.ranking.ranking import Ranking
 from esr.ranking.requests import raw_request
 from esr.ranking.searcher import Searcher
-from esr.text.document import text_direction
+from esr.text.scripts import text_direction
 from webui.answers import downloads, lists
 from webui.answers.corpus import (
     read_collocations,

@@ -27,7 +27,9 @@ from esr.index.hits import SentenceRecord
 from esr.query import FIELDS, TEXT, Form
 from esr.query.interpretation import Reading
 from esr.ranking.query_report import Completion
-from esr.text.document import ATTRIBUTES, DIRECTIONS, META, Document, Sentence
+from esr.text.attributes import ATTRIBUTES, META
+from esr.text.document import Document, Sentence
+from esr.text.scripts import DIRECTIONS
 from webui.api import handlers
 from webui.api.operation import (
     BASE,

@@ -28,7 +28,7 @@ from esr.query import literal, parse
 from esr.ranking.reranker import DEPTH
 from esr.stdlib import cached_property
 from esr.text.dates import format_moment, parse_date_end, parse_date_start
-from esr.text.document import PARTS
+from esr.text.sentence_enrichment import PARTS
 from webui.arguments.rankings import (
     Checkbox,
     Option,

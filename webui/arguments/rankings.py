@@ -39,7 +39,7 @@ from esr.ranking.reranker import DEPTH
 from esr.ranking.signal_types import SignalType, signal_types
 from esr.ranking.signals import RankingSignal, parse_signal
 from esr.registry import Parameter
-from esr.text.document import PARTS, VECTORS
+from esr.text.sentence_enrichment import PARTS, VECTORS
 from webui.running.problems import blame_argument
 
 _DEFAULT = Ranking()

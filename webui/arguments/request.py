@@ -30,7 +30,7 @@ from esr.ranking.ranking import Ranking, lower_furniture
 from esr.ranking.searcher import Searcher
 from esr.stdlib import cached_property
 from esr.text.analyzer import Analyzer
-from esr.text.document import META_PREFIX
+from esr.text.attributes import META_PREFIX
 from webui.arguments.rankings import parse_ranking
 from webui.running.problems import RequestError, blame_argument
 from webui.running.settings import Settings

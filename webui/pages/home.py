@@ -27,8 +27,9 @@ from esr.query import FIELDS, METADATA_FIELD, parse
 from esr.ranking.answers import require_record
 from esr.ranking.query_report import count_values_of
 from esr.ranking.searcher import Searcher
-from esr.text.document import META, PARSE, QUOTES, VECTORS
+from esr.text.attributes import META
 from esr.text.languages import name_language
+from esr.text.sentence_enrichment import PARSE, QUOTES, VECTORS
 from webui.pages.results import LABELS, Dates, draw_dates, query_clause
 from webui.running.settings import Settings
 

@@ -26,7 +26,10 @@ from esr.plans.plan import HasQuote
 from esr.ranking import answers
 from esr.text.addresses import web_url
 from esr.text.analyzer import Analyzer
-from esr.text.document import PARSE, VECTORS, describe_place, flat_metadata, is_language_tag, text_direction
+from esr.text.attributes import flat_metadata
+from esr.text.placed_text import describe_place
+from esr.text.scripts import is_language_tag, text_direction
+from esr.text.sentence_enrichment import PARSE, VECTORS
 from esr.text.term_spans import find_spans
 from esr.wording import count, shorten_title
 from webui.arguments import rankings

@@ -38,8 +38,9 @@ from esr.ranking.prepared_query import Answer, PreparedQuery
 from esr.ranking.query_report import QueryReport, report_query
 from esr.ranking.searcher import Searcher
 from esr.text.analyzer import Analyzer
-from esr.text.document import LOCATION, META, META_PREFIX, is_attribute, value_key
+from esr.text.attributes import META, META_PREFIX, is_attribute, value_key
 from esr.text.languages import name_language
+from esr.text.sentence_enrichment import LOCATION
 from webui.answers.lists import Entry, ValueCounts, count_values, prepare_search, rank_and_arrange
 from webui.arguments.request import SearchRequest
 from webui.running.gate import start_beside

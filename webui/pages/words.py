@@ -38,7 +38,7 @@ from esr.ranking.answers import require_record
 from esr.ranking.query_report import suggest_speakers
 from esr.ranking.searcher import Searcher
 from esr.text.dates import parse_date_start
-from esr.text.document import AUTO, LEFT_TO_RIGHT, RIGHT_TO_LEFT, text_direction
+from esr.text.scripts import AUTO, LEFT_TO_RIGHT, RIGHT_TO_LEFT, text_direction
 from esr.wording import count
 from webui.answers import corpus
 from webui.answers.downloads import table_csv

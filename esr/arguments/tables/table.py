@@ -17,7 +17,7 @@ from esr.arguments.tables.corpus import CORPUS
 from esr.arguments.tables.lists import COUNTS, LISTS
 from esr.arguments.tables.rankings import RANKING, SECOND_RANKING
 from esr.arguments.types import FieldName, Flag, Text, Whole
-from esr.text.document import ATTRIBUTES, META
+from esr.text.attributes import ATTRIBUTES, META
 
 _LOOKUPS: tuple[Argument, ...] = (
     Argument(

@@ -17,7 +17,7 @@ from esr.corpus.collocations import (
     contrast_collocations,
     find_collocations,
 )
-from esr.corpus.commands.tables import (
+from esr.corpus.commands.word_tables import (
     F,
     against_option,
     draw_columns,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from esr.corpus.commands.tables import table_format_option
+from esr.corpus.commands.word_tables import table_format_option
 from esr.corpus.concordance import LINES, SORTS, WIDTH, Concordance, Unit, build_concordance
 from esr.plugin import index_option
 from esr.plugin.provisional import (

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import click
 
-from esr.corpus.commands.tables import (
+from esr.corpus.commands.word_tables import (
     against_option,
     draw_columns,
     k_option,

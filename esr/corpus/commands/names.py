@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 from msgspec import structs
 
-from esr.corpus.commands.tables import table_format_option
+from esr.corpus.commands.word_tables import table_format_option
 from esr.corpus.names_and_quotes import (
     COMPANIONS,
     EDGE_COLUMNS,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import click
 
-from esr.corpus.commands.tables import table_format_option
+from esr.corpus.commands.word_tables import table_format_option
 from esr.corpus.names_and_quotes import (
     ONLY_SOME_WORDS,
     QUOTATIONS,

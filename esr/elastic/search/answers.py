@@ -38,7 +38,7 @@ from esr.index.hits import Histogram
 from esr.index.names import name_key
 from esr.index.similarities import Similarities
 from esr.plans.plan import Condition
-from esr.text.document import QUOTES, VECTORS, QuantizedVector
+from esr.text.sentence_enrichment import QUOTES, VECTORS, QuantizedVector
 
 
 def read(

@@ -27,7 +27,7 @@ from esr.plans.plan import DAY, FEATURE_PREFIX, Plan
 from esr.stdlib import batched
 from esr.text.analyzer import Analyzer
 from esr.text.dates import parse_date_start
-from esr.text.document import QuantizedVector
+from esr.text.sentence_enrichment import QuantizedVector
 
 _PAGE = 1000
 _CACHED_SENTENCES = 20_000

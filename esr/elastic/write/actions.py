@@ -49,8 +49,10 @@ from esr.plans.bounds import SentencePostings
 from esr.plans.evaluate import Array, mixture_shares
 from esr.plans.plan import FieldName
 from esr.text.analyzer import Analyzer
+from esr.text.attributes import metadata_values
 from esr.text.dates import parse_date_start
-from esr.text.document import METADATA, QUOTES, Document, ParseWord, Sentence, encode_fields, metadata_values
+from esr.text.document import METADATA, Document, ParseWord, Sentence, encode_fields
+from esr.text.sentence_enrichment import QUOTES
 from esr.text.validate import checksum
 
 Integers = npt.NDArray[np.int64]

@@ -51,7 +51,8 @@ from esr.index.names import (
 )
 from esr.stdlib import batched
 from esr.text.analyzer import Analyzer, get_analyzer
-from esr.text.document import QUOTES, VECTORS, Document, SentenceEnrichment
+from esr.text.document import Document
+from esr.text.sentence_enrichment import QUOTES, VECTORS, SentenceEnrichment
 
 Query = dict[str, Any]
 ENTITIES = "entities"

@@ -69,7 +69,8 @@ from esr.processes import scratch_folder
 from esr.stdlib import batched
 from esr.text.analyzer import get_analyzer
 from esr.text.analyzer_definitions import language_of_term
-from esr.text.document import QUOTES, VECTORS, Located
+from esr.text.document import Located
+from esr.text.sentence_enrichment import QUOTES, VECTORS
 
 _ENRICHED_FIELDS = ("features", "entities", "parse", VECTORS, QUOTES, "enriched")
 """The fields that enrichment writes to the entry of a sentence."""

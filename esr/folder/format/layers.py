@@ -35,7 +35,8 @@ from esr.index.names import (
 )
 from esr.plans.evaluate import Array
 from esr.stdlib import cached_property, hash64
-from esr.text.document import QUOTES, VECTORS, QuantizedVector, Quote
+from esr.text.document import Quote
+from esr.text.sentence_enrichment import QUOTES, VECTORS, QuantizedVector
 
 _VERSION, _RESOLUTION, _WRITTEN = "name.version", "name.resolution", "name.written"
 

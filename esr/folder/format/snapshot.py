@@ -27,9 +27,10 @@ from esr.plans.evaluate import Array
 from esr.plans.plan import CollectionStatistics, TermStatistics
 from esr.processes import allow_open_files
 from esr.stdlib import cached_property, hash64
+from esr.text.analysis.term_survey import FREQUENT_SHARE, LONG_SENTENCE, TermSurvey, most_frequent
 from esr.text.analyzer_definitions import language_group
-from esr.text.document import TABLE, Document
-from esr.text.term_survey import FREQUENT_SHARE, LONG_SENTENCE, TermSurvey, most_frequent
+from esr.text.document import Document
+from esr.text.sentence_enrichment import TABLE
 from esr.wording import count, list_examples
 
 

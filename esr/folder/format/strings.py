@@ -29,7 +29,7 @@ from esr.folder.format.files import (
     save_bytes,
 )
 from esr.stdlib import cached_property, hash64
-from esr.text.document import META, META_PREFIX
+from esr.text.attributes import META, META_PREFIX
 
 _LAST = b"\xff"  # greater than any byte of UTF-8
 

@@ -29,7 +29,7 @@ from esr.folder.search.records import Locations, group_by_segment
 from esr.index.similarities import Similarities, average_documents, average_neighbours
 from esr.plans.evaluate import Array
 from esr.stdlib import import_lazily
-from esr.text.document import TABLE, QuantizedVector
+from esr.text.sentence_enrichment import TABLE, QuantizedVector
 
 if TYPE_CHECKING:
     from concurrent import futures

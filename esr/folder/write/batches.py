@@ -31,10 +31,10 @@ from msgspec import Struct, field
 from esr.folder.format.segment import compress, decode_texts, encode_document, encode_paragraphs
 from esr.index.writer import Description
 from esr.processes import can_start_python, start_python
+from esr.text.analysis.word_splitters import PADDING
 from esr.text.analyzer import Analyzer, get_analyzer
 from esr.text.analyzer_definitions import WORDS_ANALYZER
 from esr.text.document import Document, Located, custom_id_positions
-from esr.text.word_splitters import PADDING
 
 TermIds = npt.NDArray[np.int32]
 WordHalves = npt.NDArray[np.uint64]

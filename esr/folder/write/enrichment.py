@@ -45,7 +45,9 @@ from esr.index.names import (
     resolve_names,
 )
 from esr.text.analyzer import Analyzer, get_analyzer
-from esr.text.document import META_PREFIX, PARTS, QUOTES, TABLE, VECTORS, Document, SentenceEnrichment
+from esr.text.attributes import META_PREFIX
+from esr.text.document import Document
+from esr.text.sentence_enrichment import PARTS, QUOTES, TABLE, VECTORS, SentenceEnrichment
 
 
 def read_stored(stack: LayerStack, sentences: Numbers, parts: Sequence[str]) -> Iterator[EncodedEnrichment]:

@@ -45,8 +45,10 @@ from esr.folder.write.batches import EncodedTexts, PreparedDocument
 from esr.index.writer import Description
 from esr.stdlib import blake2b
 from esr.text.analyzer import Analyzer, get_analyzer
+from esr.text.attributes import attributes, has_attributes
 from esr.text.dates import parse_date_start
-from esr.text.document import QUOTES, Sentence, attributes, has_attributes
+from esr.text.document import Sentence
+from esr.text.sentence_enrichment import QUOTES
 
 Numbers = npt.NDArray[np.int32]
 

@@ -25,7 +25,7 @@ from esr.index.questions import Summary
 from esr.index.writer import PROFILES, LoadOptions
 from esr.plans.plan import Mixture, Unprunable
 from esr.ranking.ranking import Ranking
-from esr.text.document import SentenceEnrichment
+from esr.text.sentence_enrichment import SentenceEnrichment
 from tests.cli.conftest import call
 from tests.support.elasticsearch import (
     KS,

@@ -24,7 +24,7 @@ from esr.errors import EsrError
 from esr.index.filters import Filters
 from esr.plans.plan import CANDIDATES, Affine, Plan, PlanTerm, Saturation, Smoothing, StaticScore, Unprunable
 from esr.ranking.ranking import Ranking
-from esr.text.document import SentenceEnrichment
+from esr.text.sentence_enrichment import SentenceEnrichment
 from tests.support.elasticsearch import KS, check_pruned, exhaustive, fresh, load_for_pruning, pairwise_cases
 from tests.support.pruning import (
     EXTREME_RANKINGS,

@@ -30,7 +30,8 @@ from esr.plans.plan import HasTerm, HasWords, Plan, StaticScore
 from esr.query import parse
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import open_searcher
-from esr.text.document import ParseWord, Sentence, SentenceEnrichment
+from esr.text.document import ParseWord, Sentence
+from esr.text.sentence_enrichment import SentenceEnrichment
 from tests.support.folder_index import document, load
 from tests.support.processes import holds_in_threads
 from tests.support.pruning import make_plan

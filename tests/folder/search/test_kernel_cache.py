@@ -27,7 +27,7 @@ from esr.folder.search.kernel_loader import LOADER
 from esr.index.filters import NO_FILTERS, Filters
 from esr.index.questions import NearestIsExact, Summary
 from esr.plans.evaluate import Array
-from esr.text.document import QuantizedVector, SentenceEnrichment
+from esr.text.sentence_enrichment import QuantizedVector, SentenceEnrichment
 from tests.support.folder_index import corpus, document
 from tests.support.processes import wait_until
 from tests.support.runs import need

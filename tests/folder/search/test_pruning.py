@@ -26,7 +26,8 @@ from esr.folder.write.segment_writer import FULL_TERMS
 from esr.index.filters import Filters
 from esr.plans.plan import CANDIDATES, Affine, Condition, Plan, StaticScore, Unprunable
 from esr.ranking.ranking import Ranking
-from esr.text.document import Document, Entity, Located, SentenceEnrichment
+from esr.text.document import Document, Located
+from esr.text.sentence_enrichment import Entity, SentenceEnrichment
 from tests.support.folder_index import corpus, document, forget_checksums, with_other_ids
 from tests.support.pruning import (
     CONDITIONS,

@@ -20,7 +20,8 @@ from msgspec.structs import replace
 from esr.cli import main
 from esr.enrichment.recipe import Recipe
 from esr.ranking.searcher import open_searcher
-from esr.text.document import Document, Entity, Sentence, SentenceEnrichment
+from esr.text.document import Document, Sentence
+from esr.text.sentence_enrichment import Entity, SentenceEnrichment
 from tests.support.elasticsearch import fresh, load
 from webui.access.grants import changing
 from webui.app import create_app

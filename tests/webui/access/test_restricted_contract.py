@@ -17,7 +17,7 @@ from esr.index.view import View, restrict
 from esr.plans.plan import DateRange, HasPrefix, HasTerm
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
-from esr.text.document import QuantizedVector
+from esr.text.sentence_enrichment import QuantizedVector
 from tests.webui.access.conftest import MARK
 from webui.access.restricted import parse_restriction
 

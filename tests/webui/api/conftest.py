@@ -12,7 +12,8 @@ from esr.enrichment.recipe import Recipe
 from esr.index.factory import open_writer
 from esr.index.writer import LoadOptions
 from esr.ranking.searcher import open_searcher
-from esr.text.document import Document, Entity, Located, Quote, Sentence, SentenceEnrichment
+from esr.text.document import Document, Located, Quote, Sentence
+from esr.text.sentence_enrichment import Entity, SentenceEnrichment
 from webui.app import create_app
 from webui.running.settings import Settings
 

@@ -16,7 +16,7 @@ from esr.arguments.tables.table import PAGE
 from esr.models.static_scores import FORMS, PRIORS
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
-from esr.text.document import VECTORS
+from esr.text.sentence_enrichment import VECTORS
 from tests.support.fake_index import FakeIndex
 from webui.app import create_app
 from webui.arguments.form import Form, Links, build_form, change_arguments, clean_arguments, shorten

@@ -15,7 +15,7 @@ from esr.index.filters import Filters
 from esr.models.static_scores import PRIORS
 from esr.ranking.ranking import Ranking
 from esr.text import dates
-from esr.text.document import ATTRIBUTES
+from esr.text.attributes import ATTRIBUTES
 from webui.arguments.request import SearchRequest, check_text, decode_arguments, read_search
 from webui.running.problems import RequestError
 from webui.running.settings import Settings

@@ -11,7 +11,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from esr.enrichment.recipe import Recipe
-from esr.text.document import Entity, SentenceEnrichment
+from esr.text.sentence_enrichment import Entity, SentenceEnrichment
 from tests.support.elasticsearch import document
 from tests.support.index_contents import ENGINES, open_loaded
 from webui.app import create_app

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
-from esr.text.token_filters import compile_pattern
+from esr.text.analysis.token_filters import compile_pattern
 
 Replace = Callable[[re.Match[str]], str]
 

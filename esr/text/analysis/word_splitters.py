@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from esr.stdlib import cached_property, compile_lazily
-from esr.text.char_filters import CharFilter, apply, apply_with_origins, build_char_filters
-from esr.text.token_filters import compile_pattern
-from esr.text.tokenizer import Span, may_have_long_token, tokens
+from esr.text.analysis.char_filters import CharFilter, apply, apply_with_origins, build_char_filters
+from esr.text.analysis.token_filters import compile_pattern
+from esr.text.analysis.tokenizer import Span, may_have_long_token, tokens
 
 PADDING = b" " * 16
 """Follows the words of `join`, so that 16 bytes can be read from the start of any word."""

@@ -13,7 +13,7 @@ from functools import cache
 from typing import NamedTuple
 
 from esr.stdlib import compile_lazily
-from esr.text.token_filters import CharacterTable
+from esr.text.analysis.token_filters import CharacterTable
 
 MAX_UNITS = 255
 """Length of the longest token, in UTF-16 units."""
