@@ -72,8 +72,8 @@ MAY_IMPORT = {
     "webui/access": "index plans query text webui/pages webui/running",
     "webui": "arguments index library plans plugin ranking webui/access webui/api webui/arguments "
     "webui/pages webui/running",
-    "esr/cli": "esr arguments encoders enrichment features following index library loaders models "
-    "plans query ranking ranking/explanation text text/analysis webui webui/access",
+    "esr/cli": "esr arguments arguments/tables encoders enrichment features following index library "
+    "loaders models plans query ranking ranking/explanation text text/analysis webui webui/access",
 }
 """By folder, what it may import beside itself and `BASE`. `esr` is the Python API, `esr.open`."""
 ROOMS = {"esr/elastic": "search|write", "esr/folder": "format|kernel search|write"}

@@ -7,6 +7,15 @@ from esr.arguments.operations import ABOUT_NAMES, ASKED, WORDS
 from esr.arguments.types import Flag, LanguageCode, Only, Text
 
 QUERY = "what to search for: words, or the query language"
+FURNITURE = Argument(
+    "furniture",
+    "rank links, labels, credits and notices of pages like sentences, instead of lowering them",
+    Flag(),
+    f"page document documents {ASKED}",
+    "reading",
+    label="Rank links and notices like sentences",
+    phrase="links and notices like sentences",
+)
 READING: tuple[Argument, ...] = (
     Argument(
         "q",
@@ -40,18 +49,10 @@ READING: tuple[Argument, ...] = (
         Text("query_chars", 1),
         "contrast keyness sides",
     ),
-    Argument(
-        "furniture",
-        "rank links, labels, credits and notices of pages like sentences, instead of lowering them",
-        Flag(),
-        f"page document documents {ASKED}",
-        "reading",
-        label="Rank links and notices like sentences",
-        phrase="links and notices like sentences",
-    ),
+    FURNITURE,
     Argument(
         "require",
-        "all: only sentences with every word of the query",
+        "require every word of the query in a sentence",
         Only(labels={"all": ""}),
         f"{COMMAND} {PYTHON} page document documents {ASKED}",
         "reading",

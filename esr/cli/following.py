@@ -12,17 +12,17 @@ from pathlib import Path
 
 import click
 
+from esr.arguments.tables.counts import COUNTS
+from esr.arguments.tables.lists import LISTS
 from esr.cli import options
+from esr.cli.arguments import arguments_of
 from esr.cli.options import FILE
 from esr.cli.output import FORMATS, check_output, data_format_option, format_option, write_csv
-from esr.cli.ranking_options import filter_options, ranking_options
+from esr.cli.ranking_options import filter_options, literal_option, query_language, ranking_options
 from esr.errors import UsageError
 from esr.following.saved_searches import read_searches
 from esr.following.similar import prepare_similar, search_similar
 from esr.following.timeline import (
-    INTERVALS,
-    MAX_PEAKS,
-    PEAKS,
     TABLE_COLUMNS,
     Interval,
     Series,
@@ -33,7 +33,8 @@ from esr.following.timeline import (
 from esr.following.watch import WatchFailed, find_news, tell_lines, tell_stream, write_feeds
 from esr.following.watch_state import WatchState
 from esr.index.filters import Filters
-from esr.query import literal, parse
+from esr.query import in_language, parse
+from esr.query import literal as parse_literally
 from esr.ranking.answers import single
 from esr.ranking.query_report import report_reading
 from esr.ranking.ranking import Ranking
@@ -49,19 +50,10 @@ _MOST_EMPTY = 2
 @click.command()
 @click.argument("queries", metavar="QUERY...", nargs=-1, required=True)
 @options.index
-@click.option(
-    "--interval", type=click.Choice(INTERVALS), help="Count by this. Default: the finest that is readable."
-)
-@click.option(
-    "--peaks",
-    type=click.IntRange(0, MAX_PEAKS),
-    default=PEAKS,
-    help="Show this many peaks of each query with their best sentence.",
-)
+@arguments_of(COUNTS, "timeline", "interval", "peaks")
 @click.option("--rate", is_flag=True, help="In text, show sentences per million of those of the period.")
-@click.option(
-    "--literal", "is_literal", is_flag=True, help="Read all of a query as words, without any syntax."
-)
+@literal_option
+@query_language
 @data_format_option("text", "json", "csv", help="csv has a line for each period of each query.")
 @ranking_options
 @filter_options
@@ -71,7 +63,8 @@ def timeline(
     interval: Interval | None,
     peaks: int,
     rate: bool,
-    is_literal: bool,
+    literal: bool,
+    query_language: str | None,
     format_name: str,
     ranking: Ranking,
     filters: Filters,
@@ -89,10 +82,11 @@ def timeline(
     """
     if rate and format_name != "text":
         raise UsageError(f"--rate is for text: --format {format_name} has rates and counts")
-    read = literal if is_literal else parse
+    read = parse_literally if literal else parse
     with open_searcher(where) as searcher:
         snapshot = searcher.snapshot()
-        prepared = [snapshot.prepare(read(query), ranking) for query in queries]
+        parsed = [in_language(read(query), query_language) for query in queries]
+        prepared = [snapshot.prepare(query, ranking) for query in parsed]
         made = build_timeline(prepared, filters, interval, peaks)
     if format_name == "json":
         click.echo(json.dumps(made.as_dict(), indent=1, ensure_ascii=False))
@@ -204,8 +198,7 @@ def watch(
 @click.command()
 @click.argument("sentence_id")
 @options.index
-@click.option("-k", type=click.IntRange(1, 10_000), default=10, help="Show this many sentences.")
-@click.option("--own-document", is_flag=True, help="Also show sentences of its own document.")
+@arguments_of(LISTS, "similar", "k", "own_document")
 @format_option("text")
 @ranking_options
 @filter_options

@@ -106,12 +106,6 @@ optional_index = _option(required=False)
 index_or_first = _option(argument=0)
 index_or_last = _option(argument=-1)
 """The option for commands that accept the index as their first, or as their last argument."""
-furniture = click.option(
-    "--furniture",
-    "with_furniture",
-    is_flag=True,
-    help="Rank links, labels, credits and notices of pages like sentences, instead of lowering them.",
-)
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 
 

@@ -14,18 +14,20 @@ from typing import TYPE_CHECKING
 import click
 from msgspec.structs import astuple
 
+from esr.arguments.tables.lists import LISTS
 from esr.cli import options
+from esr.cli.arguments import arguments_of
 from esr.cli.output import FORMATS, describe_query, format_option
-from esr.cli.ranking_options import ReadQuery, filter_options, query_argument, ranking_options
+from esr.cli.ranking_options import ReadQuery, filter_options, furniture, query_argument, ranking_options
 from esr.errors import UsageError
 from esr.following.newest import find_newest
 from esr.following.novelty import find_novel
-from esr.following.overlap import DEFAULT_THRESHOLD, MIN_THRESHOLD
+from esr.following.overlap import DEFAULT_THRESHOLD
 from esr.following.passages import find_passages
 from esr.index.factory import store_search_template
 from esr.index.filters import Filters
 from esr.index.questions import Records
-from esr.ranking.answers import MOST_OF_DOCUMENT, single
+from esr.ranking.answers import single
 from esr.ranking.prepared_query import Answer
 from esr.ranking.query_report import report_query
 from esr.ranking.ranking import Ranking, lower_furniture
@@ -45,36 +47,13 @@ else:
 @options.index
 @ranking_options
 @filter_options
-@click.option(
-    "--sort",
-    type=click.Choice(["score", "date"]),
-    default="score",
-    help="score: the best first; date: the newest of the sentences with all words first.",
+@arguments_of(
+    LISTS,
+    "search",
+    *("sort", "novel", "overlap", "fold", "passages", "k"),
+    overlap={"default": None, "note": f"For --fold and --novel. Default: {DEFAULT_THRESHOLD}."},
 )
-@click.option(
-    "--novel",
-    is_flag=True,
-    help="List the sentences with all words from the oldest on, and only those that say something new.",
-)
-@click.option(
-    "--overlap",
-    type=click.FloatRange(MIN_THRESHOLD, 1.0),
-    help="For --fold and --novel: a sentence is a repeat if an earlier one has this share of it, by the "
-    f"rarity of its terms.  [default: {DEFAULT_THRESHOLD}]",
-)
-@click.option(
-    "--fold/--no-fold",
-    default=True,
-    help="Fold sentences that repeat an earlier one of the list, instead of listing them one by one.",
-)
-@click.option(
-    "--passages/--no-passages",
-    default=True,
-    help="In text and JSON: join sentences that are next to each other, and list at most "
-    f"{MOST_OF_DOCUMENT} passages of a document unless --document asks for it.",
-)
-@options.furniture
-@click.option("-k", type=click.IntRange(1, 100_000), default=10, help="Show this many sentences.")
+@furniture
 @format_option(default=None)
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 def search(
@@ -87,7 +66,7 @@ def search(
     overlap: float | None,
     fold: bool,
     passages: bool,
-    with_furniture: bool,
+    furniture: bool,
     k: int,
     format_name: str | None,
     as_json: bool,
@@ -116,7 +95,7 @@ def search(
     output = FORMATS.find("json" if as_json else format_name or "text")
     with open_searcher(where) as searcher:
         snapshot = searcher.snapshot()
-        ranking = ranking if with_furniture else lower_furniture(ranking, snapshot.index)
+        ranking = ranking if furniture else lower_furniture(ranking, snapshot.index)
         prepared = snapshot.prepare(query.parsed, ranking, require_all=query.require_all)
         threshold = overlap or DEFAULT_THRESHOLD
         joins = passages and output.has_passages and sort == "score"
@@ -170,10 +149,10 @@ def _warn(answer: Answer) -> Iterator[str]:
 @click.argument("sentence_id")
 @options.index
 @ranking_options
-@options.furniture
+@furniture
 @options.as_json
 def explain(
-    query: ReadQuery, sentence_id: str, where: str, ranking: Ranking, with_furniture: bool, as_json: bool
+    query: ReadQuery, sentence_id: str, where: str, ranking: Ranking, furniture: bool, as_json: bool
 ) -> None:
     """Show the parts of a sentence's score, which add up to it.
 
@@ -183,7 +162,7 @@ def explain(
     """
     with open_searcher(where) as searcher:
         snapshot = searcher.snapshot()
-        ranking = ranking if with_furniture else lower_furniture(ranking, snapshot.index)
+        ranking = ranking if furniture else lower_furniture(ranking, snapshot.index)
         prepared = snapshot.prepare(query.parsed, ranking, require_all=query.require_all)
         explanation = explaining.explain(prepared, sentence_id)
         (record,) = prepared.index.read([sentence_id], Records())
@@ -202,12 +181,7 @@ def explain(
 @options.index
 @ranking_options
 @filter_options
-@click.option("-k", type=click.IntRange(1, 10_000), default=10, help="Number of sentences.")
-@click.option(
-    "--standalone",
-    is_flag=True,
-    help="Let Elasticsearch compute p(t|C), so that the terms can be changed. Language models only.",
-)
+@arguments_of(LISTS, "query", "k", "standalone")
 @click.option(
     "--as",
     "form",

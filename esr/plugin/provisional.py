@@ -12,6 +12,8 @@ from esr.plugin import import_name
 if TYPE_CHECKING:
     from esr.arguments.argument import ASSISTANT
     from esr.arguments.filters import filters_of
+    from esr.arguments.tables.table import TABLE
+    from esr.cli.arguments import arguments_of
     from esr.cli.listings import print_entries
     from esr.cli.options import FILE, add_options, describe_choices
     from esr.cli.options import as_json as as_json_option
@@ -182,6 +184,7 @@ __all__ = [
     "PEAKS",
     "PRIOR",
     "SHIPPED",
+    "TABLE",
     "TEXT",
     "TITLE",
     "WORDS_ANALYZER",
@@ -273,6 +276,7 @@ __all__ = [
     "align_columns",
     "all_of",
     "apply_static_score",
+    "arguments_of",
     "as_json_option",
     "batched",
     "best_of_documents",
@@ -383,6 +387,8 @@ __all__ = [
 _MODULES = {
     "esr.arguments.argument": "ASSISTANT",
     "esr.arguments.filters": "filters_of",
+    "esr.arguments.tables.table": "TABLE",
+    "esr.cli.arguments": "arguments_of",
     "esr.cli.listings": "print_entries",
     "esr.cli.options": "FILE add_options as_json_option=as_json describe_choices "
     "optional_index_option=optional_index",

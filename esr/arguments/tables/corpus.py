@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from esr.arguments.argument import Argument
 from esr.arguments.operations import ABOUT_NAMES
 from esr.arguments.types import Choice, Flag, Seed, Text, Whole
@@ -14,11 +16,17 @@ from esr.index.names import ENTITY_TYPES
 
 MOST_LISTED = 1_000
 """Most lines or quotations of an answer."""
+
+
+def _describe(choices: Mapping[str, str]) -> str:
+    return "; ".join(f"{name}: {meaning}" for name, meaning in choices.items())
+
+
 CORPUS: tuple[Argument, ...] = (
     Argument("k", "how many lines to return", Whole(high=MOST_LISTED, usual=LINES), "concordance"),
     Argument(
         "sort",
-        "the order of the lines",
+        f"the order of the lines; {_describe(LINE_SORTS)}",
         Choice(labels=LINE_SORTS, usual="newest", local=("best",)),
         "concordance",
     ),
@@ -30,7 +38,7 @@ CORPUS: tuple[Argument, ...] = (
     ),
     Argument(
         "unit",
-        "what `width` counts",
+        "what width counts",
         Choice(labels=dict.fromkeys(("characters", "words"), ""), usual="characters"),
         "concordance",
     ),
@@ -45,7 +53,7 @@ CORPUS: tuple[Argument, ...] = (
     ),
     Argument(
         "by",
-        "; ".join(f"{name}: {meaning}" for name, meaning in UNITS.items()),
+        f"what counts as one word; {_describe(UNITS)}",
         Choice(labels=UNITS, usual="stems"),
         "collocations contrast",
     ),
@@ -76,7 +84,7 @@ CORPUS: tuple[Argument, ...] = (
     Argument("k", "how many words to return", Whole(high=1_000, usual=KEY_WORDS), "keyness"),
     Argument(
         "order",
-        "; ".join(f"{name}: {meaning}" for name, meaning in ORDERS.items()),
+        f"the order of the words; {_describe(ORDERS)}",
         Choice(labels=ORDERS, usual="log-likelihood"),
         "keyness",
     ),

@@ -1,25 +1,15 @@
-"""The arguments of lists of sentences: how many, in which order, with which fields; and of counts of them."""
+"""The arguments of lists of sentences: how many, in which order, with which repeats."""
 
 from __future__ import annotations
 
 from esr.arguments.argument import Alias, Argument
 from esr.arguments.cursor import is_cursor
-from esr.arguments.operations import WITH_HITS
-from esr.arguments.types import Choice, Count, FieldName, Flag, Offset, Only, Share, Text, Whole
-from esr.following.exports import FIELDS as EXPORT_FIELDS
+from esr.arguments.types import Choice, Count, Flag, Offset, Only, Share, Text, Whole
 from esr.following.overlap import DEFAULT_THRESHOLD, MIN_THRESHOLD, parse_threshold
-from esr.following.timeline import INTERVALS, MAX_PEAKS, PEAKS
-from esr.index.filters import FACET_FIELDS
-from esr.index.hits import SentenceRecord
-from esr.ranking.answers import MOST_OF_DOCUMENT, PASSAGE_FIELDS
+from esr.ranking.answers import MOST_OF_DOCUMENT
 
-HIT_FIELDS = (
-    *("score", "direction", *PASSAGE_FIELDS, "matches", "metadata", "permalink"),
-    *SentenceRecord._fields,
-)
 _SENTENCES = Whole(high="max_k", usual="default_k", most=10_000)
 SORTS = {"score": "best first", "date": "newest first"}
-SCALES = {"count": "sentences", "rate": "per million sentences"}
 LISTS: tuple[Argument, ...] = (
     Argument(
         "k",
@@ -44,34 +34,6 @@ LISTS: tuple[Argument, ...] = (
         "search",
     ),
     Argument(
-        "fields",
-        "a field of each hit, also `matches`, `permalink`, `metadata` and a key of it, as in meta.desk; "
-        "several are separated by commas; by default, all but these",
-        FieldName(names=HIT_FIELDS),
-        WITH_HITS,
-        is_repeatable=True,
-        foreign_names=("fl", "_source", "include"),
-    ),
-    Argument(
-        "fields",
-        "a column of the table, or a field of each line of JSON; several are separated by commas",
-        FieldName(names=EXPORT_FIELDS),
-        "export",
-        is_repeatable=True,
-    ),
-    Argument(
-        "window",
-        "how many sentences before and after each hit to add as its `window`",
-        Whole(low=0, high=20, usual=0),
-        WITH_HITS,
-    ),
-    Argument(
-        "budget",
-        "how many characters the texts of hits may have in all: windows become shorter, then hits fewer",
-        Whole(high=999_999),
-        WITH_HITS,
-    ),
-    Argument(
         "cursor",
         "`next` of the page before, for the page after it",
         Text(),
@@ -80,7 +42,7 @@ LISTS: tuple[Argument, ...] = (
     ),
     Argument(
         "sort",
-        "score: the best first; date: the newest of the sentences with all words first",
+        "the order; score: the best first; date: the newest of the sentences with all words first",
         Choice(labels=SORTS, usual="score"),
         "page search",
         "arrangement",
@@ -139,41 +101,11 @@ LISTS: tuple[Argument, ...] = (
         "similar",
         aliases=(Alias("own", applies_to="similar"),),
     ),
+    Argument(
+        "standalone",
+        "let Elasticsearch compute p(t|C), so that the terms can be changed; for language models only",
+        Flag(words=("true", "false")),
+        "query",
+    ),
 )
 """Lists of sentences."""
-COUNTS: tuple[Argument, ...] = (
-    Argument(
-        "field",
-        "a field to count by, also a key of the metadata, as in meta.desk; by default, all but these",
-        FieldName(names=tuple(FACET_FIELDS)),
-        "facets",
-        is_repeatable=True,
-    ),
-    Argument("size", "how many values of each field to list", Whole(high=1_000, usual=10), "facets"),
-    Argument(
-        "facet",
-        "a field of which the page lists more values",
-        FieldName(names=tuple(FACET_FIELDS)),
-        "page",
-        "arrangement",
-    ),
-    Argument(
-        "interval",
-        "count by day, week, month or year; by default, by the finest that is easy to read",
-        Choice(labels=dict.fromkeys(INTERVALS, "")),
-        "timeline",
-    ),
-    Argument(
-        "scale",
-        "rate: the chart shows sentences per million of those of the period",
-        Choice(labels=SCALES, usual="count"),
-        "timeline",
-    ),
-    Argument(
-        "peaks",
-        "how many peaks of each query come with their best sentence",
-        Whole(low=0, high=MAX_PEAKS, usual=PEAKS),
-        "timeline",
-    ),
-)
-"""Counts of sentences by field or time."""

@@ -43,13 +43,13 @@ RANKING: tuple[Argument, ...] = (
     _ranking("context", "the text around a sentence that the model uses", Named(labels=models.CONTEXTS)),
     _ranking(
         PARAMETER + NAME,
-        "a parameter of the model, as in params.mu=50",
+        "a parameter of the model",
         Text(),
         spelled={COMMAND: "set", PYTHON: ""},
     ),
     _ranking(
         PRIOR + NAME,
-        "the weight of a prior, as in prior.length=1",
+        "a prior of sentences and its weight",
         Weighted(),
         spelled={COMMAND: "prior", PYTHON: "prior"},
     ),
@@ -59,7 +59,7 @@ RANKING: tuple[Argument, ...] = (
     _ranking("boost", "an expansion of the query, as in variants:0.2", Weighted(), is_repeatable=True),
     _ranking(
         "rerank",
-        "a signal of the second stage, as in mrf_sdm:0.5, or cross for the server's cross-encoder",
+        "a signal of the second stage, as in mrf_sdm:0.5, or cross for the configured cross-encoder",
         Weighted(),
         is_repeatable=True,
     ),

@@ -14,9 +14,11 @@ from esr.arguments.filters import FILTERS
 from esr.arguments.operations import OF_INDEX
 from esr.arguments.reading import READING
 from esr.arguments.tables.corpus import CORPUS
-from esr.arguments.tables.lists import COUNTS, LISTS
+from esr.arguments.tables.counts import COUNTS
+from esr.arguments.tables.hits import HITS
+from esr.arguments.tables.lists import LISTS
 from esr.arguments.tables.rankings import RANKING, SECOND_RANKING
-from esr.arguments.types import FieldName, Flag, Text, Whole
+from esr.arguments.types import FieldName, Text, Whole
 from esr.text.attributes import ATTRIBUTES, META
 
 _LOOKUPS: tuple[Argument, ...] = (
@@ -37,18 +39,13 @@ _LOOKUPS: tuple[Argument, ...] = (
     Argument("says", "a digest of the text of the sentence", Text(), "sentence", is_required=True),
     Argument("lost", "yes: the sentence is no longer in the document", Text(), "shown"),
     Argument("limit", "how many completions to list", Whole(high=20, usual=8), "complete"),
-    Argument(
-        "standalone",
-        "let Elasticsearch compute p(t|C), so that the terms can be changed; for language models only",
-        Flag(words=("true", "false")),
-        "query",
-    ),
     Argument("index", "the name of an index, where several are served", Text(), f"page sentence {OF_INDEX}"),
 )
 """What is read by its name, and which index is asked."""
 TABLE: tuple[Argument, ...] = (
     *_LOOKUPS,
     *LISTS,
+    *HITS,
     *READING,
     *COUNTS,
     *CORPUS,

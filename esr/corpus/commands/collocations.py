@@ -9,8 +9,6 @@ import click
 
 from esr.corpus.collocations import (
     MEASURES,
-    UNITS,
-    WINDOW,
     By,
     Collocations,
     Reach,
@@ -21,16 +19,14 @@ from esr.corpus.commands.word_tables import (
     F,
     against_option,
     draw_columns,
-    k_option,
-    min_count_option,
     table_format_option,
 )
 from esr.plugin import index_option
 from esr.plugin.provisional import (
+    TABLE,
     Filters,
     ReadQuery,
-    add_options,
-    describe_choices,
+    arguments_of,
     filter_options,
     open_searcher,
     parse_query,
@@ -44,31 +40,18 @@ def _reach_options(command: F) -> F:
 
     @wraps(command)
     def with_reach(*args: Any, window: int, sentence: bool, by: By, stop_words: bool, **kwargs: Any) -> Any:
-        return command(*args, reach=Reach(None if sentence else window, by, stop_words), **kwargs)
+        return command(*args, reach=Reach(None if sentence else window or None, by, stop_words), **kwargs)
 
-    added = (
-        click.option(
-            "--window",
-            type=click.IntRange(1, 100),
-            default=WINDOW,
-            help="Count this many words on each side as near.",
-        ),
-        click.option("--sentence", is_flag=True, help="Count all words of the sentence as near."),
-        click.option("--by", type=click.Choice(list(UNITS)), default="stems", help=describe_choices(UNITS)),
-        click.option("--stop-words", is_flag=True, help="Count stop words too."),
-    )
-    return cast(F, add_options(added, with_reach))
+    sentence = click.option("--sentence", is_flag=True, help="Count all words of the sentence as near.")
+    others = arguments_of(TABLE, "collocations", "by", "stop_words")
+    return cast(F, arguments_of(TABLE, "collocations", "window")(sentence(others(with_reach))))
 
 
 @click.command()
 @query_argument
 @index_option
 @_reach_options
-@click.option(
-    "--measure", type=click.Choice(list(MEASURES)), default="logdice", help="The measure to order by."
-)
-@min_count_option("Show words that are near at least this many times.")
-@k_option
+@arguments_of(TABLE, "collocations", "measure", "min_count", "k")
 @table_format_option
 @filter_options
 def collocations(
@@ -106,8 +89,7 @@ def collocations(
 @index_option
 @against_option
 @_reach_options
-@min_count_option("Show words that are near at least this many times.")
-@k_option
+@arguments_of(TABLE, "contrast", "min_count", "k")
 @table_format_option
 @filter_options
 def contrast(

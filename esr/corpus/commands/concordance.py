@@ -5,13 +5,14 @@ from __future__ import annotations
 import click
 
 from esr.corpus.commands.word_tables import table_format_option
-from esr.corpus.concordance import LINES, SORTS, WIDTH, Concordance, Unit, build_concordance
+from esr.corpus.concordance import Concordance, Unit, build_concordance
 from esr.plugin import index_option
 from esr.plugin.provisional import (
+    TABLE,
     Filters,
     ReadQuery,
+    arguments_of,
     count,
-    describe_choices,
     filter_options,
     open_searcher,
     print_answer,
@@ -22,16 +23,7 @@ from esr.plugin.provisional import (
 @click.command()
 @query_argument
 @index_option
-@click.option("-k", type=click.IntRange(1), default=LINES, help="Show this many lines.")
-@click.option("--sort", type=click.Choice(list(SORTS)), default="newest", help=describe_choices(SORTS))
-@click.option(
-    "--width", type=click.IntRange(0, 1000), default=WIDTH, help="Show this much text on each side."
-)
-@click.option(
-    "--unit", type=click.Choice(["characters", "words"]), default="characters", help="What --width counts."
-)
-@click.option("--sample", type=click.IntRange(1), help="Read this many sentences, drawn at random.")
-@click.option("--seed", type=int, default=0, help="Seed of the sample.")
+@arguments_of(TABLE, "concordance", *("k", "sort", "width", "unit", "sample", "seed"))
 @table_format_option
 @filter_options
 def concordance(

@@ -9,13 +9,9 @@ import click
 from esr.corpus.commands.word_tables import (
     against_option,
     draw_columns,
-    k_option,
-    min_count_option,
     table_format_option,
 )
 from esr.corpus.frequencies import (
-    GROUPINGS,
-    ORDERS,
     Frequencies,
     Frequency,
     Grouping,
@@ -24,9 +20,10 @@ from esr.corpus.frequencies import (
 )
 from esr.plugin import index_option
 from esr.plugin.provisional import (
+    TABLE,
     Filters,
     ReadQuery,
-    describe_choices,
+    arguments_of,
     filter_options,
     open_searcher,
     parse_query,
@@ -38,9 +35,7 @@ from esr.plugin.provisional import (
 @click.command()
 @click.argument("queries", metavar="QUERY...", nargs=-1, required=True)
 @index_option
-@click.option(
-    "--by", type=click.Choice(GROUPINGS), default="month", help="Count by this period, or by source."
-)
+@arguments_of(TABLE, "frequencies", "by")
 @table_format_option
 @filter_options
 def frequencies(
@@ -85,11 +80,7 @@ _BAR = 40
 @query_argument
 @index_option
 @against_option
-@click.option(
-    "--order", type=click.Choice(list(ORDERS)), default="log-likelihood", help=describe_choices(ORDERS)
-)
-@min_count_option("Show words that occur at least this many times in the part.")
-@k_option
+@arguments_of(TABLE, "keyness", "order", "min_count", "k")
 @table_format_option
 def keyness(
     query: ReadQuery,

@@ -11,10 +11,7 @@ from msgspec import structs
 
 from esr.corpus.commands.word_tables import table_format_option
 from esr.corpus.names_and_quotes import (
-    COMPANIONS,
     EDGE_COLUMNS,
-    NAMES,
-    SENTENCES,
     Companion,
     ListedName,
     NamePage,
@@ -26,9 +23,10 @@ from esr.corpus.names_and_quotes import (
 )
 from esr.plugin import UsageError, index_option
 from esr.plugin.provisional import (
-    ENTITY_TYPES,
     FILE,
+    TABLE,
     Filters,
+    arguments_of,
     count,
     data_format_option,
     filter_options,
@@ -43,26 +41,14 @@ _GRAPHML, _CSV = ".graphml", ".csv"
 @click.command()
 @click.argument("query", default="")
 @index_option
-@click.option("--type", "type", type=click.Choice(ENTITY_TYPES), help="List only names of this type.")
-@click.option(
-    "--prefix",
-    default="",
-    show_default=False,
-    help="List only names with a form that begins with this, in any case.",
-)
-@click.option("-k", type=click.IntRange(1), default=NAMES, help="List this many names.")
+@arguments_of(TABLE, "names", "type", "prefix", "k", prefix={"default": "", "show_default": False})
 @click.option(
     "--network",
     "network_file",
     type=FILE,
     help="Also write which of the listed names occur together: .graphml, or .csv with an edge a line.",
 )
-@click.option(
-    "--least",
-    type=click.IntRange(1),
-    default=1,
-    help="Join two names of the network if at least this many sentences have both.",
-)
+@arguments_of(TABLE, "network", "least")
 @table_format_option
 @filter_options
 def names(
@@ -113,18 +99,7 @@ def names(
 @click.command()
 @click.argument("name")
 @index_option
-@click.option(
-    "--companions",
-    type=click.IntRange(0, 1000),
-    default=COMPANIONS,
-    help="Show this many names that occur with it.",
-)
-@click.option(
-    "-k",
-    type=click.IntRange(0, 1000),
-    default=SENTENCES,
-    help="Show this many sentences about it, and quotations of it.",
-)
+@arguments_of(TABLE, "name", "companions", "k")
 @data_format_option("text", "json", help="Print text for people, json for programs.")
 def name(name: str, where: str, companions: int, k: int, format_name: str) -> None:
     """Show what an index has about a name.

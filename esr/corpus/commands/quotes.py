@@ -9,7 +9,6 @@ import click
 from esr.corpus.commands.word_tables import table_format_option
 from esr.corpus.names_and_quotes import (
     ONLY_SOME_WORDS,
-    QUOTATIONS,
     Quotations,
     call_speakers,
     check_quotations,
@@ -19,8 +18,10 @@ from esr.corpus.names_and_quotes import (
 )
 from esr.plugin import index_option
 from esr.plugin.provisional import (
+    TABLE,
     Filters,
     Speaker,
+    arguments_of,
     count,
     filter_options,
     open_searcher,
@@ -36,7 +37,7 @@ from esr.plugin.provisional import (
 @click.option(
     "--about", metavar="QUERY", help="Show the best quotations for this query, instead of the newest."
 )
-@click.option("-k", type=click.IntRange(1), default=QUOTATIONS, help="Quotations to show.")
+@arguments_of(TABLE, "quotes", "k")
 @table_format_option
 @filter_options
 def quotes(

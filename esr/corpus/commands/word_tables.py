@@ -7,21 +7,12 @@ from typing import Any, TypeVar
 
 import click
 
-from esr.corpus.collocations import COLLOCATIONS, MIN_COUNT
-from esr.plugin.provisional import data_format_option
+from esr.plugin.provisional import TABLE, arguments_of, data_format_option
 
 F = TypeVar("F", bound=Callable[..., Any])
 table_format_option = data_format_option("text", "json", "csv")
 
-
-k_option = click.option("-k", type=click.IntRange(1), default=COLLOCATIONS, help="Show this many words.")
-against_option = click.option(
-    "--against", metavar="QUERY", help="The sentences to compare with, as a query. Default: all others."
-)
-
-
-def min_count_option(help: str) -> Callable[[F], F]:
-    return click.option("--min-count", type=click.IntRange(1), default=MIN_COUNT, help=help)
+against_option = arguments_of(TABLE, "contrast", "against", against={"metavar": "QUERY"})
 
 
 def draw_columns(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], sizes: str) -> str:
