@@ -89,10 +89,10 @@ class SentenceServer(MCPServer[Any]):
 def _describe(error: ValidationError) -> str:
     """The errors of all arguments, as one line."""
     problems: dict[str, str] = {}
-    for each in error.errors(include_url=False):
-        problem = to_one_line(each["msg"])
-        given = "" if each["type"] == "missing" else f", not {to_one_line(repr(each['input']))}"
-        problems.setdefault(str(each["loc"][0]), problem[:1].lower() + problem[1:] + given)
+    for detail in error.errors(include_url=False):
+        problem = to_one_line(detail["msg"])
+        given = "" if detail["type"] == "missing" else f", not {to_one_line(repr(detail['input']))}"
+        problems.setdefault(str(detail["loc"][0]), problem[:1].lower() + problem[1:] + given)
     return "; ".join(f"argument {argument!r}: {problem}" for argument, problem in problems.items())
 
 
@@ -156,7 +156,7 @@ def build_tools(index: esr.Index, ranking: Ranking) -> list[Callable[..., CallTo
             "total": total,
         }
         room = budget - size({**answer, "start": total, "next": total, "sentences": []})
-        first, end = choose_window([size(each) + 1 for each in sentences], start, at, room)
+        first, end = choose_window([size(sentence) + 1 for sentence in sentences], start, at, room)
         answer |= {"start": first, "next": end if end < total else None}
         return fit(answer, "sentences", sentences[first:end], budget)
 
@@ -266,7 +266,7 @@ def build_tools(index: esr.Index, ranking: Ranking) -> list[Callable[..., CallTo
             "has_quotations": bool(quoted),
             "total": len(sources),
         }
-        shown = [{"source": each.form, "documents": each.documents} for each in sources.with_prefix("", k)]
+        shown = [{"source": value.form, "documents": value.documents} for value in sources.with_prefix("", k)]
         return fit(head, "sources", shown, budget)
 
     tools: list[Callable[..., CallToolResult]]

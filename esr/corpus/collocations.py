@@ -158,13 +158,15 @@ class Collocations(Table, Struct, frozen=True):
 
     def as_dict(self) -> dict[str, Any]:
         """`{"node", "sentences", "collocations": [{"word", "term", "near", "frequency", "measures"}]}`"""
-        collocations = [structs.asdict(each) for each in self.collocations]
+        collocations = [structs.asdict(collocation) for collocation in self.collocations]
         return {"node": self.node, "sentences": self.sentences, "collocations": collocations}
 
     def columns(self) -> dict[str, list[Any]]:
         """Return a table with a row for each word and a column for each measure."""
         names = ("word", "term", "near", "frequency", *MEASURES)
-        return to_columns(names, [flatten_row(structs.asdict(each)) for each in self.collocations])
+        return to_columns(
+            names, [flatten_row(structs.asdict(collocation)) for collocation in self.collocations]
+        )
 
 
 class Contrasted(Struct, frozen=True):
@@ -195,12 +197,14 @@ class ContrastedCollocations(Table, Struct, frozen=True):
 
     def as_dict(self) -> dict[str, Any]:
         """`{"node", "sentences", "collocations": [{"word", "term", "near", "other", "log_ratio", ...}]}`"""
-        return structs.asdict(self) | {"collocations": [structs.asdict(each) for each in self.collocations]}
+        return structs.asdict(self) | {
+            "collocations": [structs.asdict(collocation) for collocation in self.collocations]
+        }
 
     def columns(self) -> dict[str, list[Any]]:
         """Return a table with a row for each word."""
         names = ("word", "term", "near", "other", "per_million", "per_million_other")
-        rows = [flatten_row(structs.asdict(each)) for each in self.collocations]
+        rows = [flatten_row(structs.asdict(collocation)) for collocation in self.collocations]
         return to_columns((*names, "log_likelihood", "log_ratio"), rows)
 
 
@@ -318,7 +322,7 @@ def _contrast(own: _Near, other: _Near, min_count: int, k: int) -> ContrastedCol
     units = zip(other.names, other.is_form.tolist(), strict=True)
     found = dict(zip(units, other.counts.tolist(), strict=True))
     others = [found.get(unit, 0) for unit in zip(near.names, near.is_form.tolist(), strict=True)]
-    sizes = [each.window + each.stop_words for each in (own, other)]
+    sizes = [part.window + part.stop_words for part in (own, other)]
     compared = Contrast(near.counts.astype(float), sizes[0], np.array(others, float), sizes[1])
     likelihood, ratio = compared.log_likelihood, compared.log_ratio
     order = sorted(np.flatnonzero(likelihood > 0).tolist(), key=lambda n: (-likelihood[n], near.names[n]))

@@ -166,9 +166,9 @@ def build_concordance(
         sentences, number = read.total, len(read.sources)
     else:
         listed, sentences = _read_records(prepared, filters, sort, min(k, most), sample, seed, most)
-        words = get_lexicon(index.analyzer).read([each.text for each in listed])
+        words = get_lexicon(index.analyzer).read([sentence.text for sentence in listed])
         records, number = dict(enumerate(listed)), len(listed)
-        found = _sort(words, words.find(node), [each.source for each in listed], sort, k)
+        found = _sort(words, words.find(node), [sentence.source for sentence in listed], sort, k)
     lines = [
         _make_line(records[text], first - start, last - start, width, unit)
         for first, last, text, start in zip(

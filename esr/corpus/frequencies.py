@@ -136,8 +136,8 @@ def count_frequencies(
     searcher = searcher.snapshot()
     nodes, required = zip(*map(split_node, queries), strict=True)
     prepared = [searcher.prepare(query, Ranking()) for query in required]
-    index = _require_one_language([each.index for each in prepared])
-    counted = [_count(*each, filters, by, most) for each in zip(nodes, prepared, strict=True)]
+    index = _require_one_language([query.index for query in prepared])
+    counted = [_count(*pair, filters, by, most) for pair in zip(nodes, prepared, strict=True)]
     lengths = index.count([None], filters, TermsBy("source" if by == "source" else "day"))[0]
     keys: list[Any]
     if by == "source":
@@ -187,12 +187,12 @@ def _count(
     given: Sequence[Any] = read.sources if by == "source" else read.days
     occurrences = Counter([given[text] for text in found.texts.tolist()])
     counts: Counter[Any] = Counter()
-    for each, count in occurrences.items():
-        counts[None if each is None else _group_of(index, by, each)] += count
+    for value, count in occurrences.items():
+        counts[None if value is None else _find_group(index, by, value)] += count
     return counts, total
 
 
-def _group_of(index: Index, by: Grouping, given: Any) -> Any:
+def _find_group(index: Index, by: Grouping, given: Any) -> Any:
     """The group of a source or of a day."""
     return index.vocabulary(StoredValues("source")).form(given) if by == "source" else period_of(given, by)
 
@@ -328,7 +328,7 @@ def _rank_words(parts: _CountedParts, order: str, min_count: int, k: int) -> Key
     sizes = sum(own.values()), rest if other is None else sum(other.values())
     terms = sorted((t for t in own if own[t] >= min_count), key=lambda term: (-own[term], term))
     best: list[tuple[float, str, KeyWord]] = []
-    for batch in batched(terms, _BATCH):
+    for batch in batched(terms, BATCH_SIZE):
         counts = np.array([own[term] for term in batch], float)
         greatest = _values(Contrast(counts[:1], sizes[0], np.zeros(1), sizes[1]), order)[0]
         if len(best) == k and greatest < -best[-1][0]:
@@ -346,7 +346,7 @@ def _rank_words(parts: _CountedParts, order: str, min_count: int, k: int) -> Key
 
 SURE = 10.83
 """The log-likelihood with a p-value of .001."""
-_BATCH = 500
+BATCH_SIZE = 500
 """Number of words looked up in the rest of the collection at once."""
 
 

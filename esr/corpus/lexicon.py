@@ -123,7 +123,7 @@ class Lexicon:
             return np.equal(numbers, self._words.get(word, -1))
         with self._lock:
             words = list(self._words)
-        return np.fromiter((each.startswith(word) for each in words), bool, len(words))[numbers]
+        return np.fromiter((form.startswith(word) for form in words), bool, len(words))[numbers]
 
     def names(self, numbers: Numbers) -> list[str]:
         with self._lock:

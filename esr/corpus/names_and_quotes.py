@@ -120,7 +120,7 @@ class NamePage(Struct, frozen=True):
         """Return the page as JSON."""
         fields = structs.asdict(self)
         of_structs = ("in_sentences", "in_documents", "said")
-        lists = {name: [structs.asdict(each) for each in fields[name]] for name in of_structs}
+        lists = {name: [structs.asdict(item) for item in fields[name]] for name in of_structs}
         return {**fields, **lists, "best": [hit_dict(hit) for hit in self.best]}
 
 
@@ -141,7 +141,7 @@ class NameNetwork(Struct, frozen=True):
 
     def as_dict(self) -> dict[str, Any]:
         """`{"names": [{"name", "key", "type", "count"}], "edges": [{"one", "other", "sentences", ...}]}`"""
-        return {name: [structs.asdict(each) for each in getattr(self, name)] for name in ("names", "edges")}
+        return {name: [structs.asdict(item) for item in getattr(self, name)] for name in ("names", "edges")}
 
     def to_rows(self) -> list[tuple[str, str, str, int, float]]:
         """Return the edges as rows of a table for Gephi, with the columns EDGE_COLUMNS."""
@@ -240,7 +240,7 @@ def read_name(
         unknown = find_unknown_filters(index, Filters(entities=(text,)))
         raise NotFound(unknown[0].message if unknown else f"unknown name {text!r}")
     own = next((name for name in names if wanted.key in name.keys), None)
-    name = own or min(names, key=lambda each: (-each.sentences, each.key))
+    name = own or min(names, key=lambda name: (-name.sentences, name.key))
     mentions, alone = HasEntity((NameKey(name.key),)), Filters(entities=(NameKey(name.key),))
     (count,) = index.count([mentions], NO_FILTERS)
     (in_documents,) = index.count([None], NO_FILTERS, ByName(1, "documents", keys=[name.key]))
@@ -255,8 +255,8 @@ def read_name(
         name.type,
         count,
         documents,
-        _date_of(oldest),
-        _date_of(newest),
+        _read_date(oldest),
+        _read_date(newest),
         index.vocabulary(NameForms(name.key)),
         dict(by_source["source"]),
         _count_months(index.count([mentions], NO_FILTERS, ByDay())[0]),
@@ -265,11 +265,11 @@ def read_name(
         _find_best(snapshot, name, alone, mentions, sentences),
         _find_quotations(snapshot, name, sentences),
         name.ids,
-        [each.form for each in names if each.key != name.key],
+        [other.form for other in names if other.key != name.key],
     )
 
 
-def _date_of(hits: Sequence[Hit]) -> str | None:
+def _read_date(hits: Sequence[Hit]) -> str | None:
     record = hits[0].record if hits else None
     return record.date if record else None
 
@@ -295,8 +295,8 @@ def _find_companions(index: Index, name: Name, count: int, unit: NameUnit, k: in
     of_keys = dict(zip(keys, association.tolist(), strict=True))
     best = sorted((key for key in keys if of_keys[key] > 0), key=lambda key: (-of_keys[key], key))[:k]
     return [
-        Companion(each.form, each.type, together[each.key], counts[each.key], of_keys[each.key])
-        for each in _find(index, best)
+        Companion(other.form, other.type, together[other.key], counts[other.key], of_keys[other.key])
+        for other in _find(index, best)
     ]
 
 
@@ -379,7 +379,7 @@ class Quotations(Table, Struct, frozen=True):
     @property
     def first_incomplete(self) -> int | None:
         """The index of the first quotation whose sentence has only some words of the query, if any."""
-        return next((n for n, each in enumerate(self.quotations) if each.all_words is False), None)
+        return next((n for n, quotation in enumerate(self.quotations) if quotation.all_words is False), None)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the quotations as JSON."""
@@ -388,7 +388,9 @@ class Quotations(Table, Struct, frozen=True):
 
     def columns(self) -> dict[str, list[Any]]:
         """Return a table with a row for each quotation."""
-        return to_columns(Quotation.__struct_fields__, [structs.asdict(each) for each in self.quotations])
+        return to_columns(
+            Quotation.__struct_fields__, [structs.asdict(quotation) for quotation in self.quotations]
+        )
 
 
 def find_quotations(
@@ -428,7 +430,9 @@ def find_quotations(
         if len(made) >= k or len(records) < size:
             if prepared:
                 complete = _find_complete(prepared, said, size, filters)
-                made = [replace(each, all_words=each.sentence_id in complete) for each in made[:k]]
+                made = [
+                    replace(quotation, all_words=quotation.sentence_id in complete) for quotation in made[:k]
+                ]
             return Quotations(made[:k], answer.total)
         size *= 4
 
@@ -472,9 +476,9 @@ def call_speakers(names: Mapping[str, Name], quotations: Sequence[Quotation]) ->
     `names` are those of `find_speakers`.
     """
     written: dict[str, str] = {}
-    for each in quotations:
-        if each.name and not written.get(each.name):
-            written[each.name] = find_written(each.name, each.speaker or "")
+    for quotation in quotations:
+        if quotation.name and not written.get(quotation.name):
+            written[quotation.name] = find_written(quotation.name, quotation.speaker or "")
     return {key: names[key].form if key in names else form or key.title() for key, form in written.items()}
 
 

@@ -59,11 +59,11 @@ teilen|partager|compartir
 _FIRST_WORDS = labels.first_words(labels.LINKS, labels.CAPITAL_LINKS, _CREDITS, _CALLS, _RIGHTS)
 _UNSPACED = compile_lazily("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 
-_LINK_ALONE = compile_lazily(rf"{labels.LEAD}(?:{labels.any_of(labels.LINKS)})[\W_]*", re.IGNORECASE)
-_CREDIT = compile_lazily(rf"{labels.LEAD}(?:{labels.any_of(_CREDITS)})\s*[:：]", re.IGNORECASE)
-_CALL = compile_lazily(rf"{labels.LEAD}(?:{labels.any_of(_CALLS)})", re.IGNORECASE)
-_RIGHT = compile_lazily(rf"{labels.LEAD}(?:©|\(c\) ?\d{{4}}|{labels.any_of(_RIGHTS)})", re.IGNORECASE)
-_BAR = compile_lazily(rf"(?:\b(?:{labels.any_of(_NETWORKS)})[\s|,·•]*){{4,}}", re.IGNORECASE)
+_LINK_ALONE = compile_lazily(rf"{labels.LEAD}(?:{labels.match_any(labels.LINKS)})[\W_]*", re.IGNORECASE)
+_CREDIT = compile_lazily(rf"{labels.LEAD}(?:{labels.match_any(_CREDITS)})\s*[:：]", re.IGNORECASE)
+_CALL = compile_lazily(rf"{labels.LEAD}(?:{labels.match_any(_CALLS)})", re.IGNORECASE)
+_RIGHT = compile_lazily(rf"{labels.LEAD}(?:©|\(c\) ?\d{{4}}|{labels.match_any(_RIGHTS)})", re.IGNORECASE)
+_BAR = compile_lazily(rf"(?:\b(?:{labels.match_any(_NETWORKS)})[\s|,·•]*){{4,}}", re.IGNORECASE)
 _COOKIE = compile_lazily(
     r"\b(?:browser|javascript|websites?|sites?|polic(?:y|ies)|privacy|consent|accept|agree|webseite|datenschutz"
     r"|akzeptieren|nutzung|confidentialité|acceptez|navigation|navegación|aceptar?|política|navigazione|accetta)\b",

@@ -164,7 +164,7 @@ class SampledDocuments:
         uncertain = ""
         if not all(languages):
             detector = LanguageDetector()
-            languages = [detector.language_of(document) for document in documents]
+            languages = [detector.choose_language(document) for document in documents]
             uncertain = describe_uncertain(languages)
         self.analyzer, reason = choose_analyzer(languages, which)
         self.reason = f"analyzer {self.analyzer}: {reason}{uncertain and f' ({uncertain})'}"

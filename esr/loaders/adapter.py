@@ -349,7 +349,7 @@ class LanguageDetector:
     def __init__(self) -> None:
         self.detected: Counter[str] = Counter()
 
-    def language_of(self, document: Document) -> str | None:
+    def choose_language(self, document: Document) -> str | None:
         """The declared language of a document, or else the detected one, or None."""
         return document.language or detect_language(sentence.text for sentence in document.sentences)
 

@@ -79,9 +79,9 @@ def read_confined(format: Format, source: Source) -> Iterator[ReadResult | Remar
 
 
 @contextmanager
-def hold_process() -> Iterator[_Child]:
+def hold_process() -> Iterator[Child]:
     """Reuse one child for all files that are read in the block, and end it after the block."""
-    child = _child
+    child = CHILD
     with child.lock:
         child.holders += 1
     try:
@@ -97,20 +97,20 @@ class _ChildDied(Exception):
     """The process has ended amid an exchange."""
 
 
-class _Child:
+class Child:
     """The parent's side of the process, which is started at first use. Threads take turns."""
 
     def __init__(self) -> None:
         self.lock = RLock()
         self.holders = 0
-        self._process: subprocess.Popen[bytes] | None = None
+        self.process: subprocess.Popen[bytes] | None = None
 
     def read(self, format: Format, source: Source) -> tuple[_Results, InputError | None]:
         """The results of a source, and the error that they end with. Raises InputError if the child dies."""
         with self.lock:
             try:
                 self._send(format, source)
-                results, failure = _AnswerDecoder(BytesIO(self._receive())).load()
+                results, failure = AnswerDecoder(BytesIO(self._receive())).load()
             except _ChildDied:
                 raise InputError(source.name, _describe_death(self._wait())) from None
             except BaseException:  # such as an interrupt, or a truncated archive: the exchange is incomplete
@@ -122,21 +122,21 @@ class _Child:
 
     def end(self) -> None:
         """Kill the process, which keeps no state."""
-        if self._process:
-            self._process.kill()
+        if self.process:
+            self.process.kill()
             self._wait()
 
     def renew(self) -> None:
         """Forget the process in a fork: it belongs to the parent."""
-        if self._process:
-            self._process.returncode = 0  # it is not waited for
-            _close_pipes(self._process)
-        self.__dict__.update(_Child().__dict__)
+        if self.process:
+            self.process.returncode = 0  # it is not waited for
+            _close_pipes(self.process)
+        self.__dict__.update(Child().__dict__)
 
     def _wait(self) -> int:
         """Wait until the process has ended. Returns its exit status, negative for a signal."""
-        assert self._process
-        process, self._process = self._process, None
+        assert self.process
+        process, self.process = self.process, None
         try:
             process.wait(_EXIT_SECONDS)
         except subprocess.TimeoutExpired:
@@ -146,10 +146,10 @@ class _Child:
         return process.returncode
 
     def _send(self, format: Format, source: Source) -> None:
-        if self._process and self._process.poll() is not None:  # it was killed between two files
+        if self.process and self.process.poll() is not None:  # it was killed between two files
             self._wait()
-        if self._process is None:
-            self._process = start_python(_PROGRAM, *map(str, (os.getpid(), MEMORY_BYTES, SECONDS)))
+        if self.process is None:
+            self.process = start_python(_PROGRAM, *map(str, (os.getpid(), MEMORY_BYTES, SECONDS)))
         path = source.path and os.path.abspath(source.path)
         self._write(pickle.dumps((format.name, source.name, source.id_path, path)))
         while path is None and (data := source.stream.read(_CHUNK_BYTES)):
@@ -157,25 +157,25 @@ class _Child:
         self._write(b"")
 
     def _write(self, message: bytes) -> None:
-        assert self._process and self._process.stdin
+        assert self.process and self.process.stdin
         unsent = memoryview(_encode_message(message))
         try:
             while unsent:
-                unsent = unsent[self._process.stdin.write(unsent) :]
+                unsent = unsent[self.process.stdin.write(unsent) :]
         except BrokenPipeError:
             raise _ChildDied from None
 
     def _receive(self) -> bytes:
-        assert self._process and self._process.stdout
+        assert self.process and self.process.stdout
         try:
-            return _read_message(self._process.stdout)
+            return _read_message(self.process.stdout)
         except EOFError:
             raise _ChildDied from None
 
 
-_child = _Child()
+CHILD = Child()
 if hasattr(os, "register_at_fork"):  # not on Windows
-    os.register_at_fork(after_in_child=_child.renew)
+    os.register_at_fork(after_in_child=CHILD.renew)
 
 
 def _close_pipes(process: subprocess.Popen[bytes]) -> None:
@@ -215,7 +215,7 @@ _CLASSES = {(kind.__module__, kind.__name__): kind for kind in (InputError, Plac
 """The classes that an answer may have instances of, besides those of JSON."""
 
 
-class _AnswerDecoder(pickle.Unpickler):
+class AnswerDecoder(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
         try:
             return _CLASSES[module, name]

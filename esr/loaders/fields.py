@@ -43,7 +43,7 @@ def read_list(field: str, value: Any) -> list[str] | None:
         value = [value]
     if not isinstance(value, list):
         return None
-    texts = [_text_of(element, _NAMES) for element in value]
+    texts = [_read_text(element, _NAMES) for element in value]
     if any(text is None for text in texts):
         return None
     return [text for text in texts if text]
@@ -51,7 +51,7 @@ def read_list(field: str, value: Any) -> list[str] | None:
 
 def read_paragraphs(value: Any) -> str | None:
     """A list of paragraphs, as strings or objects, as one text; None for any other value."""
-    paragraphs = [_text_of(element, _PARAGRAPHS) for element in value] if isinstance(value, list) else []
+    paragraphs = [_read_text(element, _PARAGRAPHS) for element in value] if isinstance(value, list) else []
     return None if not paragraphs or None in paragraphs else "\n\n".join(filter(None, paragraphs))
 
 
@@ -61,7 +61,7 @@ def is_lossless(value: Any) -> bool:
     return not any(isinstance(element, dict) and len(element) > 1 for element in elements)
 
 
-def _text_of(element: Any, names: Iterable[str]) -> str | None:
+def _read_text(element: Any, names: Iterable[str]) -> str | None:
     """A string, or the string of an object under the first of these names; None for any other element."""
     if isinstance(element, dict):
         element = next((element[name] for name in names if isinstance(element.get(name), str)), None)

@@ -149,7 +149,7 @@ WITHDRAWN_STATUSES = ("canceled", "cancelled", "withheld")
 """The statuses of such documents in the IPTC's standards, one of them in both spellings."""
 
 
-_BUFFER_BYTES = 2**18
+BUFFER_BYTES = 2**18
 
 
 class _Stream(io.RawIOBase):
@@ -167,7 +167,7 @@ class _Stream(io.RawIOBase):
 
 def open_stream(take: Callable[[int], bytes]) -> BinaryIO:
     """A stream of the bytes that `take` returns for a maximum number of bytes; b"" is the end."""
-    return cast(BinaryIO, io.BufferedReader(_Stream(take), _BUFFER_BYTES))
+    return cast(BinaryIO, io.BufferedReader(_Stream(take), BUFFER_BYTES))
 
 
 FORMATS: Registry[Format] = Registry("format", "formats", Format)

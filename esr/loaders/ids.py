@@ -132,10 +132,10 @@ class KeyStore:
     """
 
     def __init__(self) -> None:
-        self._database = sqlite3.connect("", isolation_level=None, check_same_thread=False)
-        self._database.execute("PRAGMA journal_mode = OFF")
-        self._database.execute("CREATE TABLE keys (key BLOB PRIMARY KEY, value TEXT) WITHOUT ROWID")
-        self._database.execute("BEGIN")
+        self.database = sqlite3.connect("", isolation_level=None, check_same_thread=False)
+        self.database.execute("PRAGMA journal_mode = OFF")
+        self.database.execute("CREATE TABLE keys (key BLOB PRIMARY KEY, value TEXT) WITHOUT ROWID")
+        self.database.execute("BEGIN")
 
     def insert(self, key: bytes, value: str) -> str | None:
         """Store the value if the key is new. Returns the value already stored, or None for a new key."""
@@ -153,7 +153,7 @@ class KeyStore:
 
     def _execute(self, query: str, values: tuple[object, ...]) -> sqlite3.Cursor:
         try:
-            return self._database.execute(query, values)
+            return self.database.execute(query, values)
         except sqlite3.OperationalError as error:
             raise EsrError(
                 f"cannot write to the folder of temporary files ({error}): make room there, "
@@ -161,7 +161,7 @@ class KeyStore:
             ) from error
 
     def close(self) -> None:
-        self._database.close()
+        self.database.close()
 
 
 SAME_ID_POLICIES: dict[str, str] = {
@@ -293,7 +293,7 @@ NEAR_WINDOW = 50_000
 _PERMUTATIONS = 64
 _SHINGLE_WORDS = 5
 # Shorter texts may be similar by chance (weather, results, "no text"), so their titles must match too.
-_MIN_WORDS = 30
+MIN_WORDS = 30
 _MAX_EXAMPLES = 5
 
 
@@ -311,7 +311,7 @@ class DuplicateFilter:
         self._policy = policy
         self.exact = self.near = 0
         self.examples: list[str] = []
-        self._sketches: OrderedDict[str, Any] = OrderedDict()
+        self.sketches: OrderedDict[str, Any] = OrderedDict()
         self._index = datasketch.MinHashLSH(threshold=SIMILARITY, num_perm=_PERMUTATIONS)
         self._empty_sketch = datasketch.MinHash(num_perm=_PERMUTATIONS, hashfunc=crc32)
 
@@ -348,7 +348,7 @@ class DuplicateFilter:
         words = _WORD.findall(" ".join(sentence.text for sentence in document.sentences).casefold())
         if not words:
             return None
-        is_short = len(words) < _MIN_WORDS
+        is_short = len(words) < MIN_WORDS
         text = " ".join([(document.title or "").casefold(), "", *words] if is_short else words)
         digest = blake2b(text.encode(), digest_size=16).digest()
         if original := digests.insert(digest, document.id):
@@ -361,15 +361,15 @@ class DuplicateFilter:
         starts = range(len(words) - _SHINGLE_WORDS + 1)
         sketch.update_batch([" ".join(words[n : n + _SHINGLE_WORDS]).encode() for n in starts])
         for candidate in sorted(self._index.query(sketch)):
-            similarity = float(self._sketches[candidate].jaccard(sketch))
+            similarity = float(self.sketches[candidate].jaccard(sketch))
             if similarity >= SIMILARITY:
                 self.near += 1
                 return _Match(str(candidate), similarity)
-        if id not in self._sketches:
+        if id not in self.sketches:
             self._index.insert(id, sketch)
-            self._sketches[id] = sketch
-        if len(self._sketches) > NEAR_WINDOW:
-            oldest, _ = self._sketches.popitem(last=False)
+            self.sketches[id] = sketch
+        if len(self.sketches) > NEAR_WINDOW:
+            oldest, _ = self.sketches.popitem(last=False)
             self._index.remove(oldest)
         return None
 

@@ -45,7 +45,7 @@ def read_entries(path: str | os.PathLike[str], kind: str) -> Iterator[Any]:
             + (f": did you mean {PREFIX}{nearest}?" if nearest else ": https://ir-datasets.com lists them")
         ) from None
     if not dataset.has(kind):
-        has = [each for each in ("docs", "queries", "qrels") if dataset.has(each)]
+        has = [part for part in ("docs", "queries", "qrels") if dataset.has(part)]
         raise UsageError(f"{path} has no {kind}: it has {', '.join(has) or 'none of what is read'}")
     number = 0
     entries = getattr(dataset, f"{kind}_iter")()
@@ -60,7 +60,7 @@ def read_entries(path: str | os.PathLike[str], kind: str) -> Iterator[Any]:
         yield entry
 
 
-def fields_of(entry: Any) -> dict[str, Any]:
+def read_fields(entry: Any) -> dict[str, Any]:
     """The fields of a document or query as in JSON Lines, and a `text` if none of them has it.
 
     Bytes are left out: they are the source of the other fields.
@@ -84,7 +84,7 @@ def _to_plain(value: Any) -> Any:
 def read_documents(source: Source) -> Iterator[Record]:
     """A record for each document, with all of its fields."""
     for number, entry in enumerate(read_entries(source.name, "docs"), 1):
-        yield Record(f"{source.name}:{number}", fields_of(entry))
+        yield Record(f"{source.name}:{number}", read_fields(entry))
 
 
 FORMAT = Format(

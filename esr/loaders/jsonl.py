@@ -225,7 +225,7 @@ class JsonCursor:
 
     def place(self) -> str:
         """The position of the cursor for messages: `news.json:3:5`, with line and column from 1."""
-        return self._place_of(self._at)
+        return self._describe_place(self._at)
 
     def error(self, problem: str) -> InputError:
         return InputError(self.place(), problem)
@@ -238,7 +238,7 @@ class JsonCursor:
                 if self._may_be_cut(error) and self._read_more():
                     continue
                 raise InputError(
-                    self._place_of(max(self._at, min(error.pos, len(self._text.rstrip())))),
+                    self._describe_place(max(self._at, min(error.pos, len(self._text.rstrip())))),
                     f"broken JSON: {error.msg}; correct it, or fetch it again if it is truncated",
                 ) from None
             # A number may continue in the next chunk, as after "1.5e+".
@@ -269,7 +269,7 @@ class JsonCursor:
             self._text, self._at = "".join([self._text[self._at :], *pieces]), 0
         return bool(pieces)
 
-    def _place_of(self, at: int) -> str:
+    def _describe_place(self, at: int) -> str:
         line = self._count_lines(at)
         return f"{self._source.name}:{line}:{self._offset + at - self._line_start + 1}"
 

@@ -25,7 +25,7 @@ from esr.stdlib import compile_lazily
 if TYPE_CHECKING:  # slow to import
     from email.message import Message
 
-_BUFFER_BYTES = 2**20
+BUFFER_BYTES = 2**20
 _FROM = compile_lazily(rb"From \S+\s.*\b\d{4}\b")
 _HEADER = rb"(?:[A-Za-z][A-Za-z0-9-]{1,60}:[^\n]*\n(?:[ \t]+[^\n]*\n)*)"
 # A message begins with headers, including the sender and the subject or date.
@@ -111,8 +111,8 @@ def _read_lines(stream: BinaryIO) -> Iterator[bytes]:
             line = stream.readline(MAX_DOCUMENT_BYTES + 1)
     while line:
         *lines, line = line.split(b"\r")
-        yield from (each + b"\n" for each in lines)
-        if len(line) > MAX_DOCUMENT_BYTES or not (more := stream.read(_BUFFER_BYTES)):
+        yield from (text + b"\n" for text in lines)
+        if len(line) > MAX_DOCUMENT_BYTES or not (more := stream.read(BUFFER_BYTES)):
             yield line
             return
         line += more

@@ -132,14 +132,14 @@ def _describe(blocks: Iterable[Block]) -> dict[str, Any]:
 def _find_mets(page: Path) -> str | None:
     """The name of the METS file that names a page, in its folder or the one above."""
     for folder in (page.parent, page.parent.parent):
-        for name, pages in _read_mets_files(folder, folder.stat().st_mtime_ns):
+        for name, pages in read_mets_files(folder, folder.stat().st_mtime_ns):
             if page in pages:
                 return name
     return None
 
 
 @lru_cache(maxsize=8)
-def _read_mets_files(folder: Path, changed: int) -> list[tuple[str, frozenset[Path]]]:
+def read_mets_files(folder: Path, changed: int) -> list[tuple[str, frozenset[Path]]]:
     """The METS files of a folder with the files that they name. `changed`, its time, is a cache key."""
     found = []
     for path in sorted(folder.glob("*.xml")):

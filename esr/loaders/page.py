@@ -172,10 +172,10 @@ def _choose_object(tree: Any) -> Mapping[str, Any]:
     objects = list(_find_linked_articles(tree))
     if len(objects) > 1:
         shown = [_fold("".join(element.itertext())) for element in tree.iter("h1", "title")]
-        for each in objects:
-            headline = _fold(str(each.get("headline") or ""))
+        for item in objects:
+            headline = _fold(str(item.get("headline") or ""))
             if headline and any(text.startswith(headline) for text in shown):
-                return each
+                return item
     return {**objects[0], "headline": None} if objects else {}
 
 
@@ -214,7 +214,7 @@ def _without_dates(data: bytes, byline: str) -> list[str]:
     found = _DAY.search(byline)
     if found and to_iso_date(f"{found['month']} 1, 2024"):
         words = map(re.escape, re.findall(r"\w+", found[0]))
-        if re.search(r"\W+".join((*words, r"\d")), " ".join(_own_texts(parse_page(data)))):
+        if re.search(r"\W+".join((*words, r"\d")), " ".join(_find_texts(parse_page(data)))):
             byline = byline[: found.start("day")]
     return _without_others(data, read_list("authors", byline))
 
@@ -224,11 +224,11 @@ def _without_others(data: bytes, authors: list[str] | None) -> list[str]:
     if not authors or not _HAS_OTHERS.search(data):
         return authors or []
     tree = parse_page(data)
-    own = " ".join(_own_texts(tree))
+    own = " ".join(_find_texts(tree))
     return [author for author in authors if " ".join(author.split()) in own]
 
 
-def _own_texts(element: Any) -> Iterator[str]:
+def _find_texts(element: Any) -> Iterator[str]:
     """The words of a page and the contents of its metadata, without asides and related articles."""
     stack = [element]
     while stack:

@@ -113,7 +113,7 @@ class Source:
         known = Counter(detected)
         documents: list[Document] = []
         with suppress(EsrError), closing(self.read_file(file, ignore)) as located:  # type: ignore[type-var]
-            documents += (each.document for each in islice(located, number))
+            documents += (item.document for item in islice(located, number))
         if detected is not None:
             detected.clear()
             detected.update(known)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields as fields_of
+from dataclasses import fields as dataclass_fields
 from dataclasses import is_dataclass
 from datetime import date
 from decimal import Decimal
@@ -611,7 +611,7 @@ def _to_mapping(row: Any) -> Mapping[str, Any] | None:
             named: dict[str, Any] = row._asdict()
             return named
     if is_dataclass(row) and not isinstance(row, type):
-        return {field.name: getattr(row, field.name) for field in fields_of(row)}
+        return {field.name: getattr(row, field.name) for field in dataclass_fields(row)}
     if hasattr(row, "model_dump"):  # pydantic
         dumped: dict[str, Any] = row.model_dump()
         return dumped

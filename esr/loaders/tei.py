@@ -61,7 +61,7 @@ def read(source: Source) -> Iterator[Record]:
                 yield _build_text(source, where, header, body, texts)
                 texts += 1
             header, body, size = _read_header(element), [], 0
-            header["language"] = header["language"] or _language_of(element)
+            header["language"] = header["language"] or _find_language(element)
             where = f"{source.name}:{element.sourceline}"
         elif name == "u":
             speeches += 1
@@ -117,7 +117,7 @@ def _find_source(header: Any) -> str | None:
     return printed or names.get("org") or names.get("country") or markup.to_line(publisher) or None
 
 
-def _language_of(element: Any) -> str | None:
+def _find_language(element: Any) -> str | None:
     """The language declared by the element or the nearest one around it; None if none declares it."""
     while element is not None and not element.get(markup.LANGUAGE):
         element = element.getparent()
@@ -196,7 +196,7 @@ def _build_speech(
         **_without_debate(header),
         "id": make_id(id),
         "title": header.get("heading") or header.get("sitting") or header.get("title"),
-        "language": _language_of(speech) or header.get("language"),
+        "language": _find_language(speech) or header.get("language"),
         "authors": [speaker] if speaker else [],
         "metadata": {name: value for name, value in about.items() if value},
         "text": text,

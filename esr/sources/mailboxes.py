@@ -165,7 +165,7 @@ class _Reading:
 
     def _find_new(self, connection: IMAP4) -> list[int]:
         """The numbers of the messages to fetch. Raises IMAP4.error."""
-        _check(connection.select(_quote(self._address.mailbox), readonly=True))
+        _check(connection.select(quote(self._address.mailbox), readonly=True))
         validity, end = (_read_number(connection, name) for name in ("UIDVALIDITY", "UIDNEXT"))
         if validity != self._known.validity:  # the mailbox was created again with new numbers
             self._known.validity, self._known.last = validity, 0
@@ -216,7 +216,7 @@ def _read_number(connection: IMAP4, name: str) -> int:
     return int(number)
 
 
-def _quote(name: str) -> str:
+def quote(name: str) -> str:
     """The name of a mailbox for IMAP: quoted, in modified UTF-7 (RFC 3501, 5.1.3)."""
 
     def encode(match: re.Match[str]) -> str:

@@ -555,7 +555,7 @@ class _Fetch:
                 due.append((1, article.tried, url))
             elif not article.is_gone and article.tried <= before:
                 due.append((2, article.tried, url))
-        return [url for _, _, url in sorted(due, key=lambda each: each[:2])]
+        return [url for _, _, url in sorted(due, key=lambda entry: entry[:2])]
 
     # Articles
 
@@ -565,7 +565,7 @@ class _Fetch:
         answer = self._web.get(entry["link"], MAX_PAGE_BYTES, known.validators)
         content = known.content
         if answer.status == 200:
-            line = _build_line(url, entry, answer)
+            line = build_line(url, entry, answer)
             content = _hash(line)
             if content != known.content:
                 self.lines.append(line)
@@ -592,7 +592,7 @@ def _describe(url: str, error: InputError) -> str:
     return str(error) if error.where.startswith(url) else f"{url} leads to {error}"
 
 
-def _build_line(url: str, entry: Mapping[str, Any], answer: Answer) -> bytes:
+def build_line(url: str, entry: Mapping[str, Any], answer: Answer) -> bytes:
     """The article of a page as a line of JSON. Raises InputError if there is none."""
     if answer.content_type not in _PAGES:
         raise InputError(answer.url, f"is {answer.content_type[:60]!r}, not a page of HTML")

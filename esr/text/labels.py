@@ -35,22 +35,22 @@ SPECIAL SERIES|FOTOSTRECKE|BILDERGALERIE|KOMMENTAR|MEINUNG|EN IMAGES|VIDÉO|EN F
 """
 
 
-def any_of(*phrases: str) -> str:
+def match_any(*phrases: str) -> str:
     """A pattern that matches any of the phrases."""
-    return "|".join(line for each in phrases for line in each.strip("\n").split("\n")).replace(" ", r"\s+")
+    return "|".join(line for text in phrases for line in text.strip("\n").split("\n")).replace(" ", r"\s+")
 
 
 def first_words(*phrases: str) -> frozenset[str]:
     """The first word of each phrase, which saves trying all phrases on all sentences."""
-    matches = map(FIRST_WORD.match, any_of(*phrases).split("|"))
+    matches = map(FIRST_WORD.match, match_any(*phrases).split("|"))
     return frozenset(match[1] for match in matches if match)
 
 
 FIRST_WORD = compile_lazily(r"[\W_]*(\w+)")
 LEAD = r"[\W_]*"
 SEPARATOR = r"\s*(?:[:：|>»→]|[-–—](?!\w))"
-LINK = compile_lazily(rf"{LEAD}(?:{any_of(LINKS)}){SEPARATOR}", re.IGNORECASE)
-CAPITAL_LINK = compile_lazily(rf"{LEAD}(?:{any_of(CAPITAL_LINKS)}){SEPARATOR}")
+LINK = compile_lazily(rf"{LEAD}(?:{match_any(LINKS)}){SEPARATOR}", re.IGNORECASE)
+CAPITAL_LINK = compile_lazily(rf"{LEAD}(?:{match_any(CAPITAL_LINKS)}){SEPARATOR}")
 GLUED_LINK = compile_lazily(r"\b(?:READ MORE|ALSO READ|READ ALSO|LIRE AUSSI)\s*[:\-–—]")
 _FIRST_WORDS = first_words(LINKS, CAPITAL_LINKS)
 
@@ -121,4 +121,4 @@ def _begins_sentence(
     if capital_nouns or rest[:1].islower():
         return True
     # Between capitals, it may be part of a name or of a headline in capitals: "Committee Against Torture".
-    return not last[0].isupper() and any(len(each) > 3 and each.islower() for each in headline)
+    return not last[0].isupper() and any(len(word) > 3 and word.islower() for word in headline)

@@ -43,7 +43,7 @@ def split_sentences(text: str, language: str | None = None) -> list[str]:
 
 def split_numbered_sentences(text: str, language: str | None = None) -> list[NumberedSentence]:
     """Split a text into sentences, each with the index of its paragraph."""
-    split_paragraph = _splitter(_rules_language(text, language))
+    split_paragraph = _splitter(choose_rules(text, language))
     return [
         NumberedSentence(number, sentence)
         for number, paragraph in enumerate(split_paragraphs(text))
@@ -51,7 +51,7 @@ def split_numbered_sentences(text: str, language: str | None = None) -> list[Num
     ]
 
 
-def _rules_language(text: str, language: str | None) -> str:
+def choose_rules(text: str, language: str | None) -> str:
     """The language whose rules apply. Scripts without blanks take precedence over the document's language."""
     named, script = find_language(language), find_script_language(text)
     if named is None or _is_unspaced(named) or (script is not None and _is_unspaced(script)):

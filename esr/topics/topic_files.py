@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from esr.errors import InputError, UsageError
-from esr.loaders.ir_datasets import fields_of, is_dataset, read_entries
+from esr.loaders.ir_datasets import is_dataset, read_entries, read_fields
 from esr.topics.lines import Line, line_error, malformed_line, parse_pair, read_lines
 from esr.topics.topic import TITLE, Topic
 from esr.topics.trec_topics import parse_trec_topics
@@ -40,7 +40,7 @@ def read_topics(path: str | Path) -> list[Topic]:
     """
     if is_dataset(path):
         return [
-            _to_topic(f"{path}:{number}", {"text": entry.default_text(), **fields_of(entry)})
+            _to_topic(f"{path}:{number}", {"text": entry.default_text(), **read_fields(entry)})
             for number, entry in enumerate(read_entries(path, "queries"), 1)
         ]
     return parse_topics(path, list(read_lines(path)))

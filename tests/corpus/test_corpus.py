@@ -187,7 +187,7 @@ def test_the_words_of_an_index_give_the_lines_of_its_texts(
     load(where, [*documents[25:], document("undated", *QUERIES[name])], if_exists="append")
     made: list[list[Any]] = []
     for worth in (4_000, 0):  # by the words, then by the texts
-        monkeypatch.setattr("esr.folder.search.counts._WORDS_PER_TEXT", worth)
+        monkeypatch.setattr("esr.folder.search.counts.WORDS_PER_TEXT", worth)
         with open_searcher(where) as searcher:
             texts = searcher.index.select(HasWords(("the",)), 9, NO_FILTERS, Texts())
             assert (texts.read_words() is None) == (not worth or not texts.total)
@@ -384,7 +384,7 @@ def test_frequencies_are_those_of_a_plain_count(searcher: Searcher, language: st
 def test_key_words_are_those_of_a_plain_count(
     searcher: Searcher, language: str, order: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("esr.corpus.frequencies._BATCH", 1)
+    monkeypatch.setattr("esr.corpus.frequencies.BATCH_SIZE", 1)
     terms = searcher.index.analyzer.terms
     for against, others in (("source:b.org", ["b.org"]), (None, ["b.org", "C.org"])):
         own = Counter(term for text in texts_of(searcher, "a.org") for term in terms(text))

@@ -1,7 +1,4 @@
-"""
-
-What is known of sources before they are read.
-"""
+"""What is known of sources before they are read."""
 
 from __future__ import annotations
 

@@ -114,19 +114,19 @@ def _places(results: list[object]) -> list[object]:
 def test_a_child_is_reused_and_ends_after_the_block(pdf):
     with hold_process() as child:
         read(pdf)
-        process = child._process
+        process = child.process
         read(pdf, pdf)
-        assert child._process is process
+        assert child.process is process
         assert process.poll() is None
     assert process.returncode == -signal.SIGKILL  # and it was waited for
-    assert child._process is None
+    assert child.process is None
 
 
 def test_a_child_that_was_killed_between_two_files_costs_no_file(pdf):
     with hold_process() as child:
         read(pdf)
-        child._process.kill()
-        child._process.wait()
+        child.process.kill()
+        child.process.wait()
         assert len(read(pdf)) == 1
 
 
@@ -147,11 +147,11 @@ def test_files_read_in_threads_and_in_forks_get_their_own_answers(pdf, tmp_path)
     names = {pdf: ["news.pdf"], other: ["other.pdf"]}
     with hold_process() as child:
         assert holds_in_threads(lambda path: read(path) == names[path], [pdf, other] * 10)
-        process = child._process
+        process = child.process
         with multiprocessing.get_context("fork").Pool(2) as forks:
             assert forks.map(read, [other, pdf]) == [["other.pdf"], ["news.pdf"]]
         assert read(pdf) == ["news.pdf"]
-        assert child._process is process
+        assert child.process is process
 
 
 def test_an_error_in_the_source_ends_the_exchange_and_the_next_file_is_read(pdf):
@@ -170,7 +170,7 @@ def test_an_answer_can_hold_only_results():
         def __reduce__(self):
             return os.system, ("true",)
 
-    decoder = confined_process._AnswerDecoder(BytesIO(pickle.dumps(([Attack()], None))))
+    decoder = confined_process.AnswerDecoder(BytesIO(pickle.dumps(([Attack()], None))))
     with pytest.raises(pickle.UnpicklingError, match=r"may not hold posix\.system"):
         decoder.load()
 
@@ -182,8 +182,8 @@ def test_a_child_ends_when_its_parent_is_killed_while_it_reads(tmp_path):
         "import sys, threading, time\n"
         "from esr.loaders import confined_process as p, get, Source\n"
         "def tell():\n"
-        "    while not p._child._process: time.sleep(.01)\n"
-        "    print(p._child._process.pid, flush=True)\n"
+        "    while not p.CHILD.process: time.sleep(.01)\n"
+        "    print(p.CHILD.process.pid, flush=True)\n"
         "threading.Thread(target=tell, daemon=True).start()\n"
         "list(p.read_confined(get('pdf'), Source('slow', 'slow', None, sys.argv[1])))"
     )
@@ -207,4 +207,4 @@ def test_a_file_is_read_in_this_process_where_no_other_can_be_started(pdf, monke
     monkeypatch.setattr(sys, "frozen", True, raising=False)
     with hold_process() as child:
         assert read(pdf) == ["news.pdf"]
-        assert child._process is None
+        assert child.process is None

@@ -570,7 +570,7 @@ def test_advertisements_are_articles_and_cut_titles_are_completed(read, tmp_path
 
 def test_a_broken_page_or_issue_does_not_take_the_others_along(issue):
     def read():
-        ocr._read_mets_files.cache_clear()
+        ocr.read_mets_files.cache_clear()
         bad = []
         options = ReadOptions(base=str(issue), on_malformed=bad.append)
         documents = [found.document.id for found in read_documents([str(issue)], options=options)]

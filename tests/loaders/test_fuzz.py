@@ -150,7 +150,7 @@ def test_corrupt_issues_are_rejected_or_read_as_complete_articles(tmp_path: Path
             kind = "mets" if name.startswith("issue") else "alto"
             data = (samples.FOLDER / name).read_bytes()
             (tmp_path / name).write_bytes(corrupt(kind, seed, 2, data) if name in broken else data)
-        ocr._read_mets_files.cache_clear()
+        ocr.read_mets_files.cache_clear()
         bad: list[Malformed] = []
         try:
             with _alarm():

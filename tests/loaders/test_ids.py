@@ -134,7 +134,7 @@ def test_two_stores_are_independent():
 
 def test_a_full_disk_is_an_error_that_names_the_folder_of_temporary_files():
     store = KeyStore()
-    store._database.execute("PRAGMA max_page_count = 3")
+    store.database.execute("PRAGMA max_page_count = 3")
     with pytest.raises(EsrError, match=r"folder of temporary files .*is full.*TMPDIR"):
         store.insert(b"a", "x" * 100_000)
     store.close()
@@ -496,7 +496,7 @@ def test_exact_and_near_duplicates_are_counted_and_dropped_only_on_request(polic
 
 def test_the_file_of_digests_is_closed_when_all_documents_have_been_read(monkeypatch):
     closed = []
-    monkeypatch.setattr(KeyStore, "close", lambda self: closed.append(self._database.close()))
+    monkeypatch.setattr(KeyStore, "close", lambda self: closed.append(self.database.close()))
     run_filter("count", *SAME)
     assert len(closed) == 1
 
@@ -541,7 +541,7 @@ def test_near_duplicates_are_found_in_a_window_and_exact_ones_everywhere(monkeyp
     )
     assert "b" in ids and "c" not in ids
     assert (duplicates.exact, duplicates.near) == (1, 0)
-    assert len(duplicates._sketches) == 3
+    assert len(duplicates.sketches) == 3
 
 
 def test_near_duplicates_are_found_down_to_the_threshold():

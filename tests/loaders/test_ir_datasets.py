@@ -39,7 +39,7 @@ class Article(NamedTuple):
 
 
 @pytest.fixture(autouse=True)
-def registered(monkeypatch: pytest.MonkeyPatch) -> None:
+def registered() -> None:
     """Two data sets, of which one ends after a document."""
     ir_datasets, formats = need("ir_datasets"), need("ir_datasets.formats")
 
@@ -69,7 +69,8 @@ def registered(monkeypatch: pytest.MonkeyPatch) -> None:
         "esr-test/broken": ir_datasets.Dataset(Broken()),
     }
     for name, dataset in sets.items():
-        monkeypatch.setitem(ir_datasets.registry._registered, name, dataset)
+        if name not in ir_datasets.registry:
+            ir_datasets.registry.register(name, dataset)
 
 
 def test_the_documents_of_a_data_set_are_those_of_the_same_file(tmp_path: Path) -> None:

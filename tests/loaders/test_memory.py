@@ -100,7 +100,7 @@ def test_duplicate_detection_takes_no_more_memory_when_its_window_is_full(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("esr.loaders.ids.NEAR_WINDOW", 200)
-    monkeypatch.setattr("esr.loaders.ids._MIN_WORDS", 1)
+    monkeypatch.setattr("esr.loaders.ids.MIN_WORDS", 1)
 
     def peak_of(count: int) -> int:
         path = tmp_path / f"{count}.jsonl"

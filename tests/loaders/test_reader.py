@@ -1,7 +1,4 @@
-"""
-
-Nothing that a source gives is lost: what is no field of documents becomes metadata.
-"""
+"""Nothing that a source gives is lost: what is no field of documents becomes metadata."""
 
 import gzip
 import io

@@ -147,7 +147,7 @@ def test_it_is_recognised_by_its_first_line(load):
 
 @pytest.mark.parametrize("size", [2, 50, 2**20])
 def test_lines_may_end_with_a_carriage_return_alone(load, monkeypatch, size):
-    monkeypatch.setattr("esr.loaders.mail._BUFFER_BYTES", size)
+    monkeypatch.setattr("esr.loaders.mail.BUFFER_BYTES", size)
     monkeypatch.setattr("esr.loaders.mail.MAX_DOCUMENT_BYTES", 1000)
     assert len(MBOX) > 1000
     mac = MBOX.replace(b"\n", b"\r")

@@ -20,7 +20,7 @@ from esr.errors import EsrError, UsageError
 from esr.loaders.fetching import FetchReport
 from esr.loaders.files import EVERYTHING, FileFilter
 from esr.sources.buckets import BucketOptions, Buckets
-from esr.sources.mailboxes import Mailboxes, MailOptions, _quote
+from esr.sources.mailboxes import Mailboxes, MailOptions, quote
 from tests.cli.conftest import call
 from tests.sources.test_web import make_certificate
 from tests.support.process import free_ports
@@ -185,7 +185,7 @@ def test_the_password_is_in_a_file_or_a_variable_and_never_in_the_address(
 
 
 def test_names_of_mailboxes_are_written_as_imap_wants_them() -> None:
-    assert _quote('Entwürfe & "mehr"') == '"Entw&APw-rfe &- \\"mehr\\""'
+    assert quote('Entwürfe & "mehr"') == '"Entw&APw-rfe &- \\"mehr\\""'
 
 
 # Buckets

@@ -424,8 +424,8 @@ def test_a_run_that_is_stopped_keeps_what_it_has_fetched(site: Site, reader: Rea
         raise Stop
 
     with pytest.MonkeyPatch.context() as patch:
-        builds = [web_loader._build_line, stop]
-        patch.setattr(web_loader, "_build_line", lambda *args: builds.pop(0)(*args))
+        builds = [web_loader.build_line, stop]
+        patch.setattr(web_loader, "build_line", lambda *args: builds.pop(0)(*args))
         with pytest.raises(Stop):
             reader.fetch()
     assert len(reader.articles()) == 1

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import esr
 from esr.text.languages import _CODES, _NAMES, find_language, find_script_language, name_language
-from esr.text.sentences import _rules_language, split_sentences
+from esr.text.sentences import choose_rules, split_sentences
 from esr.text.splitting.rules import Rules, load_rules
 from esr.text.splitting.thai import THAI_LANGUAGES
 from esr.text.splitting.unspaced import UNSPACED_LANGUAGES
@@ -444,7 +444,7 @@ def test_the_script_of_most_letters_decides(text, language):
     ],
 )
 def test_the_language_named_takes_precedence_but_in_scripts_without_blanks(text, named, rules):
-    assert _rules_language(text, named) == rules
+    assert choose_rules(text, named) == rules
 
 
 def test_full_stops_of_other_scripts_end_sentences_in_any_language():

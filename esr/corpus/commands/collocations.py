@@ -141,9 +141,9 @@ _CONTRAST = {
 def _draw_table(found: Collocations) -> str:
     header = f"{'word':<24}{'near':>8}{'in all':>10}" + "".join(f"{name:>16}" for name in MEASURES)
     rows = [
-        f"{each.word:<24}{each.near:>8,}{each.frequency:>10,}"
-        + "".join(f"{each.measures[name]:>16.2f}" for name in MEASURES)
-        for each in found.collocations
+        f"{collocation.word:<24}{collocation.near:>8,}{collocation.frequency:>10,}"
+        + "".join(f"{collocation.measures[name]:>16.2f}" for name in MEASURES)
+        for collocation in found.collocations
     ]
     sizes = f"{found.node:,} times in {found.sentences:,} sentences"
     return "\n".join([click.style(header, bold=True), *rows, "", sizes] if rows else [f"Too rare: {sizes}"])

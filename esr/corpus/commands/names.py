@@ -144,12 +144,12 @@ def _draw_page(page: NamePage) -> Iterator[str]:
             yield f"{hit.record.text} ({hit.sentence_id})"
     if page.said:
         yield "\nwhat it said"
-    for each in page.said:
-        yield f"{each.text} ({each.sentence_id})"
+    for quotation in page.said:
+        yield f"{quotation.text} ({quotation.sentence_id})"
 
 
 def _draw_companions(title: str, companions: Sequence[Companion]) -> Iterator[str]:
     if companions:
         yield f"\n{'together':>9}{'in all':>9}{'association':>13}  {title}"
-    for each in companions:
-        yield f"{each.together:>9,}{each.count:>9,}{each.association:>13.1f}  {each.name} ({each.type})"
+    for other in companions:
+        yield f"{other.together:>9,}{other.count:>9,}{other.association:>13.1f}  {other.name} ({other.type})"

@@ -70,11 +70,15 @@ def _draw_quotations(found: Quotations, called: Mapping[str, str], meant: Sequen
         names = ", ".join(speaker.name for speaker in meant)
         return f"Nothing matched. Did you mean {names}?" if names else "Nothing matched."
     blocks = []
-    for number, each in enumerate(found.quotations):
+    for number, quotation in enumerate(found.quotations):
         if number == found.first_incomplete:
             blocks.append(click.style(f"{ONLY_SOME_WORDS}:", dim=True))
-        place = ", ".join(filter(None, (each.source, each.date and each.date[:10], each.sentence_id)))
-        name = name_speaker(each, called)
+        place = ", ".join(
+            filter(None, (quotation.source, quotation.date and quotation.date[:10], quotation.sentence_id))
+        )
+        name = name_speaker(quotation, called)
         known = f", {name}" if name else ""
-        blocks.append(f"{each.text}\n  {click.style(each.speaker or 'unknown', bold=True)}{known} ({place})")
+        blocks.append(
+            f"{quotation.text}\n  {click.style(quotation.speaker or 'unknown', bold=True)}{known} ({place})"
+        )
     return "\n".join([*blocks, "", count(found.sentences, "sentence", "match")])

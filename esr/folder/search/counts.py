@@ -405,7 +405,7 @@ def sum_lengths(
     return total
 
 
-_WORDS_PER_TEXT = 4_000
+WORDS_PER_TEXT = 4_000
 """Reading a text takes about as long as finding the positions of this many words."""
 _SHARE = 4
 """The positions of all words may take 1 / _SHARE of the memory for searches."""
@@ -445,7 +445,7 @@ def _read_words(cache: SearchCache, locations: Locations) -> SentenceWords | Non
     tables = [segment.words for segment in segments]
     size = sum(int(table.counts.sum(dtype=np.int64)) for table in tables)
     limit = cache.memory.limit // (_SHARE * np.dtype(np.int32).itemsize)
-    if size > min(limit, _WORDS_PER_TEXT * len(locations.numbers)):
+    if size > min(limit, WORDS_PER_TEXT * len(locations.numbers)):
         return None
     spans = [cache.positions.of(table).sentence_starts for table in tables]
     lengths = np.empty(len(locations.numbers), np.int64)

@@ -183,11 +183,11 @@ def find_documents(prepared: PreparedQuery, k: int, filters: Filters) -> Answer:
         answer = prepared.search(n, filters)
         return answer.hits
 
-    hits = best_of_documents(find, k, _document_of)
-    return replace(answer, hits=[hit._replace(sentence_id=_document_of(hit)) for hit in hits])
+    hits = best_of_documents(find, k, _find_document)
+    return replace(answer, hits=[hit._replace(sentence_id=_find_document(hit)) for hit in hits])
 
 
-def _document_of(hit: Hit) -> str:
+def _find_document(hit: Hit) -> str:
     return require_record(hit).document_id
 
 

@@ -199,7 +199,8 @@ def as_json(results: ExperimentResults, verdicts: Sequence[Verdict]) -> dict[str
             for verdict in verdicts
         ],
         "second_task": {
-            year: asdict(task) | {"figures": {name: each._asdict() for name, each in task.figures.items()}}
+            year: asdict(task)
+            | {"figures": {name: figures._asdict() for name, figures in task.figures.items()}}
             for year, task in results.second_task.items()
         },
         "training": {

@@ -63,13 +63,13 @@ def find_moves(
                 {sentence: rank for rank, sentence in enumerate(sort_sentences(scores.get(topic, {})), 1)}
                 for scores in (runs[baseline], runs[of_run.run])
             )
-            moves = _choose_moves(before, after, qrels[topic])
+            moves = choose_moves(before, after, qrels[topic])
             of_topic = values[baseline][topic], values[of_run.run][topic]
             found.append(TopicMoves(of_run.run, topic, *of_topic, moves))
     return found
 
 
-def _choose_moves(
+def choose_moves(
     before: Mapping[str, int], after: Mapping[str, int], grades: Mapping[str, int]
 ) -> list[Move]:
     moves = [Move(s, before.get(s), after.get(s), grades.get(s)) for s in {**before, **after}]
@@ -118,19 +118,19 @@ def _render_runs(
     topics: Sequence[TopicMoves], measure: str, queries: Mapping[str, str], texts: Mapping[str, str]
 ) -> Iterator[str]:
     run = None
-    for each in topics:
-        if each.run != run:
-            run = each.run
+    for changed in topics:
+        if changed.run != run:
+            run = changed.run
             yield f"<h3>{escape(run)}</h3>\n"
-        query = f" {escape(queries[each.topic])}" if each.topic in queries else ""
-        change = f"{measure} {format_figure(each.before)} → {format_figure(each.after)}"
+        query = f" {escape(queries[changed.topic])}" if changed.topic in queries else ""
+        change = f"{measure} {format_figure(changed.before)} → {format_figure(changed.after)}"
         yield (
-            f"<details><summary><b>{escape(each.topic)}</b>{query} "
-            f"<span>{escape(change)} ({format_signed(each.after - each.before)})</span></summary>\n"
+            f"<details><summary><b>{escape(changed.topic)}</b>{query} "
+            f"<span>{escape(change)} ({format_signed(changed.after - changed.before)})</span></summary>\n"
             '<div class="wide"><table><thead><tr><th scope="col">sentence</th><th scope="col">before</th>'
             '<th scope="col">after</th><th scope="col">judged</th></tr></thead><tbody>'
         )
-        for move in each.moves:
+        for move in changed.moves:
             text = f" {escape(texts[move.sentence])}" if move.sentence in texts else ""
             ranks = "".join(f"<td>{'–' if rank is None else rank}</td>" for rank in move[1:3])
             grade = "not judged" if move.grade is None else str(move.grade)

@@ -42,7 +42,7 @@ BOTH_WAYS = (("2003", "2004"), ("2004", "2003"))
 
 def all_of(*checks: Check | Iterable[Check]) -> Check:
     """Concatenate the lines of several checks."""
-    flat = [each for one in checks for each in ([one] if callable(one) else one)]
+    flat = [check for item in checks for check in ([item] if callable(item) else item)]
     return lambda results: [line for check in flat for line in check(results)]
 
 
@@ -238,7 +238,7 @@ def extreme(choose: Callable[[Iterable[float]], float], values: Iterable[Value])
     values = tuple(values)
 
     def value(results: ExperimentResults) -> float | None:
-        numbers = [number for each in values if (number := each(results)) is not None]
+        numbers = [number for value in values if (number := value(results)) is not None]
         return choose(numbers) if len(numbers) == len(values) else None
 
     return value

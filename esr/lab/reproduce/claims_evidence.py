@@ -160,7 +160,7 @@ def _report_promotions(results: ExperimentResults) -> list[Line]:
     topics = ("N2", "N45")
     lines = []
     for topic in topics:
-        found = [p for each in results.promotions.values() for p in each if p.topic == topic]
+        found = [p for promotions in results.promotions.values() for p in promotions if p.topic == topic]
         text = "; ".join(
             f"subjective {p.subjective[0]:.1f} to {p.subjective[1]:.1f}, objective {p.objective[0]:.1f} to "
             f"{p.objective[1]:.1f}"
@@ -227,7 +227,7 @@ def _dependence(year: str) -> Value:
 
 
 def _difference(results: ExperimentResults, name: str, other: str) -> float | None:
-    ours, theirs = (curve_size(TRAINING, "len", each)(results) for each in (name, other))
+    ours, theirs = (curve_size(TRAINING, "len", system)(results) for system in (name, other))
     return None if ours is None or theirs is None else ours - theirs
 
 

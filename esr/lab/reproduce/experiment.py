@@ -81,7 +81,7 @@ def run(
         tick(f"reading {files.year}")
         year = load(files, work, available.annotations)
         if protocol.enrich and not year.named_titles:
-            year = replace(year, named_titles=_find_names(year, work))
+            year = replace(year, named_titles=find_names(year, work))
         years[files.year] = year
     kinds = {topic: kind for year in years.values() for topic, kind in year.kinds.items()}
     years_results = _train_and_test(years, training_years, work, protocol, tick)
@@ -171,7 +171,7 @@ def _check_grid(protocol: Protocol) -> None:
             raise unknown("parameter to tune", name, tuned | {"w"})
 
 
-def _find_names(year: Year, work: Path) -> dict[str, bool]:
+def find_names(year: Year, work: Path) -> dict[str, bool]:
     """Whether the titles of topics have names, by esr's named-entity recognition."""
     titles = [Document(t.topic, (Sentence(t.topic, t.query),)) for t in year.tasks]
     place = build_index(titles, work / year.name / "titles", enrich=True)

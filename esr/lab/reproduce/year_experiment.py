@@ -290,10 +290,10 @@ def add_counts(counts: Sequence[ValueCounts]) -> ValueCounts:
     """The counts of several indexes together."""
     if len(counts) == 1:
         return counts[0]
-    values = np.unique(np.concatenate([each.values for each in counts]))
+    values = np.unique(np.concatenate([year_counts.values for year_counts in counts]))
     sums = {name: np.zeros(len(values), np.int64) for name in ("everywhere", "relevant", "top")}
-    for each in counts:
-        places = np.searchsorted(values, each.values)
+    for year_counts in counts:
+        places = np.searchsorted(values, year_counts.values)
         for name, total in sums.items():
-            total[places] += getattr(each, name)
+            total[places] += getattr(year_counts, name)
     return ValueCounts(values, **sums)

@@ -74,4 +74,4 @@ class TermCounter:
 def most_frequent(frequencies: Iterable[tuple[str, int]], sentences: int) -> list[str]:
     """The terms in more than FREQUENT_SHARE of the sentences, most frequent first, at most MAX_FREQUENT."""
     frequent = [(term, n) for term, n in frequencies if n > FREQUENT_SHARE * sentences]
-    return [term for term, _ in sorted(frequent, key=lambda each: (-each[1], each[0]))[:MAX_FREQUENT]]
+    return [term for term, _ in sorted(frequent, key=lambda pair: (-pair[1], pair[0]))[:MAX_FREQUENT]]

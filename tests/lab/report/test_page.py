@@ -22,7 +22,7 @@ from esr.lab.judgements import Qrels
 from esr.lab.report import page
 from esr.lab.report.gains import Gains, build_gains, compute_gains, draw_gains, list_gains, merge_steps
 from esr.lab.report.lengths import draw_lengths, list_lengths, measure_lengths
-from esr.lab.report.moves import Move, TopicMoves, _choose_moves, find_moves, render_moves
+from esr.lab.report.moves import Move, TopicMoves, choose_moves, find_moves, render_moves
 from esr.lab.report.parameters import (
     build_feature_curves,
     build_unseen_terms,
@@ -168,7 +168,7 @@ def test_the_sentences_that_moved_stand_under_their_topic(qrels, runs, results):
 def test_of_sentences_that_are_not_relevant_those_at_the_top_are_shown():
     before = {f"s{n}": n for n in range(1, 40)}
     after = {**before, "s3": 11, "s30": 10, "s10": 30, "new": 12, "s20": 5}
-    moves = _choose_moves(before, after, {"s3": 0, "s20": 1})
+    moves = choose_moves(before, after, {"s3": 0, "s20": 1})
     assert moves == [
         Move("s20", 20, 5, 1),
         Move("s3", 3, 11, 0),

@@ -415,7 +415,7 @@ def test_what_the_folder_lacks_is_computed_like_esr_enrich(years, tmp_path):
         values = read_feature(searcher, [s.id for s in annotated.sentences], "neg")
         assert values == {s.id: s.features["neg"] for s in annotated.sentences}
     titles = [Task("N1", "Bill Clinton in Beijing", ()), Task("N2", "heavy rain", ())]
-    assert experiment._find_names(replace(years["2003"], tasks=titles), tmp_path) == {"N1": True, "N2": False}
+    assert experiment.find_names(replace(years["2003"], tasks=titles), tmp_path) == {"N1": True, "N2": False}
 
 
 def test_counts_of_several_indexes_are_added():
