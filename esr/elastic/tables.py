@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
+from contextlib import closing
 from typing import Any
 
 from elasticsearch import NotFoundError
@@ -46,6 +47,12 @@ def store_table(cluster: Cluster, table: bytes) -> None:
             "bool": {"filter": [{"exists": {"field": "digest"}}], "must_not": [{"term": {"digest": digest}}]}
         }
         client.delete_by_query(index=index, query=others, conflicts="proceed")
+
+
+def has_table(where: str) -> bool:
+    """Whether the alias at this location has a table."""
+    with closing(Cluster(where)) as cluster, cluster.translate_errors():
+        return bool(cluster.client.indices.exists(index=tables_index(cluster.aliases[0])))
 
 
 def read_table(cluster: Cluster) -> bytes | None:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from esr.elastic import api_keys, location
     from esr.elastic import index as elastic_index
     from esr.elastic import requests as elastic_requests
+    from esr.elastic import tables as elastic_tables
     from esr.elastic.write import delivery as elastic_delivery
     from esr.elastic.write import maintenance as elastic_maintenance
     from esr.elastic.write import writer as elastic_writer
@@ -36,6 +37,7 @@ else:
     elastic_delivery = import_lazily("esr.elastic.write.delivery")
     elastic_index = import_lazily("esr.elastic.index")
     elastic_requests = import_lazily("esr.elastic.requests")
+    elastic_tables = import_lazily("esr.elastic.tables")
     elastic_maintenance = import_lazily("esr.elastic.write.maintenance")
     elastic_writer = import_lazily("esr.elastic.write.writer")
     folder_delivery = import_lazily("esr.folder.write.delivery")
@@ -49,6 +51,7 @@ __all__ = [
     "LoadOptions",
     "back_up_index",
     "create_api_key",
+    "has_table",
     "is_elasticsearch",
     "open_delivery",
     "open_generations",
@@ -124,6 +127,13 @@ def open_delivery(where: str, options: LoadOptions) -> Delivery:
     if is_elasticsearch(where):
         return elastic_delivery.ElasticsearchDelivery(where, options)
     return folder_delivery.EmbeddedDelivery(where, options.keep)
+
+
+def has_table(where: str) -> bool:
+    """Whether the index at this location has a table of vectors, without opening it."""
+    return (
+        elastic_tables.has_table(where) if is_elasticsearch(where) else folder_delivery.has_table(Path(where))
+    )
 
 
 def open_generations(where: str) -> Generations:

@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from esr.errors import EsrError, UsageError
-from esr.index.factory import open_writer
+from esr.index.factory import has_table, open_writer
 from esr.index.filters import Texts
-from esr.index.questions import StoredTable
 from esr.index.writer import DeliveryReport, LoadOptions, LoadReport
 from esr.loaders.adapter import LanguageDetector, describe_uncertain
 from esr.loaders.files import DEFAULT_LIMITS
@@ -243,8 +242,8 @@ def encode_new(where: str) -> list[str]:
     The documents are loaded already, so a failure is a note.
     """
     try:
-        with searcher.open_searcher(where) as opened:
-            if opened.index.status(StoredTable()) is not None:
+        if has_table(where):
+            with searcher.open_searcher(where) as opened:
                 table_run.encode_by_table(opened.index)
     except EsrError as error:
         return [f"new sentences have no vectors yet: {error}"]

@@ -17,11 +17,20 @@ import numpy as np
 from msgspec import Struct
 
 from esr.dependency.clique_search import ParsedSentences
-from esr.errors import UsageError
+from esr.errors import EsrError, UsageError
 from esr.index.contract import Index
 from esr.index.filters import NO_FILTERS
 from esr.index.hits import SearchResult
-from esr.index.questions import EvidenceOf, Hits, MainEncoder, Parses, Records, SimilaritiesTo, Vectors
+from esr.index.questions import (
+    EvidenceOf,
+    Hits,
+    MainEncoder,
+    Parses,
+    Records,
+    SimilaritiesTo,
+    StoredTable,
+    Vectors,
+)
 from esr.index.similarities import Similarities
 from esr.plans import evaluate
 from esr.plans.evaluate import Array, Evidence
@@ -32,9 +41,15 @@ from esr.text.dates import parse_date_start
 from esr.text.sentence_enrichment import QuantizedVector
 
 if TYPE_CHECKING:
+    import logging
+
     from esr import encoders
+    from esr.encoders import AnyEncoder, table
+    from esr.encoders.table import VectorTable
 else:
     encoders = import_lazily("esr.encoders")
+    logging = import_lazily("logging")
+    table = import_lazily("esr.encoders.table")
 
 MILLISECONDS = 86_400_000
 """Milliseconds per day."""
@@ -140,27 +155,60 @@ def _numbers(vector: QuantizedVector) -> Array:
 
 
 def encode_query(index: Index, text: str) -> QueryVector:
-    """Encode a query with the encoder of the index's vectors.
+    """Encode a query with the encoder of the index's vectors, or with its table if that cannot be loaded.
 
     Raises UsageError if the index has no vectors or those of another encoder, EsrError if the encoder cannot
-    be loaded.
+    be loaded and the index has no table that imitates it.
     """
     id = index.status(MainEncoder())
     if id is None:
         raise UsageError(f"{index.where} has no vectors: run esr enrich --only vectors")
-    name = os.environ.get(VARIABLE) or id.rpartition(" ")[0]
-    if name not in encoders.KNOWN and not name.startswith(encoders.HUB_PREFIX) and VARIABLE not in os.environ:
-        raise UsageError(
-            f"the vectors of {index.where} are of the encoder {id}, which has no known name: "
-            f"set {VARIABLE} to its folder or address"
-        )
-    encoder = encoders.load_encoder(name)
+    place = index.where, id
+    if place in _TABLES:
+        return QueryVector(id, _TABLES[place].encode_query(text))
+    try:
+        encoder = _load_encoder(index, id)
+    except EsrError as error:
+        stand_in = _load_table(index, id)
+        if stand_in is None:
+            raise
+        log = logging.getLogger("esr")
+        log.warning("%s: queries are encoded by its table, which is less accurate: %s", index.where, error)
+        _TABLES[place] = stand_in
+        return QueryVector(id, stand_in.encode_query(text))
     if encoder.description.id != id:
         raise UsageError(
             f"the vectors of {index.where} are of the encoder {id}, and this is {encoder.description.id}: "
             f"set {VARIABLE} to that one, or run esr enrich --only vectors with this one"
         )
     return QueryVector(id, encoder.encode_query(text))
+
+
+_TABLES: dict[tuple[str, str], VectorTable] = {}
+"""The tables that encode queries in this process, by the place of an index and the id of its encoder."""
+
+
+def _load_encoder(index: Index, id: str) -> AnyEncoder:
+    name = os.environ.get(VARIABLE) or id.rpartition(" ")[0]
+    if name not in encoders.KNOWN and not name.startswith(encoders.HUB_PREFIX) and VARIABLE not in os.environ:
+        raise UsageError(
+            f"the vectors of {index.where} are of the encoder {id}, which has no known name: "
+            f"set {VARIABLE} to its folder or address"
+        )
+    return encoders.load_encoder(name)
+
+
+def _load_table(index: Index, id: str) -> VectorTable | None:
+    """The table of an index; None if there is none, it imitates another encoder, or cannot be read here."""
+    try:
+        stored = index.status(StoredTable())
+        loaded = None if stored is None else table.VectorTable.from_bytes(stored)
+        if loaded is None or loaded.settings.made_with["encoder"] != id:
+            return None
+        loaded.encode_query("text")  # needs packages
+    except EsrError:
+        return None
+    return loaded
 
 
 class RerankContext(Struct, frozen=True):

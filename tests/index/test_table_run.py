@@ -24,8 +24,10 @@ from esr.index.factory import open_delivery, open_generations
 from esr.index.questions import MainEncoder, StoredTable, VectorOrigins, Vectors
 from esr.index.table_run import choose_sample, describe_unknown_pieces, run_table
 from esr.index.writer import LoadOptions
+from esr.ranking import rerank_context
 from esr.ranking.explanation.explain import explain
 from esr.ranking.ranking import Ranking
+from esr.ranking.rerank_context import encode_query
 from esr.ranking.searcher import open_searcher
 from esr.text.sentence_enrichment import QuantizedVector
 from esr.text.validate import to_json_line
@@ -339,3 +341,29 @@ def test_python_fits_a_table_too(place: str, settings: VectorSettings) -> None:
         with pytest.raises(UsageError, match="leave out slice"):
             index.enrich("table", slice=(1, 2))
     assert len(set(stored(place)[0])) == 2
+
+
+def test_a_process_without_the_encoder_encodes_queries_by_the_table(
+    place: str, settings: VectorSettings, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with open_searcher(place) as searcher:
+        run_table(searcher.index, settings)
+        encoder, by_encoder = encode_query(searcher.index, "storm river")
+    monkeypatch.delenv("ESR_ENCODER")
+    monkeypatch.setattr(rerank_context, "_TABLES", {})
+    with open_searcher(place) as searcher:
+        of_table = VectorTable.from_bytes(searcher.index.status(StoredTable()) or b"")
+        assert encode_query(searcher.index, "storm river") == (encoder, of_table.encode_query("storm river"))
+        assert of_table.encode_query("storm river") != by_encoder
+        assert searcher.search("storm river", ranking=Ranking.from_file("hybrid")).hits
+    (said,) = caplog.messages
+    assert said.startswith(f"{place}: queries are encoded by its table") and "has no known name" in said
+
+
+def test_another_encoder_than_that_of_the_index_is_refused_with_a_table_too(
+    place: str, settings: VectorSettings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    fit(place, settings)
+    monkeypatch.setenv("ESR_ENCODER", str(write_tiny_encoder(tmp_path / "other", 8)))
+    with open_searcher(place) as searcher, pytest.raises(UsageError, match="and this is tiny"):
+        encode_query(searcher.index, "storm river")

@@ -154,6 +154,11 @@ def _copy_layer(
     yield copy
 
 
+def has_table(folder: Path) -> bool:
+    """Whether the index has a table of vectors. Raises IndexMissing or IndexUnusable."""
+    return bool(manifest.read_manifest(folder).table)
+
+
 MakeChanges = Callable[[Description, list[Segment], DeliveryReport], Changes]
 """Called with the segments of the index; writes new segments, and counts changes in the report."""
 
