@@ -12,8 +12,10 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
+from shutil import which
 
 from esr.errors import EsrError, UsageError, to_one_line
+from esr.processes import run_program
 
 MODULES = {
     "access": ("argon2", "authlib", "requests"),
@@ -115,8 +117,6 @@ def fetch_from_maven(coordinate: str, packaging: str = "jar") -> Path:
 
     It is fetched if it is missing. Raises Unreachable.
     """
-    from shutil import which
-
     group, artifact, version = coordinate.split(":")
     repository = Path.home() / ".m2" / "repository"
     folder = repository.joinpath(*group.split("."), artifact, version)
@@ -136,13 +136,9 @@ def fetch_from_maven(coordinate: str, packaging: str = "jar") -> Path:
 
 def _run_client(command: Sequence[str], client: str, artifact: str) -> None:
     """Run a client's command. Raises Unreachable with its first error or line."""
-    import subprocess
-
     try:
-        process = subprocess.run(
-            command, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=_TIMEOUT_SECONDS
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
+        process = run_program(command, _TIMEOUT_SECONDS)
+    except OSError as error:
         raise Unreachable(f"{client} could not fetch {artifact}: {to_one_line(error)}") from None
     if process.returncode:
         lines = [line for line in (process.stdout + process.stderr).splitlines() if line.strip()]

@@ -5,9 +5,10 @@ variables.
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import copy_context
 from pathlib import Path
@@ -15,9 +16,20 @@ from threading import Thread, current_thread, main_thread
 from typing import TYPE_CHECKING, TypeVar
 
 from esr.locks import take_lock
+from esr.stdlib import import_lazily
 
 if TYPE_CHECKING:
+    import fcntl
+    import multiprocessing
+    import resource
     import subprocess
+    import tempfile
+else:
+    fcntl = import_lazily("fcntl")
+    multiprocessing = import_lazily("multiprocessing")
+    resource = import_lazily("resource")
+    subprocess = import_lazily("subprocess")
+    tempfile = import_lazily("tempfile")
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -49,10 +61,7 @@ def allow_open_files(count: int) -> None:
     The default limit is 1,024 on most systems. In a process with threads, each growth of the table of open
     files takes .01 s, so a program calls this before it starts any.
     """
-    try:
-        import fcntl
-        import resource
-    except ImportError:  # Windows, where only what needs no folder works
+    if os.name == "nt":  # Windows, where only what needs no folder works
         return
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     allowed = count + _OTHER_FILES
@@ -79,8 +88,6 @@ def end_with_parent() -> None:
 
 def exit_without_parent(*_: object) -> None:
     """End this process if its parent has ended: the timer of `end_with_parent`."""
-    import multiprocessing  # every search imports this module, and only this function needs it
-
     parent = multiprocessing.parent_process()
     if parent is not None and os.getppid() != parent.pid:
         os._exit(1)
@@ -97,8 +104,6 @@ def start_python(program: str, *arguments: str) -> subprocess.Popen[bytes]:
     Its standard input and output are unbuffered pipes; its errors are discarded. It does not import the main
     module, unlike a process of multiprocessing. Raises OSError.
     """
-    import subprocess  # every search imports this module
-
     return subprocess.Popen(
         [sys.executable, "-P", "-c", program, *arguments],
         stdin=subprocess.PIPE,
@@ -107,6 +112,47 @@ def start_python(program: str, *arguments: str) -> subprocess.Popen[bytes]:
         bufsize=0,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path))},
     )
+
+
+def run_program(command: Sequence[str], seconds: float) -> subprocess.CompletedProcess[str]:
+    """Run a program without input to its end, and keep what it prints.
+
+    Raises OSError if it cannot be run, TimeoutError if it takes longer than so many seconds.
+    """
+    try:
+        return subprocess.run(
+            command, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=seconds, check=False
+        )
+    except subprocess.TimeoutExpired as error:
+        raise TimeoutError(str(error)) from None
+
+
+def run_python(program: str) -> int:
+    """Run the text of a program in another Python process, without input and output. Returns its status.
+
+    The process continues if this one ends or is interrupted. Raises OSError.
+    """
+    nowhere = subprocess.DEVNULL
+    code = f"import signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); sys.path[:] = {sys.path!r}; "
+    command = [sys.executable, "-c", code + program]
+    return subprocess.run(command, stdin=nowhere, stdout=nowhere, stderr=nowhere, check=False).returncode
+
+
+def is_running(process_id: int) -> bool:
+    """Whether a process of this machine is running."""
+    try:
+        os.kill(process_id, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def after_fork(renew: Callable[[], object]) -> None:
+    """Call a function in each process that is forked from this one. It has none of the other threads."""
+    if hasattr(os, "register_at_fork"):  # not on Windows
+        os.register_at_fork(after_in_child=renew)
 
 
 def run_together(*tasks: Callable[[], object]) -> None:
@@ -174,9 +220,6 @@ def scratch_folder(purpose: str) -> Iterator[Path]:
 
     Folders left by killed processes are deleted first.
     """
-    import shutil
-    import tempfile
-
     for left in Path(tempfile.gettempdir()).glob(f"esr-*/{_SCRATCH_LOCK}"):
         with suppress(OSError), left.open("r+") as file:  # in use, or owned by another user
             take_lock(file)

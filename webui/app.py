@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-import threading
 import time
 from collections.abc import Callable, Hashable, Iterable
 from contextlib import closing
@@ -28,6 +27,7 @@ from esr.index.limits import within
 from esr.index.questions import Features, Readiness
 from esr.plans.plan import CollectionStatistics
 from esr.ranking.searcher import Searcher
+from esr.threads import Turn
 from webui import plugins
 from webui.access import guard
 from webui.api.operations import install_api
@@ -344,22 +344,20 @@ class _ReadyCheck:
     def __init__(self, name: str, served: ServedIndex) -> None:
         self._name = name
         self._served = served
-        self._lock = threading.Lock()
+        self._turn = Turn()
         self._began = -math.inf
         self._state = ""
 
     def run(self, deadline: float) -> str:
         """`ok`, or the code of the problem. Waits for a check that is running until the deadline."""
         asked = time.monotonic()
-        if not self._lock.acquire(timeout=max(0.0, deadline - asked)):
-            return "busy"
-        try:
+        with self._turn.take(deadline - asked) as is_in_time:
+            if not is_in_time:
+                return "busy"
             if self._began < asked:
                 self._began = time.monotonic()
                 self._state = _check_ready(self._name, self._served, self._began + READY_SECONDS)
             return self._state
-        finally:
-            self._lock.release()
 
 
 def _check_ready(name: str, served: ServedIndex, deadline: float) -> str:

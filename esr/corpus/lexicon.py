@@ -7,11 +7,10 @@ each word.
 
 from __future__ import annotations
 
-import threading
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +21,7 @@ from esr.plugin.provisional import (
     SentenceTexts,
     WordNumbers,
     get_analyzer,
+    take_turns,
     word_span,
 )
 
@@ -97,7 +97,6 @@ class Lexicon:
     def __init__(self, analyzer: Analyzer) -> None:
         self._analyzer = analyzer
         self._chunks = _Chunks(self._add)
-        self._lock = threading.Lock()
         self._chunk_ends = array("q", [0])
         self._words = _Numbering()
         self._slot_words = array("q")
@@ -111,29 +110,30 @@ class Lexicon:
         """The words of these texts."""
         chunks = " ".join(texts).split(" ") if texts else []
         numbers = np.fromiter(map(self._chunks.__getitem__, chunks), np.int64, len(chunks))
-        with self._lock:
-            ends, slot_words = np.array(self._chunk_ends), np.array(self._slot_words)
+        ends, slot_words = map(np.asarray, self._copy(self._chunk_ends, self._slot_words))
         slots, after = _read_ranges(ends, numbers)
         last_chunks = np.cumsum(np.fromiter((text.count(" ") + 1 for text in texts), np.int64, len(texts)))
         starts = np.concatenate([[0], after[last_chunks - 1]])
         return Words(self, slot_words[slots], starts, slots)
 
+    @take_turns
+    def _copy(self, *columns: Collection[Any]) -> list[Any]:
+        """Copies of arrays, and lists of other collections, all of the same moment."""
+        return [column[:] if isinstance(column, array) else list(column) for column in columns]
+
     def match(self, numbers: Numbers, word: str, is_prefix: bool) -> Mask:
         if not is_prefix:
             return np.equal(numbers, self._words.get(word, -1))
-        with self._lock:
-            words = list(self._words)
+        (words,) = self._copy(self._words)
         return np.fromiter((form.startswith(word) for form in words), bool, len(words))[numbers]
 
     def names(self, numbers: Numbers) -> list[str]:
-        with self._lock:
-            words = list(self._words)
+        (words,) = self._copy(self._words)
         return [words[number] for number in numbers.tolist()]
 
     def has_term(self, slots: Numbers) -> Mask:
         """A mask of the slots in which a term begins."""
-        with self._lock:
-            ends = np.array(self._terms.ends)
+        (ends,) = map(np.asarray, self._copy(self._terms.ends))
         return np.asarray(ends[slots] < ends[slots + 1])
 
     def count_terms(self, slots: Numbers) -> UnitCounts:
@@ -145,9 +145,10 @@ class Lexicon:
         return self._count(self._forms, slots)
 
     def _count(self, units: _Units, slots: Numbers) -> UnitCounts:
-        with self._lock:
-            ends, numbers, of_pairs = map(np.array, (units.ends, units.numbers, units.of_pairs))
-            names, pairs = list(units.names), list(units.pairs)
+        *arrays, names, pairs = self._copy(
+            units.ends, units.numbers, units.of_pairs, units.names, units.pairs
+        )
+        ends, numbers, of_pairs = map(np.asarray, arrays)
         of_forms = np.bincount(numbers[_read_ranges(ends, slots)[0]], minlength=len(pairs))
         seen = np.flatnonzero(of_forms)
         # The most frequent form of each name is last; ties are sorted by form.
@@ -162,25 +163,25 @@ class Lexicon:
         written = [form for _, form in best.values()]
         return UnitCounts([names[n] for n in counts], np.array([*counts.values()], np.int64), written)
 
+    @take_turns
     def _add(self, chunk: str) -> int:
-        with self._lock:
-            if chunk in self._chunks:  # another thread was faster
-                return self._chunks[chunk]
-            words = list(get_analyzer(WORDS_ANALYZER).tokens(chunk))
-            terms: list[list[tuple[str, str]]] = [[] for _ in words]
-            starts = [word.start for word in words]
-            for token in self._analyzer.tokens(chunk) if words else ():
-                start, end = word_span(chunk, token)
-                at = max(bisect_right(starts, token.start) - 1, 0)
-                terms[at].append((token.term, chunk[start:end]))
-            for word, of_word in zip(words, terms, strict=True):
-                start, end = word_span(chunk, word)
-                self._slot_words.append(self._words[word.term])
-                self._forms.add([(word.term, chunk[start:end])])
-                self._terms.add(of_word)
-            self._chunk_ends.append(len(self._slot_words))
-            number = self._chunks[chunk] = len(self._chunks)
-            return number
+        if chunk in self._chunks:  # another thread was faster
+            return self._chunks[chunk]
+        words = list(get_analyzer(WORDS_ANALYZER).tokens(chunk))
+        terms: list[list[tuple[str, str]]] = [[] for _ in words]
+        starts = [word.start for word in words]
+        for token in self._analyzer.tokens(chunk) if words else ():
+            start, end = word_span(chunk, token)
+            at = max(bisect_right(starts, token.start) - 1, 0)
+            terms[at].append((token.term, chunk[start:end]))
+        for word, of_word in zip(words, terms, strict=True):
+            start, end = word_span(chunk, word)
+            self._slot_words.append(self._words[word.term])
+            self._forms.add([(word.term, chunk[start:end])])
+            self._terms.add(of_word)
+        self._chunk_ends.append(len(self._slot_words))
+        number = self._chunks[chunk] = len(self._chunks)
+        return number
 
 
 def _read_ranges(ends: Numbers, items: Numbers) -> tuple[Numbers, Numbers]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import os
-import threading
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -48,7 +47,6 @@ class CrossEncoder:
     def __init__(self, compute: Compute, batch: int = _BATCH) -> None:
         self._compute, self._batch = compute, batch
         self._cache: dict[tuple[str, str], float] = {}
-        self._lock = threading.Lock()
 
     def scores(self, query: str, texts: Sequence[str], seconds: float = math.inf) -> Scores:
         """The scores of texts, of shape (n,); NaN for those left when `seconds` are over. Raises EsrError."""
@@ -67,10 +65,9 @@ class CrossEncoder:
                     raise
                 break
             known |= new
-            with self._lock:
-                if len(self._cache) > _CACHED_PAIRS:
-                    self._cache.clear()
-                self._cache |= {(query, text): score for text, score in new.items()}
+            if len(self._cache) > _CACHED_PAIRS:
+                self._cache.clear()
+            self._cache |= {(query, text): score for text, score in new.items()}
         return np.array([known[text] for text in texts], float)
 
 

@@ -2,44 +2,28 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from functools import partial
 
-from esr.encoders.description import (
-    HUB_PREFIX,
-    KNOWN,
-)
-
-if TYPE_CHECKING:
-    pass
 from esr.encoders.cross_encoder import CrossEncoder, open_cross_encoder
+from esr.encoders.description import HUB_PREFIX, KNOWN
 from esr.encoders.encoder import Encoder, require_runtime
 from esr.encoders.encoder_folder import find_folder
 from esr.encoders.model_server import ServedEncoder
+from esr.threads import OnceByKey
 
-T = TypeVar("T")
 AnyEncoder = Encoder | ServedEncoder
-_lock = threading.Lock()
-encoders: dict[str, AnyEncoder] = {}
-cross_encoders: dict[str, CrossEncoder] = {}
+encoders: OnceByKey[str, AnyEncoder] = OnceByKey()
+cross_encoders: OnceByKey[str, CrossEncoder] = OnceByKey()
 
 
 def load_encoder(name: str) -> AnyEncoder:
     """The encoder of a known name, of the hub, at an address or in a folder. Raises EsrError."""
-    return _load_once(encoders, name, _load)
+    return encoders.make(name, partial(_load, name))
 
 
 def load_cross_encoder(name: str) -> CrossEncoder:
     """The cross-encoder of the hub, at an address or in a folder. Raises EsrError."""
-    return _load_once(cross_encoders, name, open_cross_encoder)
-
-
-def _load_once(loaded: dict[str, T], name: str, load: Callable[[str], T]) -> T:
-    with _lock:
-        if name not in loaded:
-            loaded[name] = load(name)
-        return loaded[name]
+    return cross_encoders.make(name, partial(open_cross_encoder, name))
 
 
 def _load(name: str) -> AnyEncoder:

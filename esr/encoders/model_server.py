@@ -20,6 +20,7 @@ from esr.encoders.description import (
 )
 from esr.encoders.encoder import CACHED_QUERIES, Floats, normalize, quantize
 from esr.errors import EsrError, to_one_line
+from esr.processes import after_fork
 from esr.stdlib import import_lazily
 from esr.text.sentence_enrichment import QuantizedVector
 
@@ -75,8 +76,7 @@ def connections() -> urllib3.PoolManager:
     return urllib3.PoolManager(maxsize=16, retries=retries)
 
 
-if hasattr(os, "register_at_fork"):  # connections belong to one process
-    os.register_at_fork(after_in_child=connections.cache_clear)
+after_fork(connections.cache_clear)  # connections belong to one process
 
 
 def post(address: Address, body: dict[str, Any], seconds: float = _SECONDS) -> Any:

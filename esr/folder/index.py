@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -56,6 +55,7 @@ from esr.stdlib import import_lazily
 from esr.text.analyzer import get_analyzer
 from esr.text.document import Document
 from esr.text.sentence_enrichment import QuantizedVector
+from esr.threads import start_thread
 
 if TYPE_CHECKING:
     from esr.folder.search import counts, pruned_search
@@ -69,16 +69,22 @@ else:
 require_locks()
 
 
+class _Lifetime:
+    """Whether an index has been closed. Its snapshots, which threads may be using, share this."""
+
+    is_over = False
+
+
 class FolderSnapshot(Index):
     """One opened commit of an index folder. It never changes, so a search and its filters agree."""
 
-    def __init__(self, where: str, cache: SearchCache, closed: threading.Event) -> None:
-        """`closed` is set when the index of this snapshot is closed."""
+    def __init__(self, where: str, cache: SearchCache, lifetime: _Lifetime) -> None:
+        """`lifetime` is that of the index of this snapshot."""
         self.where = where
         self.description = cache.snapshot.manifest.description
         self.analyzer = get_analyzer(self.description.analyzer)
         self._cache = cache
-        self._closed = closed
+        self._lifetime = lifetime
         self._process = os.getpid()
         self._last_blamed = -_BLAME_SECONDS
         self._damage: SegmentDamaged | None = None
@@ -87,7 +93,7 @@ class FolderSnapshot(Index):
     @property
     def cache(self) -> SearchCache:
         """The opened commit, and the cache of its searches. Raises IndexClosed or SegmentDamaged."""
-        if self._closed.is_set():
+        if self._lifetime.is_over:
             raise IndexClosed(self.where)
         if self._damage is not None:
             raise self._damage
@@ -133,7 +139,7 @@ class FolderSnapshot(Index):
         """
         folder = self._cache.snapshot.folder
         for part in parts:
-            if self._closed.is_set():
+            if self._lifetime.is_over:
                 return
             started = time.perf_counter()
             try:
@@ -152,8 +158,7 @@ class FolderSnapshot(Index):
         return work(self)
 
     def warm_up(self) -> None:
-        cache = (self.cache,)
-        threading.Thread(target=_prepare_searches, args=cache, name="esr-kernel", daemon=True).start()
+        start_thread(_prepare_searches, self.cache, name="esr-kernel")
 
     def status(self, fact: Fact[Answer]) -> Answer:
         with self._reading() as cache:
@@ -329,7 +334,7 @@ class FolderSnapshot(Index):
         return stored_enrichment.enrichment(Path(self.where))
 
     def close(self) -> None:
-        self._closed.set()  # mapped files are closed with their last use
+        self._lifetime.is_over = True  # mapped files are closed with their last use
 
     def _find(self, snapshot: Snapshot, ids: Sequence[str]) -> list[Location]:
         """Find the sentences with these ids. Raises UsageError for an unknown id."""
@@ -358,7 +363,7 @@ _BLAME_SECONDS = 60.0
 
 def _examine_apart(snapshot: FolderSnapshot, parts: Iterable[Part]) -> None:
     """Read files of a commit in a new thread."""
-    threading.Thread(target=snapshot._examine, args=(parts, True), name="esr-examine", daemon=True).start()
+    start_thread(snapshot._examine, parts, True, name="esr-examine")
 
 
 def _is_served(folder: Path, part: Part) -> bool:
@@ -381,7 +386,7 @@ class EmbeddedIndex(Index):
     def __init__(self, where: str) -> None:
         """Open the last commit. Raises IndexMissing or IndexUnusable."""
         self.where = where
-        self._closed = threading.Event()
+        self._lifetime = _Lifetime()
         self._is_warm = False
         mark = _commit_mark(where)
         self._use(SearchCache(_open(where)), mark)
@@ -482,14 +487,14 @@ class EmbeddedIndex(Index):
         return self.snapshot().enrichment()
 
     def close(self) -> None:
-        self._closed.set()
+        self._lifetime.is_over = True
 
     def _use(self, cache: SearchCache, mark: tuple[int, int] | None) -> FolderSnapshot:
         """Switch to a commit, and return it.
 
         `mark` was read before the commit. If another commit came in between, the next call opens that one.
         """
-        snapshot = FolderSnapshot(self.where, cache, self._closed)
+        snapshot = FolderSnapshot(self.where, cache, self._lifetime)
         # One assignment: another thread may open another commit at the same time.
         self._opened = snapshot, mark
         self.description, self.analyzer = snapshot.description, snapshot.analyzer

@@ -10,12 +10,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import as_completed
 from contextlib import suppress
 from dataclasses import dataclass, field
 from math import prod
-from multiprocessing import active_children, get_context
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,8 +22,8 @@ from esr.lab.cross_validation import cross_validate, train
 from esr.lab.estimation import DEFAULT_NUMBER, generate_tasks
 from esr.lab.grid import Grid, build_default_grid
 from esr.lab.judgements import read_qrels
-from esr.lab.tuner import WORKER_DIED, Task, Tuner, build_tasks
-from esr.plugin import EsrError, InputError, UsageError
+from esr.lab.tuner import Task, Tuner, build_tasks
+from esr.plugin import InputError, UsageError
 from esr.plugin.provisional import (
     MODELS,
     SHIPPED,
@@ -35,6 +33,7 @@ from esr.plugin.provisional import (
     UnsearchableQuery,
     defer_interrupt,
     end_with_parent,
+    open_pools,
     open_searcher,
     read_json,
     read_restrictions,
@@ -207,25 +206,16 @@ def compute_cells(cells: Mapping[str, Cell], path: Path, workers: int) -> Iterat
 
     Raises EsrError if a worker dies. An error or an interrupt terminates the workers.
     """
-    processes = ProcessPoolExecutor(workers, get_context("spawn"), end_with_parent)
-    with path.open("a", encoding="utf-8") as file, processes as pool:
+    with path.open("a", encoding="utf-8") as file, open_pools(1, workers, end_with_parent) as (pool,):
         if file.tell():
             file.write("\n")  # terminates the incomplete line of a killed call
         with defer_interrupt():
             pending = [pool.submit(compute_cell, cell, key) for key, cell in cells.items()]
-        try:
-            for future in as_completed(pending):
-                result = future.result()
-                file.write(json.dumps(result) + "\n")
-                file.flush()
-                yield result
-        except BrokenProcessPool:
-            raise EsrError(WORKER_DIED) from None
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            for worker in active_children():  # otherwise it computes the queued cells too, for minutes
-                worker.terminate()
-            raise
+        for future in as_completed(pending):
+            result = future.result()
+            file.write(json.dumps(result) + "\n")
+            file.flush()
+            yield result
 
 
 def compute_cell(cell: Cell, key: str) -> dict[str, Any]:

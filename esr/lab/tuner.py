@@ -13,13 +13,12 @@ import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import cache
 from itertools import groupby
-from multiprocessing import get_context
 from pathlib import Path
+from types import TracebackType
 from typing import Any, NamedTuple
 
 import msgspec.json
@@ -28,11 +27,12 @@ import numpy.typing as npt
 from msgspec.structs import replace
 
 from esr.lab.judgements import Qrels
-from esr.plugin import EsrError, UsageError
+from esr.plugin import UsageError
 from esr.plugin.provisional import (
     BOOST_WEIGHT,
     EVIDENCE_COLUMNS,
     NO_FILTERS,
+    SPAWN,
     TITLE,
     Array,
     CandidateEvidence,
@@ -61,9 +61,11 @@ from esr.plugin.provisional import (
     load_parses,
     merge_scores,
     no_evidence,
+    open_pools,
     open_searcher,
     score_nearest,
     top_k,
+    translate_death,
 )
 
 
@@ -443,20 +445,18 @@ class Workers:
 
     def __init__(self, where: str, number: int) -> None:
         """`where` is the index, which each of the `number` processes opens."""
-        context = get_context("spawn")
-        given = where, context.Lock()
-        self._pools = [ProcessPoolExecutor(1, context, _open_index, given) for _ in range(number)]
+        self._opening = open_pools(number, 1, _open_index, where, SPAWN.Lock())
+        self._stack = ExitStack()
         self._pool_of: dict[Task, ProcessPoolExecutor] = {}
 
     def __enter__(self) -> Workers:
+        self._pools = self._stack.enter_context(self._opening)
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        for pool in self._pools:
-            processes = [] if kind is None else list(pool._processes.values())
-            pool.shutdown(wait=kind is None, cancel_futures=True)
-            for process in processes:  # otherwise each finishes its topic, for minutes
-                process.terminate()
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.__exit__(kind, error, trace)
 
     def compute(
         self, tasks: Iterable[Task], objective: str, depth: int, settings: Sequence[Ranking]
@@ -467,14 +467,11 @@ class Workers:
             for task in tasks:
                 pool = self._pool_of.setdefault(task, self._pools[len(self._pool_of) % len(self._pools)])
                 running[pool.submit(_compute_in_worker, task, objective, depth, settings)] = task
-        try:
+        with translate_death():
             for future in as_completed(running):
                 yield running[future], future.result()
-        except BrokenProcessPool:
-            raise EsrError(WORKER_DIED) from None
 
 
-WORKER_DIED = "a worker process died, perhaps for lack of memory: run again with fewer workers"
 _caches: list[_Cache] = []
 """The cache of a worker process; empty in others."""
 

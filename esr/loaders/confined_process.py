@@ -27,6 +27,7 @@ from threading import RLock, Thread
 from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
 from esr.errors import InputError
+from esr.processes import after_fork
 from esr.stdlib import import_lazily
 
 if TYPE_CHECKING:
@@ -174,8 +175,7 @@ class Child:
 
 
 CHILD = Child()
-if hasattr(os, "register_at_fork"):  # not on Windows
-    os.register_at_fork(after_in_child=CHILD.renew)
+after_fork(CHILD.renew)
 
 
 def _close_pipes(process: subprocess.Popen[bytes]) -> None:

@@ -145,6 +145,7 @@ if TYPE_CHECKING:
     from esr.text.printed_lines import find_uncut_words, join_lines
     from esr.text.term_spans import word_span
     from esr.text.validate import InvalidDocument, build_document
+    from esr.threads import Repeated, take_turns
     from esr.topics.lines import Line, line_error, malformed_line
     from esr.topics.lines import read_lines as read_topic_lines
     from esr.topics.restrictions import Restrictions, choose_restrictions, read_restrictions
@@ -160,6 +161,7 @@ if TYPE_CHECKING:
     from esr.topics.topic import TITLE, Topic, split_fields
     from esr.topics.topic_files import read_topic_kinds, read_topics
     from esr.wording import align_columns, count, flatten_row, list_examples, table_lines
+    from esr.worker_processes import SPAWN, open_pools, translate_death
 
 
 __all__ = [
@@ -184,6 +186,7 @@ __all__ = [
     "PEAKS",
     "PRIOR",
     "SHIPPED",
+    "SPAWN",
     "TABLE",
     "TEXT",
     "TITLE",
@@ -246,6 +249,7 @@ __all__ = [
     "ReadQuery",
     "Records",
     "RegressionTree",
+    "Repeated",
     "RerankContext",
     "Reranker",
     "Restrictions",
@@ -337,6 +341,7 @@ __all__ = [
     "name_of",
     "no_evidence",
     "open_output",
+    "open_pools",
     "open_searcher",
     "open_writer",
     "optional_index_option",
@@ -376,8 +381,10 @@ __all__ = [
     "split_fields",
     "suggest_speakers",
     "table_lines",
+    "take_turns",
     "to_columns",
     "top_k",
+    "translate_death",
     "trees_from_dict",
     "unknown",
     "web_url",
@@ -463,6 +470,8 @@ _MODULES = {
     "sort_sentences",
     "esr.topics.topic": "TITLE Topic split_fields",
     "esr.topics.topic_files": "read_topic_kinds read_topics",
+    "esr.threads": "Repeated take_turns",
+    "esr.worker_processes": "SPAWN open_pools translate_death",
     "esr.wording": "align_columns count flatten_row list_examples table_lines",
 }
 """The names by module. A module is imported when one of its names is first used."""

@@ -22,7 +22,6 @@ from http.client import HTTPException, responses
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from itertools import chain, zip_longest
 from pathlib import Path
-from threading import Event, Timer
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urljoin
 
@@ -50,6 +49,7 @@ from esr.plugin.provisional import (
     MAX_PAGE_BYTES,
     InvalidDocument,
     NoArticle,
+    Repeated,
     build_document,
     extract_article,
     hash64,
@@ -251,29 +251,24 @@ class Web:
 
     def _request(self, url: Url, max_bytes: int, validators: Mapping[str, str]) -> Answer:
         """One request. Raises NotFetched, and HTTPError, HTTPException or OSError if it fails."""
-        is_late = Event()
         connection = self._connect(url)
         connected: Any = connection.sock  # the connection drops it while a response is read
 
         def stop() -> None:
-            is_late.set()
             with suppress(OSError):  # as in TLS, which would keep others from reading meanwhile
                 socket.socket.shutdown(connected, socket.SHUT_RDWR)
 
         limit = self._options.max_seconds
-        timer = Timer(limit, stop)
-        timer.daemon = True
-        timer.start()
-        try:
-            with closing(connection):
-                return _read_answer(connection, url, max_bytes, {**self._headers(url), **validators}, is_late)
-        except (HTTPError, HTTPException, OSError):
-            if not is_late.is_set():
-                raise
-        except _Late:
-            pass
-        finally:
-            timer.cancel()
+        headers = {**self._headers(url), **validators}
+        with Repeated(limit, stop) as timer:
+            try:
+                with closing(connection):
+                    return _read_answer(connection, url, max_bytes, headers, timer)
+            except (HTTPError, HTTPException, OSError):
+                if not timer.has_run:
+                    raise
+            except _Late:
+                pass
         raise NotFetched(url.url, f"takes longer than {limit:g} seconds")
 
     def _headers(self, url: Url) -> dict[str, str]:
@@ -343,7 +338,7 @@ class _Gzip:
 
 
 def _read_answer(
-    connection: HTTPConnection, url: Url, max_bytes: int, headers: Mapping[str, str], is_late: Event
+    connection: HTTPConnection, url: Url, max_bytes: int, headers: Mapping[str, str], timer: Repeated
 ) -> Answer:
     connection.request("GET", url.request_uri, headers=headers, preload_content=False)
     response = connection.getresponse()
@@ -355,7 +350,7 @@ def _read_answer(
             if len(body) > max_bytes:
                 problem = f"is longer than {max_bytes / 2**20:g} MiB"
                 raise NotFetched(url.url, problem, is_lasting=True)
-    if is_late.is_set():  # without a length, this looks like the end of the body
+    if timer.has_run:  # without a length, this looks like the end of the body
         raise _Late
     if isinstance(unpack, _Gzip) and body and not unpack.is_complete:
         raise HTTPError("it was cut off: the end of its gzip is missing")

@@ -11,7 +11,6 @@ import hashlib
 import os
 import re
 import secrets
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -26,6 +25,7 @@ from esr.extras import require
 from esr.locks import take_lock
 from esr.stdlib import import_lazily
 from esr.text.dates import parse_date_end
+from esr.threads import OnceByKey, take_turns
 from webui.access.restricted import parse_restriction
 from webui.running.rate_limit import parse_rate
 from webui.running.settings import DEFAULT_NAME, parse_locations
@@ -167,9 +167,7 @@ class GrantFile:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._lock = threading.Lock()
-        self._state: tuple[int, ...] | None = None
-        self._grants = Grants(())
+        self._by_state: OnceByKey[tuple[int, ...], Grants] = OnceByKey(limit=1)
 
     def read(self) -> Grants:
         """The current grants. Raises EsrError: a file that cannot be read grants nothing."""
@@ -178,11 +176,7 @@ class GrantFile:
         except OSError as error:
             raise EsrError(f"cannot read {self._path}: {(error.strerror or str(error)).lower()}") from None
         state = (status.st_ino, status.st_size, status.st_mtime_ns)
-        with self._lock:
-            if state != self._state:
-                self._grants = read_grants(self._path)
-                self._state = state
-            return self._grants
+        return self._by_state.make(state, lambda: read_grants(self._path))
 
 
 @contextmanager
@@ -259,13 +253,12 @@ class Passwords:
     def __init__(self) -> None:
         self._hasher = _hasher()
         self._decoy: str = self._hasher.hash(secrets.token_urlsafe())
-        self._lock = threading.Lock()
 
+    @take_turns
     def is_right(self, grant: Grant | None, password: str) -> bool:
         """Whether this is the password of the grant."""
         try:
-            with self._lock:
-                self._hasher.verify(self._decoy if grant is None else grant.secret, password)
+            self._hasher.verify(self._decoy if grant is None else grant.secret, password)
         except (argon2_errors.InvalidHashError, argon2_errors.VerificationError):
             return False
         return grant is not None

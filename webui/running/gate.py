@@ -123,13 +123,17 @@ class Busy(EsrError):
     """There are more requests than can be answered in time."""
 
 
+class Room(threading.BoundedSemaphore):
+    """How many requests may wait for the gates that share it, or be behind them, at a time."""
+
+
 class Gate:
     """Limits the requests that use an engine at a time, and those that wait for it.
 
     `inside`, which all gates of a process share, limits the waiting and the running requests together.
     """
 
-    def __init__(self, slots: int, inside: threading.BoundedSemaphore, breaker: CircuitBreaker) -> None:
+    def __init__(self, slots: int, inside: Room, breaker: CircuitBreaker) -> None:
         self._slots = FairSemaphore(slots)
         self._inside = inside
         self.breaker = breaker

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 import re
 import sqlite3
-import threading
 import time
 from collections.abc import Callable
 from functools import lru_cache
@@ -20,6 +19,7 @@ from werkzeug.exceptions import TooManyRequests
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from esr.errors import UsageError
+from esr.threads import take_turns
 from webui.running.problems import RequestError
 from webui.running.settings import Settings
 
@@ -59,15 +59,15 @@ class SlidingWindow:
         self._amount = amount
         self._seconds = seconds
         self._clock = clock
-        self._lock = threading.Lock()
         self._database = sqlite3.connect(
             path, timeout=_LOCK_SECONDS, isolation_level=None, check_same_thread=False
         )
         self._database.executescript(_TABLE)
 
+    @take_turns
     def hit(self, client: str, cost: int = 1) -> Standing:
         """Count a request, unless it exceeds the limit. Raises sqlite3.Error if the file cannot be used."""
-        with self._lock, self._database:
+        with self._database:
             self._database.execute("BEGIN IMMEDIATE")
             now = self._clock()
             self._database.execute("DELETE FROM hits WHERE until <= ?", (now,))
@@ -89,10 +89,11 @@ class SlidingWindow:
                 return Standing(float(until) - now, self._amount, free, reset)
         return Standing(self._seconds, self._amount, free, reset)
 
+    @take_turns
     def undo(self, client: str, cost: int = 1) -> None:
         """Take back a counted request of this cost, the latest one. Raises sqlite3.Error as `hit` does."""
         latest = "SELECT rowid FROM hits WHERE client = ? AND cost = ? ORDER BY until DESC LIMIT 1"
-        with self._lock, self._database:
+        with self._database:
             self._database.execute(f"DELETE FROM hits WHERE rowid = ({latest})", (client, cost))
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import os
 import re
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -26,7 +25,8 @@ from esr.index.limits import time_remaining, within
 from esr.index.view import Deadline, View
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.stdlib import cached_property
-from webui.running.gate import OPEN, QUEUE, Busy, CircuitBreaker, Gate, is_beside, time_stage
+from esr.threads import Turn, take_turns
+from webui.running.gate import OPEN, QUEUE, Busy, CircuitBreaker, Gate, Room, is_beside, time_stage
 from webui.running.problems import Forbidden, TooManyFiles, blame_argument
 from webui.running.rate_limit import client_key
 from webui.running.settings import Settings
@@ -100,7 +100,7 @@ class ServedIndex:
     def __init__(self, opener: Opener, gate: Gate, export_gate: Gate) -> None:
         self._opener = opener
         self._searcher: Searcher | None = None
-        self._lock = threading.Lock()
+        self._opening = Turn()
         self.gate = gate
         self.export_gate = export_gate
 
@@ -108,8 +108,8 @@ class ServedIndex:
         """The index, opened if necessary. Raises as `esr.open`, and Busy if another thread takes too long."""
         if self._searcher is None:
             seconds = max(0.0, deadline - time.monotonic())
-            with time_stage(OPEN), within(seconds):
-                if not self._lock.acquire(timeout=seconds):
+            with time_stage(OPEN), within(seconds), self._opening.take(seconds) as is_in_time:
+                if not is_in_time:
                     raise Busy("the index is being opened")
                 try:
                     if self._searcher is None:
@@ -118,8 +118,6 @@ class ServedIndex:
                 except EngineUnreachable as error:
                     self.gate.breaker.record_failure(error)
                     raise
-                finally:
-                    self._lock.release()
         return monitor(self._searcher.index, self.gate.breaker, deadline)
 
     @property
@@ -161,9 +159,9 @@ class ServedIndexes:
     def __init__(self, openers: Mapping[str, Opener], settings: Settings) -> None:
         self._settings = settings
         self.guard = Guard()
-        inside = threading.BoundedSemaphore(max(1, settings.threads - SPARE_THREADS))
+        inside = Room(max(1, settings.threads - SPARE_THREADS))
         # Files take minutes: those that wait must leave threads to searches.
-        exports_inside = threading.BoundedSemaphore(settings.exports + max(1, settings.threads // 4))
+        exports_inside = Room(settings.exports + max(1, settings.threads // 4))
         self.client_exports = ClientSlots(settings.client_exports)
 
         def serve(opener: Opener) -> ServedIndex:
@@ -256,7 +254,6 @@ class ClientSlots:
 
     def __init__(self, slots: int) -> None:
         self._slots = slots
-        self._lock = threading.Lock()
         self._taken: Counter[str] = Counter()
 
     @contextmanager
@@ -266,17 +263,23 @@ class ClientSlots:
             yield
             return
         client = client_key(request.remote_addr)
-        with self._lock:
-            if self._taken[client] >= self._slots:
-                raise TooManyFiles("another file is being sent to this address: wait until it is there", None)
-            self._taken[client] += 1
+        self._begin(client)
         try:
             yield
         finally:
-            with self._lock:
-                self._taken[client] -= 1
-                if not self._taken[client]:
-                    del self._taken[client]
+            self._end(client)
+
+    @take_turns
+    def _begin(self, client: str) -> None:
+        if self._taken[client] >= self._slots:
+            raise TooManyFiles("another file is being sent to this address: wait until it is there", None)
+        self._taken[client] += 1
+
+    @take_turns
+    def _end(self, client: str) -> None:
+        self._taken[client] -= 1
+        if not self._taken[client]:
+            del self._taken[client]
 
 
 class Visit:

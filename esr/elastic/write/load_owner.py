@@ -9,17 +9,19 @@ from __future__ import annotations
 
 import os
 import socket
-import threading
 import time
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from esr.elastic.cluster import Cluster
 from esr.elastic.meta import Load, read, write_sentences
 from esr.errors import EsrError
+from esr.processes import is_running
+from esr.threads import Repeated
 
 _PROC = Path("/proc")
 
@@ -55,7 +57,7 @@ class LoadOwner(NamedTuple):
     @property
     def is_running(self) -> bool:
         """Whether the process of a near owner is alive."""
-        return _is_alive(self.process_id) and _started(self.process_id) == self.started
+        return is_running(self.process_id) and _started(self.process_id) == self.started
 
 
 def this_process() -> str:
@@ -71,16 +73,6 @@ def _process_space() -> str:
         return f"{boot}-{(_PROC / 'self/ns/pid').stat().st_ino}"
     except OSError:
         return socket.gethostname()
-
-
-def _is_alive(process_id: int) -> bool:
-    try:
-        os.kill(process_id, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 def _started(process_id: int) -> str:
@@ -99,44 +91,35 @@ PATIENCE = 120.0
 _POLL_SECONDS = 1.0
 
 
-class Heartbeat:
+class Heartbeat(Repeated):
     """Renews the heartbeats of loads in a background thread while the block runs."""
 
     def __init__(self, cluster: Cluster, *loads: Load) -> None:
+        super().__init__(INTERVAL, self._renew_all, "heartbeat", patience=_POLL_SECONDS)
         self._cluster = cluster
         self._loads = loads
-        self._stopped = threading.Event()
         self._lost: LoadOwner | None = None
-        self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
 
     def add(self, load: Load) -> None:
         self._loads = (*self._loads, load)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Raise EsrError if another process has taken a load over, unless the block failed."""
-        self._stopped.set()
         # A renewal in progress must end before the caller's next write. After a failure there is no next
         # write.
-        self._thread.join(None if error is None else _POLL_SECONDS)
+        super().__exit__(kind, error, trace)
         if self._lost is not None and error is None:
             raise EsrError(
                 f"a process on {self._lost.host} has taken this load over, as it showed no sign of life for "
                 f"{PATIENCE:g} s: that one will finish it"
             )
 
-    def _run(self) -> None:
-        while not self._stopped.wait(INTERVAL):
-            for load in self._loads:
-                try:
-                    self._renew(load)
-                except EsrError:  # the load itself will report the error
-                    continue
+    def _renew_all(self) -> None:
+        for load in self._loads:
+            with suppress(EsrError):  # the load itself will report the error
+                self._renew(load)
 
     def _renew(self, load: Load) -> None:
         for stored in read(self._cluster, load.index):  # empty if the index was deleted

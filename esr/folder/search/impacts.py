@@ -7,7 +7,6 @@ without it numpy does, with the same results. They are rounded up to 32 bits.
 
 from __future__ import annotations
 
-import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -30,6 +29,7 @@ from esr.plans.bounds import Bound
 from esr.plans.evaluate import Array, round_outward, saturate
 from esr.plans.plan import Mixture, PlanTerm, Saturation
 from esr.stdlib import cached_property
+from esr.threads import take_turns
 
 Values = npt.NDArray[np.float32]
 
@@ -155,7 +155,6 @@ class Impacts:
         self._used = 0
         self._entries: dict[_Key, tuple[int, float]] = {}
         """For each term, the index of its first impact, and its greatest impact."""
-        self._lock = threading.Lock()
 
     @property
     def nbytes(self) -> int:
@@ -182,18 +181,24 @@ class Impacts:
     def get(self, terms: Sequence[PlanTerm]) -> TermImpacts:
         """The impacts of these terms. Missing ones are computed."""
         keys = [(term, background, own, weight < 0) for term, weight, background, own in terms]
-        with self._lock:
-            entries = list(map(self._entries.get, keys))
-            if None in entries:
-                self._add(dict(zip(keys, terms, strict=True)))
-                entries = list(map(self._entries.get, keys))
-            values = self._values
+        entries, values = self._find(keys, terms)
         starts, greatest = [], 0.0
         for term, entry in zip(terms, entries, strict=True):
             assert entry is not None
             starts.append(entry[0])
             greatest = max(greatest, abs(term.weight) * entry[1])
         return TermImpacts(values, starts, greatest)
+
+    @take_turns
+    def _find(
+        self, keys: Sequence[_Key], terms: Sequence[PlanTerm]
+    ) -> tuple[list[tuple[int, float] | None], Values]:
+        """The entries of keys, and the array that they refer to. Missing ones are added."""
+        entries = list(map(self._entries.get, keys))
+        if None in entries:
+            self._add(dict(zip(keys, terms, strict=True)))
+            entries = list(map(self._entries.get, keys))
+        return entries, self._values
 
     def _add(self, terms: Mapping[_Key, PlanTerm]) -> None:
         """Add the impacts of these terms. If there is no room, all others are dropped."""

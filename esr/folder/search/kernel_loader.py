@@ -7,23 +7,21 @@ kernel is loaded, and where numba has no wheels, searches score every candidate.
 
 from __future__ import annotations
 
-import os
-import sys
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from esr.processes import after_fork, run_python
 from esr.stdlib import import_lazily
+from esr.threads import Turn, start_thread
 
 if TYPE_CHECKING:
     import logging
-    import subprocess
+    from threading import Thread
 else:
     logging = import_lazily("logging")
-    subprocess = import_lazily("subprocess")
 
 KERNEL = "esr.folder.kernel.search"
 SUPPORT = "esr.folder.kernel.numba_support"
@@ -48,12 +46,12 @@ class Loader:
         """The reason why searches have no kernel."""
         self._spent = 0.0
         self._is_tried = False
-        self._compiler: threading.Thread | None = None
+        self._compiler: Thread | None = None
         """Waits for the process that compiles the kernel, while searches continue."""
         self._failure: str | None = None
         self._attempts = 0
         self._next_look = 0.0
-        self._lock = threading.Lock()
+        self._turn = Turn()
 
     def renew(self) -> None:
         """Reset the loader after a fork, which does not copy loading threads, unless the kernel is loaded."""
@@ -78,8 +76,13 @@ class Loader:
         With `apart`, another process compiles the kernel if necessary, since concurrent searches in this
         process would starve the compiler. Without `wait`, a later call loads the result.
         """
-        if self._is_tried or not self._lock.acquire(blocking=False):
+        if self._is_tried:
             return
+        with self._turn.take() as is_first:
+            if is_first:
+                self._load(apart, wait)
+
+    def _load(self, apart: bool, wait: bool) -> None:
 
         self._is_tried = True
         try:
@@ -102,8 +105,6 @@ class Loader:
         except Exception as error:  # an incompatible numba, or no place for its cache
             self.reason = "numba does not load"
             logging.getLogger(__name__).warning("searches go without numba: %s", error)
-        finally:
-            self._lock.release()
 
     def _start_compiler(self) -> None:
         """Compile the kernel in another process, unless one is already compiling.
@@ -116,8 +117,7 @@ class Loader:
         if self._failure or self._attempts == MAX_ATTEMPTS:
             raise ChildProcessError(self._failure or "the compiled kernel is not cached")
         self._attempts += 1
-        self._compiler = threading.Thread(target=self._wait_for_compiler, name="esr-compiler", daemon=True)
-        self._compiler.start()
+        self._compiler = start_thread(self._wait_for_compiler, name="esr-compiler")
 
     def _wait_for_compiler(self) -> None:
         try:
@@ -132,14 +132,9 @@ def _compile_apart(*, unless_another_does: bool = False) -> int:
 
     The process continues if this one ends or is interrupted: the next program needs the result.
     """
-    code = "import signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); "
-    code += f"sys.path[:] = {sys.path!r}; from {SUPPORT} import compile_alone, is_compiling; "
-    code += f"{unless_another_does} and is_compiling() or compile_alone({KERNEL!r})"
-    nowhere = subprocess.DEVNULL
-    command = [sys.executable, "-c", code]
-    return subprocess.run(command, stdin=nowhere, stdout=nowhere, stderr=nowhere, check=False).returncode
+    code = f"from {SUPPORT} import compile_alone, is_compiling; "
+    return run_python(code + f"{unless_another_does} and is_compiling() or compile_alone({KERNEL!r})")
 
 
 LOADER = Loader()
-if hasattr(os, "register_at_fork"):  # not on Windows
-    os.register_at_fork(after_in_child=LOADER.renew)
+after_fork(LOADER.renew)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import os
-import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
@@ -28,8 +27,10 @@ from esr.folder.search.kernel_loader import LOADER
 from esr.folder.search.records import Locations, group_by_segment
 from esr.index.similarities import Similarities, average_documents, average_neighbours
 from esr.plans.evaluate import Array
+from esr.processes import after_fork
 from esr.stdlib import import_lazily
 from esr.text.sentence_enrichment import TABLE, QuantizedVector
+from esr.threads import Turn
 
 if TYPE_CHECKING:
     from concurrent import futures
@@ -374,25 +375,22 @@ class BitsCache:
 
     def renew(self) -> None:
         """Reset the cache after a fork, which does not copy a thread that computes bits."""
-        self._computing = threading.Lock()
+        self._computing = Turn()
 
     def read(self, layers: Collection[Layer], run: _Run = map) -> dict[Layer, VectorBits]:
         """The bits of these layers, empty while another thread computes them. `run` may be a pool's `map`."""
         if any(layer not in self._kept for layer in layers):
-            if not self._computing.acquire(blocking=False):
-                return {}
-            try:
+            with self._computing.take() as is_first:
+                if not is_first:
+                    return {}
                 for layer in layers:
                     if layer not in self._kept:
                         self._kept[layer] = _compute_bits(layer, run)
-            finally:
-                self._computing.release()
         return {layer: self._kept[layer] for layer in layers}
 
 
 BITS = BitsCache()
-if hasattr(os, "register_at_fork"):  # not on Windows
-    os.register_at_fork(after_in_child=BITS.renew)
+after_fork(BITS.renew)
 
 
 def _compute_bits(layer: Layer, run: _Run) -> VectorBits:

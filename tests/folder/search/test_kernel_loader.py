@@ -253,12 +253,25 @@ def test_servers_and_programs_compile_it_in_another_process_once_on_a_machine(tm
         assert later == 0
 
 
-def test_while_one_thread_loads_it_others_do_not_wait(kernel: ModuleType) -> None:
+def test_while_one_thread_loads_it_others_do_not_wait(
+    kernel: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
     own_loader = Loader()
-    with own_loader._lock:
-        own_loader.load()
-        assert own_loader.kernel is None
+    begun, may_end = threading.Event(), threading.Event()
+
+    def import_slowly(name: str) -> ModuleType:
+        begun.set()
+        assert may_end.wait(60)
+        return sys.modules[name]
+
+    monkeypatch.setattr(loader, "import_module", import_slowly)
+    first = threading.Thread(target=own_loader.load)
+    first.start()
+    assert begun.wait(60)
     own_loader.load()
+    assert own_loader.kernel is None
+    may_end.set()
+    first.join(60)
     assert own_loader.kernel is kernel
 
 

@@ -22,7 +22,16 @@ from tests.support.fake_index import STORM, FakeIndex
 from tests.support.processes import wait_until
 from webui.app import create_app
 from webui.running import gate
-from webui.running.gate import FAILURES, PAUSE, Busy, CircuitBreaker, FairSemaphore, Gate, start_beside
+from webui.running.gate import (
+    FAILURES,
+    PAUSE,
+    Busy,
+    CircuitBreaker,
+    FairSemaphore,
+    Gate,
+    Room,
+    start_beside,
+)
 from webui.running.rate_limit import COMPLETIONS_PER_REQUEST, SlidingWindow, Standing, client_key, parse_rate
 from webui.running.served_indexes import monitor
 from webui.running.settings import Settings
@@ -32,7 +41,7 @@ GONE = EngineUnreachable("it is gone")
 
 def make_gate(slots: int, inside: int) -> Gate:
     """A gate. For its breaker, time stands still."""
-    gate = Gate(slots, threading.BoundedSemaphore(inside), CircuitBreaker(10.0))
+    gate = Gate(slots, Room(inside), CircuitBreaker(10.0))
     gate.breaker = CircuitBreaker(10.0, clock=lambda: 0.0)
     return gate
 
