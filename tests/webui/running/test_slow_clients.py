@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import socket
 import threading
@@ -164,6 +165,62 @@ def test_a_large_answer_is_sent_to_its_end_before_the_server_stops(
         server.process.send_signal(signal.SIGTERM)
         answer = begin + receive_all(connection)
     assert answer.count(b"x" * 1024) == 80 * 1024 or answer.count(b"x") == 80 * MIB
+    assert server.process.wait(20) == 0
+
+
+@pytest.mark.parametrize("pieces", ["", "&pieces="], ids=["whole", "pieces"])
+def test_a_client_that_does_not_read_does_not_keep_the_server_from_stopping(
+    start: Callable[..., Running], pieces: str
+) -> None:
+    """`stop` waits for less than the 300 seconds."""
+    server = start(SERVE_MORE, ESR_ACCESS_LOG="0", ESR_SEND="300")
+    with ExitStack() as connections:
+        for _ in range(5):
+            connection = connections.enter_context(server.connect())
+            connection.sendall(request(f"send?bytes={32 * MIB}{pieces}"))
+            assert connection.recv(1)
+        assert server.stop() == ""
+
+
+# Requests that are sent without waiting for answers
+
+
+def pipelined(path: str, number: int) -> bytes:
+    return f"GET /{path} HTTP/1.1\r\nHost: x\r\n\r\n".encode() * number
+
+
+def test_requests_sent_at_once_are_answered_in_order(start: Callable[..., Running]) -> None:
+    server = start(SERVE_MORE, ESR_ACCESS_LOG="0")
+    body = f"Content-Length: {len(QUERIES)}\r\n\r\n".encode() + QUERIES
+    post = POST.replace(b"Connection: close\r\n", b"") + body
+    with server.connect() as connection:
+        sent = threading.Thread(
+            target=connection.sendall, args=((pipelined("healthz", 300) + post) * 4 + request("nothing"),)
+        )
+        sent.start()
+        answers = receive_all(connection)
+        sent.join()
+    statuses = re.findall(rb"HTTP/1\.1 (\d+) ", answers)
+    answers_of_posts = answers.count(b'"sentence_id":"a.s1"')
+    assert statuses == [b"200"] * (4 * 301) + [b"404"] and answers_of_posts == 4
+
+
+def test_one_connection_has_one_request_in_work(start: Callable[..., Running]) -> None:
+    server = start(SERVE_MORE, ESR_ACCESS_LOG="0", ESR_THREADS="4")
+    with server.connect() as connection:
+        connection.sendall(pipelined("sleep?seconds=300", 5_000))
+        wait_until(lambda: server.in_flight() == 2)
+        assert_answers(server)
+        assert server.in_flight() == 2
+
+
+def test_requests_that_wait_do_not_keep_the_server_from_stopping(start: Callable[..., Running]) -> None:
+    server = start(SERVE_MORE, ESR_ACCESS_LOG="0")
+    with server.connect() as connection:
+        connection.sendall(pipelined("sleep?seconds=2", 5_000))
+        wait_until(lambda: server.in_flight() == 2)
+        server.process.send_signal(signal.SIGTERM)
+        assert receive_all(connection).count(b"HTTP/1.1 200") == 1
     assert server.process.wait(20) == 0
 
 
