@@ -40,6 +40,7 @@ SHIPPED: Mapping[str, str] = {
     "esr.lab:plugin": "commands",
     "esr.loaders.office:plugin": "formats",
     "esr.loaders.press:plugin": "formats refinements",
+    "esr.loaders.archives:plugin": "formats",
     "esr.sources:plugin": "sources",
 }
 """The plug-ins that come with esr, as module:attribute, each with the fields that it fills."""

@@ -34,6 +34,7 @@ MAY_IMPORT = {
     "esr/encoders": "text",
     "esr/enrichment": "encoders features text",
     "esr/loaders": "text",
+    "esr/loaders/archives": "plugin plugin/provisional",
     "esr/loaders/office": "plugin plugin/provisional",
     "esr/loaders/press": "plugin plugin/provisional",
     "esr/index": "enrichment plans text text/analysis",

@@ -20,6 +20,7 @@ PERIPHERY = (
     "esr/bridges",
     "esr/corpus",
     "esr/lab",
+    "esr/loaders/archives",
     "esr/loaders/office",
     "esr/loaders/press",
     "esr/sources",

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from esr.registry import INNER_TENTHS, TENTHS, Parameter
     from esr.text.document import Document, Sentence
     from esr.text.languages import find_language
-    from esr.text.placed_text import PAGE, join_pieces
+    from esr.text.placed_text import PAGE, SECOND, join_pieces
     from esr.text.sentence_enrichment import Annotation
     from esr.text.written_dates import to_iso_date
 
@@ -71,6 +71,7 @@ __all__ = [
     "MAX_DOCUMENT_BYTES",
     "NU",
     "PAGE",
+    "SECOND",
     "SETTLED_SECONDS",
     "TENTHS",
     "Affine",
@@ -171,7 +172,7 @@ _MODULES = {
     "esr.registry": "INNER_TENTHS TENTHS Parameter",
     "esr.text.document": "Document Sentence",
     "esr.text.languages": "find_language",
-    "esr.text.placed_text": "PAGE join_pieces",
+    "esr.text.placed_text": "PAGE SECOND join_pieces",
     "esr.text.sentence_enrichment": "Annotation",
     "esr.text.written_dates": "to_iso_date",
 }

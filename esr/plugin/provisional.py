@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from esr.arguments.tables.table import TABLE
     from esr.cli.arguments import arguments_of
     from esr.cli.listings import print_entries
-    from esr.cli.options import FILE, add_options, describe_choices
+    from esr.cli.options import FILE
     from esr.cli.options import as_json as as_json_option
     from esr.cli.options import optional_index as optional_index_option
     from esr.cli.output import check_output, data_format_option, open_output, print_answer, write_table
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     )
     from esr.index.limits import DEFAULT_CACHE_LIMIT
     from esr.index.login_variables import redact
-    from esr.index.names import ENTITY_TYPES, Name, NameKey, name_key, parse_name_filter
+    from esr.index.names import Name, NameKey, name_key, parse_name_filter
     from esr.index.questions import (
         ByDay,
         ByField,
@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     from esr.loaders import markup
     from esr.loaders.feed import MAX_FEED_BYTES, is_feed
     from esr.loaders.feed import read as read_feed
+    from esr.loaders.fields import is_in_field
     from esr.loaders.files import DEFAULT_LIMITS, Budget, ExpansionError, FileFilter, is_hidden
     from esr.loaders.html_tree import MAX_PAGE_BYTES, NoArticle, check_attributes
     from esr.loaders.ir_datasets import is_dataset, read_entries
@@ -142,9 +143,11 @@ if TYPE_CHECKING:
     from esr.text.analyzer import Analyzer, get_analyzer
     from esr.text.analyzer_definitions import WORDS_ANALYZER
     from esr.text.document import Located, ParseWord, Quote
+    from esr.text.placed_text import CONFIDENCE, PlacedText
     from esr.text.printed_lines import find_uncut_words, join_lines
     from esr.text.term_spans import word_span
     from esr.text.validate import InvalidDocument, build_document
+    from esr.text.written_dates import UnclearDate, read_date
     from esr.threads import Repeated, take_turns
     from esr.topics.lines import Line, line_error, malformed_line
     from esr.topics.lines import read_lines as read_topic_lines
@@ -168,9 +171,9 @@ __all__ = [
     "ASSISTANT",
     "BOOST_WEIGHT",
     "BUILTIN_FEATURES",
+    "CONFIDENCE",
     "DEFAULT_CACHE_LIMIT",
     "DEFAULT_LIMITS",
-    "ENTITY_TYPES",
     "EVIDENCE_COLUMNS",
     "FEATURE",
     "FEATURES",
@@ -240,6 +243,7 @@ __all__ = [
     "ParseWord",
     "ParsedQuery",
     "ParsedSentences",
+    "PlacedText",
     "Plan",
     "PreparedQuery",
     "Quote",
@@ -270,12 +274,12 @@ __all__ = [
     "Texts",
     "Topic",
     "TreeEnsemble",
+    "UnclearDate",
     "UnsearchableQuery",
     "Value",
     "VectorWeights",
     "WordCounts",
     "WordNumbers",
-    "add_options",
     "add_static_scores",
     "align_columns",
     "all_of",
@@ -302,7 +306,6 @@ __all__ = [
     "count_topics",
     "data_format_option",
     "defer_interrupt",
-    "describe_choices",
     "display_names",
     "end_with_parent",
     "extract_article",
@@ -328,6 +331,7 @@ __all__ = [
     "is_dataset",
     "is_feed",
     "is_hidden",
+    "is_in_field",
     "join_lines",
     "line_error",
     "list_examples",
@@ -354,6 +358,7 @@ __all__ = [
     "questions",
     "ranking_options",
     "rarity",
+    "read_date",
     "read_documents",
     "read_entries",
     "read_feed",
@@ -397,8 +402,7 @@ _MODULES = {
     "esr.arguments.tables.table": "TABLE",
     "esr.cli.arguments": "arguments_of",
     "esr.cli.listings": "print_entries",
-    "esr.cli.options": "FILE add_options as_json_option=as_json describe_choices "
-    "optional_index_option=optional_index",
+    "esr.cli.options": "FILE as_json_option=as_json optional_index_option=optional_index",
     "esr.cli.output": "check_output data_format_option open_output print_answer write_table",
     "esr.cli.ranking_options": "ReadQuery filter_options query_argument ranking_options",
     "esr.dependency.clique_search": "ParsedSentences",
@@ -416,7 +420,7 @@ _MODULES = {
     "WordNumbers",
     "esr.index.limits": "DEFAULT_CACHE_LIMIT",
     "esr.index.login_variables": "redact",
-    "esr.index.names": "ENTITY_TYPES Name NameKey name_key parse_name_filter",
+    "esr.index.names": "Name NameKey name_key parse_name_filter",
     "esr.index.questions": "ByDay ByField ByName ByTerm ByValue DayCounts EvidenceOf Features HasParses Hits "
     "NameForms NameUnit Names Quotes Records StoredValues=Values TermsBy Texts "
     "WordCounts",
@@ -426,6 +430,7 @@ _MODULES = {
     "esr.library.options": "SearchOptions check_names read_search_options",
     "esr.loaders": "markup",
     "esr.loaders.feed": "MAX_FEED_BYTES is_feed read_feed=read",
+    "esr.loaders.fields": "is_in_field",
     "esr.loaders.files": "DEFAULT_LIMITS Budget ExpansionError FileFilter is_hidden",
     "esr.loaders.html_tree": "MAX_PAGE_BYTES NoArticle check_attributes",
     "esr.loaders.ir_datasets": "is_dataset read_entries",
@@ -461,9 +466,11 @@ _MODULES = {
     "esr.text.analyzer": "Analyzer get_analyzer",
     "esr.text.analyzer_definitions": "WORDS_ANALYZER",
     "esr.text.document": "Located ParseWord Quote",
+    "esr.text.placed_text": "CONFIDENCE PlacedText",
     "esr.text.printed_lines": "find_uncut_words join_lines",
     "esr.text.term_spans": "word_span",
     "esr.text.validate": "InvalidDocument build_document",
+    "esr.text.written_dates": "UnclearDate read_date",
     "esr.topics.lines": "Line line_error malformed_line read_topic_lines=read_lines",
     "esr.topics.restrictions": "Restrictions choose_restrictions read_restrictions",
     "esr.topics.runs": "Scores check_tag display_names format_lines read_run remove_duplicates "

@@ -221,10 +221,10 @@ def test_a_server_that_reads_in_parts_finds_the_same_in_the_same_order(
         load(where, [*bare, *random_documents("english")], shards=shards)
         with open_searcher(where) as searcher:
             whole = read(searcher)
-            monkeypatch.setattr(counts, "_WORTH_DIVIDING", 3)
+            monkeypatch.setattr(counts, "WORTH_DIVIDING", 3)
             with monkeypatch.context() as forbidden:  # as where scripts are
-                reader = counts._READER["scripted_metric"] | {"map_script": "no Painless"}
-                forbidden.setattr(counts, "_READER", {"scripted_metric": reader})
+                reader = counts.READER["scripted_metric"] | {"map_script": "no Painless"}
+                forbidden.setattr(counts, "READER", {"scripted_metric": reader})
                 assert read(searcher, "the") == whole[:2]  # once: a server limits what it compiles
             monkeypatch.delattr(counts, "_pages_by_date")
             assert read(searcher) == whole  # by no pages of hits

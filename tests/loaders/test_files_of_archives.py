@@ -12,7 +12,8 @@ from html import escape
 import pytest
 
 from esr.errors import InputError
-from esr.loaders import ReadOptions, get, ocr, read_documents
+from esr.loaders import ReadOptions, get, read_documents
+from esr.loaders.archives import ocr
 from esr.loaders.office import pdf_layout, pdf_lines
 from esr.text.placed_text import PlacedText, describe_place, find_places, join_pieces
 from esr.text.printed_lines import find_uncut_words, join_lines

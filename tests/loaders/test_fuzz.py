@@ -16,7 +16,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from esr.errors import EsrError, InputError
-from esr.loaders import FORMATS, Malformed, ReadOptions, ocr, read_documents
+from esr.loaders import FORMATS, Malformed, ReadOptions, read_documents
+from esr.loaders.archives import ocr
 from esr.loaders.confined_process import hold_process
 from esr.text.document import Document
 from tests.support import samples

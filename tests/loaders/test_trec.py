@@ -239,7 +239,7 @@ def test_memory_does_not_grow_with_the_file():
 
 
 def test_a_document_without_end_is_rejected_before_it_fills_the_memory(load, monkeypatch):
-    monkeypatch.setattr("esr.loaders.sgml.MAX_DOCUMENT_BYTES", 100_000)
+    monkeypatch.setattr("esr.loaders.archives.sgml.MAX_DOCUMENT_BYTES", 100_000)
     assert "standard input:1: the document that begins here is longer" in load_error(
         load, "<DOC>" + "x" * 300_000
     )

@@ -13,7 +13,7 @@ import esr.plugin
 from esr.plugin import provisional
 
 ROOT = Path(esr.__file__).parent
-PERIPHERY = ("bridges", "corpus", "lab", "loaders/office", "loaders/press", "sources")
+PERIPHERY = ("bridges", "corpus", "lab", "loaders/archives", "loaders/office", "loaders/press", "sources")
 """The folders of esr that import nothing else of it, as the rows of tests/test_layout.py say."""
 
 

@@ -263,7 +263,7 @@ def read_texts(
     cluster: Cluster, condition: Condition | None, k: int, filters: Filters, oldest_first: bool
 ) -> SentenceTexts:
     """The texts of the sentences that `find_by_date` finds, with their ids, days and sources."""
-    found = _read_divided(cluster, condition, k, filters, oldest_first) if k > _WORTH_DIVIDING else None
+    found = _read_divided(cluster, condition, k, filters, oldest_first) if k > WORTH_DIVIDING else None
     if found is not None:
         return found
     hits: list[Any] = []
@@ -283,10 +283,10 @@ def read_texts(
 
 
 _TEXT_FIELDS = ["text", "date", "source"]
-_WORTH_DIVIDING, _PERCENTS = 2_000, [12.5 * part for part in range(1, 8)]
+WORTH_DIVIDING, _PERCENTS = 2_000, [12.5 * part for part in range(1, 8)]
 """Number of sentences from which a server reads them in parallel parts, and the parts' percentiles."""
 _NO_ORDINAL = 2**63 - 1
-_READER = {
+READER = {
     "scripted_metric": {
         "init_script": "state.rows = []",
         "map_script": """
@@ -318,13 +318,13 @@ def _read_divided(
     answer = search(
         cluster, index=cluster.alias, size=0, track_total_hits=True, query=query, aggs={"ends": ends}
     )
-    if not _WORTH_DIVIDING < total_of(answer) <= k:
+    if not WORTH_DIVIDING < total_of(answer) <= k:
         return None
     ordinals = [int(each["value"]) for each in answer["aggregations"]["ends"]["values"]]
     lines: list[dict[str, Any]] = []
     for first, end in pairwise([0, *ordinals, _NO_ORDINAL]):
         within = {"range": {"ordinal": {"gte": first, "lt": end}}}
-        body = {"query": {"bool": {"filter": [query, within]}}, "size": 0, "aggs": {"read": _READER}}
+        body = {"query": {"bool": {"filter": [query, within]}}, "size": 0, "aggs": {"read": READER}}
         lines += [{"index": cluster.alias}, body]
     try:
         answers = msearch(cluster, lines)

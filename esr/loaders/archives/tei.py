@@ -12,14 +12,18 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from esr.errors import InputError
-from esr.loaders import markup
-from esr.loaders.encoding import MAX_DOCUMENT_BYTES
-from esr.loaders.fields import read_list
-from esr.loaders.format import Record, Source, loads
-from esr.loaders.ids import make_id, make_id_from_path
-from esr.text.printed_lines import join_lines
-from esr.text.written_dates import to_iso_date
+from esr.plugin import (
+    MAX_DOCUMENT_BYTES,
+    Format,
+    InputError,
+    Record,
+    Source,
+    make_id,
+    make_id_from_path,
+    read_list,
+    to_iso_date,
+)
+from esr.plugin.provisional import join_lines, markup
 
 _XML_ID = "{http://www.w3.org/XML/1998/namespace}id"
 _BLOCKS = ("p", "head", "ab", "l", "item", "row", "sp", "opener", "closer", "byline", "dateline", "trailer")
@@ -31,14 +35,6 @@ _SKIPPED = frozenset(
 _PARTS = frozenset(("seg", "p", "l", "head", "item", "lg", "sp", "ab"))
 
 
-@loads(
-    "tei",
-    "TEI: speeches of parliaments (ParlaMint), by their speakers, or one document per text",
-    suffixes=(".tei",),
-    sniff=markup.sniff("TEI", "teiCorpus", "TEI.2"),
-    needs=("lxml.etree",),
-    may_lack_documents=True,
-)
 def read(source: Source) -> Iterator[Record]:
     """A record per speech `<u>`, or else per text. Raises InputError where the XML is broken.
 
@@ -283,3 +279,14 @@ def _join_words(sentence: Any) -> str:
         text += ("" if is_joined or join in ("left", "both") else " ") + "".join(word.itertext()).strip()
         is_joined = join in ("right", "both")
     return text
+
+
+TEI = Format(
+    "tei",
+    "TEI: speeches of parliaments (ParlaMint), by their speakers, or one document per text",
+    suffixes=(".tei",),
+    sniff=markup.sniff("TEI", "teiCorpus", "TEI.2"),
+    read=read,
+    needs=("lxml.etree",),
+    may_lack_documents=True,
+)

@@ -11,12 +11,20 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from esr.errors import InputError, to_one_line
-from esr.loaders.encoding import MAX_DOCUMENT_BYTES, read_lines, too_long_error
-from esr.loaders.format import Record, Source, loads
-from esr.loaders.ids import make_id_from_path
-from esr.stdlib import compile_lazily
-from esr.text.placed_text import SECOND, join_pieces
+from esr.plugin import (
+    MAX_DOCUMENT_BYTES,
+    SECOND,
+    Format,
+    InputError,
+    Record,
+    Source,
+    join_pieces,
+    make_id_from_path,
+    read_lines,
+    to_one_line,
+    too_long_error,
+)
+from esr.plugin.provisional import compile_lazily
 
 PAUSE = 3.0
 """Seconds of a pause that ends a paragraph."""
@@ -42,20 +50,6 @@ class Cue(NamedTuple):
     speaker: str | None = None
 
 
-@loads(
-    "vtt",
-    "WebVTT subtitles: one document per file, and the time of each sentence",
-    suffixes=(".vtt",),
-    sniff=lambda head: bool(re.match(rb"WEBVTT(?:\s|$)", head)),
-    is_text=True,
-)
-@loads(
-    "srt",
-    "SRT subtitles: one document per file, and the time of each sentence",
-    suffixes=(".srt",),
-    sniff=lambda head: bool(re.match(rb"\d{1,6}\s*[\r\n]\d{1,4}:\d\d:\d\d[,.]\d{1,3}\s*-->", head)),
-    is_text=True,
-)
 def read(source: Source) -> Iterator[Record]:
     """The record of the file. Raises InputError at a time that cannot be read."""
     header: list[str] = []
@@ -167,3 +161,23 @@ def _new_lines(cue: Cue, before: Cue | None) -> Iterator[str]:
         moved_up = not n and len(cue.lines) > 1 and text in shown[-1:]
         if not moved_up and not (is_rolling and text in shown):
             yield line
+
+
+VTT = Format(
+    "vtt",
+    "WebVTT subtitles: one document per file, and the time of each sentence",
+    suffixes=(".vtt",),
+    sniff=lambda head: bool(re.match(rb"WEBVTT(?:\s|$)", head)),
+    read=read,
+    is_text=True,
+)
+
+
+SRT = Format(
+    "srt",
+    "SRT subtitles: one document per file, and the time of each sentence",
+    suffixes=(".srt",),
+    sniff=lambda head: bool(re.match(rb"\d{1,6}\s*[\r\n]\d{1,4}:\d\d:\d\d[,.]\d{1,3}\s*-->", head)),
+    read=read,
+    is_text=True,
+)

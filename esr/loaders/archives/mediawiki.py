@@ -8,12 +8,18 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urljoin
 
-from esr.errors import to_one_line
-from esr.loaders import markup
-from esr.loaders.format import Malformed, ReadResult, Record, Skipped, Source, loads
-from esr.loaders.ids import make_id
-from esr.stdlib import compile_lazily, import_lazily
-from esr.text.written_dates import to_iso_date
+from esr.plugin import (
+    Format,
+    Malformed,
+    ReadResult,
+    Record,
+    Skipped,
+    Source,
+    make_id,
+    to_iso_date,
+    to_one_line,
+)
+from esr.plugin.provisional import compile_lazily, import_lazily, markup
 
 if TYPE_CHECKING:
     import mwparserfromhell
@@ -31,13 +37,6 @@ _OTHERS = frozenset(
 )
 
 
-@loads(
-    "mediawiki",
-    "dumps of MediaWiki (Wikinews, Wikipedia and others): one document per article",
-    suffixes=(),
-    sniff=lambda head: head.startswith(b"<") and bool(_START.search(head)),
-    needs=("lxml.etree", "mwparserfromhell"),
-)
 def read(source: Source) -> Iterator[ReadResult]:
     """A record per article in its last revision. Raises InputError where the XML is broken.
 
@@ -169,3 +168,13 @@ def _remove(code: Any, node: Any) -> None:
     """Remove a node, unless it was removed with another one around it."""
     with suppress(ValueError):
         code.remove(node)
+
+
+MEDIAWIKI = Format(
+    "mediawiki",
+    "dumps of MediaWiki (Wikinews, Wikipedia and others): one document per article",
+    suffixes=(),
+    sniff=lambda head: head.startswith(b"<") and bool(_START.search(head)),
+    read=read,
+    needs=("lxml.etree", "mwparserfromhell"),
+)

@@ -15,14 +15,28 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from esr.errors import InputError
-from esr.loaders import markup
-from esr.loaders.format import Malformed, Record, Skipped, Source, loads
-from esr.loaders.ids import make_id, make_id_from_path
-from esr.text.languages import find_language
-from esr.text.placed_text import CONFIDENCE, PAGE, PlacedText, join_pieces
-from esr.text.printed_lines import find_uncut_words, join_lines
-from esr.text.written_dates import UnclearDate, read_date
+from esr.plugin import (
+    PAGE,
+    Format,
+    InputError,
+    Malformed,
+    Record,
+    Skipped,
+    Source,
+    find_language,
+    join_pieces,
+    make_id,
+    make_id_from_path,
+)
+from esr.plugin.provisional import (
+    CONFIDENCE,
+    PlacedText,
+    UnclearDate,
+    find_uncut_words,
+    join_lines,
+    markup,
+    read_date,
+)
 
 _HREF = "{http://www.w3.org/1999/xlink}href"
 
@@ -38,14 +52,6 @@ class Block(NamedTuple):
 # ALTO
 
 
-@loads(
-    "alto",
-    "ALTO, recognised text of a page: one document per file, and the confidence of sentences",
-    suffixes=(".alto",),
-    sniff=markup.sniff("alto"),
-    needs=("lxml.etree",),
-    may_lack_documents=True,
-)
 def read_alto(source: Source) -> Iterator[Record | Skipped]:
     """The record of a page. It is skipped if a METS file names it, since the articles contain its text."""
     if source.path and (mets := _find_mets(Path(source.path).resolve())):
@@ -183,14 +189,6 @@ _NO_TITLES = frozenset(("sans titre", "ohne titel", "untitled", "no title", "sen
 _METS_PARTS = frozenset(("dmdSec", "fileGrp", "structMap", "metsHdr"))
 
 
-@loads(
-    "mets",
-    "METS with ALTO files: one document per article of an issue, with pages and confidence",
-    suffixes=(".mets",),
-    sniff=markup.sniff("mets"),
-    needs=("lxml.etree",),
-    may_lack_documents=True,
-)
 def read_mets(source: Source) -> Iterator[Record | Malformed]:
     """A record per article of an issue, and one per page for the blocks outside of articles.
 
@@ -342,3 +340,25 @@ def _read_files(group: Any, folder: Path) -> dict[str, Path]:
         if is_alto and path.suffix.lower() == ".xml" and path.is_relative_to(folder) and file.get("ID"):
             files[file.get("ID")] = path
     return files
+
+
+ALTO = Format(
+    "alto",
+    "ALTO, recognised text of a page: one document per file, and the confidence of sentences",
+    suffixes=(".alto",),
+    sniff=markup.sniff("alto"),
+    read=read_alto,
+    needs=("lxml.etree",),
+    may_lack_documents=True,
+)
+
+
+METS = Format(
+    "mets",
+    "METS with ALTO files: one document per article of an issue, with pages and confidence",
+    suffixes=(".mets",),
+    sniff=markup.sniff("mets"),
+    read=read_mets,
+    needs=("lxml.etree",),
+    may_lack_documents=True,
+)

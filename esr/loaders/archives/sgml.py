@@ -13,12 +13,19 @@ from functools import cache
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from esr.errors import InputError
-from esr.loaders.encoding import MAX_DOCUMENT_BYTES, read_chunks, too_long_error
-from esr.loaders.fields import read_list
-from esr.loaders.format import Malformed, Record, Source, loads
-from esr.stdlib import compile_lazily
-from esr.text.written_dates import to_iso_date
+from esr.plugin import (
+    MAX_DOCUMENT_BYTES,
+    Format,
+    InputError,
+    Malformed,
+    Record,
+    Source,
+    read_chunks,
+    read_list,
+    to_iso_date,
+    too_long_error,
+)
+from esr.plugin.provisional import compile_lazily
 
 _LONGEST_TAG = 1010
 """The length of the longest tag: patterns match at most 1,000 characters of attributes."""
@@ -123,12 +130,6 @@ _REUTERS_END = compile_lazily(r"(?:\s{0,9}\breuter[\s.\"]{0,20}){1,3}$", re.I)
 _INDENTED = compile_lazily(r"\n {3,}(?=\S)")
 
 
-@loads(
-    "reuters",
-    "SGML of Reuters-21578: <REUTERS>s with <TITLE> and <BODY>",
-    suffixes=(".sgm",),
-    sniff=lambda head: head.startswith(b"<") and bool(_REUTERS_START.search(head)),
-)
 def _read_reuters(source: Source) -> Iterator[Record | Malformed]:
     """A record per `<REUTERS>`. Raises InputError if one has no end."""
     for where, _, raw in _split_documents(source):
@@ -202,13 +203,6 @@ _SIX_DIGITS = compile_lazily(r"\W{0,99}(\d\d)(\d\d)(\d\d)\W{0,99}", re.ASCII)
 _DATED_ID = compile_lazily(r"[A-Z]{3}(?:_[A-Z]{3}_)?(\d{4})(\d\d)(\d\d)\.\d{4}", re.ASCII)
 
 
-@loads(
-    "trec",
-    "SGML of TREC and LDC (AQUAINT, Gigaword): <DOC>s, or sentences tagged <s docid= num=>",
-    suffixes=(".sgml", ".sgm", ".trec"),
-    sniff=lambda head: head.startswith(b"<") and bool(_TREC_START.search(head)),
-    is_text=True,
-)
 def _read_trec(source: Source) -> Iterator[Record | Malformed]:
     """A record per `<DOC>`, and per run of `<s>` outside of one with the same docid.
 
@@ -318,3 +312,22 @@ def _parse_date(written: str) -> str | None:
 def _date_in_id(id: str) -> str | None:
     match = _DATED_ID.fullmatch(id)
     return to_iso_date("-".join(match.groups())) if match else None
+
+
+REUTERS = Format(
+    "reuters",
+    "SGML of Reuters-21578: <REUTERS>s with <TITLE> and <BODY>",
+    suffixes=(".sgm",),
+    sniff=lambda head: head.startswith(b"<") and bool(_REUTERS_START.search(head)),
+    read=_read_reuters,
+)
+
+
+TREC = Format(
+    "trec",
+    "SGML of TREC and LDC (AQUAINT, Gigaword): <DOC>s, or sentences tagged <s docid= num=>",
+    suffixes=(".sgml", ".sgm", ".trec"),
+    sniff=lambda head: head.startswith(b"<") and bool(_TREC_START.search(head)),
+    read=_read_trec,
+    is_text=True,
+)

@@ -14,10 +14,18 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from esr.errors import InputError, to_one_line
-from esr.loaders.encoding import MAX_DOCUMENT_BYTES
-from esr.loaders.fields import is_in_field
-from esr.loaders.format import Malformed, ReadResult, Record, Remark, Source, loads
+from esr.plugin import (
+    MAX_DOCUMENT_BYTES,
+    Format,
+    InputError,
+    Malformed,
+    ReadResult,
+    Record,
+    Remark,
+    Source,
+    to_one_line,
+)
+from esr.plugin.provisional import is_in_field
 
 _MAGIC = b"SQLite format 3\0"
 _MAX_STEPS = 10**9
@@ -26,13 +34,6 @@ _STEPS_BETWEEN_CHECKS = 10**6
 _ALLOWED = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_TRANSACTION, sqlite3.SQLITE_PRAGMA)
 
 
-@loads(
-    "sqlite",
-    "SQLite: one document per row of the tables with texts (see --mapping)",
-    suffixes=(".sqlite", ".sqlite3"),
-    sniff=lambda head: head.startswith(_MAGIC),
-    any_names=True,
-)
 def read(source: Source) -> Iterator[ReadResult | Remark]:
     """A record per row. Tables without a column of texts are left out, with a remark, if others have one.
 
@@ -138,3 +139,13 @@ def _to_json(value: Any) -> str | None:
             return None
     text = "" if value is None else str(value)
     return text if text.strip() else None
+
+
+SQLITE = Format(
+    "sqlite",
+    "SQLite: one document per row of the tables with texts (see --mapping)",
+    suffixes=(".sqlite", ".sqlite3"),
+    sniff=lambda head: head.startswith(_MAGIC),
+    read=read,
+    any_names=True,
+)
