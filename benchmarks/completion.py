@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 from benchmarks.queries import WARM_UP, read_queries
-from esr.ranking.query_report import complete
+from esr.ranking.completions import complete
 from esr.ranking.searcher import open_searcher
 
 LIMIT = 8

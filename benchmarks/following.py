@@ -18,7 +18,7 @@ import esr.errors
 from benchmarks.queries import describe_times, read_queries
 from esr.following.newest import find_newest
 from esr.following.novelty import find_novel
-from esr.following.similar import find_similar
+from esr.following.similar_sentences import find_similar
 from esr.following.timeline import build_timeline
 from esr.index.filters import NO_FILTERS
 from esr.query import literal

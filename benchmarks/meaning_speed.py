@@ -58,8 +58,8 @@ from esr.index.filters import NO_FILTERS
 from esr.index.hits import Hit
 from esr.index.questions import NearestIsExact
 from esr.ranking.ranking import Ranking
-from esr.ranking.rerank_context import encode_query
 from esr.ranking.searcher import Searcher, open_searcher
+from esr.ranking.second_stage.rerank_context import encode_query
 from esr.text.document import Document
 from esr.text.sentence_enrichment import VECTORS, SentenceEnrichment
 from esr.topics.topic_files import read_topics

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import pytest
 
 from esr import loaders, models
-from esr.models.static_scores import PRIORS
+from esr.models.priors import PRIORS
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.topics.topic_files import read_topics

@@ -25,7 +25,8 @@ from esr import features, loaders, models
 from esr.cli import main
 from esr.encoders import KNOWN
 from esr.lab.reproduce.claims import TARGETS
-from esr.models.static_scores import FORMS, PRIORS
+from esr.models.forms import FORMS
+from esr.models.priors import PRIORS
 from esr.ranking import boosts
 from esr.ranking.ranking import SHIPPED
 from esr.text.analyzer_definitions import BY_LANGUAGE, all_definitions

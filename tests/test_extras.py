@@ -17,8 +17,9 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from esr.downloads import Unreachable, fetch_wheel
 from esr.errors import UsageError
-from esr.extras import MODULES, Unreachable, fetch_wheel, install_command, require
+from esr.extras import MODULES, install_command, require
 
 pytestmark = pytest.mark.slow
 

@@ -19,8 +19,10 @@ from tests.conftest import LONGEST
 
 ROOT = Path(__file__).resolve().parent.parent
 
-BASE = "errors extras installed_plugins locks processes progress registry resources stdlib tables threads "
-BASE += "worker_processes wording"
+BASE = (
+    "downloads errors extras installed_plugins locks processes progress registry resources stdlib tables "
+    "threads worker_processes wording"
+)
 """Modules of `esr` itself that know nothing of the rest: every folder may import them."""
 MAY_IMPORT = {
     "esr/plans": "",

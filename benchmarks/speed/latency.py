@@ -26,11 +26,11 @@ from esr.index.hits import Hit, LazyHits
 from esr.index.limits import SearchMemory
 from esr.index.questions import Features
 from esr.models import MODELS
-from esr.models.static_scores import PRIORS
+from esr.models.priors import PRIORS
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
-from esr.ranking.signal_types import FEATURE, PRIOR
-from esr.ranking.signals import RankingSignal
+from esr.ranking.second_stage.signal_types import FEATURE, PRIOR
+from esr.ranking.second_stage.signals import RankingSignal
 
 OWN_TERMS = Ranking(candidates="matching")
 GROWN = ("bm25s", "tantivy")

@@ -32,7 +32,7 @@ from esr.lab.judgements import read_qrels
 from esr.lab.report.parameters import estimate_feature_curves
 from esr.lab.significance import compare_systems
 from esr.lab.tuner import Tuner, build_tasks
-from esr.models.static_scores import Adjustment
+from esr.models.adjustments import Adjustment
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import open_searcher
 from esr.registry import Value

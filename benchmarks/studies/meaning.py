@@ -33,9 +33,9 @@ from esr.lab.judgements import read_qrels
 from esr.lab.significance import SystemComparison, compare_systems, correct_p_values
 from esr.ranking.query_kinds import SHORT, find_kind, list_kinds
 from esr.ranking.ranking import Ranking
-from esr.ranking.rerank_context import VectorWeights
 from esr.ranking.searcher import Searcher, open_searcher
-from esr.ranking.signals import RankingSignal, signal_from_dict
+from esr.ranking.second_stage.rerank_context import VectorWeights
+from esr.ranking.second_stage.signals import RankingSignal, signal_from_dict
 from esr.topics.topic_files import read_topics
 
 TARGET = Path(__file__).resolve().parents[2] / "docs" / "meaning-notes.md"

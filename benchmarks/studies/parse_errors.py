@@ -32,7 +32,7 @@ from esr.lab import measures
 from esr.lab.significance import compare_systems
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import open_searcher
-from esr.ranking.signals import RankingSignal
+from esr.ranking.second_stage.signals import RankingSignal
 from esr.text.analyzer import Analyzer, get_analyzer
 from esr.text.document import Document, Located, ParseWord, Sentence
 

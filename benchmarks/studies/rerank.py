@@ -24,9 +24,9 @@ from esr.index.hits import Hit, LazyHits
 from esr.index.questions import Parses
 from esr.ranking.prepared_query import PreparedQuery
 from esr.ranking.ranking import Ranking
-from esr.ranking.rerank_context import load_parses
-from esr.ranking.reranker import Candidates, Reranker, rerank
 from esr.ranking.searcher import Searcher, UnsearchableQuery, open_searcher
+from esr.ranking.second_stage.rerank_context import load_parses
+from esr.ranking.second_stage.reranker import Candidates, Reranker, rerank
 from esr.topics.topic import TITLE
 from esr.topics.topic_files import read_topics
 

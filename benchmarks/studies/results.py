@@ -35,7 +35,7 @@ from esr.lab.comparison import (
 )
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import open_searcher
-from esr.ranking.signals import RankingSignal
+from esr.ranking.second_stage.signals import RankingSignal
 from esr.wording import table_lines
 from tools.build_collections import SAMPLE_SIZE, choose_topics
 

@@ -21,7 +21,7 @@ from esr.cli.output import FORMATS, check_output, data_format_option, format_opt
 from esr.cli.ranking_options import filter_options, literal_option, query_language, ranking_options
 from esr.errors import UsageError
 from esr.following.saved_searches import read_searches
-from esr.following.similar import prepare_similar, search_similar
+from esr.following.similar_sentences import prepare_similar, search_similar
 from esr.following.timeline import (
     TABLE_COLUMNS,
     Interval,

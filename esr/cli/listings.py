@@ -20,7 +20,8 @@ from esr.encoders import HUB_MODELS, KNOWN
 from esr.errors import UsageError
 from esr.extras import find_extra, install_command
 from esr.installed_plugins import PLUGINS
-from esr.models.static_scores import FORMS, PRIORS
+from esr.models.forms import FORMS
+from esr.models.priors import PRIORS
 from esr.query import ParsedQuery, in_language, literal
 from esr.ranking.answers import analysis_dict
 from esr.ranking.boosts import BOOSTS

@@ -1,8 +1,6 @@
-"""Commands that load documents: `esr load`, with its dry run, `esr append` and `esr remove`. They share the
-options of reading source files and of writing an index with other commands.
+"""Commands that load and remove documents: `esr load`, `esr append` and `esr remove`.
 
-The analyzer `auto` is chosen by the languages of a sample of the documents. The report warns of documents in
-languages that it does not fit.
+The report of a load warns of documents in languages that the analyzer does not fit.
 """
 
 from __future__ import annotations
@@ -10,351 +8,57 @@ from __future__ import annotations
 import gc
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 from msgspec import to_builtins
 from msgspec.structs import asdict
 
 from esr.cli import options
-from esr.cli.options import FILE, add_options, as_json, describe_choices, optional_index, parse_slice
+from esr.cli.dry_run import dry_run
+from esr.cli.loading_options import impacts, keep, merge, new_index, profile, resume, source_options, workers
+from esr.cli.options import as_json, describe_choices, optional_index, parse_slice
 from esr.cli.run_metrics import count_changes, measure_run
-from esr.errors import EsrError, InputError, UsageError
+from esr.errors import UsageError
 from esr.index.factory import open_delivery
-from esr.index.generations import DEFAULT_KEEP
 from esr.index.login_variables import redact
 from esr.index.writer import (
-    DEFAULT_PROFILE,
-    DEFAULT_WORKERS,
     IF_EXISTS,
-    PROFILES,
     DeliveryReport,
     LoadOptions,
     LoadReport,
 )
-from esr.library.loading import AUTO, SampledDocuments, deliver_pipeline, load_pipeline
-from esr.loaders import Malformed
-from esr.loaders.fields import FIELDS
-from esr.loaders.files import DEFAULT_LIMITS, count_text_bytes
-from esr.loaders.ids import DUPLICATE_POLICIES, MADE_ID_POLICIES, SAME_ID_POLICIES
+from esr.library.loading import deliver_pipeline, load_pipeline
+from esr.loaders.files import count_text_bytes
 from esr.loaders.pipeline import (
-    MAX_EXAMPLES,
-    MAX_PROBLEMS,
     DocumentPipeline,
     SourceSummary,
-    TooManyEmpty,
     open_pipeline,
 )
-from esr.loaders.reader import NothingLeft
 from esr.plans.plan import Mixture
 from esr.processes import exit_on_sigterm
 from esr.progress import SendProgress, track_documents
 from esr.stdlib import import_lazily
-from esr.text.analysis.term_survey import TermCounter
-from esr.text.analyzer import get_analyzer
-from esr.text.document import Located
 from esr.text.sentence_enrichment import DEFAULT_PARTS, PARTS, TABLE
-from esr.wording import count, list_examples, shorten_title
+from esr.wording import count, list_examples
 
 if TYPE_CHECKING:
     from esr.cli import enrich as enrich_command
     from esr.enrichment import enricher, recipe, table_enricher
     from esr.library import removal
-    from esr.ranking import ranking, searcher
+    from esr.library.removal import Selection
+    from esr.ranking import searcher
 else:
     # Deliveries need neither the query language nor rankings.
     enrich_command = import_lazily("esr.cli.enrich")
     enricher = import_lazily("esr.enrichment.enricher")
     recipe = import_lazily("esr.enrichment.recipe")
     table_enricher = import_lazily("esr.enrichment.table_enricher")
-    ranking = import_lazily("esr.ranking.ranking")
     removal = import_lazily("esr.library.removal")
     searcher = import_lazily("esr.ranking.searcher")
-
-if TYPE_CHECKING:
-    from esr.library.removal import Selection
-
-# Options of commands that read source files
-
-
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def _parse_percentage(context: click.Context, parameter: click.Parameter, value: str) -> float:
-    try:
-        percentage = float(value.removesuffix("%"))
-    except ValueError:
-        percentage = -1.0
-    if not 0 <= percentage <= 100:
-        raise click.BadParameter(f"{value!r} is no share: write for example 80%")
-    return percentage
-
-
-SOURCE_OPTIONS = (
-    click.option("--format", "source_format", default="auto", help="Source format: see esr formats."),
-    click.option(
-        "--base",
-        type=click.Path(),
-        metavar="FOLDER",
-        help="Make ids of files from their paths below this folder, instead of their full paths.",
-    ),
-    click.option(
-        "--mapping",
-        "pairs",
-        multiple=True,
-        metavar="FIELD=COLUMN",
-        help=f"Take a field ({', '.join(FIELDS)}) from a column with another name. May be repeated.",
-    ),
-    click.option(
-        "--set",
-        "constants",
-        multiple=True,
-        metavar="FIELD=VALUE",
-        help="Give every document this value of a field or of its metadata (meta.desk=Berlin), in place of "
-        "its own. May be repeated.",
-    ),
-    click.option(
-        "--include",
-        multiple=True,
-        metavar="PATTERN",
-        help="Read only these files of folders and archives: a name such as '*.json', or a path below the "
-        "folder. May be repeated.",
-    ),
-    click.option(
-        "--exclude",
-        multiple=True,
-        metavar="PATTERN",
-        help="Skip these files, and everything in folders of this name. May be repeated.",
-    ),
-    click.option(
-        "--strict",
-        is_flag=True,
-        help="Refuse files of folders and archives that no loader knows, instead of counting them.",
-    ),
-    click.option(
-        "--id",
-        "make_id",
-        type=click.Choice(list(MADE_ID_POLICIES)),
-        help="Make ids for all documents, also for those that have one: "
-        + describe_choices(MADE_ID_POLICIES),
-    ),
-    click.option(
-        "--encoding",
-        metavar="NAME",
-        help="The encoding of text, JSON and tables, such as windows-1252. Default: UTF-8, or the "
-        "encoding that their letters show.",
-    ),
-    click.option(
-        "--delimiter",
-        metavar="CHAR",
-        help="The character between the columns of a table, or tab. Default: found in the first row.",
-    ),
-    click.option(
-        "--quote",
-        metavar="CHAR",
-        help="The character around fields of a table that contain the delimiter; none if there is none.",
-    ),
-    click.option(
-        "--columns",
-        metavar="NAME,...",
-        help="The names of a table's columns, if its first row is a document.",
-    ),
-    click.option(
-        "--day-first/--month-first",
-        default=None,
-        help="The order of day and month in dates such as 05/03/2024, which are refused without it.",
-    ),
-    click.option("--detect-language", is_flag=True, help="Detect the language of documents without one."),
-    click.option(
-        "--max-expansion",
-        type=click.IntRange(1),
-        default=DEFAULT_LIMITS.expansion,
-        help="How many times its size a packed file may unpack to.",
-    ),
-    click.option(
-        "--max-unpacked",
-        type=click.FloatRange(0, min_open=True),
-        default=DEFAULT_LIMITS.unpacked / 2**30,
-        metavar="GIB",
-        help="How much a packed file may unpack to.",
-    ),
-)
-"""How a source is read. `esr sync` has them for each of its sources."""
-
-DELIVERY_OPTIONS = (
-    click.option(
-        "--same-id",
-        type=click.Choice(list(SAME_ID_POLICIES)),
-        default="refuse",
-        help="Documents of one delivery with the same id but other content: "
-        + describe_choices(SAME_ID_POLICIES),
-    ),
-    click.option(
-        "--duplicates",
-        type=click.Choice(list(DUPLICATE_POLICIES)),
-        default="keep",
-        help="Documents that repeat an earlier one, exactly or nearly: "
-        + describe_choices(DUPLICATE_POLICIES),
-    ),
-    click.option(
-        "--bad-documents",
-        type=FILE,
-        metavar="FILE",
-        help="List documents that cannot be loaded, with the reason, in FILE (JSON Lines), "
-        "and load the others; exit status 1.",
-    ),
-    click.option(
-        "--allow-empty-documents",
-        default="50%",
-        metavar="N%",
-        callback=_parse_percentage,
-        help="Refuse a delivery of which more than this share of documents has no sentence.",
-    ),
-)
-"""How the documents of all sources together are treated."""
-
-
-def source_options(command: F) -> F:
-    """Add these options. The command passes them to `open_pipeline` as keyword arguments."""
-    return cast(F, add_options((*SOURCE_OPTIONS, *DELIVERY_OPTIONS), command))
-
-
-# Options of commands that write an index
-
-
-keep = click.option(
-    "--keep",
-    type=click.IntRange(0, 1000),
-    default=DEFAULT_KEEP,
-    help="Keep this many generations beside the new one, for esr rollback.",
-)
-
-
-def _precompute_mixture(context: click.Context, parameter: click.Parameter, value: bool) -> Mixture | None:
-    return ranking.Ranking().mixture() if value else None
-
-
-merge = click.option(
-    "--merge/--no-merge",
-    default=True,
-    help="Merge the segments of the new index before it is served, for faster searches (Elasticsearch only).",
-)
-impacts = click.option(
-    "--impacts/--no-impacts",
-    "precomputed_mixture",
-    callback=_precompute_mixture,
-    default=True,
-    help="Store bounds of each sentence's score by the default model, for faster searches by it. The index "
-    "is a third larger with them (Elasticsearch only).",
-)
-profile = click.option(
-    "--profile",
-    type=click.Choice(list(PROFILES)),
-    help=f"What the new index is made for (Elasticsearch only). Default: {DEFAULT_PROFILE}. "
-    + describe_choices(PROFILES),
-)
-resume = click.option(
-    "--resume", is_flag=True, help="Resume an interrupted load of the same documents, if any."
-)
-workers = click.option(
-    "--workers",
-    type=click.IntRange(1, 64),
-    default=DEFAULT_WORKERS,
-    help="Send this many bulk requests at the same time (Elasticsearch only).",
-)
-NEW_INDEX_OPTIONS = (
-    click.option(
-        "--analyzer",
-        help="How text becomes terms: one of esr analyzers, or auto (default), which chooses by the "
-        "languages of a sample of the documents.",
-    ),
-    click.option(
-        "--title/--no-title",
-        default=None,
-        help="Count a title's terms in its document's context (default).",
-    ),
-    click.option(
-        "--shards", type=click.IntRange(1, 1024), help="Shards of the new index (Elasticsearch only)."
-    ),
-    click.option(
-        "--replicas",
-        type=click.IntRange(0, 10),
-        help="Copies of each shard (Elasticsearch only). Default: one if there is a second node.",
-    ),
-)
-"""Settings of an index that does not exist yet."""
-
-
-def new_index(command: F) -> F:
-    """Add NEW_INDEX_OPTIONS."""
-    return cast(F, add_options(NEW_INDEX_OPTIONS, command))
-
-
-# A dry run
-
-
-def dry_run(pipeline: DocumentPipeline, analyzer: str | None, as_json: bool) -> None:
-    """Print the first documents, counts and problems. Raises EsrError if there is a problem."""
-    first: list[Located] = []
-    about_text: list[str] = []
-    refusal: TooManyEmpty | None = None
-    try:
-        with pipeline.open(collect_all=True) as documents:
-            sampled = SampledDocuments(documents, pipeline.sample)
-            name = sampled.choose_analyzer() if analyzer in (None, AUTO) else analyzer
-            counter = TermCounter()
-            for located in sampled:
-                if len(first) < MAX_EXAMPLES:
-                    first.append(located)
-                terms = get_analyzer(name).for_language(located.document.language).terms
-                for sentence in located.document.sentences:
-                    counter.add(terms(sentence.text))
-        about_text = [sampled.reason] if sampled.reason else []
-        about_text += [*sampled.language_notes(pipeline.summary.languages, name), *counter.survey().notes()]
-    except TooManyEmpty as error:
-        refusal = error
-    except InputError as error:
-        # NothingLeft would repeat the message of a malformed document.
-        if not (isinstance(error, NothingLeft) and pipeline.malformed):
-            pipeline.malformed.insert(0, Malformed(error.where, error.problem))
-            pipeline.malformed_count += 1
-    problems, problem_count = [*pipeline.malformed], pipeline.malformed_count
-    if refusal:
-        problems.append(Malformed(refusal.where, refusal.problem))
-    notes = [*pipeline.notes(), *about_text]
-    if as_json:
-        data = {
-            **pipeline.summary.as_dict(),
-            "first": [{"where": where, **to_builtins(document)} for where, document in first],
-            "problem_count": problem_count,
-            "problems": [problem._asdict() for problem in problems],
-            "notes": notes,
-        }
-        click.echo(json.dumps(data, indent=1))
-    else:
-        lines = [f"{problem.where}: {problem.problem}" for problem in problems[:MAX_PROBLEMS]]
-        counts = pipeline.summary.counts
-        total = f"{count(counts['documents'], 'document')} with {count(counts['sentences'], 'sentence')}"
-        click.echo("\n".join([*_preview(first), total, *pipeline.summary.lines(), *notes, *lines]))
-    if problem_count:
-        raise EsrError(f"{count(problem_count, 'document')} cannot be loaded; nothing was written")
-    if refusal:
-        raise EsrError(f"{refusal}; nothing was written")
-    if not as_json:
-        click.echo("nothing was written")
-
-
-def _preview(first: Iterable[Located]) -> Iterator[str]:
-    """Lines about the first documents."""
-    for where, document in first:
-        lists = (", ".join(document.authors), ", ".join(document.keywords))
-        texts = (document.date, document.source, document.section, document.language, document.url)
-        yield f"{where}\n  {document.id}: {shorten_title(document.title or '(no title)')}"
-        yield "  " + " · ".join(filter(None, (*texts, *lists, count(len(document.sentences), "sentence"))))
-        yield from (f"  | {sentence.text[:200]}" for sentence in document.sentences[:2])
 
 
 # esr load

@@ -19,7 +19,7 @@ from msgspec.structs import asdict, replace
 from tqdm import tqdm
 
 from esr.cli import options
-from esr.cli.load import impacts, keep, workers
+from esr.cli.loading_options import impacts, keep, workers
 from esr.cli.options import FILE, as_json, describe_choices, index_or_first
 from esr.cli.output import open_output
 from esr.cli.run_metrics import measure_run

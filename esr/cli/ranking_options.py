@@ -19,13 +19,14 @@ from esr.arguments.tables.rankings import ranking_of
 from esr.cli.arguments import build_option
 from esr.cli.options import add_options
 from esr.errors import UsageError
-from esr.models.static_scores import FORMS, PRIORS
+from esr.models.forms import FORMS
+from esr.models.priors import PRIORS
 from esr.plans.plan import CANDIDATES
 from esr.query import ParsedQuery, in_language, parse
 from esr.query import literal as parse_literally
 from esr.ranking import boosts
 from esr.ranking.ranking import SHIPPED, build_ranking
-from esr.ranking.reranker import DEPTH
+from esr.ranking.second_stage.reranker import DEPTH
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -24,13 +24,13 @@ import click
 from msgspec.structs import asdict, replace
 
 import esr
-from esr.cli.load import (
+from esr.cli.load import load_documents
+from esr.cli.loading_options import (
     DELIVERY_OPTIONS,
     NEW_INDEX_OPTIONS,
     SOURCE_OPTIONS,
     impacts,
     keep,
-    load_documents,
     merge,
     profile,
     workers,

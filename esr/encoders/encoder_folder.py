@@ -15,9 +15,10 @@ import zipfile
 import zlib
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from esr import extras
+from esr import downloads
+from esr.downloads import Unreachable, fetch_from_maven, fetch_wheel
 from esr.encoders.description import (
     FILE,
     HUB_PREFIX,
@@ -29,12 +30,8 @@ from esr.encoders.description import (
     fetch_model,
     find_onnx,
 )
-from esr.errors import InputError, UsageError
-from esr.extras import Unreachable, fetch_from_maven, fetch_wheel
-
-if TYPE_CHECKING:
-    pass
 from esr.encoders.model_server import describe_address, is_address
+from esr.errors import InputError, UsageError
 
 
 class EncoderFolder(NamedTuple):
@@ -81,7 +78,7 @@ def _of_hub(path: Path, name: str) -> EncoderFolder:
 
 def cache_folder() -> Path:
     """The folder for encoders in the cache."""
-    return extras.cache_folder() / "encoders"
+    return downloads.cache_folder() / "encoders"
 
 
 def _open(path: Path) -> EncoderFolder:

@@ -59,7 +59,7 @@ from esr.following.newest import find_newest
 from esr.following.novelty import find_novel
 from esr.following.overlap import DEFAULT_THRESHOLD, check_threshold
 from esr.following.passages import find_passages
-from esr.following.similar import prepare_similar, search_similar
+from esr.following.similar_sentences import prepare_similar, search_similar
 from esr.following.timeline import INTERVALS, PEAKS, Interval, Timeline, build_timeline
 from esr.index.contract import read_document
 from esr.index.factory import Where, open_delivery, open_generations, open_index, read_where

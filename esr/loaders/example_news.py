@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from esr.extras import Unreachable, cache_folder, fetch_wheel
+from esr.downloads import Unreachable, cache_folder, fetch_wheel
 from esr.loaders.fetching import write_file
 from esr.text.dates import normalise_date
 

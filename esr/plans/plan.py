@@ -106,7 +106,7 @@ class Curve(Struct, frozen=True):
     """A piecewise cubic function through given points.
 
     `values` ascend; `adds` are the contributions there, `slopes` the derivatives (see
-    `esr.models.static_scores`). Numbers outside the range contribute `outside` or, if it is None, as much as
+    `esr.models.curves`). Numbers outside the range contribute `outside` or, if it is None, as much as
     the nearest value.
     """
 

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from esr.loaders.format import Format, Malformed, ReadResult, Record, Remark, Skipped, Source
     from esr.loaders.ids import make_id, make_id_from_content, make_id_from_path
     from esr.loaders.refinement import Refinement, refine_lines, refine_page
+    from esr.models.forms import Form
     from esr.models.language_models import BACKGROUND, mu_parameter, weighted_terms
     from esr.models.model import (
         ALL_CONTEXTS,
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
         check_at_most_one,
         context_shares,
     )
-    from esr.models.static_scores import Form, Prior
+    from esr.models.priors import Prior
     from esr.plans.plan import Affine, Mixture, PlanTerm, Saturation, Smoothing, Statistics
     from esr.ranking.boosts import Boost, BoostQuery, Expansion, weight_parameter
     from esr.registry import INNER_TENTHS, TENTHS, Parameter
@@ -166,7 +167,8 @@ _MODULES = {
     "esr.models.language_models": "BACKGROUND mu_parameter weighted_terms",
     "esr.models.model": "ALL_CONTEXTS NU Context ContextShares Model Query Settings WeightedQuery "
     "check_at_most_one context_shares",
-    "esr.models.static_scores": "Form Prior",
+    "esr.models.forms": "Form",
+    "esr.models.priors": "Prior",
     "esr.plans.plan": "Affine Mixture PlanTerm Saturation Smoothing Statistics",
     "esr.ranking.boosts": "Boost BoostQuery Expansion weight_parameter",
     "esr.registry": "INNER_TENTHS TENTHS Parameter",

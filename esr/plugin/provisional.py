@@ -80,16 +80,11 @@ if TYPE_CHECKING:
     from esr.loaders.page import extract_article
     from esr.loaders.reader import read_documents
     from esr.models import MODELS
+    from esr.models.adjustments import BUILTIN_FEATURES, Adjustment, feature_column
+    from esr.models.curves import fit_curve
+    from esr.models.forms import FORMS, get_form
     from esr.models.language_models import MU_GRID
     from esr.models.model import get as get_model
-    from esr.models.static_scores import (
-        BUILTIN_FEATURES,
-        FORMS,
-        Adjustment,
-        feature_column,
-        fit_curve,
-        get_form,
-    )
     from esr.models.tfidf_models import rarity
     from esr.plans.evaluate import (
         Array,
@@ -128,14 +123,20 @@ if TYPE_CHECKING:
     from esr.ranking.boosts import WEIGHT as BOOST_WEIGHT
     from esr.ranking.boosts import get as get_boost
     from esr.ranking.prepared_query import Answer, PreparedQuery, score_given, score_nearest
-    from esr.ranking.query_report import Speaker, count_matches, find_written, suggest_speakers
+    from esr.ranking.query_report import count_matches
     from esr.ranking.ranking import SHIPPED, Ranking, read_json
-    from esr.ranking.regression_trees import RegressionTree, TreeEnsemble, relative_to_best, trees_from_dict
-    from esr.ranking.rerank_context import RerankContext, VectorWeights, load_parses
-    from esr.ranking.reranker import Reranker, merge_scores
     from esr.ranking.searcher import Searcher, UnsearchableQuery, open_searcher
-    from esr.ranking.signal_types import FEATURE, PRIOR, signal_types
-    from esr.ranking.signals import RankingSignal, signal_from_dict
+    from esr.ranking.second_stage.regression_trees import (
+        RegressionTree,
+        TreeEnsemble,
+        relative_to_best,
+        trees_from_dict,
+    )
+    from esr.ranking.second_stage.rerank_context import RerankContext, VectorWeights, load_parses
+    from esr.ranking.second_stage.reranker import Reranker, merge_scores
+    from esr.ranking.second_stage.signal_types import FEATURE, PRIOR, signal_types
+    from esr.ranking.second_stage.signals import RankingSignal, signal_from_dict
+    from esr.ranking.speakers import Speaker, find_written, suggest_speakers
     from esr.registry import Value
     from esr.stdlib import batched, cached_property, compile_lazily, hash64, import_lazily
     from esr.tables import Table, to_columns
@@ -439,7 +440,9 @@ _MODULES = {
     "esr.models": "MODELS",
     "esr.models.language_models": "MU_GRID",
     "esr.models.model": "get_model=get",
-    "esr.models.static_scores": "BUILTIN_FEATURES FORMS Adjustment feature_column fit_curve get_form",
+    "esr.models.adjustments": "BUILTIN_FEATURES Adjustment feature_column",
+    "esr.models.curves": "fit_curve",
+    "esr.models.forms": "FORMS get_form",
     "esr.models.tfidf_models": "rarity",
     "esr.plans.evaluate": "Array Evidence GroupedEvidence add_static_scores apply_static_score concatenate "
     "no_evidence score_sentences top_k",
@@ -451,14 +454,16 @@ _MODULES = {
     "esr.ranking.answers": "best_of_documents hit_dict require_record",
     "esr.ranking.boosts": "BOOST_WEIGHT=WEIGHT get_boost=get",
     "esr.ranking.prepared_query": "Answer PreparedQuery score_given score_nearest",
-    "esr.ranking.query_report": "Speaker count_matches find_written suggest_speakers",
+    "esr.ranking.query_report": "count_matches",
+    "esr.ranking.speakers": "Speaker find_written suggest_speakers",
     "esr.ranking.ranking": "SHIPPED Ranking read_json",
-    "esr.ranking.regression_trees": "RegressionTree TreeEnsemble relative_to_best trees_from_dict",
-    "esr.ranking.rerank_context": "RerankContext VectorWeights load_parses",
-    "esr.ranking.reranker": "Reranker merge_scores",
+    "esr.ranking.second_stage.regression_trees": "RegressionTree TreeEnsemble relative_to_best "
+    "trees_from_dict",
+    "esr.ranking.second_stage.rerank_context": "RerankContext VectorWeights load_parses",
+    "esr.ranking.second_stage.reranker": "Reranker merge_scores",
     "esr.ranking.searcher": "Searcher UnsearchableQuery open_searcher",
-    "esr.ranking.signal_types": "FEATURE PRIOR signal_types",
-    "esr.ranking.signals": "RankingSignal signal_from_dict",
+    "esr.ranking.second_stage.signal_types": "FEATURE PRIOR signal_types",
+    "esr.ranking.second_stage.signals": "RankingSignal signal_from_dict",
     "esr.registry": "Value",
     "esr.stdlib": "batched cached_property compile_lazily hash64 import_lazily",
     "esr.tables": "Table to_columns",

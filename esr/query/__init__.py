@@ -1,6 +1,7 @@
 """The query language: from what people type to groups of clauses, without any analyzer or index."""
 
-from esr.query.parser import literal, parse, split_field, write_value
+from esr.query.chunks import split_field, write_value
+from esr.query.parser import literal, parse
 from esr.query.query import (
     FIELDS,
     METADATA_FIELD,

@@ -43,8 +43,8 @@ from esr.plans.plan import (
 from esr.query.interpretation import Interpretation
 from esr.ranking import boosts
 from esr.ranking.ranking import Origin, Ranking
-from esr.ranking.rerank_context import QueryVectors, RerankContext, build_context
-from esr.ranking.reranker import Candidates, Reranker, rerank, rerank_last
+from esr.ranking.second_stage.rerank_context import QueryVectors, RerankContext, build_context
+from esr.ranking.second_stage.reranker import Candidates, Reranker, rerank, rerank_last
 from esr.stdlib import cached_property
 
 _GROWTH, _MOST = 2, 2000

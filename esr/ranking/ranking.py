@@ -20,7 +20,8 @@ from esr.errors import InputError, UsageError, unknown
 from esr.index.contract import Index
 from esr.index.questions import Features
 from esr.models import Model, Settings
-from esr.models.static_scores import PRIORS, Adjustment, adjustment_from_dict, check_weight, parse_adjustment
+from esr.models.adjustments import Adjustment, adjustment_from_dict, parse_adjustment
+from esr.models.priors import PRIORS, check_weight
 from esr.plans.plan import (
     CANDIDATES,
     CandidateRule,
@@ -31,11 +32,12 @@ from esr.plans.plan import (
     Statistics,
 )
 from esr.ranking import boosts
-from esr.ranking.boosts import Expansion, add_terms, feature_steps, from_json, term_weights, to_json
-from esr.ranking.regression_trees import TreeEnsemble, trees_from_dict
-from esr.ranking.reranker import DEPTH, Reranker
-from esr.ranking.signal_types import FEATURE, find_signal_type
-from esr.ranking.signals import RankingSignal, parse_signal, signal_from_dict
+from esr.ranking.boosts import Expansion, from_json, to_json
+from esr.ranking.boosts.expansions import add_terms, feature_steps, term_weights
+from esr.ranking.second_stage.regression_trees import TreeEnsemble, trees_from_dict
+from esr.ranking.second_stage.reranker import DEPTH, Reranker
+from esr.ranking.second_stage.signal_types import FEATURE, find_signal_type
+from esr.ranking.second_stage.signals import RankingSignal, parse_signal, signal_from_dict
 from esr.stdlib import cached_property, import_lazily
 
 if TYPE_CHECKING:

@@ -18,10 +18,10 @@ from esr.index.filters import Filters
 from esr.index.questions import SimilaritiesTo
 from esr.index.similarities import SimilarityRescoring, mean_known
 from esr.plans.plan import CollectionStatistics, Mixture, Statistics, TermStatistics
-from esr.ranking.meaning_signal import NAME, has_kinds
 from esr.ranking.prepared_query import PreparedQuery
 from esr.ranking.ranking import Ranking
-from esr.ranking.rerank_context import VectorWeights
+from esr.ranking.second_stage.meaning_signal import NAME, has_kinds
+from esr.ranking.second_stage.rerank_context import VectorWeights
 
 
 def raw_request(

@@ -24,7 +24,7 @@ from esr.index.hits import Hit
 from esr.index.language import groups_of, language_condition
 from esr.index.questions import Features, Hits, Languages, TermHolders, TermsWithPrefix
 from esr.index.view import in_language
-from esr.models.static_scores import BUILTIN_FEATURES
+from esr.models.adjustments import BUILTIN_FEATURES
 from esr.plans.plan import AllOf, DateRange, HasPrefix
 from esr.query.interpretation import Interpretation, interpret, ranked_texts
 from esr.query.parser import literal as read_literal

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from esr.ranking.query_report import Completion
+from esr.ranking.completions import Completion
 from esr.ranking.searcher import Searcher
 from tests.browser.conftest import Opens, query_box
 from tests.browser.test_pages import violations

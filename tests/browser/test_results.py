@@ -261,7 +261,7 @@ def test_hostile_text_is_only_text(opens: Opens) -> None:
 def test_the_fields_of_sources_and_names_complete_what_is_typed(
     opens: Opens, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("webui.pages.results.VALUES", 1)
+    monkeypatch.setattr("webui.pages.facets.VALUES", 1)
     page = opens(f"/search?{QUERY}")
     field = page.get_by_label("Find in sources")
     field.press_sequentially("north")
@@ -281,7 +281,7 @@ def test_the_fields_of_sources_and_names_complete_what_is_typed(
 def test_a_facet_ends_with_a_link_to_more_of_its_values(
     opens: Opens, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("webui.pages.results.VALUES", 1)
+    monkeypatch.setattr("webui.pages.facets.VALUES", 1)
     page = opens(f"/search?{QUERY}", java_script_enabled=False)
     sources = page.get_by_role("region", name="Sources")
     assert sources.locator("li:not(.more-values)").count() == 1

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from esr import encoders, features, loaders, models
-from esr.models.static_scores import PRIORS
+from esr.models.priors import PRIORS
 from esr.ranking import boosts
 from esr.ranking.answers import COLUMNS
 from esr.text.analyzer import get_analyzer

@@ -24,7 +24,8 @@ from esr.elastic.statistics import static_bounds
 from esr.errors import EsrError, IndexMissing, UsageError
 from esr.index.filters import NO_FILTERS, Filters
 from esr.index.questions import ByValue, EvidenceOf, Features
-from esr.models.static_scores import FORMS, Adjustment, adjustment_from_dict, feature_column, get_form
+from esr.models.adjustments import Adjustment, adjustment_from_dict, feature_column
+from esr.models.forms import FORMS, get_form
 from esr.plans.evaluate import apply_static_score
 from esr.plans.plan import CollectionStatistics, Plan, PlanTerm, Saturation, Smoothing
 from esr.ranking.ranking import Ranking

@@ -36,7 +36,7 @@ from esr.elastic.write.templates import install_templates
 from esr.errors import UsageError
 from esr.following.repeats import weigh_by_rarity
 from esr.index.questions import TermHolders
-from esr.models.static_scores import fit_curve
+from esr.models.curves import fit_curve
 from esr.models.tfidf_models import rarity
 from esr.plans.evaluate import apply_static_score
 from esr.plans.plan import CollectionStatistics, Curve, StaticScore, TermStatistics

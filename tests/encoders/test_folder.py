@@ -15,12 +15,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from esr.downloads import Unreachable
 from esr.encoders import DEFAULT, HUB_MODELS, KNOWN, Encoder, EncoderDescription, load_encoder
 from esr.encoders.description import describe_model
 from esr.encoders.encoder import quantize
 from esr.encoders.encoder_folder import find_folder
 from esr.errors import EsrError, InputError, UsageError
-from esr.extras import Unreachable
 from tests.support.distribution import find_maven
 from tests.support.fake_enricher import write_tiny_encoder
 from tests.support.web_servers import COMMIT, ModelServer, write_hub_folder

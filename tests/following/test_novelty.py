@@ -46,7 +46,7 @@ from esr.following.overlap import (
 )
 from esr.following.passages import hits_to_fold, list_passages
 from esr.following.repeats import group_hits
-from esr.following.similar import find_similar, prepare_similar
+from esr.following.similar_sentences import find_similar, prepare_similar
 from esr.index.contract import Index
 from esr.index.enrichment_run import run_enrichment
 from esr.index.filters import NO_FILTERS, Filters

@@ -28,7 +28,7 @@ from esr.index.writer import LoadOptions
 from esr.loaders import read_documents
 from esr.plans.plan import AllOf, AnyOf, Condition, HasSource, HasTerm, Not
 from esr.query import parse
-from esr.ranking.query_report import complete
+from esr.ranking.completions import complete
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.attributes import META, attributes, value_key

@@ -25,8 +25,8 @@ from esr.plans.plan import CANDIDATES
 from esr.ranking.explanation.explain import explain
 from esr.ranking.ranking import Ranking
 from esr.ranking.requests import raw_request
-from esr.ranking.rerank_context import encode_query
 from esr.ranking.searcher import open_searcher
+from esr.ranking.second_stage.rerank_context import encode_query
 from esr.text.analyzer_definitions import analyzer_for_language
 from esr.text.document import Document
 from esr.text.validate import build_document

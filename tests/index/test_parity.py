@@ -16,7 +16,7 @@ from esr import loaders, models
 from esr.index.contract import read_document
 from esr.index.filters import Filters
 from esr.index.questions import EvidenceOf, Records, Summary
-from esr.models.static_scores import PRIORS
+from esr.models.priors import PRIORS
 from esr.plans.plan import CANDIDATES
 from esr.ranking.explanation.explain import explain
 from esr.ranking.ranking import Ranking

@@ -24,11 +24,11 @@ from esr.index.factory import open_delivery, open_generations
 from esr.index.questions import MainEncoder, StoredTable, VectorOrigins, Vectors
 from esr.index.table_run import choose_sample, describe_unknown_pieces, run_table
 from esr.index.writer import LoadOptions
-from esr.ranking import rerank_context
 from esr.ranking.explanation.explain import explain
 from esr.ranking.ranking import Ranking
-from esr.ranking.rerank_context import encode_query
 from esr.ranking.searcher import open_searcher
+from esr.ranking.second_stage import rerank_context
+from esr.ranking.second_stage.rerank_context import encode_query
 from esr.text.sentence_enrichment import QuantizedVector
 from esr.text.validate import to_json_line
 from tests.index.test_meaning_parity import FIRST, MORE

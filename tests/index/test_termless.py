@@ -17,7 +17,7 @@ from esr.folder.search.kernel_loader import KERNEL, LOADER
 from esr.index.factory import is_elasticsearch
 from esr.index.filters import NO_FILTERS, Filters
 from esr.index.questions import ByField
-from esr.models.static_scores import Adjustment
+from esr.models.adjustments import Adjustment
 from esr.plans.plan import CANDIDATES
 from esr.query import parse
 from esr.ranking.query_report import count_matches

@@ -19,7 +19,7 @@ from esr.index.writer import Description
 from esr.lab.training_data import TopicSignals
 from esr.lab.tuner import Task
 from esr.ranking.searcher import Searcher, open_searcher
-from esr.ranking.signals import RankingSignal
+from esr.ranking.second_stage.signals import RankingSignal
 from esr.text.document import Document, Located, Sentence, default_sentence_id
 
 # Synthetic, in the form of novelty03 and novelty04: tags are not closed, and labels repeat their names.

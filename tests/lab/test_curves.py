@@ -26,7 +26,7 @@ from esr.lab.curves import (
 )
 from esr.lab.grid_search import ascend, search_grid
 from esr.lab.tuner import Task, Tuner
-from esr.models.static_scores import Adjustment, parse_adjustment
+from esr.models.adjustments import Adjustment, parse_adjustment
 from esr.plans.evaluate import evaluate_curve
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher

@@ -28,7 +28,7 @@ from esr.lab.estimation import compute_likelihoods, generate_tasks, sample_sente
 from esr.lab.grid_search import ascend, search_grid
 from esr.lab.setting_ranks import rank_under_settings
 from esr.lab.tuner import Task, Tuner, Workers, _CompiledLoop, parse_objective, rank_relevant
-from esr.models.static_scores import Adjustment
+from esr.models.adjustments import Adjustment
 from esr.plans.evaluate import Evidence, GroupedEvidence, concatenate, score_sentences
 from esr.plans.plan import Mixture, Plan
 from esr.ranking.ranking import Ranking

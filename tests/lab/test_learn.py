@@ -38,7 +38,7 @@ from esr.plans.evaluate import Array
 from esr.ranking.explanation.explain import explain
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
-from esr.ranking.signals import RankingSignal
+from esr.ranking.second_stage.signals import RankingSignal
 from tests.lab.conftest import SIGNALS, topics
 from tests.ranking.test_reranker import QUERIES, documents
 from tests.support.elasticsearch import load

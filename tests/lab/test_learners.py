@@ -25,9 +25,9 @@ from esr.lab.learners import (
 from esr.lab.training_data import SignalTable, collect_signals, list_signals
 from esr.lab.tuner import Task
 from esr.ranking.ranking import Ranking
-from esr.ranking.regression_trees import TreeEnsemble, relative_to_best, trees_from_dict
 from esr.ranking.searcher import Searcher, open_searcher
-from esr.ranking.signals import RankingSignal
+from esr.ranking.second_stage.regression_trees import TreeEnsemble, relative_to_best, trees_from_dict
+from esr.ranking.second_stage.signals import RankingSignal
 from tests.lab.conftest import SIGNALS, topics
 from tests.ranking.test_reranker import QUERIES, WORDS, documents
 from tests.support.elasticsearch import close, fresh, load

@@ -13,7 +13,7 @@ import pytest
 from esr import models
 from esr.errors import UsageError
 from esr.models import MODELS, Model, Query
-from esr.models.static_scores import PRIORS, check_weight
+from esr.models.priors import PRIORS, check_weight
 from esr.plans.plan import CollectionStatistics, Mixture, Plan, Statistics, TermStatistics
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher

@@ -13,15 +13,9 @@ from hypothesis import strategies as st
 from scipy.interpolate import PchipInterpolator
 
 from esr.errors import UsageError
-from esr.models.static_scores import (
-    FORMS,
-    Adjustment,
-    adjustment_from_dict,
-    feature_column,
-    fit_curve,
-    parse_adjustment,
-    pchip_slopes,
-)
+from esr.models.adjustments import Adjustment, adjustment_from_dict, feature_column, parse_adjustment
+from esr.models.curves import fit_curve, pchip_slopes
+from esr.models.forms import FORMS
 from esr.plans.evaluate import apply_static_score, evaluate_curve
 
 NAN = math.nan

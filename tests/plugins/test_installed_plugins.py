@@ -41,7 +41,7 @@ from esr.plugin import (
     weighted_terms,
 )
 from esr.ranking.ranking import Ranking
-from esr.ranking.signals import find_signal_type
+from esr.ranking.second_stage.signals import find_signal_type
 from tests.plugins.conftest import Install, using
 
 ROOT = Path(__file__).resolve().parent.parent.parent

@@ -13,7 +13,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from esr.query import FIELDS, TEXT, NoteKind, ParsedQuery, literal, parse
-from esr.query.parser import CLOSING_MARKS, SIGNS, parse_syntax
+from esr.query.chunks import SIGNS
+from esr.query.parser import parse_syntax
 from esr.query.query import (
     MESSAGES,
     OPERATORS,
@@ -24,6 +25,7 @@ from esr.query.query import (
     clauses_of,
     disarm,
 )
+from esr.query.quote_marks import CLOSING_MARKS
 from tests.support.runs import examples, rounds
 from tests.support.texts import Shape, query_texts, random_query_text, shape_of, spoilt_texts
 

@@ -17,7 +17,8 @@ from esr.lab.tuner import Task, Tuner
 from esr.models import MODELS
 from esr.plans.plan import CANDIDATES, PlanTerm, StaticScore
 from esr.ranking import boosts
-from esr.ranking.boosts import add_terms, answer_feature
+from esr.ranking.boosts.answer_type import answer_feature
+from esr.ranking.boosts.expansions import add_terms
 from esr.ranking.explanation.explain import explain
 from esr.ranking.ranking import Origin, Ranking
 from esr.ranking.searcher import Searcher, open_searcher

@@ -18,7 +18,7 @@ from esr.ranking.explanation.explain import explain
 from esr.ranking.query_kinds import LONG, QUESTION, SHORT, find_kind, list_kinds
 from esr.ranking.ranking import Ranking, build_ranking
 from esr.ranking.searcher import Searcher
-from esr.ranking.signals import RankingSignal, parse_signal, signal_from_dict
+from esr.ranking.second_stage.signals import RankingSignal, parse_signal, signal_from_dict
 from esr.text.document import Document, Sentence
 from tests.support.fake_enricher import write_tiny_encoder
 from tests.support.index_contents import ENGINES, open_loaded

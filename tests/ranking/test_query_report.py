@@ -14,20 +14,12 @@ from esr.index.filters import NO_FILTERS, Filters
 from esr.index.names import name_key
 from esr.index.questions import SimilarWords
 from esr.plans.plan import HasWords
-from esr.ranking import query_report
-from esr.ranking.query_report import (
-    QuotedSpeaker,
-    Suggestion,
-    WordCount,
-    complete,
-    correct,
-    find_quoted,
-    find_written,
-    suggest,
-    suggest_speakers,
-)
+from esr.ranking import speakers
+from esr.ranking.completions import complete
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
+from esr.ranking.speakers import QuotedSpeaker, find_quoted, find_written, suggest_speakers
+from esr.ranking.spelling import Suggestion, WordCount, correct, suggest
 from esr.text.document import Document, Quote, Sentence
 from esr.text.sentence_enrichment import Entity, SentenceEnrichment
 from tests.support.elasticsearch import document, load
@@ -388,7 +380,7 @@ def test_a_name_is_looked_for_only_at_the_beginning_of_a_speaker_that_is_a_whole
         texts.append(text)
         return name_key(text)
 
-    monkeypatch.setattr(query_report, "name_key", record)
+    monkeypatch.setattr(speakers, "name_key", record)
     assert find_written("ann lee", "the mayor, Ann Lee of Hull") == "Ann Lee"
     assert find_written("ann lee", "mayor " * 200) == "" and len(texts) < 1_000
 
@@ -396,7 +388,7 @@ def test_a_name_is_looked_for_only_at_the_beginning_of_a_speaker_that_is_a_whole
 def test_other_queries_look_up_no_speaker(
     searcher_of_quotations: Searcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(query_report, "find_speaker", None)
+    monkeypatch.setattr(speakers, "find_speaker", None)
     for query in ("single market", "what a market", "Theresa May", "market " * 40 + "on market"):
         assert find_quoted(searcher_of_quotations.prepare(query, Ranking()), NO_FILTERS) is None
 

@@ -14,7 +14,7 @@ from esr.errors import EsrError, InputError, UsageError
 from esr.index.contract import read_document
 from esr.index.filters import NO_FILTERS
 from esr.index.questions import Features, Records
-from esr.models.static_scores import Adjustment
+from esr.models.adjustments import Adjustment
 from esr.ranking.ranking import Ranking, lower_furniture
 from esr.ranking.searcher import Searcher
 from esr.text.document import Document, Sentence

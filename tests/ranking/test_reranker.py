@@ -20,10 +20,10 @@ from esr.lab.training_data import list_signals
 from esr.lab.tuner import Task, Tuner
 from esr.ranking.explanation.explain import explain
 from esr.ranking.ranking import Ranking
-from esr.ranking.rerank_context import build_context
-from esr.ranking.reranker import merge_scores
 from esr.ranking.searcher import Searcher, open_searcher
-from esr.ranking.signals import RankingSignal
+from esr.ranking.second_stage.rerank_context import build_context
+from esr.ranking.second_stage.reranker import merge_scores
+from esr.ranking.second_stage.signals import RankingSignal
 from esr.text.document import Document, ParseWord, Sentence
 from tests.support.elasticsearch import close, fresh, load
 from tests.support.elasticsearch import load as load_there

@@ -21,7 +21,7 @@ from esr.ranking.prepared_query import Answer
 from esr.ranking.query_report import report_reading
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
-from esr.ranking.signal_types import signal_types
+from esr.ranking.second_stage.signal_types import signal_types
 from esr.text.dates import parse_date_end, parse_date_start
 from tests.support.elasticsearch import document as unlocated_document
 from tests.support.folder_index import document, load

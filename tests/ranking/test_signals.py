@@ -28,14 +28,14 @@ from esr.lab.learn import build_run
 from esr.lab.learners import Linear
 from esr.lab.training_data import SignalTable, collect_signals, list_signals
 from esr.lab.tuner import Task, Tuner
-from esr.models.static_scores import PRIORS
+from esr.models.priors import PRIORS
 from esr.plans.plan import Plan
 from esr.ranking.explanation.explain import explain
 from esr.ranking.ranking import Ranking
-from esr.ranking.regression_trees import trees_from_dict
 from esr.ranking.searcher import Searcher, open_searcher
-from esr.ranking.signal_types import find_signal_type, signal_types
-from esr.ranking.signals import RankingSignal, parse_signal, signal_from_dict
+from esr.ranking.second_stage.regression_trees import trees_from_dict
+from esr.ranking.second_stage.signal_types import find_signal_type, signal_types
+from esr.ranking.second_stage.signals import RankingSignal, parse_signal, signal_from_dict
 from esr.text.document import Document, Sentence
 from tests.support.elasticsearch import load
 from tests.support.fake_enricher import write_tiny_cross_encoder, write_tiny_encoder

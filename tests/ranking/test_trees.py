@@ -10,8 +10,8 @@ import pytest
 
 from esr.errors import InputError, UsageError
 from esr.ranking.ranking import Ranking
-from esr.ranking.regression_trees import RegressionTree, relative_to_best, trees_from_dict
-from esr.ranking.signals import RankingSignal
+from esr.ranking.second_stage.regression_trees import RegressionTree, relative_to_best, trees_from_dict
+from esr.ranking.second_stage.signals import RankingSignal
 
 TREES: dict[str, Any] = {
     "inputs": [{"signal": "dir"}, {"signal": "feature len"}],

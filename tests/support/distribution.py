@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from esr.extras import Unreachable, fetch_from_maven
+from esr.downloads import Unreachable, fetch_from_maven
 from tests.support.base import NoNode, is_root, reachable
 
 # Find a JDK that is new enough for Elasticsearch. The `java` on the PATH is often too old.

@@ -9,8 +9,8 @@ from functools import cache
 from hypothesis import strategies as st
 
 from esr.query import FIELDS, ParsedQuery
-from esr.query.parser import CLOSING_MARKS
 from esr.query.query import Conjunction, Disjunction, Expression, Negation
+from esr.query.quote_marks import CLOSING_MARKS
 from esr.stdlib import batched
 from esr.text.analysis.tokenizer import classes
 from esr.text.analyzer_definitions import get_definition

@@ -13,9 +13,9 @@ from flask.testing import FlaskClient
 
 from esr.errors import EngineUnreachable
 from esr.index.questions import ByField
-from esr.ranking.query_report import Suggestion, WordCount
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
+from esr.ranking.spelling import Suggestion, WordCount
 from tests.support.fake_index import FLOOD, STORM, FakeIndex, many
 from webui.app import create_app
 from webui.running.settings import Settings
@@ -158,7 +158,7 @@ def suggesting(monkeypatch: pytest.MonkeyPatch) -> FlaskClient:
         words = (WordCount("storm", 1234), WordCount("storms", 5))
         return (Suggestion("strom", 0, 5, words, ("storm flood", "storms flood")),)
 
-    monkeypatch.setattr("esr.ranking.query_report.suggest", suggest)
+    monkeypatch.setattr("esr.ranking.spelling.suggest", suggest)
     return create_app(Searcher(FakeIndex(STORM, FLOOD))).test_client()
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from esr import features, loaders, models
-from esr.cli.load import source_options
+from esr.cli.loading_options import source_options
 from esr.cli.main import main
 from esr.cli.ranking_options import filter_options, ranking_options
 from esr.cli.run_metrics import RUN_VARIABLES
@@ -22,11 +22,12 @@ from esr.index.limits import CACHE_VARIABLES, DEFAULT_CACHE_LIMIT
 from esr.index.login_variables import VARIABLES
 from esr.installed_plugins import PLUGIN_VARIABLES
 from esr.models import CONTEXTS, Model
-from esr.models.static_scores import FORMS, PRIORS, Form, Prior
+from esr.models.forms import FORMS, Form
+from esr.models.priors import PRIORS, Prior
 from esr.plans.plan import CANDIDATES
 from esr.ranking import boosts
-from esr.ranking.rerank_context import ENCODER_VARIABLES
-from esr.ranking.signal_types import FEATURE, PRIOR, SignalType, signal_types
+from esr.ranking.second_stage.rerank_context import ENCODER_VARIABLES
+from esr.ranking.second_stage.signal_types import FEATURE, PRIOR, SignalType, signal_types
 from esr.text.analyzer import get_analyzer
 from esr.text.analyzer_definitions import BY_LANGUAGE, all_definitions, get_definition
 from esr.wording import format_table

@@ -1,96 +1,35 @@
-"""Lists of sentences for a request: ranked, newest, new, similar or in context; its timeline and its facets.
+"""Lists of sentences for a request: ranked, newest, new or in context.
 
-Hits become entries: repeats are folded, and neighbours joined into passages or sentences grouped by document.
 The first n entries do not depend on how many are requested, so "Show more" moves nothing.
-
-Hits of the API have the fields that a request asks for. Matches, metadata, links and windows are added only
-on request. Metadata, and windows of more than one sentence, read the documents of the hits.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
-from urllib.parse import urlencode
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
-from flask import url_for
 from msgspec.structs import replace
 
 from esr.corpus.concordance import Concordance, build_concordance
-from esr.following.atom import text_digest
 from esr.following.newest import add_scores, find_newest
 from esr.following.novelty import NovelAnswer, find_novel
-from esr.following.passages import hits_to_fold, list_passages
-from esr.following.similar import prepare_similar, search_similar
-from esr.following.timeline import PEAKS, Timeline, build_timeline
-from esr.index.contract import Index, find_documents
-from esr.index.filters import FACET_FIELDS, NO_FILTERS, Filters
-from esr.index.hits import Hit, SentenceRecord
-from esr.index.questions import ByField, Hits, MainEncoder, Records
-from esr.plans.plan import Condition
-from esr.ranking.answers import PASSAGE_FIELDS, Passage, hit_dict, passage_fields, require_record, single
+from esr.following.passages import hits_to_fold
+from esr.index.hits import Hit
+from esr.index.questions import Hits, Records
+from esr.ranking.answers import Passage, single
 from esr.ranking.prepared_query import Answer, PreparedQuery
 from esr.ranking.searcher import Searcher
 from esr.stdlib import batched
-from esr.text.attributes import META_PREFIX
-from esr.text.document import Document
-from esr.text.term_spans import find_spans
-from webui.arguments.form import path_to
+from webui.answers.entries import Entry, arrange_hits, build_entries, hits_to_fetch
 from webui.arguments.request import (
     Arguments,
-    Arrangement,
-    HitShape,
     SearchRequest,
-    SimilarRequest,
-    TimelineRequest,
     check_query,
 )
-from webui.running.problems import blame_argument, look_up
+from webui.running.problems import blame_argument
 from webui.running.settings import Settings
 from webui.running.telemetry import record_search
-
-# Passages and documents
-
-
-@dataclass(frozen=True)
-class Entry:
-    """A numbered item of the list: a passage, or the sentences of a document, best first."""
-
-    passages: tuple[Passage, ...]
-
-    @property
-    def best(self) -> Hit:
-        return self.passages[0].best
-
-
-def hits_to_fetch(arrangement: Arrangement, k: int, max_k: int) -> int:
-    """The number of hits to fetch for k entries. It is constant for grouping, so that entries do not move."""
-    if arrangement.group:
-        return 2 * max_k
-    return hits_to_fold(k) if (arrangement.fold or arrangement.joins) and not arrangement.novel else k
-
-
-def arrange_hits(
-    hits: Sequence[Hit], arrangement: Arrangement, prepared: PreparedQuery, filters: Filters = NO_FILTERS
-) -> list[Passage]:
-    """The hits as passages, folded and joined as the arrangement says."""
-    overlap = arrangement.overlap if arrangement.fold else None
-    return list_passages(prepared, hits, filters, overlap=overlap, joins=arrangement.joins)
-
-
-def build_entries(passages: Iterable[Passage], arrangement: Arrangement) -> list[Entry]:
-    """All entries, in the order of the list."""
-    if arrangement.group:
-        by_document: dict[str, list[Passage]] = {}
-        for passage in passages:
-            by_document.setdefault(require_record(passage.best).document_id, []).append(passage)
-        return [Entry(tuple(group)) for group in by_document.values()]
-    return [Entry((passage,)) for passage in passages]
-
-
-# Ranking
 
 _GROWTH = 4
 
@@ -249,202 +188,3 @@ def _find_hits(prepared: PreparedQuery, search: SearchRequest, k: int) -> Answer
 
 def _find_novel(prepared: PreparedQuery, search: SearchRequest, k: int) -> NovelAnswer:
     return find_novel(prepared, k, search.filters, threshold=search.arrangement.overlap)
-
-
-# Similar sentences
-
-
-@dataclass(frozen=True)
-class SimilarSentences:
-    """Sentences similar to `record`.
-
-    `terms`: the terms of the sentence that were searched for. `has_own`: whether sentences of the same
-    document are included. `has_vectors`: whether the index has vectors.
-    """
-
-    record: SentenceRecord
-    search: SearchRequest
-    index: Index
-    answer: Answer
-    terms: Collection[str]
-    has_own: bool
-    has_vectors: bool
-
-
-def find_similar(searcher: Searcher, request: SimilarRequest) -> SimilarSentences:
-    """The sentences similar to one. Raises RequestError for a bad argument, UnknownId for an unknown id."""
-    search, sentence_id = request.search, request.sentence_id
-    snapshot = searcher.snapshot()
-    with look_up("sentence", sentence_id):
-        (record,) = snapshot.index.read([sentence_id], Records())
-    with blame_argument(None):
-        prepared, document_id = prepare_similar(snapshot, sentence_id, search.ranking)
-        left_out = None if request.own else document_id
-        has_vectors = snapshot.index.status(MainEncoder()) is not None
-        answer = search_similar(prepared, sentence_id, left_out, search.k, search.filters)
-    return SimilarSentences(record, search, prepared.index, answer, prepared.counts, request.own, has_vectors)
-
-
-# Timelines and facets
-
-
-def make_timeline(
-    searcher: Searcher, request: TimelineRequest, settings: Settings, peaks: int = PEAKS
-) -> Timeline:
-    """The timeline of a request, from one snapshot. Raises RequestError."""
-    snapshot = searcher.snapshot()
-    prepared = []
-    for search in request.searches:
-        check_query(snapshot, search.parsed, settings, "q" if search is request.search else "also")
-        with blame_argument(None):
-            prepared.append(search.prepare(snapshot))
-    with blame_argument("interval"):
-        return build_timeline(prepared, request.search.filters, request.interval, peaks)
-
-
-@dataclass(frozen=True)
-class ValueCounts:
-    """The most frequent values of a field. `has_more`: whether there are others."""
-
-    field: str
-    values: Sequence[tuple[str, int]]
-    has_more: bool
-
-
-def count_values(
-    index: Index,
-    condition: Condition | None,
-    filters: Filters,
-    size: int,
-    fields: Iterable[str] = FACET_FIELDS,
-) -> list[ValueCounts]:
-    """The most frequent values of each field. Raises EsrError if the engine gives no counts.
-
-    Only sentences that satisfy the condition are counted; None is satisfied by none. A field is counted
-    without its own filter, so that further values can be added to that filter.
-    """
-    if condition is None:
-        return [ValueCounts(field, (), False) for field in fields]
-    (counts,) = index.count([condition], filters, ByField([*fields], size + 1, without_own=True))
-    return [ValueCounts(field, values[:size], len(values) > size) for field, values in counts.items()]
-
-
-# Hits of the API
-
-HitData = dict[str, Any]
-_COUNTED = ("text", "previous", "next")
-"""The fields whose characters count towards a budget, in addition to windows."""
-
-
-def sentence_link(record: SentenceRecord, is_external: bool = False, index: str | None = None) -> str:
-    """The address of a sentence by its document and a digest of its text, since a load may renumber it."""
-    values = {"id": record.document_id, "says": text_digest(record.text), "index": index}
-    query = urlencode({name: value for name, value in values.items() if value}, errors="replace")
-    path = url_for("sentence", _external=True) if is_external else path_to("sentence")
-    return f"{path}?{query}"
-
-
-class HitWriter:
-    """Writes the hits of an answer. `terms` are the terms to mark, `index_name` is that of links."""
-
-    def __init__(self, index: Index, shape: HitShape, terms: Collection[str], index_name: str = "") -> None:
-        self._index = index
-        self._shape = shape
-        self._terms = terms
-        self._index_name = index_name
-        self._documents: Mapping[str, Document] = {}
-
-    def write_entries(
-        self, entries: Iterable[Sequence[Passage]], is_list: bool = True
-    ) -> list[list[HitData]]:
-        """The hits of each entry, for as many entries as the budget allows, at least one.
-
-        `is_list`: whether hits have the fields of `Passage`, if these are chosen.
-        """
-        entries = list(entries)
-        if self._shape.reads_documents:
-            hits = (hit for entry in entries for each in entry for hit in (*each.sentences, *each.similar))
-            self._documents = find_documents(self._index, {require_record(hit).document_id for hit in hits})
-        left = self._shape.budget
-        written: list[list[HitData]] = []
-        windows = []
-        for entry in entries:
-            data = [self._write(passage, is_list) for passage in entry]
-            size = sum(map(_size, data))
-            if left is not None and written and size > left:
-                break
-            left = None if left is None else left - size
-            written.append(data)
-            windows += [(hit, require_record(each.best)) for hit, each in zip(data, entry, strict=True)]
-        if self._shape.window:
-            self._add_windows(windows, left)
-        return written
-
-    def _write(self, passage: Passage, is_list: bool) -> HitData:
-        data = self._write_hit(passage.best)
-        chosen = self._shape.fields or frozenset(PASSAGE_FIELDS)
-        if is_list and not chosen.isdisjoint(PASSAGE_FIELDS):
-            added = passage_fields(passage, self._write_hit)
-            data |= {name: added[name] for name in PASSAGE_FIELDS if name in chosen}
-        return data
-
-    def _write_hit(self, hit: Hit) -> HitData:
-        data, record, fields = hit_dict(hit), require_record(hit), self._shape.fields
-        if not fields:
-            return data
-        data = {name: value for name, value in data.items() if name in fields or name == "sentence_id"}
-        if "matches" in fields:
-            tokens = self._index.analyzer.tokens(record.text)
-            spans = find_spans(record.text, tokens, self._terms)
-            data["matches"] = [{"start": span.start, "end": span.end} for span in spans]
-        if "permalink" in fields:
-            data["permalink"] = sentence_link(record, True, self._index_name)
-        keys = [name.removeprefix(META_PREFIX) for name in fields if name.startswith(META_PREFIX)]
-        if "metadata" in fields:
-            data["metadata"] = self._document(record).metadata
-        elif keys:
-            found = ((key, _value_at(self._document(record).metadata, key)) for key in keys)
-            data["metadata"] = {key: value for key, value in found if value is not None}
-        return data
-
-    def _add_windows(self, hits: Sequence[tuple[HitData, SentenceRecord]], left: int | None) -> None:
-        """Add windows to all hits as far as the budget allows, the nearest sentences first."""
-        sides = [side for _, record in hits for side in self._sides(record)]
-        kept: list[list[str]] = [[] for _ in sides]
-        for distance in range(self._shape.window):
-            for side, own in zip(sides, kept, strict=True):
-                if len(own) != distance or distance >= len(side):
-                    continue  # the budget or the document has ended
-                if left is None or len(side[distance]) <= left:
-                    own.append(side[distance])
-                    left = None if left is None else left - len(side[distance])
-        for n, (data, _) in enumerate(hits):
-            data["window"] = {"before": kept[2 * n][::-1], "after": kept[2 * n + 1]}
-
-    def _sides(self, record: SentenceRecord) -> tuple[list[str], list[str]]:
-        """The texts of the sentences before and after one, nearest first."""
-        n, place = self._shape.window, record.position
-        texts = [sentence.text for sentence in self._document(record).sentences] if n > 1 else []
-        if texts[place : place + 1] != [record.text]:  # no document was read, or a later one
-            return [record.previous] if record.previous else [], [record.next] if record.next else []
-        return texts[max(0, place - n) : place][::-1], texts[place + 1 : place + 1 + n]
-
-    def _document(self, record: SentenceRecord) -> Document:
-        """The document of a sentence; an empty one if it has been removed since the search."""
-        return self._documents.get(record.document_id) or Document(record.document_id, ())
-
-
-def _size(data: HitData) -> int:
-    """The characters of a hit that count towards a budget."""
-    own = sum(len(data[name] or "") for name in _COUNTED if name in data)
-    return own + sum(_size(hit) for name in ("passage", "folded") for hit in data.get(name, ()))
-
-
-def _value_at(metadata: Mapping[str, Any], key: str) -> Any:
-    """The value of a key, with `a.b` for a key of a nested object; None if there is none."""
-    if key in metadata:
-        return metadata[key]
-    value: Any = metadata
-    for part in key.split("."):
-        value = value.get(part) if isinstance(value, Mapping) else None
-    return value

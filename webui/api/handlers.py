@@ -27,19 +27,20 @@ from esr.index.contract import Index
 from esr.index.filters import FACET_FIELDS, Filters
 from esr.index.names import entity_key, parse_name_filter
 from esr.index.questions import Names, NamesWithPrefix, Summary, Values
-from esr.models.static_scores import FORMS, PRIORS
+from esr.models.forms import FORMS
+from esr.models.priors import PRIORS
 from esr.plans.plan import CANDIDATES, CollectionStatistics
 from esr.query import in_language, literal, parse
 from esr.ranking import boosts
 from esr.ranking.answers import analysis_dict, answer_dict, single
+from esr.ranking.completions import complete as complete_query
 from esr.ranking.prepared_query import Answer
-from esr.ranking.query_report import complete as complete_query
 from esr.ranking.query_report import report_query
 from esr.ranking.ranking import Ranking
 from esr.ranking.requests import raw_request
 from esr.ranking.searcher import Searcher
 from esr.text.scripts import text_direction
-from webui.answers import downloads, lists
+from webui.answers import counts, downloads, hit_writer, lists, similar_sentences
 from webui.answers.corpus import (
     read_collocations,
     read_contrast,
@@ -171,7 +172,7 @@ def _search(call: Call, search: SearchRequest, arguments: Arguments) -> dict[str
     answer, entries, has_more = lists.rank_and_arrange(prepared, search, end, call.settings)
     # A page is short if little is new or the budget is small. The next one begins after its last entry.
     listed = [entry.passages for entry in entries[page.offset : end]]
-    writer = lists.HitWriter(prepared.index, shape, prepared.counts, call.arguments.first("index"))
+    writer = hit_writer.HitWriter(prepared.index, shape, prepared.counts, call.arguments.first("index"))
     written = writer.write_entries(listed)
     end = page.offset + len(written)
     has_more = (has_more or len(written) < len(listed)) and page.offset < end < call.settings.max_depth
@@ -187,8 +188,8 @@ def _search(call: Call, search: SearchRequest, arguments: Arguments) -> dict[str
 def similar(call: Call) -> dict[str, Any]:
     """Rank the sentences that say the same as a sentence, or continue it."""
     request, shape = parse_similar(call.arguments), parse_shape(call.arguments)
-    found = lists.find_similar(call.searcher, request)
-    writer = lists.HitWriter(found.index, shape, found.terms, call.arguments.first("index"))
+    found = similar_sentences.find_similar(call.searcher, request)
+    writer = hit_writer.HitWriter(found.index, shape, found.terms, call.arguments.first("index"))
     passages = single([hit] for hit in found.answer.hits)
     written = writer.write_entries([[passage] for passage in passages], is_list=False)
     answer = answer_dict(replace(found.answer, hits=[]))
@@ -198,7 +199,7 @@ def similar(call: Call) -> dict[str, Any]:
 def timeline(call: Call) -> dict[str, Any]:
     """Count the sentences with all words of a query by day, week, month or year."""
     request = parse_timeline(call.arguments)
-    return lists.make_timeline(call.searcher, request, call.settings, request.peaks).as_dict()
+    return counts.make_timeline(call.searcher, request, call.settings, request.peaks).as_dict()
 
 
 def facets(call: Call) -> dict[str, Any]:
@@ -210,7 +211,7 @@ def facets(call: Call) -> dict[str, Any]:
     check_query(snapshot, search.parsed, call.settings)
     with blame_argument(None):
         prepared = search.prepare(snapshot)
-        counted = lists.count_values(prepared.index, prepared.matching, search.filters, size, fields)
+        counted = counts.count_values(prepared.index, prepared.matching, search.filters, size, fields)
     return {
         "facets": [
             {

@@ -26,7 +26,7 @@ from esr.index.filters import FACET_FIELDS
 from esr.index.hits import SentenceRecord
 from esr.query import FIELDS, TEXT, Form
 from esr.query.interpretation import Reading
-from esr.ranking.query_report import Completion
+from esr.ranking.completions import Completion
 from esr.text.attributes import ATTRIBUTES, META
 from esr.text.document import Document, Sentence
 from esr.text.scripts import DIRECTIONS

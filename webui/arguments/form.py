@@ -25,7 +25,7 @@ from esr.corpus.concordance import split_node
 from esr.errors import UsageError
 from esr.models import Model
 from esr.query import literal, parse
-from esr.ranking.reranker import DEPTH
+from esr.ranking.second_stage.reranker import DEPTH
 from esr.stdlib import cached_property
 from esr.text.dates import format_moment, parse_date_end, parse_date_start
 from esr.text.sentence_enrichment import PARTS

@@ -20,24 +20,18 @@ from esr.arguments.tables.rankings import MAX_DEPTH, PARAMETER, PRIOR, is_rankin
 from esr.arguments.types import parse_whole
 from esr.errors import UsageError, unknown
 from esr.models import Model
-from esr.models.static_scores import (
-    BUILTIN_FEATURES,
-    FORMS,
-    PRIORS,
-    Form,
-    Prior,
-    check_weight,
-    parse_adjustment,
-)
+from esr.models.adjustments import BUILTIN_FEATURES, parse_adjustment
+from esr.models.forms import FORMS, Form
+from esr.models.priors import PRIORS, Prior, check_weight
 from esr.plans.plan import CANDIDATES
 from esr.ranking import boosts
 from esr.ranking.boosts import Boost
-from esr.ranking.cross_encoder_signal import CROSS, SECONDS
 from esr.ranking.ranking import Ranking
-from esr.ranking.rerank_context import CROSS_VARIABLE
-from esr.ranking.reranker import DEPTH
-from esr.ranking.signal_types import SignalType, signal_types
-from esr.ranking.signals import RankingSignal, parse_signal
+from esr.ranking.second_stage.cross_encoder_signal import CROSS, SECONDS
+from esr.ranking.second_stage.rerank_context import CROSS_VARIABLE
+from esr.ranking.second_stage.reranker import DEPTH
+from esr.ranking.second_stage.signal_types import SignalType, signal_types
+from esr.ranking.second_stage.signals import RankingSignal, parse_signal
 from esr.registry import Parameter
 from esr.text.sentence_enrichment import PARTS, VECTORS
 from webui.running.problems import blame_argument

@@ -25,12 +25,13 @@ from esr.index.questions import ByDay, ByField, DayCounts, Hits, Summary, Values
 from esr.plans.plan import CollectionStatistics, DateRange
 from esr.query import FIELDS, METADATA_FIELD, parse
 from esr.ranking.answers import require_record
-from esr.ranking.query_report import count_values_of
+from esr.ranking.completions import count_values_of
 from esr.ranking.searcher import Searcher
 from esr.text.attributes import META
 from esr.text.languages import name_language
 from esr.text.sentence_enrichment import PARSE, QUOTES, VECTORS
-from webui.pages.results import LABELS, Dates, draw_dates, query_clause
+from webui.pages.dates import Dates, draw_dates
+from webui.pages.facets import LABELS, query_clause
 from webui.running.settings import Settings
 
 T = TypeVar("T")

@@ -21,7 +21,7 @@ from esr.dependency.explanation import Relation, TermSet
 from esr.errors import EsrError
 from esr.index.filters import NO_FILTERS
 from esr.index.questions import Features, HasParses, MainEncoder, NamesWithPrefix
-from esr.models.static_scores import BUILTIN_FEATURES
+from esr.models.adjustments import BUILTIN_FEATURES
 from esr.plans.plan import HasQuote
 from esr.ranking import answers
 from esr.text.addresses import web_url

@@ -16,7 +16,7 @@ from esr.arguments.tables.table import PAGE, rows
 from esr.following.timeline import INTERVALS, Series, Timeline, timeline_rows
 from esr.ranking.answers import require_record
 from webui.answers import downloads
-from webui.answers.lists import make_timeline
+from webui.answers.counts import make_timeline
 from webui.arguments.form import Links, change_arguments
 from webui.arguments.request import (
     MAX_QUERIES,
@@ -25,8 +25,8 @@ from webui.arguments.request import (
     parse_timeline,
     split_pairs,
 )
+from webui.pages.headings import find_headings
 from webui.pages.rendering import Highlighter, PageRenderer
-from webui.pages.results import find_headings
 from webui.running.served_indexes import ServedIndexes, Visit
 from webui.running.settings import Settings
 

@@ -1,58 +1,40 @@
 """The pages for results, a document, an explanation, a comparison and similar sentences, and their files.
 
 Citations, feeds and links remain valid after a new load: they identify a sentence by its document and a
-digest of its text. Saved searches, clippings and judgements, which readers keep in their browsers, have pages
-and files too.
+digest of its text.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any, NamedTuple
 
-import msgspec
 from flask import Flask, Response, redirect, request, url_for
-from markupsafe import Markup
-from msgspec import Struct
 from msgspec.structs import replace
 from werkzeug.wrappers import Response as Redirect
 
-from esr.arguments.argument import WATCH
-from esr.arguments.filters import filters_of
 from esr.arguments.tables.rankings import VERSUS
 from esr.arguments.tables.table import names_of
 from esr.arguments.types import ALL
 from esr.corpus.names_and_quotes import ListedName, Selection, list_names
-from esr.dependency.explanation import svg_tree
 from esr.errors import EsrError
 from esr.following.atom import MEDIA_TYPE, Feed, feed_urn, render_feed, text_digest
 from esr.following.exports import (
     CITATIONS,
     EXPORTS,
     FIELDS,
-    NOTE,
     RANK,
-    SPEAKER,
-    TAGS,
     CitationFormat,
     ExportFormat,
     Row,
 )
 from esr.following.newest import find_newest
-from esr.following.saved_searches import write_search
 from esr.index.contract import read_document
 from esr.index.filters import Filters
-from esr.index.hits import Hit, SentenceRecord
+from esr.index.hits import SentenceRecord
 from esr.index.questions import Records
 from esr.query import literal
 from esr.ranking.answers import COLUMNS, describe_match, require_record, single
-from esr.ranking.explanation.explanation import Explanation
-from esr.ranking.explanation.parts import Addition
-from esr.ranking.meaning_signal import NAME
-from esr.ranking.ranking import Origin, Ranking
 from esr.ranking.searcher import Searcher
 from esr.stdlib import batched
 from esr.text.document import Document
@@ -60,7 +42,9 @@ from esr.text.languages import name_language
 from esr.wording import LONG_TITLE_CHARS, shorten_title
 from webui.answers import downloads, explanations
 from webui.answers.downloads import citations_file, export_file
-from webui.answers.lists import HitWriter, Listing, find_similar, list_hits, rank_sentences, sentence_link
+from webui.answers.hit_writer import HitWriter, sentence_link
+from webui.answers.lists import Listing, list_hits, rank_sentences
+from webui.answers.similar_sentences import find_similar
 from webui.arguments.form import Links
 from webui.arguments.rankings import BY_MEANING, parse_ranking, ranking_label
 from webui.arguments.request import (
@@ -72,114 +56,15 @@ from webui.arguments.request import (
     parse_similar,
     read_search,
 )
+from webui.pages.browser_storage import MOST_KNOWN, add_clippings, add_saved_searches
+from webui.pages.headings import describe_hits, find_headings, shorten_heading
 from webui.pages.rendering import Highlighter, PageRenderer
-from webui.pages.results import GROUP_SENTENCES, describe_hits, find_headings, find_results, shorten_heading
+from webui.pages.results import GROUP_SENTENCES, find_results
+from webui.pages.score_pictures import score_bars, tree_picture
 from webui.pages.timeline import draw_chart
 from webui.running.problems import RequestError, blame_argument, look_up
 from webui.running.served_indexes import Route, ServedIndexes, Visit
 from webui.running.settings import Settings
-
-# Pictures of scores: the parts of an explained score, and its dependency tree. The kinds of pieces in bars
-# are classes of the style sheet.
-
-
-def _bar_kind(origin: Origin) -> str:
-    """The kind of piece that draws a part. Fields and meaning have their own, other signals share one."""
-    if origin.kind == "field" or (origin.kind == "signal" and origin.name == NAME):
-        return origin.name
-    return "dependency" if origin.kind in ("signal", "trees") else origin.kind
-
-
-SCORE_BAR_WIDTH = 1000
-"""The width of the scale, in units of the drawing."""
-
-
-class Piece(NamedTuple):
-    """A piece of a bar: its kind, what it adds, and its position."""
-
-    kind: str
-    adds: float
-    x: float
-    width: float
-
-
-class BarRow(NamedTuple):
-    """A part of the score and the pieces of its bar."""
-
-    kind: str
-    label: str
-    adds: float
-    pieces: Sequence[Piece]
-
-
-@dataclass(frozen=True)
-class ScoreBars:
-    """Rows on one scale. `zero`: the x of 0; `kinds`: the kinds of pieces, for the key."""
-
-    rows: Sequence[BarRow]
-    zero: float
-    kinds: Sequence[str]
-
-
-def score_bars(explanation: Explanation) -> ScoreBars:
-    """The parts of a score as bars: right of zero if they raise it, left if they lower it."""
-    rows = _weighted_rows(explanation)
-    low = min((sum(p.adds for p in _drawable(row) if p.adds < 0) for _, row in rows), default=0.0)
-    high = max((sum(p.adds for p in _drawable(row) if p.adds > 0) for _, row in rows), default=0.0)
-    scale = SCORE_BAR_WIDTH / ((high - low) or 1.0)
-    zero = -low * scale
-    bars = [
-        BarRow(*_heading(origin), sum(part.adds for part in row), list(_pieces(row, zero, scale)))
-        for origin, row in rows
-    ]
-    kinds = dict.fromkeys(piece.kind for bar in bars for piece in bar.pieces)
-    return ScoreBars(bars, zero, list(kinds))
-
-
-def _weighted_rows(explanation: Explanation) -> list[tuple[Origin, list[Addition]]]:
-    """The rows of both stages. Those of the first are multiplied by its weight in the second."""
-    second = explanation.second
-    weight = 1.0 if second is None else second.weight
-    rows = [
-        (origin, [Addition(part.origin, weight * part.adds) for part in row])
-        for origin, row in (explanation.rows if weight else [])
-    ]
-    return rows + [(part.origin, [part]) for part in (second.additions if second else [])]
-
-
-def _heading(origin: Origin) -> tuple[str, str]:
-    """The kind and the label of a row."""
-    kind = "signal" if origin.kind == "trees" else origin.kind
-    return kind, f"{origin.name} {origin.detail}".rstrip()
-
-
-def _drawable(row: Iterable[Addition]) -> list[Addition]:
-    return [part for part in row if part.adds and math.isfinite(part.adds)]
-
-
-def _pieces(row: Iterable[Addition], zero: float, scale: float) -> Iterable[Piece]:
-    right, left = zero, zero
-    for origin, adds in _drawable(row):
-        width = abs(adds) * scale
-        if adds > 0:
-            yield Piece(_bar_kind(origin), adds, right, width)
-            right += width
-        else:
-            left -= width
-            yield Piece(_bar_kind(origin), adds, left, width)
-
-
-def tree_picture(explained: explanations.ExplainedSentence) -> Markup | None:
-    """The tree with the paths between the words that scored, or between all query words if none did.
-
-    None without a tree.
-    """
-    tree, second = explained.tree, explained.explanation.second
-    if tree is None or not tree.words:
-        return None
-    scored_words = second.chosen if second else tree.marked
-    return Markup(svg_tree(tree.words, tree.marked, scored_words, standalone=False))  # escapes the words
-
 
 OTHER_EXPORTS = {
     "search_json": "JSON",
@@ -193,7 +78,14 @@ OTHER_EXPORTS = {
 def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: PageRenderer) -> None:
     """Add the pages of this module, their files, and their template functions to the application."""
     get = partial(indexes.route, app)
-    for add in (_add_results, _add_document, _add_explanation, _add_comparison, _add_similar, _add_kept):
+    for add in (
+        _add_results,
+        _add_document,
+        _add_explanation,
+        _add_comparison,
+        _add_similar,
+        add_saved_searches,
+    ):
         add(get, settings, render)
     _add_sentence(get, settings)
     _add_feed(get, settings)
@@ -201,13 +93,13 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
         _add_citation(get, settings, citation)
     for format in EXPORTS.values():
         _add_export(get, settings, format)
-        _add_clippings(get, format)
+        add_clippings(get, format)
     known = {"export_formats": EXPORTS, "export_columns": FIELDS, "usual_columns": COLUMNS}
     app.jinja_env.globals.update(
         citation_formats=CITATIONS,
         exports=OTHER_EXPORTS,
         arrangement=" ".join(names_of("arrangement")),
-        most_known=min(_MOST_KNOWN, settings.max_k),
+        most_known=min(MOST_KNOWN, settings.max_k),
         **known,
     )
     app.jinja_env.filters.update(sentence_link=sentence_link, language_name=name_language)
@@ -456,105 +348,3 @@ def _write_rows(listing: Listing, columns: Sequence[str], index_name: str) -> It
             if RANK in columns or not columns:
                 fields = {RANK: rank, **fields}
             yield Row(hit, fields)
-
-
-# Saved searches, clippings and judgements, which readers keep in their browsers. The server stores none. It
-# writes a search as lines for `esr watch`, and clippings that are sent to it as a file of any format.
-
-_COLUMNS = (
-    "text",
-    SPEAKER,
-    "title",
-    "authors",
-    "source",
-    "date",
-    "url",
-    NOTE,
-    TAGS,
-    "permalink",
-    "sentence_id",
-)
-_MOST_KNOWN = 100
-"""Number of the newest sentences of a saved search that a browser remembers, to recognise new ones."""
-
-
-class Clipping(Struct):
-    """A sentence as a browser keeps it, with the reader's note and tags. Further keys are ignored.
-
-    `speaker` is that of a quotation in it, empty without one.
-    """
-
-    sentence_id: str
-    text: str
-    document_id: str = ""
-    title: str | None = None
-    date: str | None = None
-    source: str | None = None
-    url: str | None = None
-    language: str | None = None
-    authors: tuple[str, ...] = ()
-    permalink: str = ""
-    speaker: str = ""
-    note: str = ""
-    tags: tuple[str, ...] = ()
-
-    def row(self) -> Row:
-        """The clipping as a row of a file."""
-        record = SentenceRecord(
-            self.sentence_id,
-            self.document_id or self.sentence_id,
-            0,
-            self.text,
-            None,
-            None,
-            self.title,
-            self.date,
-            self.source,
-            self.url,
-            self.language,
-            authors=self.authors,
-        )
-        return Row(Hit(self.sentence_id, 0.0, record), msgspec.to_builtins(self))
-
-
-def _add_kept(get: Route, settings: Settings, render: PageRenderer) -> None:
-    @get("/saved")
-    def saved(visit: Visit) -> Response:
-        return render(visit, "saved.html")
-
-    @get("/judge")
-    def judge(visit: Visit) -> Response:
-        return render(visit, "judge.html")
-
-    @get("/search.toml")
-    def results_watch(visit: Visit) -> Response:
-        """The search as lines of a file for `esr watch`. The index is only checked to exist."""
-        arguments = decode_arguments(request.query_string, settings, "page")
-        search = parse_search(arguments)
-        with blame_argument("q"):
-            visit.searcher.interpret(search.parsed)
-        table: dict[str, Any] = {"query": search.query, "literal": search.is_literal}
-        for row in filters_of(WATCH):
-            texts = arguments.get(row.name, ())
-            table[row.name] = list(texts) if row.is_repeatable else arguments.first(row.name)
-        if search.ranking != Ranking():
-            table["ranking"] = search.ranking.as_dict()
-        response = Response(write_search(table), mimetype="application/toml")
-        response.headers["Content-Disposition"] = 'attachment; filename="searches.toml"'
-        return response
-
-
-def _add_clippings(get: Route, format: ExportFormat) -> None:
-    @get(f"/clippings.{format.suffix}", f"clippings_{format.name}", method="POST")
-    def clippings(_: Visit) -> Response:
-        """The clippings in the body, a JSON list, as a file. They are neither stored nor logged."""
-        try:
-            sent = msgspec.json.decode(request.get_data(), type=list[Clipping])
-        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-            raise RequestError(f"the body must be a JSON list of clippings: {error}", None) from error
-        with blame_argument(None):
-            format.check()
-        columns = _COLUMNS if format.has_columns and format.name != "jsonl" else ()
-        response = export_file(format, (clipping.row() for clipping in sent), columns, None, len(sent))
-        response.headers["Content-Disposition"] = f'attachment; filename="clippings.{format.ending}"'
-        return response

@@ -35,8 +35,8 @@ from esr.index.names import ENTITY_TYPES, Name, entity_key
 from esr.index.questions import ByDay, Values
 from esr.query import ParsedQuery
 from esr.ranking.answers import require_record
-from esr.ranking.query_report import suggest_speakers
 from esr.ranking.searcher import Searcher
+from esr.ranking.speakers import suggest_speakers
 from esr.text.dates import parse_date_start
 from esr.text.scripts import AUTO, LEFT_TO_RIGHT, RIGHT_TO_LEFT, text_direction
 from esr.wording import count
@@ -45,8 +45,10 @@ from webui.answers.downloads import table_csv
 from webui.answers.lists import list_occurrences
 from webui.arguments.form import Links, split_links
 from webui.arguments.request import Arguments, decode_arguments, parse_search
+from webui.pages.dates import draw_days
+from webui.pages.facets import LABELS, query_clause
+from webui.pages.headings import find_headings
 from webui.pages.rendering import Highlighter, PageRenderer
-from webui.pages.results import LABELS, draw_days, find_headings, query_clause
 from webui.pages.timeline import draw_chart
 from webui.running.problems import RequestError
 from webui.running.served_indexes import Route, ServedIndexes, Visit

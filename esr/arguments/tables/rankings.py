@@ -10,9 +10,9 @@ from esr import models
 from esr.arguments.argument import COMMAND, PYTHON, SEARCHES, Argument
 from esr.arguments.operations import RANKED
 from esr.arguments.types import Choice, Named, Number, Parts, Text, Type, Weighted, Whole
-from esr.models.static_scores import PRIORS
+from esr.models.priors import PRIORS
 from esr.plans.plan import CANDIDATES
-from esr.ranking.reranker import DEPTH
+from esr.ranking.second_stage.reranker import DEPTH
 
 PARAMETER = "params."
 PRIOR = "prior."

@@ -12,14 +12,14 @@ from esr.index.filters import NO_FILTERS, Filters
 from esr.index.questions import EvidenceOf
 from esr.index.view import chosen_language, languages_of
 from esr.plans.evaluate import Evidence, apply_static_score, score_sentences, split_scores
-from esr.ranking.boosts import weights_by_boost
+from esr.ranking.boosts.expansions import weights_by_boost
 from esr.ranking.explanation.explanation import Explanation
 from esr.ranking.explanation.parts import BoostPart, FeaturePart, FieldPart, PriorPart, TermPart
 from esr.ranking.explanation.second_stage import explain_second
 from esr.ranking.prepared_query import PreparedQuery
 from esr.ranking.ranking import Origin
-from esr.ranking.rerank_context import RerankContext
-from esr.ranking.reranker import Reranker
+from esr.ranking.second_stage.rerank_context import RerankContext
+from esr.ranking.second_stage.reranker import Reranker
 
 
 def explain(prepared: PreparedQuery, sentence_id: str, filters: Filters = NO_FILTERS) -> Explanation:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from esr.models.static_scores import Adjustment
+from esr.models.adjustments import Adjustment
 from esr.ranking.ranking import Origin
 
 

@@ -16,12 +16,12 @@ from esr.index.contract import Index
 from esr.index.questions import MainEncoder, NearestIsExact, VectorOrigins
 from esr.ranking.explanation.parts import Addition
 from esr.ranking.explanation.sentence_tree import sentence_tree
-from esr.ranking.meaning_signal import NAME, has_kinds
 from esr.ranking.query_kinds import find_kind
 from esr.ranking.ranking import TREES, Origin
-from esr.ranking.rerank_context import RerankContext
-from esr.ranking.reranker import Reranker
-from esr.ranking.signals import RankingSignal
+from esr.ranking.second_stage.meaning_signal import NAME, has_kinds
+from esr.ranking.second_stage.rerank_context import RerankContext
+from esr.ranking.second_stage.reranker import Reranker
+from esr.ranking.second_stage.signals import RankingSignal
 from esr.registry import Value
 from esr.text.document import ParseWord
 

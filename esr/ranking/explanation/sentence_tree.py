@@ -13,7 +13,7 @@ from esr.dependency.clique_search import ParsedSentences
 from esr.dependency.cliques import CliqueEvidence
 from esr.index.contract import Index, read_document
 from esr.index.questions import Records
-from esr.ranking.rerank_context import load_parses
+from esr.ranking.second_stage.rerank_context import load_parses
 from esr.stdlib import import_lazily
 from esr.text.document import ParseWord
 

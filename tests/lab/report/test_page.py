@@ -44,7 +44,7 @@ from esr.lab.report.precision_recall import (
 from esr.lab.results import RunEvaluation, evaluate_runs
 from esr.lab.tuner import Task, Tuner
 from esr.lab.unseen_terms import LENGTHS, compute_weights
-from esr.models.static_scores import parse_adjustment
+from esr.models.adjustments import parse_adjustment
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import open_searcher
 from esr.text.document import Document, Located, Sentence

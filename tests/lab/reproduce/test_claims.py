@@ -52,8 +52,8 @@ from esr.lab.reproduce.year_experiment import (
     read_feature,
 )
 from esr.lab.tuner import Task
+from esr.models.adjustments import Adjustment
 from esr.models.language_models import MU_GRID
-from esr.models.static_scores import Adjustment
 from esr.models.tfidf_models import K1_GRID
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import open_searcher

@@ -21,8 +21,8 @@ from esr.following.atom import text_digest
 from esr.index.enrichment_run import run_enrichment
 from esr.index.view import restrict
 from esr.ranking.ranking import Ranking
-from esr.ranking.rerank_context import VectorWeights
 from esr.ranking.searcher import Searcher, open_searcher
+from esr.ranking.second_stage.rerank_context import VectorWeights
 from esr.text.document import Document, Sentence
 from tests.support.elasticsearch import load
 from tests.support.fake_enricher import write_tiny_encoder

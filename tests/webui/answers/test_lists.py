@@ -18,8 +18,8 @@ from esr.text.document import Document, Sentence
 from tests.support.elasticsearch import fresh, load
 from tests.support.fake_index import STORM, FakeIndex
 from tests.support.page_corpus import error, get, ids
+from webui.answers.entries import Entry, arrange_hits, build_entries, hits_to_fetch
 from webui.answers.explanations import ExplainedSentence, explain_sentence
-from webui.answers.lists import Entry, arrange_hits, build_entries, hits_to_fetch
 from webui.api.operation import BASE
 from webui.app import create_app
 from webui.arguments.request import Arrangement, SearchRequest

@@ -26,7 +26,8 @@ from esr.index.filters import FACET_FIELDS, NO_FILTERS
 from esr.query import parse
 from esr.ranking import answers
 from esr.ranking.answers import COLUMNS
-from esr.ranking.query_report import Completion, report_query
+from esr.ranking.completions import Completion
+from esr.ranking.query_report import report_query
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.topics.runs import read_run

@@ -26,7 +26,8 @@ from esr.arguments.tables.table import PAGE as table_PAGE
 from esr.dependency.dependence_signals import SIGNALS
 from esr.errors import UsageError
 from esr.features import FEATURES
-from esr.models.static_scores import FORMS, PRIORS
+from esr.models.forms import FORMS
+from esr.models.priors import PRIORS
 from esr.plans.plan import CANDIDATES
 from esr.ranking import boosts
 from esr.ranking.searcher import open_searcher

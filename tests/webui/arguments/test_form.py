@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from esr import models
 from esr.arguments.tables.table import PAGE
-from esr.models.static_scores import FORMS, PRIORS
+from esr.models.forms import FORMS
+from esr.models.priors import PRIORS
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
 from esr.text.sentence_enrichment import VECTORS

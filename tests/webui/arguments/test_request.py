@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from esr import models
 from esr.arguments.tables.table import PAGE
 from esr.index.filters import Filters
-from esr.models.static_scores import PRIORS
+from esr.models.priors import PRIORS
 from esr.ranking.ranking import Ranking
 from esr.text import dates
 from esr.text.attributes import ATTRIBUTES

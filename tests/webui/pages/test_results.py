@@ -34,20 +34,13 @@ from tests.support.page_corpus import get
 from webui.answers.explanations import ExplainedSentence, explain_sentence
 from webui.app import create_app
 from webui.arguments.request import SearchRequest
+from webui.pages.dates import count_dates
+from webui.pages.facets import FacetList, count_facets
 from webui.pages.rendering import describe_term_set, split_end
-from webui.pages.results import (
-    MAX_IGNORED,
-    MAX_NOTES,
-    AnswerCounts,
-    FacetList,
-    Understanding,
-    count_answer,
-    count_dates,
-    count_facets,
-    describe_understanding,
-)
+from webui.pages.results import AnswerCounts, count_answer
+from webui.pages.score_pictures import SCORE_BAR_WIDTH, score_bars, tree_picture
 from webui.pages.timeline import HEIGHT, WIDTH, draw_chart
-from webui.pages.views import SCORE_BAR_WIDTH, score_bars, tree_picture
+from webui.pages.understanding import MAX_IGNORED, MAX_NOTES, Understanding, describe_understanding
 from webui.running.settings import Settings
 
 
@@ -281,8 +274,8 @@ def test_a_document_without_a_hit_is_not_shaded(tmp_path: Path) -> None:
 def test_one_field_is_listed_at_length_in_its_place(
     searcher: Searcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("webui.pages.results.VALUES", 1)
-    monkeypatch.setattr("webui.pages.results.MORE_VALUES", 2)
+    monkeypatch.setattr("webui.pages.facets.VALUES", 1)
+    monkeypatch.setattr("webui.pages.facets.MORE_VALUES", 2)
     short, long = facets(searcher, Filters()), facets(searcher, Filters(), "source")
     assert list(short) == list(long) == ["source", "location"]
     assert {field: len(facet.values) for field, facet in long.items()} == {"source": 2, "location": 1}
@@ -291,7 +284,7 @@ def test_one_field_is_listed_at_length_in_its_place(
 
 
 def test_more_values_are_a_link_and_so_are_fewer(real: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("webui.pages.results.VALUES", 1)
+    monkeypatch.setattr("webui.pages.facets.VALUES", 1)
     short = real.get(f"/search?{Q}").text
     assert f'href="/search?{Q}&amp;facet=source#facet-source"' in short and "Fewer" not in short
     long = real.get(f"/search?{Q}&facet=source").text

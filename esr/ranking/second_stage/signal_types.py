@@ -28,11 +28,12 @@ from esr.errors import unknown
 from esr.index.contract import Index
 from esr.index.questions import HasParses, MainEncoder
 from esr.models import Model
-from esr.models.static_scores import PRIORS, Prior, feature_column
+from esr.models.adjustments import feature_column
+from esr.models.priors import PRIORS, Prior
 from esr.plans.evaluate import Array
 from esr.plans.plan import DAY, Plan
-from esr.ranking.cross_encoder_signal import CROSS, CROSS_DEPTH, SECONDS, cross_scores
-from esr.ranking.meaning_signal import (
+from esr.ranking.second_stage.cross_encoder_signal import CROSS, CROSS_DEPTH, SECONDS, cross_scores
+from esr.ranking.second_stage.meaning_signal import (
     MEANING_WEIGHT,
     NAME,
     PARAMETERS,
@@ -40,7 +41,7 @@ from esr.ranking.meaning_signal import (
     meaning_shares,
     meaning_values,
 )
-from esr.ranking.rerank_context import CROSS_VARIABLE, RerankContext
+from esr.ranking.second_stage.rerank_context import CROSS_VARIABLE, RerankContext
 from esr.registry import Parameter, Value, describe
 from esr.text.sentence_enrichment import PARSE, VECTORS
 

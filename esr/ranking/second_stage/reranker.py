@@ -14,10 +14,10 @@ from msgspec import Struct
 
 from esr.index.hits import Hit, LazyHits
 from esr.plans.evaluate import Array
-from esr.ranking.cross_encoder_signal import CROSS, cross_scores
-from esr.ranking.regression_trees import TreeEnsemble
-from esr.ranking.rerank_context import RerankContext, VectorWeights
-from esr.ranking.signals import Positions, RankingSignal
+from esr.ranking.second_stage.cross_encoder_signal import CROSS, cross_scores
+from esr.ranking.second_stage.regression_trees import TreeEnsemble
+from esr.ranking.second_stage.rerank_context import RerankContext, VectorWeights
+from esr.ranking.second_stage.signals import Positions, RankingSignal
 from esr.text.sentence_enrichment import PARSE
 
 DEPTH = 1000

@@ -15,8 +15,8 @@ from msgspec import Struct
 
 from esr.errors import UsageError
 from esr.plans.evaluate import Array
-from esr.ranking.rerank_context import RerankContext
-from esr.ranking.signals import Positions, RankingSignal, signal_from_dict
+from esr.ranking.second_stage.rerank_context import RerankContext
+from esr.ranking.second_stage.signals import Positions, RankingSignal, signal_from_dict
 
 MAX_LEAVES = 1_000_000
 _PARTS = ("input", "threshold", "missing_left", "left", "right", "value")

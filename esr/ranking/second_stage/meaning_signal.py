@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from esr.plans.evaluate import Array
-from esr.ranking.rerank_context import FEEDBACK, RerankContext, VectorWeights
+from esr.ranking.second_stage.rerank_context import FEEDBACK, RerankContext, VectorWeights
 from esr.registry import Parameter, Value
 
 NAME = "meaning"

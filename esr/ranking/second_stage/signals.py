@@ -13,9 +13,9 @@ from msgspec.structs import force_setattr, replace
 from esr.errors import UsageError
 from esr.index.similarities import mean_known
 from esr.plans.evaluate import Array
-from esr.ranking.cross_encoder_signal import CROSS, CROSS_TEXT
-from esr.ranking.rerank_context import RerankContext
-from esr.ranking.signal_types import SignalType, find_signal_type
+from esr.ranking.second_stage.cross_encoder_signal import CROSS, CROSS_TEXT
+from esr.ranking.second_stage.rerank_context import RerankContext
+from esr.ranking.second_stage.signal_types import SignalType, find_signal_type
 from esr.registry import Parameter, Value, check_parameters, parse_values
 
 Positions = npt.NDArray[np.intp]

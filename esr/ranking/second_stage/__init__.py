@@ -1,0 +1,1 @@
+"""The second stage: signals that rescore the best sentences of a plan, and the order that they give."""

@@ -1,0 +1,235 @@
+"""Corrections ("did you mean"): words of the collection for words of a query that hardly any sentence has.
+
+As in a noisy channel (Kernighan, Church & Gale 1990), a candidate's score is the logarithm of its number
+of sentences minus a cost for each edit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+from unicodedata import normalize
+
+from msgspec import Struct
+
+from esr.index.filters import NO_FILTERS
+from esr.index.questions import (
+    SimilarWords,
+    WrittenForms,
+)
+from esr.plans.plan import HasWords
+from esr.query.interpretation import terms_of_word
+from esr.query.query import TEXT
+from esr.ranking.prepared_query import PreparedQuery
+from esr.stdlib import import_lazily
+from esr.text.analyzer import Analyzer, TermToken, get_analyzer
+from esr.text.analyzer_definitions import WORDS_ANALYZER
+
+if TYPE_CHECKING:
+    from rapidfuzz.distance import OSA
+else:
+    OSA = import_lazily("rapidfuzz.distance.OSA")
+
+
+RARE = 3
+"""Maximum number of sentences of a word that is likely a slip, in the query or in the collection."""
+MUCH_RARER = 300
+"""The ratio of sentences that an alternative needs to a word of the query that is not rare."""
+MAX_SUGGESTED, MAX_LISTED = 3, 4
+"""Maximum number of alternatives of a word, and of words in a query that get alternatives."""
+_RARER = 10
+"""The minimum ratio of sentences that an alternative needs to a rare word."""
+_CHANCE = 35.0
+"""Divided by a word's length, the logarithm of the ratio of sentences that an alternative needs.
+
+Short words resemble others by chance: with 5 letters the ratio is 1,100, with 9 letters 50.
+"""
+_MOST = 100
+"""Number of sentences above which a word gets no suggestions."""
+_SHORTEST = 3
+"""Minimum number of letters of a word that gets suggestions."""
+SHORT_WORD = 4
+"""Words of up to this many letters are corrected by one edit, since two could turn them into any word."""
+_LONG = 7
+"""Minimum number of letters of the longer of two words that are two edits apart."""
+_EDIT_COST, _FIRST_LETTER_COST = 5.0, 1.5
+"""Cost of an edit, and additional cost for the first letter, which is seldom wrong."""
+_REMEMBERED, _LONGEST_REMEMBERED = 1 << 14, 40
+"""Size of the cache of clauses' words, and the maximum length of its clauses: queries repeat words."""
+_COUNTED = 12
+"""Maximum number of alternatives whose exact number of sentences is counted."""
+
+
+class WordCount(NamedTuple):
+    """A word in its usual spelling, and its number of sentences."""
+
+    text: str
+    sentences: int
+
+
+class Suggestion(Struct, frozen=True):
+    """Words that may be meant by a word of a query, best first.
+
+    The word is at `start` to `end` of the query; `queries` has the query with each of the alternatives.
+    """
+
+    word: str
+    start: int
+    end: int
+    alternatives: tuple[WordCount, ...]
+    queries: tuple[str, ...]
+
+    def as_dict(self) -> Mapping[str, Any]:
+        """The suggestion as JSON."""
+        alternatives = [
+            {**alternative._asdict(), "query": query}
+            for alternative, query in zip(self.alternatives, self.queries, strict=True)
+        ]
+        return {"word": self.word, "start": self.start, "end": self.end, "alternatives": alternatives}
+
+
+def suggest(prepared: PreparedQuery) -> tuple[Suggestion, ...]:
+    """Suggest corrections for the words of a query that hardly any sentence has."""
+    text = prepared.interpretation.parsed.text
+    suggestions = []
+    rare = list(_rare_words(prepared))
+    accented = _find_accented(prepared, rare)
+    for token, sentences in rare:
+        similar = find_alternatives(prepared, token.term, sentences)
+        same = accented.get(token)
+        alternatives = similar if same is None else (same, *similar)[:MAX_SUGGESTED]
+        if alternatives:
+            queries = tuple(text[: token.start] + word.text + text[token.end :] for word in alternatives)
+            word = text[token.start : token.end]
+            suggestions.append(Suggestion(word, token.start, token.end, alternatives, queries))
+        if len(suggestions) == MAX_LISTED:
+            break
+    return tuple(suggestions)
+
+
+def _find_accented(
+    prepared: PreparedQuery, rare: Sequence[tuple[TermToken, int]]
+) -> Mapping[TermToken, WordCount]:
+    """Find the rare words that sentences have with other accents, in their usual spelling: sequía.
+
+    Stemmers cut words by their accents, so these forms have other terms. The analyzer `words` ignores them.
+    """
+    if not rare:
+        return {}
+    index = prepared.index
+    counts = index.count([HasWords((token.term,)) for token, _ in rare], NO_FILTERS)
+    frequent = {
+        token: count
+        for (token, sentences), count in zip(rare, counts, strict=True)
+        if count > sentences and count >= _RARER * sentences
+    }
+    forms = index.vocabulary(WrittenForms([token.term for token in frequent]))
+    return {
+        token: WordCount(form, count)
+        for (token, count), form in zip(frequent.items(), forms, strict=True)
+        if terms_of_word(form, index.analyzer) != terms_of_word(_typed(prepared, token), index.analyzer)
+    }
+
+
+def _typed(prepared: PreparedQuery, token: TermToken) -> str:
+    return normalize("NFC", prepared.interpretation.parsed.text[token.start : token.end])
+
+
+def correct(text: str, suggestions: Sequence[Suggestion]) -> str | None:
+    """The query with the best alternative of each suggestion, or None without suggestions."""
+    if not suggestions:
+        return None
+    for suggestion in sorted(suggestions, key=lambda suggestion: suggestion.start, reverse=True):
+        text = text[: suggestion.start] + suggestion.alternatives[0].text + text[suggestion.end :]
+    return text
+
+
+def find_alternatives(prepared: PreparedQuery, word: str, sentences: int) -> tuple[WordCount, ...]:
+    """Find words that may be meant by `word`, which occurs in this number of sentences.
+
+    Both are words as the analyzer `words` returns them.
+    """
+    index = prepared.index
+    least = _least_sentences(word, sentences)
+    # A word has at least as many occurrences as sentences.
+    similar = index.vocabulary(
+        SimilarWords(word, 2 if not sentences and len(word) > SHORT_WORD else 1, least)
+    )
+    own_terms = terms_of_word(word, index.analyzer)
+    similar = {o: n for o, n in similar.items() if _may_be_meant(word, o, own_terms, index.analyzer)}
+    if not similar:
+        return ()
+    likeliest = sorted(similar, key=lambda other: (-score_alternative(word, other, similar[other]), other))[
+        :_COUNTED
+    ]
+    counts = index.count([HasWords((other,)) for other in likeliest], NO_FILTERS)
+    exact = {other: count for other, count in zip(likeliest, counts, strict=True) if count >= least}
+    best = sorted(exact, key=lambda other: (-score_alternative(word, other, exact[other]), other))[
+        :MAX_SUGGESTED
+    ]
+    if not best:
+        return ()
+    forms = index.vocabulary(WrittenForms(best))
+    return tuple(WordCount(form, exact[other]) for form, other in zip(forms, best, strict=True))
+
+
+def _rare_words(prepared: PreparedQuery) -> Iterator[tuple[TermToken, int]]:
+    """Yield the words of a query that may be slips, and their numbers of sentences."""
+    parsed, analyzer = prepared.interpretation.parsed, prepared.index.analyzer
+    statistics = prepared.statistics.terms
+    for group in parsed.groups:
+        for clause in group.alternatives:
+            if group.role == "excluded" or clause.field != TEXT or clause.form == "prefix":
+                continue
+            typed = parsed.text[clause.start : clause.end]
+            for start, end, word in _locate_words(typed):
+                as_typed = terms_of_word(normalize("NFC", typed[start:end]), analyzer)
+                terms = next(
+                    (t for t in (as_typed, terms_of_word(word, analyzer)) if {*t} & {*statistics}), ()
+                )
+                sentences = statistics[terms[0]].sf if len(terms) == 1 else None
+                if len(word) >= _SHORTEST and sentences is not None and sentences <= _MOST:
+                    yield TermToken(start + clause.start, end + clause.start, word), sentences
+
+
+def _locate_words(text: str) -> Sequence[TermToken]:
+    """The words of a clause, with positions in the clause."""
+    return (
+        _recall_words(text)
+        if len(text) <= _LONGEST_REMEMBERED
+        else list(get_analyzer(WORDS_ANALYZER).tokens(text))
+    )
+
+
+@lru_cache(_REMEMBERED)
+def _recall_words(text: str) -> Sequence[TermToken]:
+    return tuple(get_analyzer(WORDS_ANALYZER).tokens(text))
+
+
+def _least_sentences(word: str, sentences: int) -> int:
+    """The minimum number of sentences of an alternative to a word with this number of sentences."""
+    if not sentences:
+        return RARE
+    times = max(_RARER if sentences <= RARE else MUCH_RARER, math.exp(_CHANCE / len(word)))
+    return math.ceil(times * sentences)
+
+
+def _may_be_meant(word: str, other: str, own_terms: Sequence[str], analyzer: Analyzer) -> bool:
+    """Whether another word may be meant: not a stop word, not a form of the same word, not too different."""
+    terms = terms_of_word(other, analyzer)
+    return bool(terms) and terms != own_terms and is_near(word, other)
+
+
+def is_near(word: str, other: str) -> bool:
+    return max(len(word), len(other)) >= _LONG or _count_edits(word, other) < 2
+
+
+def score_alternative(word: str, other: str, count: int) -> float:
+    cost = _EDIT_COST * _count_edits(word, other) + _FIRST_LETTER_COST * (word[0] != other[0])
+    return math.log(max(count, 1)) - cost
+
+
+def _count_edits(word: str, other: str) -> int:
+    return OSA.distance(word, other)

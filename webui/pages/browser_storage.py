@@ -1,0 +1,132 @@
+"""Saved searches, clippings and judgements, which readers keep in their browsers. The server stores none.
+
+It writes a search as lines for `esr watch`, and clippings that are sent to it as a file of any format.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from flask import Response, request
+from msgspec import Struct
+
+from esr.arguments.argument import WATCH
+from esr.arguments.filters import filters_of
+from esr.following.exports import (
+    NOTE,
+    SPEAKER,
+    TAGS,
+    ExportFormat,
+    Row,
+)
+from esr.following.saved_searches import write_search
+from esr.index.hits import Hit, SentenceRecord
+from esr.ranking.ranking import Ranking
+from webui.answers.downloads import export_file
+from webui.arguments.request import (
+    decode_arguments,
+    parse_search,
+)
+from webui.pages.rendering import PageRenderer
+from webui.running.problems import RequestError, blame_argument
+from webui.running.served_indexes import Route, Visit
+from webui.running.settings import Settings
+
+_COLUMNS = (
+    "text",
+    SPEAKER,
+    "title",
+    "authors",
+    "source",
+    "date",
+    "url",
+    NOTE,
+    TAGS,
+    "permalink",
+    "sentence_id",
+)
+MOST_KNOWN = 100
+"""Number of the newest sentences of a saved search that a browser remembers, to recognise new ones."""
+
+
+class Clipping(Struct):
+    """A sentence as a browser keeps it, with the reader's note and tags. Further keys are ignored.
+
+    `speaker` is that of a quotation in it, empty without one.
+    """
+
+    sentence_id: str
+    text: str
+    document_id: str = ""
+    title: str | None = None
+    date: str | None = None
+    source: str | None = None
+    url: str | None = None
+    language: str | None = None
+    authors: tuple[str, ...] = ()
+    permalink: str = ""
+    speaker: str = ""
+    note: str = ""
+    tags: tuple[str, ...] = ()
+
+    def row(self) -> Row:
+        """The clipping as a row of a file."""
+        record = SentenceRecord(
+            self.sentence_id,
+            self.document_id or self.sentence_id,
+            0,
+            self.text,
+            None,
+            None,
+            self.title,
+            self.date,
+            self.source,
+            self.url,
+            self.language,
+            authors=self.authors,
+        )
+        return Row(Hit(self.sentence_id, 0.0, record), msgspec.to_builtins(self))
+
+
+def add_saved_searches(get: Route, settings: Settings, render: PageRenderer) -> None:
+    @get("/saved")
+    def saved(visit: Visit) -> Response:
+        return render(visit, "saved.html")
+
+    @get("/judge")
+    def judge(visit: Visit) -> Response:
+        return render(visit, "judge.html")
+
+    @get("/search.toml")
+    def results_watch(visit: Visit) -> Response:
+        """The search as lines of a file for `esr watch`. The index is only checked to exist."""
+        arguments = decode_arguments(request.query_string, settings, "page")
+        search = parse_search(arguments)
+        with blame_argument("q"):
+            visit.searcher.interpret(search.parsed)
+        table: dict[str, Any] = {"query": search.query, "literal": search.is_literal}
+        for row in filters_of(WATCH):
+            texts = arguments.get(row.name, ())
+            table[row.name] = list(texts) if row.is_repeatable else arguments.first(row.name)
+        if search.ranking != Ranking():
+            table["ranking"] = search.ranking.as_dict()
+        response = Response(write_search(table), mimetype="application/toml")
+        response.headers["Content-Disposition"] = 'attachment; filename="searches.toml"'
+        return response
+
+
+def add_clippings(get: Route, format: ExportFormat) -> None:
+    @get(f"/clippings.{format.suffix}", f"clippings_{format.name}", method="POST")
+    def clippings(_: Visit) -> Response:
+        """The clippings in the body, a JSON list, as a file. They are neither stored nor logged."""
+        try:
+            sent = msgspec.json.decode(request.get_data(), type=list[Clipping])
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            raise RequestError(f"the body must be a JSON list of clippings: {error}", None) from error
+        with blame_argument(None):
+            format.check()
+        columns = _COLUMNS if format.has_columns and format.name != "jsonl" else ()
+        response = export_file(format, (clipping.row() for clipping in sent), columns, None, len(sent))
+        response.headers["Content-Disposition"] = f'attachment; filename="clippings.{format.ending}"'
+        return response
