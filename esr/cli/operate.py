@@ -23,7 +23,7 @@ from esr.cli.loading_options import impacts, keep, workers
 from esr.cli.options import FILE, as_json, describe_choices, index_or_first
 from esr.cli.output import open_output
 from esr.cli.run_metrics import measure_run
-from esr.errors import UsageError
+from esr.errors import EsrError, UsageError
 from esr.index import factory
 from esr.index.contract import Index
 from esr.index.generations import KEPT, SERVING, STATES, CopyReport, Drift, Generation, describe_missing
@@ -385,7 +385,7 @@ def _describe_unknown_pieces(index: Index, parts: Sequence[Mapping[str, Any]]) -
 
     try:
         return describe_unknown_pieces(index)
-    except UsageError:  # a package is missing
+    except EsrError:  # a package or a right is missing
         return None
 
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from contextlib import closing
 from typing import Any
 
-from elasticsearch import NotFoundError
+from elasticsearch import AuthorizationException, NotFoundError
 
 from esr.elastic.cluster import Cluster
 from esr.elastic.location import tables_index
@@ -50,9 +50,15 @@ def store_table(cluster: Cluster, table: bytes) -> None:
 
 
 def has_table(where: str) -> bool:
-    """Whether the alias at this location has a table."""
+    """Whether the alias at this location has a table that this login may see.
+
+    Keys that an older esr made may not.
+    """
     with closing(Cluster(where)) as cluster, cluster.translate_errors():
-        return bool(cluster.client.indices.exists(index=tables_index(cluster.aliases[0])))
+        try:
+            return bool(cluster.client.indices.exists(index=tables_index(cluster.aliases[0])))
+        except AuthorizationException:
+            return False
 
 
 def read_table(cluster: Cluster) -> bytes | None:
