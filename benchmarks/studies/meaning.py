@@ -151,12 +151,7 @@ def _evaluate(
     if not where.exists():
         documents = loaders.read_documents([str(next(source.glob("docs.jsonl*")))])
         open_writer(str(where), LoadOptions(analyzer="english-stem")).load(documents)
-    judgements = read_qrels(next(source.glob("qrels.txt*")))
-    queries = {
-        topic.id: topic.query("title") for topic in read_topics(source / "topics.tsv")[first : first + TOPICS]
-    }
-    relevant = {topic: grades for topic, grades in judgements.items() if any(grades.values())}
-    judged = {topic: grades for topic, grades in relevant.items() if topic in queries}
+    queries, judged = read_topics_and_judgements(source, first, TOPICS)
     with open_searcher(str(where)) as searcher:
         run_enrichment(searcher.index, Enricher(["vectors"]))
         values = {
@@ -165,6 +160,17 @@ def _evaluate(
         }
     stored.write_text(json.dumps(values), "utf-8")
     return values
+
+
+def read_topics_and_judgements(
+    source: Path, first: int, count: int
+) -> tuple[dict[str, str], dict[str, dict[str, int]]]:
+    """The queries of `count` topics from `first` on, and the judgements of those with a relevant sentence."""
+    judgements = read_qrels(next(source.glob("qrels.txt*")))
+    topics = read_topics(source / "topics.tsv")[first : first + count]
+    queries = {topic.id: topic.query("title") for topic in topics}
+    judged = {t: grades for t, grades in judgements.items() if t in queries and any(grades.values())}
+    return queries, judged
 
 
 def _table(values: Mapping[str, Mapping[str, Mapping[str, float]]]) -> list[str]:
