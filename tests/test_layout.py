@@ -57,8 +57,8 @@ MAY_IMPORT = {
     "esr/corpus/commands": "corpus plugin plugin/provisional",
     "esr/bridges": "esr plugin plugin/provisional",
     "esr/sources": "esr plugin plugin/provisional",
-    "esr/library": "esr arguments corpus enrichment features following index loaders models query ranking "
-    "ranking/explanation text",
+    "esr/library": "esr arguments arguments/tables corpus enrichment features following index loaders models "
+    "query ranking ranking/explanation text",
     "esr/topics": "index loaders",
     "esr/lab": "plugin plugin/provisional",
     "esr/lab/report": "esr lab plugin plugin/provisional",

@@ -7,7 +7,7 @@ import re
 import statistics
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 MAX_LINES = 700
@@ -27,6 +27,9 @@ PERIPHERY = (
 )
 """Folders that are no part of the core."""
 OPTION_CALLS = frozenset({"click.option", "click.argument", "option", "argument"})
+TABLE = "esr/arguments"
+"""The folder of the tables of arguments."""
+ROW_CALLS = frozenset({"Argument", "_filter", "_ranking"})
 PROCESS_MODULES = frozenset(
     {"fcntl", "filelock", "multiprocessing", "portalocker", "signal", "subprocess", "threading"}
 )
@@ -93,6 +96,32 @@ def count_options(tree: ast.Module) -> int:
     return sum(ast.unparse(call.func) in OPTION_CALLS for call in calls)
 
 
+def find_names(tree: ast.Module, calls: Collection[str]) -> list[str]:
+    """The names of the options or rows that calls of these functions define, as of keywords."""
+    names = []
+    for call in ast.walk(tree):
+        if isinstance(call, ast.Call) and ast.unparse(call.func) in calls:
+            texts = [part.value for part in call.args if isinstance(part, ast.Constant)]
+            first = next((text for text in texts if isinstance(text, str)), "")
+            names.append(first.split("/")[0].lstrip("-").replace("-", "_"))
+    return names
+
+
+def count_repeated(trees: Mapping[Path, ast.Module]) -> int:
+    """The number of options that commands define themselves, although the table has an argument of the name.
+
+    These are arguments of several doors that are outside of the table, unless only the name is the same.
+    """
+    rows = {
+        name
+        for path, tree in trees.items()
+        if str(path).startswith(TABLE)
+        for name in find_names(tree, ROW_CALLS)
+    }
+    options = (name for tree in trees.values() for name in find_names(tree, OPTION_CALLS))
+    return sum(name in rows for name in options)
+
+
 def uses_processes(tree: ast.Module) -> bool:
     """Whether a module handles locks, threads, processes, forks or signals."""
     for node in ast.walk(tree):
@@ -135,6 +164,7 @@ def describe(folders: list[str]) -> list[tuple[str, str]]:
         else ("methods of the contract", "not among these folders"),
         ("wrappers of an index", ", ".join(find_wrappers(trees)) or "none"),
         ("arguments of commands outside the table", f"{sum(map(count_options, trees.values()))}"),
+        ("of these, with the name of an argument in the table", f"{count_repeated(trees)}"),
         ("files with locks, processes or signals", f"{sum(map(uses_processes, trees.values()))}"),
         ("private names of other packages", _list(_foreign_names(sources))),
         (f"file names in more than {MAX_SAME_NAMES} places", _list(_above(names, MAX_SAME_NAMES))),

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 
-from esr.arguments.tables.counts import COUNTS
+from esr.arguments.tables.counting import COUNTS
 from esr.arguments.tables.lists import LISTS
 from esr.cli import options
 from esr.cli.arguments import arguments_of

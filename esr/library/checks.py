@@ -12,6 +12,8 @@ from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
 
 import numpy as np
 
+from esr.arguments.tables.table import rows
+from esr.arguments.types import Choice
 from esr.errors import UsageError, unknown
 from esr.library.options import check_names
 from esr.query import ParsedQuery
@@ -26,7 +28,7 @@ _LEAST = {
     **dict.fromkeys(("offset", "peaks", "width", "companions", "sentences", "keep", "replicas"), 0),
 }
 """The least value of arguments that are whole numbers."""
-_NOUNS = {"parts": "part", "interval": "interval", "unit": "unit"}
+_NOUNS = {"parts": "part", "interval": "interval", "unit": "unit", "sort": "order"}
 """What messages call the values of some arguments."""
 _CHECKED_BY_METHODS = ("hit",)
 """Arguments for which the methods have a message of their own."""
@@ -77,6 +79,15 @@ def check_value(name: str, value: Any, hint: Any) -> None:
     raise UsageError(f"{name} is {' or '.join(kinds)}, not {value!r}")
 
 
+def check_choice(operation: str, name: str, value: Any) -> None:
+    """Raise UsageError for a text that the table of arguments does not have for an operation."""
+    row = rows(operation).get(name)
+    if row is None or not isinstance(row.type, Choice) or not isinstance(value, str):
+        return
+    if value not in row.type.labels:
+        raise unknown(_NOUNS.get(name, name), value, row.type.labels)
+
+
 def checked(method: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
     """Decorate a function: a call raises UsageError for an argument of a wrong kind."""
 
@@ -92,6 +103,7 @@ def checked(method: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Resu
                 is_several = signature.parameters[name].kind is inspect.Parameter.VAR_POSITIONAL
                 for item in value if is_several else (value,):
                     check_value(name, item, hints[name])
+                check_choice(method.__name__, name, value)
         return method(*args, **kwargs)
 
     return call

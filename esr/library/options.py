@@ -18,6 +18,8 @@ import numpy as np
 from esr import models
 from esr.arguments.argument import PYTHON, hints
 from esr.arguments.filters import filters_of, read_filters
+from esr.arguments.reading import reading_of
+from esr.arguments.tables.rankings import ranking_of
 from esr.errors import EsrError, UsageError, unknown
 from esr.index.filters import NO_FILTERS, Filters, Moment, Texts
 from esr.query import ParsedQuery, in_language, literal, parse
@@ -98,10 +100,8 @@ class SearchOptions(TypedDict, total=False):
 
 
 FILTERS = tuple(name for row in filters_of(PYTHON) for name, _ in row.names(PYTHON))
-RANKING = (
-    *("ranking", "model", "context", "prior", "feature", "boost", "rerank", "rerank_depth", "candidates"),
-)
-QUERY = ("require", "literal", "query_language")
+RANKING = tuple(name for row in ranking_of(PYTHON) if (name := row.name_at(PYTHON)))
+QUERY = tuple(row.name for row in reading_of(PYTHON))
 
 
 class SearchSettings(NamedTuple):
@@ -301,7 +301,7 @@ _ELSEWHERE = {
     **dict.fromkeys(("start", "skip"), "offset"),
     **hints(filters_of(PYTHON)),
     "from": "after",
-    **dict.fromkeys(("language", "lang"), "query_language"),
+    **hints(reading_of(PYTHON)),
 }
 """Options by the names that other programs give them."""
 _SIMILAR = 0.7
@@ -347,3 +347,9 @@ def named_as_keywords() -> Iterator[None]:
     except EsrError as error:
         error.args = tuple(name_keywords(each) if isinstance(each, str) else each for each in error.args)
         raise
+
+
+def value_of(options: Mapping[str, Any], name: str, default: Any) -> Any:
+    """The value of an option, or the default if it is not given."""
+    value = options.get(name)
+    return default if value is None else value

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, closing
 from functools import partial
-from os import PathLike, fspath
+from os import fspath
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, Unpack
@@ -14,9 +14,7 @@ from msgspec.structs import astuple, replace
 
 from esr.corpus.collocations import (
     COLLOCATIONS,
-    MEASURES,
     MIN_COUNT,
-    UNITS,
     WINDOW,
     By,
     Collocations,
@@ -25,11 +23,9 @@ from esr.corpus.collocations import (
     contrast_collocations,
     find_collocations,
 )
-from esr.corpus.concordance import LINES, SORTS, WIDTH, Concordance, Unit, build_concordance
+from esr.corpus.concordance import LINES, WIDTH, Concordance, Unit, build_concordance
 from esr.corpus.frequencies import (
-    GROUPINGS,
     KEY_WORDS,
-    ORDERS,
     Frequencies,
     Grouping,
     KeyWords,
@@ -54,18 +50,18 @@ from esr.corpus.names_and_quotes import (
     read_name,
     select,
 )
-from esr.errors import UsageError, unknown
+from esr.errors import UsageError
 from esr.following.newest import find_newest
 from esr.following.novelty import find_novel
 from esr.following.overlap import DEFAULT_THRESHOLD, check_threshold
 from esr.following.passages import find_passages
 from esr.following.similar_sentences import prepare_similar, search_similar
-from esr.following.timeline import INTERVALS, PEAKS, Interval, Timeline, build_timeline
+from esr.following.timeline import PEAKS, Interval, Timeline, build_timeline
 from esr.index.contract import read_document
 from esr.index.factory import Where, open_delivery, open_generations, open_index, read_where
 from esr.index.generations import DEFAULT_KEEP, Generation
 from esr.index.login_variables import API_KEY, CA_FILE, INSECURE, PASSWORD, USER, use_login
-from esr.index.names import ENTITY_TYPES, read_aliases
+from esr.index.names import read_aliases
 from esr.index.questions import Summary
 from esr.index.writer import DEFAULT_WORKERS, Delivery, DeliveryReport
 from esr.index.writer import LoadOptions as WriterOptions
@@ -81,19 +77,23 @@ from esr.library.options import (
     name_keywords,
     named_as_keywords,
     read_search_options,
+    value_of,
 )
 from esr.query import parse
 from esr.ranking.prepared_query import Answer, PreparedQuery, check_k, check_offset
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, UnsearchableQuery
+from esr.stdlib import import_lazily
 from esr.text.document import Document
-from esr.text.sentence_enrichment import DEFAULT_PARTS, TABLE
+from esr.text.sentence_enrichment import TABLE
 
 if TYPE_CHECKING:
-    from esr.enrichment.enricher import Enricher, VectorSettings
     from esr.index import contract
     from esr.index.enrichment_run import EnrichmentReport
     from esr.index.writer import LoadReport
+    from esr.library import enriching
+else:
+    enriching = import_lazily("esr.library.enriching")
 
 
 @check_arguments
@@ -258,8 +258,6 @@ class Index:
         """
         if not queries:
             raise UsageError("a timeline needs a query: timeline('travel ban')")
-        if interval is not None and interval not in INTERVALS:
-            raise unknown("interval", interval, INTERVALS)
         settings = read_search_options(options, "interval", "peaks")
         snapshot = self._searcher.snapshot().index
         prepared = [_prepare(snapshot, query, settings) for query in queries]
@@ -283,8 +281,6 @@ class Index:
         "newest", "oldest", "best", "source", "node", or "left1" to "right3". `sample` is the number of
         sentences to draw at random by `seed`. Raises UsageError for a query with nothing to show.
         """
-        if sort not in SORTS:
-            raise unknown("order", sort, SORTS)
         settings = read_search_options(options, "k", "sort", "width", "unit", "sample", "seed")
         return build_concordance(
             self._searcher,
@@ -317,8 +313,6 @@ class Index:
         forms of a word count together, or "forms". `measure` is "logdice", "log-likelihood", "mi" or "t".
         Raises UsageError if too many sentences match.
         """
-        if measure not in MEASURES:
-            raise unknown("measure", measure, MEASURES)
         settings = read_search_options(options, "k", "window", "by", "stop_words", "measure", "min_count")
         return find_collocations(
             self._searcher,
@@ -401,8 +395,6 @@ class Index:
     def _list_names(
         self, query: str, k: int, type: str | None, prefix: str, options: SearchOptions
     ) -> tuple[Selection, list[ListedName]]:
-        if type is not None and type not in ENTITY_TYPES:
-            raise unknown("type", type, ENTITY_TYPES)
         settings = read_search_options(options, "k", "type", "prefix")
         read = "" if isinstance(query, str) and not query.strip() else settings.parse(query)
         selection = select(self._searcher, read, settings.filters)
@@ -451,8 +443,6 @@ class Index:
         """
         if not queries:
             raise UsageError("frequencies need a query: frequencies('travel ban')")
-        if by not in GROUPINGS:
-            raise unknown("grouping", by, GROUPINGS)
         settings = read_search_options(options, "by")
         read = [settings.parse(query) for query in queries]
         return count_frequencies(self._searcher, read, settings.filters, by)
@@ -472,8 +462,6 @@ class Index:
         `against`, the part is compared with the rest. `order` is "log-likelihood" or "log-ratio". Raises
         UsageError if a server would have to read too many sentences.
         """
-        if order not in ORDERS:
-            raise unknown("order", order, ORDERS)
         other = None if against is None else parse(against)
         return find_key_words(self._searcher, parse(part), other, order=order, min_count=min_count, k=k)
 
@@ -573,12 +561,12 @@ class Index:
                 raise UsageError("a table is fitted to the whole index: leave out slice")
             with self._logged_in():
                 report = run_table(
-                    index, _read_vectors(options), sample=options.get("sample"), workers=workers
+                    index, enriching.read_vectors(options), sample=options.get("sample"), workers=workers
                 )
             parts = tuple(part for part in parts if part != TABLE)
             if not parts:
                 return EnrichmentReport(report.documents, report.sentences, seconds=report.seconds)
-        enricher = _read_enricher(parts, options, index.description.analyzer)
+        enricher = enriching.read_enricher(parts, options, index.description.analyzer)
         given = options.get("aliases")
         aliases = None if given is None else read_aliases(Path(given))
         vector_index = bool(options.get("vector_index"))
@@ -623,8 +611,8 @@ class Index:
         return open_delivery(
             self._where,
             WriterOptions(
-                keep=_given(options, "keep", DEFAULT_KEEP),
-                workers=_given(options, "workers", DEFAULT_WORKERS),
+                keep=value_of(options, "keep", DEFAULT_KEEP),
+                workers=value_of(options, "workers", DEFAULT_WORKERS),
             ),
         )
 
@@ -646,16 +634,16 @@ def load_index(where: Where, rows: Iterable[object], options: Mapping[str, Any])
             pipeline,
             read_where(where),
             WriterOptions(
-                if_exists=_given(options, "if_exists", "fail"),
+                if_exists=value_of(options, "if_exists", "fail"),
                 analyzer=options.get("analyzer"),
                 title=options.get("title"),
                 shards=options.get("shards"),
                 replicas=options.get("replicas"),
-                keep=_given(options, "keep", DEFAULT_KEEP),
-                resume=_given(options, "resume", False),
-                workers=_given(options, "workers", DEFAULT_WORKERS),
-                merge=_given(options, "merge", True),
-                precomputed_mixture=Ranking().mixture() if _given(options, "impacts", True) else None,
+                keep=value_of(options, "keep", DEFAULT_KEEP),
+                resume=value_of(options, "resume", False),
+                workers=value_of(options, "workers", DEFAULT_WORKERS),
+                merge=value_of(options, "merge", True),
+                precomputed_mixture=Ranking().mixture() if value_of(options, "impacts", True) else None,
                 profile=options.get("profile"),
                 set_aside=pipeline.reject if pipeline.tolerates_malformed else None,
             ),
@@ -688,39 +676,4 @@ def _prepare(index: contract.Index, query: str, settings: SearchSettings) -> Pre
 
 
 def _read_reach(window: int | None, by: By, stop_words: bool) -> Reach:
-    if by not in UNITS:
-        raise unknown("unit", by, UNITS)
-    return Reach(window, by, stop_words)
-
-
-def _read_enricher(parts: Sequence[str], options: Mapping[str, Any], analyzer: str) -> Enricher:
-    """The enricher that computes these parts, by default DEFAULT_PARTS, with the settings of `esr enrich`."""
-    from esr.enrichment.enricher import Enricher
-    from esr.enrichment.recipe import check_parts
-    from esr.features.feature import DEFAULT_RULE
-
-    models, lexica = _given(options, "spacy_model", ()), _given(options, "lexicon", ())
-    return Enricher(
-        check_parts(parts) if parts else DEFAULT_PARTS,
-        [models] if isinstance(models, str) else list(models),
-        [*map(Path, [lexica] if isinstance(lexica, str | PathLike) else lexica)],
-        _given(options, "subjectivity", DEFAULT_RULE),
-        analyzer,
-        _read_vectors(options),
-    )
-
-
-def _read_vectors(options: Mapping[str, Any]) -> VectorSettings:
-    """How sentences are encoded, by the settings of `esr enrich`."""
-    from esr.enrichment.enricher import DEFAULT_SETTINGS, VectorSettings
-
-    return VectorSettings(
-        _given(options, "encoder", DEFAULT_SETTINGS.encoder),
-        _given(options, "title_weight", DEFAULT_SETTINGS.title_weight),
-    )
-
-
-def _given(options: Mapping[str, Any], name: str, default: Any) -> Any:
-    """The value of an option, or the default if it is not given."""
-    value = options.get(name)
-    return default if value is None else value
+    return Reach(window or None, by, stop_words)

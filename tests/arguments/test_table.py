@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import inspect
+from types import FunctionType
 from urllib.parse import urlencode
 
 import pytest
 
-from esr.arguments.argument import Argument
-from esr.arguments.tables.table import TABLE
+from esr.arguments.argument import PYTHON, Argument
+from esr.arguments.filters import filters_of
+from esr.arguments.reading import reading_of
+from esr.arguments.tables.rankings import ranking_of
+from esr.arguments.tables.table import TABLE, rows
 from esr.arguments.types import Flag, Text
+from esr.library.options import SearchOptions
+from esr.library.public_index import Index
+from esr.models import MODELS
+from webui.api.operations import OPERATIONS
 from webui.arguments.request import decode_arguments, parse_search, parse_similar
 from webui.running.problems import RequestError
 from webui.running.settings import Settings
@@ -29,6 +38,28 @@ def test_a_default_is_written_as_it_is_read(row: Argument) -> None:
 def test_a_flag_is_on_or_off(row: Argument) -> None:
     assert isinstance(row.type, Flag)
     assert [row.read(word, SETTINGS) for word in row.type.words] == [True, False]
+
+
+def test_the_keywords_of_searches_are_those_of_the_tables_with_their_types() -> None:
+    rows = [*filters_of(PYTHON), *reading_of(PYTHON), *ranking_of(PYTHON)]
+    wanted = {name: f"{type.annotation()} | None" for row in rows for name, type in row.names(PYTHON) if name}
+    keywords = {name: hint.__forward_arg__ for name, hint in SearchOptions.__annotations__.items()}
+    parameters = {p.name for model in MODELS.own.values() for p in model.parameters}
+    assert {name: hint for name, hint in keywords.items() if name in wanted} == wanted
+    assert {
+        name.removesuffix("lambda_") or "lambda" for name in keywords.keys() - wanted.keys()
+    } == parameters
+
+
+@pytest.mark.parametrize(
+    "operation", [name for name in OPERATIONS if isinstance(vars(Index).get(name), FunctionType)]
+)
+def test_keywords_of_methods_have_the_defaults_of_the_table(operation: str) -> None:
+    own = {"k", "offset", "fold"}  # an answer of a program is a list, without repeats by request
+    for name, parameter in inspect.signature(vars(Index)[operation]).parameters.items():
+        row = rows(operation).get(name)
+        if row is not None and name not in own and parameter.default not in (parameter.empty, ""):
+            assert parameter.default == row.type.default(SETTINGS), name
 
 
 def test_former_names_and_values_are_those_of_today() -> None:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from flask import Flask, Response, request
 
-from esr.arguments.tables.counts import SCALES
+from esr.arguments.tables.counting import SCALES
 from esr.arguments.tables.table import PAGE, rows
 from esr.following.timeline import INTERVALS, Series, Timeline, timeline_rows
 from esr.ranking.answers import require_record

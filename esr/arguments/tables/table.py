@@ -14,8 +14,8 @@ from esr.arguments.filters import FILTERS
 from esr.arguments.operations import OF_INDEX
 from esr.arguments.reading import READING
 from esr.arguments.tables.corpus import CORPUS
-from esr.arguments.tables.counts import COUNTS
-from esr.arguments.tables.hits import HITS
+from esr.arguments.tables.counting import COUNTS
+from esr.arguments.tables.hit_fields import HITS
 from esr.arguments.tables.lists import LISTS
 from esr.arguments.tables.rankings import RANKING, SECOND_RANKING
 from esr.arguments.types import FieldName, Text, Whole
