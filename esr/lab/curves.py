@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -33,9 +33,15 @@ from esr.plugin.provisional import (
     UnsearchableQuery,
     feature_column,
     fit_curve,
+    import_lazily,
     require,
     unknown,
 )
+
+if TYPE_CHECKING:
+    from scipy import stats
+else:
+    stats = import_lazily("scipy.stats")
 
 Counts = npt.NDArray[np.int64]
 MAX_VALUES = 1000
@@ -194,14 +200,13 @@ def _density_points(counts: ValueCounts) -> Array:
 def _density(points: Array, values: Array, counts: Counts, bandwidth: float) -> Array:
     """The mean of Gaussian kernels around the values, at the points; 0 everywhere without values."""
     require("the training of a curve", "scipy")
-    from scipy.stats import norm  # slow to import
 
     present = np.flatnonzero(counts)
     total = int(counts.sum())
     if not total:
         return np.zeros(len(points))
     weights = counts[present] / total
-    return np.array([np.sum(weights * norm.pdf(at, values[present], bandwidth)) for at in points])
+    return np.array([np.sum(weights * stats.norm.pdf(at, values[present], bandwidth)) for at in points])
 
 
 # Training on topics

@@ -18,7 +18,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from msgspec.structs import replace
@@ -32,12 +32,18 @@ from esr.plugin.provisional import (
     RegressionTree,
     TreeEnsemble,
     apply_static_score,
+    import_lazily,
     read_json,
     relative_to_best,
     require,
     signal_from_dict,
     trees_from_dict,
 )
+
+if TYPE_CHECKING:
+    import lightgbm
+else:
+    lightgbm = import_lazily("lightgbm")
 
 STEPS = (0.05, 0.1, 0.2, 0.4)
 """Steps of a weight, in standard deviations of the first stage's score per standard deviation of the signal.
@@ -230,7 +236,6 @@ def fit_lambdamart(table: SignalTable, signals: Sequence[RankingSignal], seed: i
     Raises UsageError if no candidate is relevant, and without LightGBM.
     """
     require("LambdaMART", "lightgbm")
-    import lightgbm
 
     topics = [topic for topic in table.topics if topic.grades.any()]
     if not topics:

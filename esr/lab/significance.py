@@ -11,10 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from esr.plugin import UsageError
-from esr.plugin.provisional import require
+from esr.plugin.provisional import import_lazily, require
 
 if TYPE_CHECKING:
-    pass
+    from scipy import stats
+else:
+    stats = import_lazily("scipy.stats")
+
 
 _BATCH = 500
 RESAMPLES = 10_000
@@ -118,7 +121,6 @@ def _effect_size(differences: Any) -> float:
 def _t_test(ours: Any, theirs: Any) -> tuple[float, float, float]:
     """The confidence interval of the difference, and p. Equal systems have p = 1 instead of 0/0."""
     require("a t-test", "scipy")
-    from scipy.stats import ttest_rel
 
     if len(ours) < 2:
         return math.nan, math.nan, math.nan
@@ -126,18 +128,17 @@ def _t_test(ours: Any, theirs: Any) -> tuple[float, float, float]:
         return 0.0, 0.0, 1.0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # equal differences in all topics: p = 0
-        result = ttest_rel(ours, theirs)
+        result = stats.ttest_rel(ours, theirs)
         interval = result.confidence_interval(CONFIDENCE)
     return float(interval.low), float(interval.high), float(result.pvalue)
 
 
 def _randomisation_test(ours: Any, theirs: Any, resamples: int, seed: int) -> float:
     require("a randomisation test", "scipy")
-    from scipy.stats import permutation_test
 
     if len(ours) < 2:
         return math.nan
-    result = permutation_test(
+    result = stats.permutation_test(
         (ours, theirs),
         lambda ours, theirs, axis: np.mean(ours - theirs, axis=axis),
         permutation_type="samples",

@@ -5,8 +5,14 @@ from __future__ import annotations
 import re
 from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
-from esr.stdlib import compile_lazily
+from esr.stdlib import compile_lazily, import_lazily
+
+if TYPE_CHECKING:
+    import calendar
+else:
+    calendar = import_lazily("calendar")
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
@@ -91,10 +97,8 @@ def _parse_days(text: str) -> tuple[date, date]:
     if _YEAR.fullmatch(text):
         return date(int(text), 1, 1), date(int(text), 12, 31)
     if month := _MONTH.fullmatch(text):
-        from calendar import monthrange  # imports locale, and few filters need it
-
         first = date(int(month[1]), int(month[2]), 1)
-        return first, first.replace(day=monthrange(first.year, first.month)[1])
+        return first, first.replace(day=calendar.monthrange(first.year, first.month)[1])
     if _WEEK.fullmatch(text):
         monday = date.fromisoformat(text)
         return monday, monday + 6 * _DAY

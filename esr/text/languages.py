@@ -6,10 +6,12 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import TYPE_CHECKING
 
-from esr.stdlib import compile_lazily
+from esr.stdlib import compile_lazily, import_lazily
 
 if TYPE_CHECKING:
-    from py3langid.langid import LanguageIdentifier
+    from py3langid import langid
+else:
+    langid = import_lazily("py3langid.langid")
 
 _NAMES = {
     "ar": "ara arabic",
@@ -132,11 +134,9 @@ def abridge(texts: Iterable[str]) -> str:
 
 
 @cache
-def _read_model() -> LanguageIdentifier:
+def _read_model() -> langid.LanguageIdentifier:
     """The model. Reading it takes half a second, so it is not read for documents with languages."""
-    from py3langid.langid import MODEL_FILE, LanguageIdentifier
-
-    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    return langid.LanguageIdentifier.from_model_file(langid.MODEL_FILE, norm_probs=True)
 
 
 def _take_enough(texts: Iterable[str]) -> Iterator[str]:

@@ -10,10 +10,15 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from esr.stdlib import compile_lazily
+from esr.stdlib import compile_lazily, import_lazily
 from esr.text.dates import normalise_date, parse_date_start
+
+if TYPE_CHECKING:
+    from dateutil import parser
+else:
+    parser = import_lazily("dateutil.parser")
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _NEWSPAPER_MONTH = rf"({'|'.join(_MONTHS)})[a-z]{{0,6}}\.?"
@@ -191,7 +196,6 @@ def _is_day_first(text: str, first: int, second: int, separator: str, day_first:
 def _read_with_dateutil(text: str) -> str | None:
     if not _READABLE.fullmatch(text):
         return None
-    from dateutil import parser  # slow to import
 
     try:
         moment, other = (parser.parse(text, default=day, tzinfos=_find_zone) for day in (_TODAY, _OTHER_DAY))

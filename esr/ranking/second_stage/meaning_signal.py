@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from esr.plans.evaluate import Array
 from esr.ranking.second_stage.rerank_context import FEEDBACK, RerankContext, VectorWeights
 from esr.registry import Parameter, Value
+from esr.stdlib import import_lazily
+
+if TYPE_CHECKING:
+    from esr.ranking import query_kinds
+else:
+    query_kinds = import_lazily("esr.ranking.query_kinds")
 
 NAME = "meaning"
 MEANING_WEIGHT = Parameter(
@@ -48,9 +54,8 @@ def choose_weights(params: Mapping[str, Any], text: str) -> Mapping[str, Value]:
     """The weights of the query's kind, if `params` ask for them."""
     if not has_kinds(params):
         return {}
-    from esr.ranking.query_kinds import find_kind  # reads its words from a file
 
-    return find_kind(text).weights
+    return query_kinds.find_kind(text).weights
 
 
 def meaning_shares(context: RerankContext, settings: Mapping[str, Value]) -> Mapping[str, Array]:

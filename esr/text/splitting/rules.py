@@ -9,9 +9,16 @@ import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
+
+from esr.stdlib import import_lazily
+
+if TYPE_CHECKING:
+    import tomllib
+else:
+    tomllib = import_lazily("tomllib")
 
 _NONE: frozenset[str] = frozenset()
 
@@ -75,8 +82,6 @@ def load_rules(code: str) -> Rules:
 
 def parse_rules(table: str) -> Rules:
     """Parse the rules in a TOML table, in which each list is a string of words."""
-    import tomllib  # slow to import
-
     fields: Mapping[str, Any] = tomllib.loads(table)
     abbreviations = {
         name: frozenset(form for word in words.split() for form in _forms(word))
