@@ -43,7 +43,7 @@ def describe_hit(hit: esr.Hit, window: int) -> dict[str, Any]:
 
 def describe_quotation(quotation: esr.Quotation) -> dict[str, Any]:
     """A quotation as JSON data."""
-    spoken = {"speaker": quotation.speaker, "name": quotation.name}
+    spoken = {"speaker": quotation.speaker, "name": quotation.name, "certainty": quotation.certainty}
     return {
         "id": quotation.sentence_id,
         "text": quotation.text,

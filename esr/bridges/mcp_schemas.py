@@ -1,6 +1,6 @@
 """The schemas of the answers that assistants get, as typed dictionaries."""
 
-from typing import Annotated, NotRequired
+from typing import Annotated, Literal, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict  # pydantic needs it before Python 3.12
@@ -109,7 +109,13 @@ class FoundQuotation(Source, Cut):
     id: Annotated[str, Field(description="The id of the sentence.")]
     text: Annotated[str, Field(description="The quotation with its marks, as it was printed.")]
     speaker: NotRequired[Annotated[str, Field(description="As written; left out if unknown.")]]
-    name: NotRequired[Annotated[str, Field(description="The speaker's full name in lower case, if certain.")]]
+    name: NotRequired[Annotated[str, Field(description="The speaker's full name in lower case, if known.")]]
+    certainty: NotRequired[
+        Annotated[
+            Literal["certain", "probable"],
+            Field(description="How surely this is the speaker. Check a probable one before you name it."),
+        ]
+    ]
     all_words: NotRequired[
         Annotated[bool, Field(description="Whether the sentence has all words of the query; with a query.")]
     ]

@@ -348,7 +348,8 @@ ONLY_SOME_WORDS = "From here on, also sentences with only some of the words, and
 class Quotation(Struct, frozen=True):
     """A quotation in a sentence. `text` has its marks; `start` and `end` are its characters in `sentence`.
 
-    `speaker` is as written in or near the sentence. `name` is the key of the speaker's name, if certain.
+    `speaker` is as written in or near the sentence. `name` is the key of the speaker's name, if known, and
+    `certainty` how surely: "certain", "probable", or None in older enrichments and without a name.
     `previous` is the text of the previous sentence. `all_words`: whether the sentence has all words of the
     query, or only some of them, with others near it; None without a query.
     """
@@ -367,7 +368,13 @@ class Quotation(Struct, frozen=True):
     date: str | None
     url: str | None
     previous: str | None
+    certainty: str | None = None
     all_words: bool | None = None
+
+    @property
+    def is_probable(self) -> bool:
+        """Whether the speaker is only probable."""
+        return self.certainty == "probable"
 
 
 class Quotations(Table, Struct, frozen=True):
@@ -449,8 +456,8 @@ def _find_complete(prepared: PreparedQuery, said: Condition, size: int, filters:
 
 
 def _said_by(speaker: str | None) -> Condition:
-    """Sentences with a quotation of the speaker, or of anyone if None."""
-    return HasQuote() if speaker is None else SaidBy((speaker,))
+    """Sentences with a quotation that is certainly or probably the speaker's, or anyone's if None."""
+    return HasQuote() if speaker is None else SaidBy((speaker,), probable=True)
 
 
 def count_quoted(searcher: Searcher, speaker: str | None, about: ParsedQuery, filters: Filters) -> int:
@@ -531,4 +538,5 @@ def _quotation(record: SentenceRecord, quote: Quote) -> Quotation:
         record.date,
         record.url,
         record.previous,
+        quote.certainty,
     )

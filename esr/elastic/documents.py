@@ -27,7 +27,16 @@ from esr.plans.plan import FieldName, TextField
 from esr.stdlib import batched
 from esr.text.analyzer import Analyzer
 from esr.text.analyzer_definitions import UNKNOWN_LANGUAGE, is_marked
-from esr.text.document import LIST_FIELDS, METADATA, Document, ParseWord, Quote, Sentence, decode_fields
+from esr.text.document import (
+    LIST_FIELDS,
+    METADATA,
+    PROBABLE,
+    Document,
+    ParseWord,
+    Quote,
+    Sentence,
+    decode_fields,
+)
 from esr.text.sentence_enrichment import QUOTES
 
 INDEXED_FIELD: dict[FieldName, str] = {
@@ -88,17 +97,19 @@ START = f"{QUOTES}.start"
 """A field that every sentence with a quotation has."""
 KEYS = f"{QUOTES}.keys"
 """The keys of speakers, as written and as resolved."""
+PROBABLE_KEYS = f"{QUOTES}.probable_keys"
+"""The same of speakers who are only probable. Sentences of earlier versions have all keys in KEYS."""
 
 
 def encode_quotes(quotes: Iterable[Quote]) -> list[dict[str, Any]]:
     """The field of a sentence with these quotations."""
-    return [
-        {
-            **{name: value for name, value in quote._asdict().items() if value is not None},
-            "keys": list(dict.fromkeys(name_key(text) for text in (quote.speaker, quote.name) if text)),
-        }
-        for quote in quotes
-    ]
+    encoded = []
+    for quote in quotes:
+        keys = list(dict.fromkeys(name_key(text) for text in (quote.speaker, quote.name) if text))
+        field = "probable_keys" if quote.certainty == PROBABLE else "keys"
+        known = {name: value for name, value in quote._asdict().items() if value is not None}
+        encoded.append({**known, field: keys})
+    return encoded
 
 
 def decode_quotes(source: Mapping[str, Any]) -> tuple[Quote, ...]:
@@ -106,9 +117,16 @@ def decode_quotes(source: Mapping[str, Any]) -> tuple[Quote, ...]:
     return tuple(Quote(*(stored.get(name) for name in Quote._fields)) for stored in source.get(QUOTES, ()))
 
 
-def quotes_clause(keys: Sequence[str] | None = None) -> dict[str, Any]:
-    """Matches sentences with a quotation, or with one whose speaker has one of these keys."""
-    return {"exists": {"field": START}} if keys is None else {"terms": {KEYS: list(keys)}}
+def quotes_clause(keys: Sequence[str] | None = None, probable: bool = True) -> dict[str, Any]:
+    """Matches sentences with a quotation, or with one whose speaker has one of these keys.
+
+    `probable`: also if the speaker is only probable.
+    """
+    if keys is None:
+        return {"exists": {"field": START}}
+    fields = (KEYS, PROBABLE_KEYS) if probable else (KEYS,)
+    either = [{"terms": {field: list(keys)}} for field in fields]
+    return either[0] if len(either) == 1 else {"bool": {"should": either, "minimum_should_match": 1}}
 
 
 WITHOUT_CONTEXT: Mapping[str, Any] = {"excludes": ["context"]}

@@ -100,6 +100,8 @@ class Grammar:
         titles          titles that are not part of a name
         agents          those who speak for somebody, whose name is next to the word: "Putin spokesman"
         common          words that are no names, but have a capital at the beginning of a sentence
+        doubtful        verbs whose subject may be another than the speaker: "quoted"
+        passives        auxiliaries of the passive: "was told"
     """
 
     def __init__(
@@ -122,6 +124,8 @@ class Grammar:
         titles: str = "",
         agents: str = "",
         common: str = "",
+        doubtful: str = "",
+        passives: str = "",
     ) -> None:
         self.cue = _verbs(cues)
         self.cue_after = _verbs(f"{cues} {after_cues}")
@@ -143,6 +147,8 @@ class Grammar:
         self.titles = _set(titles)
         self.agents = _set(agents)
         self.common = _set(common)
+        self.doubtful = _set(doubtful)
+        self.passives = _set(passives)
 
     def before_verb(self, left: str) -> Phrase | None:
         """The speaker at the end of the text before a verb: "Robby Mook, a manager, also" (said)."""
@@ -379,13 +385,30 @@ class DocumentNames:
         self._rules = rules
         self._by_last: dict[str, dict[str, None]] = {}
         self._titled: set[str] = set()
+        parts: dict[str, dict[str, None]] = {}
         for text in texts:
-            for run in self._runs(read_words(text)):
-                name = self._without_titles(run)
+            words = read_words(text)
+            places = {word.start: n for n, word in enumerate(words)}
+            for run in self._runs(words):
+                name = self._without_titles(self._without_acronyms(run))
+                before = places[run[0].start] - 1
+                joined = words[before].text if before >= 0 else ""
+                is_part = name == run and joined in (_JOINS if len(name) > 2 else _ARTICLES)
                 if len(name) > 1:
-                    self._by_last.setdefault(_last_name(name), {})[_key(name)] = None
+                    keys = parts if is_part else self._by_last
+                    keys.setdefault(_last_name(name), {})[_key(_end_of(name) if is_part else name)] = None
                 if 0 < len(name) < len(run):
                     self._titled.add(_last_name(name))
+        self._doubtful = {
+            last
+            for last, keys in parts.items()
+            if not any(known.endswith(key) for key in keys for known in self._by_last.get(last, ()))
+        }
+        self._by_last = parts | self._by_last
+
+    def is_doubtful(self, key: str) -> bool:
+        """Whether a full name was only found after words that it may go on: "the United Nations Ann Lee"."""
+        return key.rpartition(" ")[2] in self._doubtful
 
     def is_titled(self, key: str) -> bool:
         """Whether a name has a title in this document, as persons have."""
@@ -393,8 +416,7 @@ class DocumentNames:
 
     def resolve(self, speaker: str) -> str | None:
         """The key of the name of a speaker, not a pronoun, in this document; None if uncertain."""
-        words = read_words(speaker)
-        core = words
+        core = words = self._after_office(read_words(speaker))
         for n, word in enumerate(words):
             if word.text[0].islower() and word.bare in self._rules.prepositions - self._rules.articles | {
                 "of",
@@ -408,7 +430,7 @@ class DocumentNames:
         agents = [n for n, word in enumerate(core) if word.text in self._rules.agents]
         if agents and runs[-1][0] != core[agents[-1] + 1]:
             return None  # "a lawyer representing Ann Lee"
-        name = self._without_titles(runs[-1])
+        name = self._without_titles(self._without_acronyms(runs[-1]))
         if not name or _POSSESSIVE.search(name[-1].text):
             return None
         if len(name) > 1:
@@ -416,6 +438,14 @@ class DocumentNames:
         full = self._by_last.get(_last_name(name), {})
         keys = [key for key in full if not any(_is_same(key, other) for other in full)]
         return keys[0] if len(keys) == 1 else _key(name) if not keys else None
+
+    def _after_office(self, words: Sequence[Word]) -> Sequence[Word]:
+        """The words after an office within a phrase: "Bank of Ohio Governor Ann Lee" is Ann Lee."""
+        joined = next((n for n, word in enumerate(words) if word.bare in {"of", "for", "and"}), len(words))
+        for n in range(len(words) - 2, joined, -1):
+            if self._is_title(words[n].bare) and all(word.is_capital for word in words[n:]):
+                return words[n:]
+        return words
 
     def _runs(self, words: Sequence[Word]) -> Iterable[Sequence[Word]]:
         """The runs of words with capitals, without common words at their beginning."""
@@ -443,10 +473,20 @@ class DocumentNames:
                 n = place + 1
         return run[n:]
 
+    def _without_acronyms(self, run: Sequence[Word]) -> Sequence[Word]:
+        """A run without acronyms at its beginning, if a full name is left: "NATO Ann Lee"."""
+        n = 0
+        while n < len(run) - 2 and len(run[n].text) > 2 and run[n].text.isalpha() and run[n].text.isupper():
+            n += 1
+        return run[n:]
+
     def _is_title(self, word: str) -> bool:
         return word in self._rules.titles or word.rpartition("-")[2] in self._rules.titles
 
 
+_JOINS = _set("the of for to in der des für von")
+"""Words after which a run of capitals may be an office or a body before a name, or the end of a heading."""
+_ARTICLES = _set("the der des")
 _PARTICLES = _set("von van der den de da di del la le al bin ibn zu zur")
 
 
@@ -465,6 +505,14 @@ def names_speaker(rules: Grammar, text: str, speaker: str) -> bool:
         return False
     last = _last_name(names)
     return any(word.is_capital and _last_name([word]) == last for word in read_words(text))
+
+
+def _end_of(name: Sequence[Word]) -> Sequence[Word]:
+    """The last two words of a name of at least three, and the particles before the last one."""
+    first = len(name) - 1
+    while first > 1 and name[first - 1].bare in _PARTICLES:
+        first -= 1
+    return name[max(first - 1, 0) :]
 
 
 def _last_name(name: Sequence[Word]) -> str:

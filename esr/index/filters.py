@@ -271,8 +271,9 @@ def resolve_condition(index: Vocabulary, condition: Condition) -> Condition:
                 return resolve_attribute(index, leaf)
             case HasEntity(texts):
                 return HasEntity(tuple(key for text in texts for key in resolve_name(index, text)))
-            case SaidBy(texts):
-                return SaidBy(tuple(key for text in texts for key in resolve_speaker(index, text)))
+            case SaidBy(texts, probable):
+                keys = tuple(key for text in texts for key in resolve_speaker(index, text))
+                return SaidBy(keys, probable)
             case _:
                 return leaf
 

@@ -323,9 +323,13 @@ class HasQuote(Struct, frozen=True):
 
 
 class SaidBy(Struct, frozen=True):
-    """The sentence contains direct speech of one of these speakers. Engines resolve them to keys of names."""
+    """The sentence contains direct speech of one of these speakers. Engines resolve them to keys of names.
+
+    `probable`: also quotations of which they are only probably the speakers.
+    """
 
     keys: tuple[str, ...]
+    probable: bool = False
 
 
 class DateRange(Struct, frozen=True):

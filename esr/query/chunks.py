@@ -35,10 +35,14 @@ _NO_SPACE = re.compile(r"\S")
 _NO_SIGN = re.compile(rf"[^{SIGNS}]")
 
 _FIELD_NAME = re.compile(
-    rf"""(meta\.(?:"[^"\n]{{1,200}}"|[^\s:"]{{1,200}})|[^\s:]{{1,{2 + max(map(len, FIELDS_BY_NAME))}}}):""",
+    rf"""(meta\.(?:"[^"\n]{{1,200}}"|[^\s:"]{{1,200}})|[^\s:]{{1,{2 + max(map(len, FIELDS_BY_NAME))}}})"""
+    r"""(?::|(?<=speaker~)(?=["“”„＂\w]))""",
     re.I,
 )
-"""A candidate for a field name. A misspelt one may have two letters more than the longest field name."""
+"""A candidate for a field name. A misspelt one may have two letters more than the longest field name.
+
+The colon may be left out after a tilde: `speaker~"Theresa May"`.
+"""
 _SIMILARITY = 0.8
 """Minimum similarity of a misspelt name to a field: `titel` is near `title`, `version` not near `person`."""
 

@@ -231,6 +231,8 @@ def _clause_condition(clause: Clause, analyzer: Analyzer) -> Condition:
             return HasQuote()
         case "speaker":
             return SaidBy((normalize("NFC", clause.text),))
+        case "speaker~":
+            return SaidBy((normalize("NFC", clause.text),), probable=True)
         case name if is_attribute(name):
             return HasAttribute((name,), (normalize("NFC", clause.text),))
         case name:

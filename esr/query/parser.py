@@ -26,7 +26,7 @@ from esr.query.quote_marks import CLOSING_MARKS
 _new_tuple = tuple.__new__
 _WORDS = re.compile(r"\S+")
 _SYNTAX = re.compile(
-    rf"[:*]|(?<![^\s()])(?:[{re.escape(SIGNS + ''.join(CLOSING_MARKS))}]|"
+    rf"[:*]|(?i:speaker~)|(?<![^\s()])(?:[{re.escape(SIGNS + ''.join(CLOSING_MARKS))}]|"
     rf"(?:{'|'.join(sorted(OPERATORS))})(?![^\s)]))"
 )
 """Anything that may be syntax: a text without a match consists of words alone."""

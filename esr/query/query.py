@@ -81,6 +81,13 @@ FIELDS = (
     Field(
         "speaker", (), ValueKind.NAME, "the speaker of a quotation in the sentence", 'speaker:"Theresa May"'
     ),
+    Field(
+        "speaker~",
+        (),
+        ValueKind.NAME,
+        "the speaker, also if the speaker is only probable",
+        'speaker~:"Theresa May"',
+    ),
     Field("is", (), ValueKind.FLAG, "quote: the sentence contains direct speech", "is:quote"),
 )
 

@@ -100,7 +100,7 @@ def find_quoted(prepared: PreparedQuery, filters: Filters) -> QuotedSpeaker | No
         speaker = find_speaker(index, text)
         if speaker is None:
             continue
-        said, about = SaidBy((speaker.key,)), match["about"] or ""
+        said, about = SaidBy((speaker.key,), probable=True), match["about"] or ""
         if any(index.count([said], filters)):
             about = about if about and _is_quoted_about(index, said, about, filters) else ""
             return QuotedSpeaker(*speaker, *match.span("speaker"), about)
@@ -122,7 +122,7 @@ def find_speaker(index: Index, text: str) -> Speaker | None:
 
     If there are several names, it is that of most of the newest quotations.
     """
-    newest = index.select(SaidBy((text,)), _QUOTED, NO_FILTERS, Hits(records=False)).hits
+    newest = index.select(SaidBy((text,), probable=True), _QUOTED, NO_FILTERS, Hits(records=False)).hits
     if not newest:
         return None
     written, keys = name_key(text), set(map(name_key, resolve_speaker(index, text)))
@@ -176,7 +176,7 @@ def suggest_speakers(index: Index, text: str) -> tuple[Speaker, ...]:
         " ".join(words[number] for words, number in zip(spellings, way, strict=True))
         for way in best[1 : _MOST_SPEAKERS + 1]
     ]
-    known, *counts = index.count([SaidBy((each,)) for each in (text, *asked)], NO_FILTERS)
+    known, *counts = index.count([SaidBy((each,), probable=True) for each in (text, *asked)], NO_FILTERS)
     if known:
         return ()
     quoted = (each for each, count in zip(asked, counts, strict=True) if count)

@@ -15,11 +15,16 @@ class ParseWord(NamedTuple):
     head: int
 
 
+CERTAIN, PROBABLE = "certain", "probable"
+"""How surely somebody is the speaker of a quotation."""
+
+
 class Quote(NamedTuple):
     """Direct speech in a sentence: its characters `start` to `end`, marks included, and who said it.
 
-    `speaker` is the speaker as written, `name` the name that it certainly stands for, and `cue` the verb;
-    each None if unknown. A quotation of several sentences is one quote in each.
+    `speaker` is the speaker as written, `name` the name that it stands for, and `cue` the verb; each None if
+    unknown. A quotation of several sentences is one quote in each. `certainty` is CERTAIN or PROBABLE if the
+    name was resolved, and None if it is unknown how surely: in older enrichments and in many documents.
     """
 
     start: int
@@ -27,6 +32,7 @@ class Quote(NamedTuple):
     speaker: str | None = None
     name: str | None = None
     cue: str | None = None
+    certainty: str | None = None
 
 
 class Sentence(Struct, frozen=True):

@@ -17,7 +17,9 @@ from esr.stdlib import blake2b, compile_lazily
 from esr.text.attributes import distinct
 from esr.text.dates import normalise_date, parse_date_start
 from esr.text.document import (
+    CERTAIN,
     METADATA,
+    PROBABLE,
     Document,
     ParseWord,
     Quote,
@@ -227,13 +229,16 @@ def _build_quote(entry: Any, name: str, length: int) -> Quote:
         raise InvalidDocument(
             f"{name} must have a start and a later end within the {length} characters of the text"
         )
-    texts = [entry.get(field) for field in _QUOTE_TEXTS]
-    for field, value in zip(_QUOTE_TEXTS, texts, strict=True):
-        if value is not None:
-            require_string(value, f"{name}.{field}")
-    return Quote(
-        start, end, *(" ".join(normalize("NFC", value).split()) or None if value else None for value in texts)
+    for field in _QUOTE_TEXTS:
+        if entry.get(field) is not None:
+            require_string(entry[field], f"{name}.{field}")
+    certainty = entry.get("certainty")
+    if certainty not in (None, CERTAIN, PROBABLE):
+        raise InvalidDocument(f"{name}.certainty must be {CERTAIN!r} or {PROBABLE!r}, not {certainty!r}")
+    speaker, said_by, cue = (
+        " ".join(normalize("NFC", entry.get(field) or "").split()) or None for field in _QUOTE_TEXTS
     )
+    return Quote(start, end, speaker, said_by, cue, certainty)
 
 
 def _check_paragraph(value: Any, name: str) -> None:

@@ -32,7 +32,7 @@ from esr.index.questions import ByName
 from esr.query import parse
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
-from esr.text.document import Quote
+from esr.text.document import CERTAIN, PROBABLE, Quote
 from tests.index.test_names import BODY, PERSON, PLACE, RECIPE, enriched
 from tests.support.elasticsearch import document, load
 from tests.support.runs import need
@@ -53,7 +53,11 @@ SENTENCES = {
 }
 DATES = {"a": "2017-02-01", "b": "2017-03-05", "c": "2017-03-09"}
 QUOTES = {
-    "a": [(), (Quote(0, 9, "Lee", "ann lee", "said"), Quote(10, 17, "Bo", "bo derr")), (Quote(0, 2, "Lee"),)],
+    "a": [
+        (),
+        (Quote(0, 9, "Lee", "ann lee", "said", CERTAIN), Quote(10, 17, "Bo", "bo derr", None, PROBABLE)),
+        (Quote(0, 2, "Lee"),),
+    ],
     "b": [(Quote(0, 4, "Lee", "bo lee"), Quote(5, 9, "Ann Lee", "bo lee")), (Quote(0, 7, "she", "ann lee"),)],
     "c": [(Quote(0, 2, "Derr", "bo derr"),), ()],
     "d": [()],
@@ -158,6 +162,17 @@ def check_page(searcher: Searcher) -> None:
         read_name(searcher, "Ann Lea")
 
 
+def test_the_query_language_tells_certain_speakers_from_probable_ones(searcher: Searcher) -> None:
+    def found(query: str) -> list[str]:
+        return sorted(hit.sentence_id for hit in searcher.search(parse(query)).hits)
+
+    assert found('speaker:"Bo Derr"') == ["c.s0"], "of the document, whose certainty is unknown"
+    assert found('speaker~:"Bo Derr"') == found('speaker~"Bo Derr"') == ["a.s1", "c.s0"]
+    assert found('speaker:"Ann Lee"') == found('speaker~:"Ann Lee"') == ["a.s1", "a.s2", "b.s0", "b.s1"]
+    listed = find_quotations(searcher, "Bo Derr", None, NO_FILTERS).quotations
+    assert [(quote.sentence_id, quote.certainty) for quote in listed] == [("c.s0", None), ("a.s1", PROBABLE)]
+
+
 def test_quotations_tell_which_sentences_have_all_words_of_the_query(searcher: Searcher) -> None:
     def complete(query: str, ranking: Mapping[str, Any], k: int = 20) -> list[tuple[str, bool | None]]:
         read = Ranking.from_dict(ranking)
@@ -190,6 +205,7 @@ def test_the_command_says_where_quotations_have_only_some_words(folder: str) -> 
     shown = lines("--about", "lee ohio")
     assert [line.startswith("From here on") for line in shown].index(True) == 4, "after both of a.s1"
     assert not any(line.startswith("From here on") for line in lines())
+    assert "  probably Bo, Bo Derr (x, 2017-02-01, a.s1)" in shown
 
 
 def test_the_commands_and_python_give_the_same(folder: str, tmp_path: Path) -> None:

@@ -223,7 +223,7 @@ def test_the_enricher_finds_quotations_without_a_model_and_keeps_those_of_the_do
     assert set(enricher.recipe.versions) == {"quotes", "language"}
     document = build_document({"id": "a", "text": "“We leave now,” said Ann Lee. It rained."})
     assert [sentence.quotes for sentence in enricher.enrich(document)] == [
-        (Quote(0, 15, "Ann Lee", "ann lee", "said"),),
+        (Quote(0, 15, "Ann Lee", "ann lee", "said", "certain"),),
         (),
     ]
     own = Quote(0, 4, "me")

@@ -17,7 +17,7 @@ from esr.features import FEATURES
 from esr.features.feature import FeatureInput
 from esr.features.lexicon import Clue, Lexicon
 from esr.text.analyzer import get_analyzer
-from esr.text.document import Document, ParseWord, Quote, Sentence
+from esr.text.document import CERTAIN, PROBABLE, Document, ParseWord, Quote, Sentence
 from esr.text.sentence_enrichment import (
     LOCATION,
     ORGANIZATION,
@@ -57,8 +57,14 @@ def quotes_of(digest: int, length: int) -> tuple[Quote, ...]:
         (None, None, None),
         ("the judge", "Łukasz", ""),  # no key: documents may give any name
     ]
-    first = Quote(0, 1 + digest % (length - 1), *speakers[digest % 4])
-    return (first, Quote(first.end, length, *speakers[digest // 4 % 4]))[: digest % 3]
+    certainties = (None, PROBABLE, CERTAIN)
+    first = Quote(0, 1 + digest % (length - 1), *speakers[digest % 4])._replace(
+        certainty=certainties[digest // 16 % 3]
+    )
+    second = Quote(first.end, length, *speakers[digest // 4 % 4])._replace(
+        certainty=certainties[digest // 48 % 3]
+    )
+    return (first, second)[: digest % 3]
 
 
 @dataclass

@@ -196,6 +196,10 @@ def test_quotations_are_read_as_they_are_written():
         ([{"start": 3, "end": 3}], "a later end"),
         ([{"start": 0, "end": 19}], "a later end"),
         ([{"start": True, "end": 2}], "a later end"),
+        (
+            [{"start": 0, "end": 2, "certainty": "sure"}],
+            "quotes[0].certainty must be 'certain' or",
+        ),
         ([{"start": 0, "end": 2, "speaker": 4}], "quotes[0].speaker must be a string, not a number"),
     ],
 )

@@ -17,6 +17,7 @@ from flask import Flask, Response, request
 from msgspec.structs import replace
 
 from esr.arguments.tables.corpus import MOST_LISTED
+from esr.corpus.attributions import split_sentence
 from esr.corpus.collocations import MEASURES, UNITS, Collocations, ContrastedCollocations
 from esr.corpus.concordance import LINES, SORTS, Line
 from esr.corpus.frequencies import GROUPINGS, ORDERS, Frequencies, KeyWords
@@ -75,6 +76,7 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
         entity_key=entity_key,
         most_listed=MOST_LISTED,
         name_speaker=name_speaker,
+        split_sentence=split_sentence,
         sees_whole=lambda: not indexes.guard.part,
     )
     app.jinja_env.filters["line_direction"] = line_direction

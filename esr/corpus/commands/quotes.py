@@ -78,7 +78,7 @@ def _draw_quotations(found: Quotations, called: Mapping[str, str], meant: Sequen
         )
         name = name_speaker(quotation, called)
         known = f", {name}" if name else ""
-        blocks.append(
-            f"{quotation.text}\n  {click.style(quotation.speaker or 'unknown', bold=True)}{known} ({place})"
-        )
+        probably = "probably " if quotation.is_probable else ""
+        who = click.style(quotation.speaker or "unknown", bold=True)
+        blocks.append(f"{quotation.text}\n  {probably}{who}{known} ({place})")
     return "\n".join([*blocks, "", count(found.sentences, "sentence", "match")])

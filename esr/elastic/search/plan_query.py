@@ -131,8 +131,8 @@ def condition_query(condition: Condition) -> Query:
             return names_clause(keys)
         case HasQuote():
             return quotes_clause()
-        case SaidBy(keys):
-            return quotes_clause(list(map(name_key, keys)))
+        case SaidBy(keys, probable):
+            return quotes_clause(list(map(name_key, keys)), probable)
         case HasSource(forms):
             return sources_clause(forms)
         case HasAttribute():

@@ -36,13 +36,17 @@ def install_templates(cluster: Cluster) -> None:
 
 
 def map_field(cluster: Cluster, indices: Iterable[str], component: str, name: str) -> None:
-    """Add a field of a component template to indices that older versions of esr created without it."""
+    """Add a field of a component template to indices that older versions of esr created without it.
+
+    The same for properties of the field.
+    """
     template = resources.load_json(f"components/{component}.json")["template"]
     field = cluster.dialect.template(template["mappings"]["properties"][name])
     with cluster.translate_errors():
         for index in indices:
             mappings = cluster.client.indices.get_mapping(index=index)[index]["mappings"]
-            if name not in mappings["properties"]:
+            stored = mappings["properties"].get(name)
+            if stored is None or field.get("properties", {}).keys() - stored.get("properties", {}).keys():
                 cluster.client.indices.put_mapping(index=index, properties={name: field})
 
 

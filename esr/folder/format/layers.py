@@ -549,13 +549,16 @@ class LayerStack:
                 quotes[place] = found
         return quotes
 
-    def quote_mask(self, keys: Iterable[str] | None = None) -> npt.NDArray[np.bool_]:
-        """Mask of the sentences with a quotation, or with one whose speaker has one of these keys."""
+    def quote_mask(self, keys: Iterable[str] | None = None, probable: bool = True) -> npt.NDArray[np.bool_]:
+        """Mask of the sentences with a quotation, or with one whose speaker has one of these keys.
+
+        `probable`: also if the speaker is only probable.
+        """
         mask = np.zeros(self._sentences, bool)
         wanted = None if keys is None else list(keys)
         for span in self._of(QUOTES):
             quotes = span.layer.quotes
-            of_layer = quotes.has_quote() if wanted is None else quotes.said_by(wanted)
+            of_layer = quotes.has_quote() if wanted is None else quotes.said_by(wanted, probable)
             mask[span.start : span.stop] = of_layer[span.start - span.first : span.stop - span.first]
         return mask
 

@@ -2,7 +2,8 @@
 
 `quote.ends` has the number of quotations up to the end of each sentence, `quote.spans` the start and end of
 each. `quote.of` has the numbers in the table of each quotation's speaker, speaker's key, name and verb, -1
-for none. The texts are in code point order.
+for none. The texts are in code point order. `quote.certainty` has the place of each quotation's certainty in
+_CERTAINTIES; it is missing where nothing is known, as in layers of earlier versions.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from esr.folder.format.files import Arrays, Mask, Numbers
 from esr.folder.format.strings import find_string
 from esr.index.names import name_key
 from esr.stdlib import cached_property
-from esr.text.document import Quote
+from esr.text.document import CERTAIN, PROBABLE, Quote
 
+_CERTAINTIES = (None, PROBABLE, CERTAIN)
 _TEXTS = 4
 """Number of texts of each quotation: speaker, speaker's key, name, verb."""
 
@@ -33,8 +35,14 @@ def encode_quotes(sentences: Sequence[Sequence[Quote]]) -> Arrays:
         "quote.ends": np.cumsum([0, *map(len, sentences)], dtype=np.int64),
         "quote.spans": np.array([n for quote in quotes for n in (quote.start, quote.end)], np.int32),
         "quote.of": np.array([numbers.get(text, -1) for row in rows for text in row], np.int32),
+        **_certainties([_CERTAINTIES.index(quote.certainty) for quote in quotes]),
         **_table(table),
     }
+
+
+def _certainties(numbers: Sequence[int] | npt.NDArray[np.int8]) -> Arrays:
+    column = np.asarray(numbers, np.int8)
+    return {"quote.certainty": column} if column.any() else {}
 
 
 def _table(texts: Sequence[str]) -> Arrays:
@@ -52,6 +60,8 @@ class LayerQuotes:
         self.ends = arrays["quote.ends"]
         self.spans = arrays["quote.spans"]
         self.of = arrays["quote.of"].reshape(-1, _TEXTS)
+        unknown = np.zeros(len(self.of), np.int8)
+        self.certainty: npt.NDArray[np.int8] = arrays.get("quote.certainty", unknown)
         self._text_ends, self._bytes = arrays["quote.text_ends"], arrays["quote.texts"]
 
     @property
@@ -76,6 +86,7 @@ class LayerQuotes:
             "quote.ends": np.cumsum([0, *sizes[sentences]], dtype=np.int64),
             "quote.spans": self.spans.reshape(-1, 2)[remain].reshape(-1),
             "quote.of": new[of].reshape(-1),
+            **_certainties(self.certainty[remain]),
             **_table([text for text, is_used in zip(texts, used[:-1].tolist(), strict=True) if is_used]),
         }
 
@@ -84,8 +95,11 @@ class LayerQuotes:
         mask: Mask = np.diff(self.ends) > 0
         return mask
 
-    def said_by(self, keys: Iterable[str]) -> Mask:
-        """Mask of the sentences with a quotation whose speaker or name has one of these keys."""
+    def said_by(self, keys: Iterable[str], probable: bool = True) -> Mask:
+        """Mask of the sentences with a quotation whose speaker or name has one of these keys.
+
+        `probable`: also if the speaker is only probable.
+        """
         speakers: list[int] = []
         names: list[int] = []
         for key in keys:
@@ -93,7 +107,10 @@ class LayerQuotes:
             speakers += [] if number is None else [number]
             names += self._names.get(key, ())
         mask = np.zeros(len(self.ends) - 1, bool)
-        quotes = np.flatnonzero(np.isin(self.of[:, 1], speakers) | np.isin(self.of[:, 2], names))
+        is_own = np.isin(self.of[:, 1], speakers) | np.isin(self.of[:, 2], names)
+        if not probable:
+            is_own &= self.certainty != _CERTAINTIES.index(PROBABLE)
+        quotes = np.flatnonzero(is_own)
         mask[np.searchsorted(self.ends, quotes, "right") - 1] = True
         return mask
 
@@ -107,8 +124,8 @@ class LayerQuotes:
 
     def _quote(self, number: int) -> Quote:
         start, end = self.spans[2 * number : 2 * number + 2].tolist()
-        speaker, _, name, cue = self.of[number].tolist()
-        return Quote(start, end, *map(self._text, (speaker, name, cue)))
+        speaker, _, name, cue = map(self._text, self.of[number].tolist())
+        return Quote(start, end, speaker, name, cue, _CERTAINTIES[self.certainty[number]])
 
     def _text(self, number: int) -> str | None:
         return None if number < 0 else self._encoded(number).decode()
@@ -131,5 +148,6 @@ def merge_quotes(layers: Sequence[LayerQuotes]) -> Arrays:
         "quote.ends": np.concatenate([np.zeros(1, np.int64), *ends]),
         "quote.spans": np.concatenate([layer.spans for layer in layers]),
         "quote.of": np.concatenate([np.zeros(0, np.int32), *of]),
+        **_certainties(np.concatenate([np.zeros(0, np.int8), *(layer.certainty for layer in layers)])),
         **_table(table),
     }

@@ -86,6 +86,11 @@ def decode_texts(encoded: bytes) -> tuple[list[str], str | None, str | None]:
     return [row[0] for row in data["sentences"]], data.get("title"), data.get("language")
 
 
+def _encode_quote(quote: Quote) -> tuple[Any, ...]:
+    """The fields of a quotation, the certainty only if it is known: earlier versions of esr have none."""
+    return quote if quote.certainty else quote[:-1]
+
+
 def _encode_sentence(sentence: Sentence, has_default_id: bool) -> list[Any]:
     """[text, id, features, parse, quotes], without trailing nulls."""
     if has_default_id and not sentence.features and sentence.parse is None and not sentence.quotes:
@@ -95,7 +100,7 @@ def _encode_sentence(sentence: Sentence, has_default_id: bool) -> list[Any]:
         None if has_default_id else sentence.id,
         dict(sentence.features) or None,
         sentence.parse,
-        sentence.quotes or None,
+        [_encode_quote(quote) for quote in sentence.quotes] or None,
     ]
     while row[-1] is None:
         row.pop()

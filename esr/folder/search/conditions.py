@@ -92,8 +92,8 @@ def mask_condition(condition: plan.Condition, segment: Segment, positions: Posit
             return mask_entities(segment, keys)
         case plan.HasQuote():
             return segment.enrichment.quote_mask()
-        case plan.SaidBy(keys):
-            return segment.enrichment.quote_mask(map(name_key, keys))
+        case plan.SaidBy(keys, probable):
+            return segment.enrichment.quote_mask(map(name_key, keys), probable)
         case plan.HasSource(forms):
             return _mask_sentences_of(segment, mask_sources(segment, forms))
         case plan.HasAttribute():

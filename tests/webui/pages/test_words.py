@@ -16,7 +16,7 @@ from markupsafe import escape
 from esr.corpus.names_and_quotes import Quotation, call_speakers, find_speakers
 from esr.folder.index import FolderSnapshot
 from esr.ranking.searcher import Searcher, open_searcher
-from esr.text.document import Document, Quote, Sentence
+from esr.text.document import CERTAIN, PROBABLE, Document, Quote, Sentence
 from tests.support.elasticsearch import document, load
 from tests.support.fake_index import STORM, FakeIndex
 from tests.support.page_corpus import get, read_json, read_table
@@ -181,6 +181,29 @@ def test_a_pronoun_is_not_counted_as_an_acronym_of_its_letters() -> None:
     names = find_speakers(index, found)
     counted = count_speakers(names, found, call_speakers(names, found))
     assert [form for _, form, _ in counted] == ["WHO", "Wire"] and counted[0][2] == 2
+
+
+def test_the_page_marks_who_speaks_and_says_who_is_only_probable(tmp_path: Path) -> None:
+    surely = Quote(0, 18, "Ann Lee", "ann lee", "said", CERTAIN)
+    probably = Quote(0, 21, "Bo Day", "bo day", "said", PROBABLE)
+    sentences = [
+        Sentence("a.s0", "Storms said no."),
+        Sentence("a.s1", '"Ann Lee said it," Ann Lee said.', quotes=(surely,)),
+        Sentence("a.s2", '"Storms & rain come."', quotes=(probably,)),
+    ]
+    load(str(tmp_path / "i"), [Document("a", tuple(sentences))])
+    with open_searcher(tmp_path / "i") as searcher:
+        client = create_app(searcher, Settings(access_log=0)).test_client()
+        html, own = client.get("/quotes").text, client.get("/quotes?speaker=bo+day").text
+        answer = get(client, "/quotes")["quotations"]
+        assert "certainty" in client.get("/quotes.csv").text.splitlines()[0]
+    assert {each["sentence_id"]: each["certainty"] for each in answer} == {"a.s1": CERTAIN, "a.s2": PROBABLE}
+    speaker, verb = (f'<b class="attribution">{text}</b>' for text in ("Ann Lee", "said"))
+    assert f"<mark>&#34;Ann Lee said it,&#34;</mark> {speaker} {verb}." in html
+    assert "<mark>&#34;Storms &amp; rain come.&#34;</mark></p>" in html
+    assert html.count('class="attribution"') == 2
+    label = '<span class="certainty">probably</span> <a href'
+    assert html.count(label) == 1 and own.count(label) == 1
 
 
 def test_the_page_of_quotations_counts_the_sentences_with_all_words(real: FlaskClient) -> None:
