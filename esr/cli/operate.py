@@ -65,6 +65,10 @@ def indices(where: str, as_json: bool) -> None:
         click.echo(json.dumps([generation.as_dict() for generation in generations], indent=1))
         return
     click.echo(_format_table(generations))
+    if any(not generation.started_at for generation in generations):
+        click.echo(
+            "A name that lies in the future comes from a wrong clock: it orders the loads, and is no time."
+        )
 
 
 @click.command()

@@ -15,6 +15,7 @@ import shlex
 import subprocess
 import sys
 import time
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -189,6 +190,16 @@ def twice(tmp_path: Path) -> Path:
 def listed(where: Path) -> list[dict[str, object]]:
     generations: list[dict[str, object]] = json.loads(call("indices", where, "--json").stdout)
     return generations
+
+
+def test_a_name_from_a_wrong_clock_is_listed_without_a_time(
+    esr: Esr, twice: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    note = "it orders the loads, and is no time"
+    assert note not in esr("indices", twice).stdout
+    monkeypatch.setattr("esr.index.generations._CLOCK_TOLERANCE", timedelta(days=-400))
+    first, *_, last = esr("indices", twice).stdout.splitlines()[1:]
+    assert first.rstrip().endswith("B") and note in last
 
 
 def test_indices_are_listed_as_a_table_and_as_json(esr: Esr, twice: Path) -> None:
