@@ -30,7 +30,7 @@ from esr.following.timeline import (
     build_timeline,
     timeline_rows,
 )
-from esr.following.watch import WatchFailed, find_news, tell_lines, tell_stream, write_feeds
+from esr.following.watch import WatchFailed, append_lines, find_news, write_feeds, write_stream
 from esr.following.watch_state import WatchState
 from esr.index.filters import Filters
 from esr.query import in_language, parse
@@ -181,14 +181,14 @@ def watch(
                     )
             except WatchFailed as error:
                 failure = error  # raised after the results of the other searches are written
-        told = tell_lines(known, output) if output else tell_stream(known, sys.stdout.buffer)
+        reported = append_lines(known, output) if output else write_stream(known, sys.stdout.buffer)
         if feeds:
             write_feeds(known, saved, feeds)
         with known.transaction():
             known.forget_old()
     if failure is not None:
         raise failure
-    if not told:
+    if not reported:
         sys.exit(NOTHING_NEW)
 
 

@@ -80,7 +80,7 @@ class Cluster:
         seconds = self._answer_seconds()
         if seconds == self._connection.timeout / self._connection.attempts:
             return self._connection.client
-        return self._connection.hurried(seconds)
+        return self._connection.client_within(seconds)
 
     @property
     def search_seconds(self) -> float:

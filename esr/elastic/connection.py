@@ -145,7 +145,7 @@ class ProcessClients:
     def __init__(self, connect: Callable[[], Elasticsearch]) -> None:
         self._connect = connect
         self._of_process = os.getpid(), connect()
-        self._hurried: dict[tuple[int, float], Elasticsearch] = {}
+        self._limited: dict[tuple[int, float], Elasticsearch] = {}
         """Clients with other timeouts, by process and seconds. Creating one takes half a millisecond."""
 
     @property
@@ -156,16 +156,16 @@ class ProcessClients:
         self._of_process = os.getpid(), self._connect()
         return self._of_process[1]
 
-    def hurried(self, seconds: float) -> Elasticsearch:
+    def client_within(self, seconds: float) -> Elasticsearch:
         """The client with this timeout, rounded down to tenths of a second."""
         seconds = math.floor(10 * seconds) / 10 or seconds
         key = os.getpid(), seconds
-        client = self._hurried.get(key)
+        client = self._limited.get(key)
         if client is None:
             client = self.client.options(request_timeout=seconds)
-            if len(self._hurried) >= _MOST_HURRIED:
-                self._hurried.clear()
-            self._hurried[key] = client
+            if len(self._limited) >= _MAX_LIMITED_CLIENTS:
+                self._limited.clear()
+            self._limited[key] = client
         return client
 
 
@@ -175,7 +175,7 @@ REQUEST_TIMEOUT = SEARCH_TIMEOUT + 10
 """Seconds to wait for any answer to a search. A hanging server is not asked again."""
 LOAD_TIMEOUT = 120
 """Seconds to wait for an answer to a request of a load."""
-_MOST_HURRIED = 400
+_MAX_LIMITED_CLIENTS = 400
 _MAX_ATTEMPTS = 3
 """Maximum number of nodes that are tried within the time of one request."""
 
@@ -218,9 +218,9 @@ class Connection:
     def client(self) -> Elasticsearch:
         return self._clients.client
 
-    def hurried(self, seconds: float) -> Elasticsearch:
+    def client_within(self, seconds: float) -> Elasticsearch:
         """The client that waits for an answer no longer than this."""
-        return self._clients.hurried(seconds)
+        return self._clients.client_within(seconds)
 
     @property
     def dialect(self) -> Dialect | None:

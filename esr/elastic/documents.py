@@ -20,7 +20,7 @@ import numpy as np
 from esr.elastic.cluster import Cluster
 from esr.elastic.requests import hits_of, search, search_pages, total_of
 from esr.index.hits import SentenceRecord
-from esr.index.language import telling_codes
+from esr.index.language import distinctive_codes
 from esr.index.names import ENTITY_TYPES, name_key
 from esr.index.writer import Description
 from esr.plans.plan import FieldName, TextField
@@ -70,7 +70,7 @@ def sentence_field(description: Description) -> str:
 
 def language_query(languages: Iterable[str | None], group: str) -> dict[str, Any]:
     """Matches the entries in a group's language (`language_group`). `languages` are those of all entries."""
-    declared = {"terms": {"language": telling_codes(languages, group)}}
+    declared = {"terms": {"language": distinctive_codes(languages, group)}}
     return {"bool": {"must_not": [declared]}} if group == UNKNOWN_LANGUAGE else declared
 
 

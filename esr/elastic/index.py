@@ -24,7 +24,7 @@ from esr.elastic.search.answers import count_fields, count_groups, look_up, read
 from esr.elastic.search.counts import count_sentences
 from esr.elastic.search.evidence import SCRIPTS as SIMILARITY_SCRIPTS
 from esr.elastic.search.evidence import add_rescoring, find_nearest
-from esr.elastic.search.opened import Opened
+from esr.elastic.search.opened_alias import OpenedAlias
 from esr.elastic.search.plan_query import condition_query, filter_clauses, search_body
 from esr.elastic.search.pruned_search import search_pruned
 from esr.elastic.search.sentence_search import Presumption, Search, SnapshotOutdated
@@ -64,7 +64,9 @@ class ElasticsearchSnapshot(Index):
     A search checks the `presumption`, if any, that the aliases still point to these indices.
     """
 
-    def __init__(self, where_with_login: str, opened: Opened, presumption: Presumption | None = None) -> None:
+    def __init__(
+        self, where_with_login: str, opened: OpenedAlias, presumption: Presumption | None = None
+    ) -> None:
         self._where_with_login = where_with_login
         self.opened = opened
         self._presumption = presumption
@@ -276,7 +278,7 @@ class ElasticsearchIndex(ElasticsearchSnapshot):
         self._latest: tuple[AliasTargets, ElasticsearchSnapshot] | None = None
         cluster = Cluster(where)
         with cluster.closed_on_error():
-            super().__init__(where, Opened(cluster))
+            super().__init__(where, OpenedAlias(cluster))
 
     def snapshot(self) -> ElasticsearchSnapshot:
         """A snapshot of the indices behind the alias. Its statistics and results stay consistent."""
@@ -331,4 +333,4 @@ class ElasticsearchIndex(ElasticsearchSnapshot):
     def _pin(self, targets: AliasTargets) -> ElasticsearchSnapshot:
         cluster = meta.pin_targets(self.cluster, targets)
         is_pinned = cluster.alias == targets.sentences
-        return ElasticsearchSnapshot(self._where_with_login, Opened(cluster, is_pinned))
+        return ElasticsearchSnapshot(self._where_with_login, OpenedAlias(cluster, is_pinned))

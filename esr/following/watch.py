@@ -83,7 +83,7 @@ def _read_hits(prepared: PreparedQuery, ids: Sequence[str]) -> list[Hit]:
     return [Hit(record.sentence_id, score, record) for record, score in zip(records, scores, strict=True)]
 
 
-def tell_lines(state: WatchState, path: Path) -> int:
+def append_lines(state: WatchState, path: Path) -> int:
     """Append the news to a file of JSON lines, `{"search", …hit}` each. Returns the number of lines.
 
     The end of the file is recorded before and after. Lines that a killed run added are truncated, so each
@@ -109,7 +109,7 @@ def tell_lines(state: WatchState, path: Path) -> int:
     return len(news)
 
 
-def tell_stream(state: WatchState, out: BinaryIO) -> int:
+def write_stream(state: WatchState, out: BinaryIO) -> int:
     """Write the news to a stream. Returns the number of lines.
 
     If a run is killed after writing but before recording it, the next one repeats the lines: a stream cannot

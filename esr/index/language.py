@@ -25,7 +25,7 @@ _NO_LANGUAGE = "none"
 """A code that no document has."""
 
 
-def telling_codes(languages: Iterable[str | None], group: str) -> list[str]:
+def distinctive_codes(languages: Iterable[str | None], group: str) -> list[str]:
     """Of the codes that documents declare, those that decide whether a document is in a group's language.
 
     Documents in a language declare one of these codes. Documents in the unknown language declare none of
@@ -37,7 +37,7 @@ def telling_codes(languages: Iterable[str | None], group: str) -> list[str]:
 
 def language_condition(languages: Iterable[str | None], group: str) -> Condition:
     """The condition that a document is in the language of a group. `languages` are those of all documents."""
-    codes = {code.lower() for code in telling_codes(languages, group)}
+    codes = {code.lower() for code in distinctive_codes(languages, group)}
     # Sorted by code, since equal conditions are cached once.
     declared = any_of(map(HasLanguage, sorted(codes) or [_NO_LANGUAGE]))
     return Not(declared) if group == UNKNOWN_LANGUAGE else declared

@@ -131,7 +131,7 @@ class Logins:
         app.add_url_rule("/logout", "logout", self.log_out, methods=["POST"])
         if self._provider is not None:
             app.add_url_rule("/login/openid", "openid", self.ask_provider)
-            app.add_url_rule("/login/openid/back", "openid_back", self.hear_provider)
+            app.add_url_rule("/login/openid/back", "openid_back", self.handle_provider_answer)
 
     def current(self) -> Person | None:
         """The person of the session and their grant; None if there is no session or if it has ended."""
@@ -210,7 +210,7 @@ class Logins:
         )
         return sent
 
-    def hear_provider(self) -> AnyResponse:
+    def handle_provider_answer(self) -> AnyResponse:
         """Begin a session for the person whom the provider names. Raises Unauthorized, Forbidden."""
         token = self._with_provider(lambda provider: provider.authorize_access_token())
         claims, claim = token.get("userinfo") or {}, self._settings.oidc_claim

@@ -30,7 +30,7 @@ _MOST_KNOWN = 5
 """People of one browser who are remembered."""
 
 
-class _Known(NamedTuple):
+class KnownPerson(NamedTuple):
     """A person whom a browser is known for, by a digest of the name, and the browser's random number."""
 
     person: str
@@ -62,7 +62,7 @@ class LoginLimits:
         self._undo(self._keys(name))
         person = self._digest(name)
         others = [known for known in self._known() if known.person != person]
-        known = [_Known(person, secrets.token_urlsafe(12)), *others][:_MOST_KNOWN]
+        known = [KnownPerson(person, secrets.token_urlsafe(12)), *others][:_MOST_KNOWN]
         response.set_cookie(
             self._cookie,
             self._serializer.dumps(known),
@@ -90,13 +90,13 @@ class LoginLimits:
         for key, cost in counted:
             self._window.undo(key, cost)
 
-    def _known(self) -> list[_Known]:
+    def _known(self) -> list[KnownPerson]:
         """The people whom the browser is known for; none if the cookie is missing, forged or too old."""
         try:
             value = self._serializer.loads(request.cookies.get(self._cookie, ""), max_age=KNOWN_SECONDS)
         except BadSignature:
             return []
-        return [_Known(*pair) for pair in value]
+        return [KnownPerson(*pair) for pair in value]
 
     def _digest(self, name: str) -> str:
         """A digest of a name, so that the cookie does not show it."""

@@ -124,8 +124,8 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
         return table_csv(counted(visit)[1].rows(), "frequencies")
 
     def both(searcher: Searcher) -> tuple[Arguments, list[ComparedPart]]:
-        takers = "sides", "contrast", "keyness", "page"
-        arguments = decode_arguments(request.query_string, settings, *takers)
+        operations = "sides", "contrast", "keyness", "page"
+        arguments = decode_arguments(request.query_string, settings, *operations)
         return arguments, compare_parts(searcher, arguments.with_defaults(k=WORDS), settings)
 
     @get("/contrast", "contrast")

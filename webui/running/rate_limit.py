@@ -38,7 +38,7 @@ _LOCK_SECONDS = 2.0
 """Seconds to wait while other workers lock the file."""
 
 
-class Standing(NamedTuple):
+class RateState(NamedTuple):
     """The state of a client after a request. `retry`: seconds until it may be repeated, 0 if it was counted.
 
     `limit` and `remaining` are costs; the oldest counted request expires after `reset` seconds.
@@ -65,7 +65,7 @@ class SlidingWindow:
         self._database.executescript(_TABLE)
 
     @take_turns
-    def hit(self, client: str, cost: int = 1) -> Standing:
+    def hit(self, client: str, cost: int = 1) -> RateState:
         """Count a request, unless it exceeds the limit. Raises sqlite3.Error if the file cannot be used."""
         with self._database:
             self._database.execute("BEGIN IMMEDIATE")
@@ -81,13 +81,13 @@ class SlidingWindow:
                 self._database.execute("INSERT INTO hits VALUES (?, ?, ?)", row)
         reset = float(hits[0][0]) - now if hits else self._seconds
         if is_allowed:
-            return Standing(0.0, self._amount, free - cost, reset)
+            return RateState(0.0, self._amount, free - cost, reset)
         left = free
         for until, hit_cost in hits:
             left += hit_cost
             if cost <= left:
-                return Standing(float(until) - now, self._amount, free, reset)
-        return Standing(self._seconds, self._amount, free, reset)
+                return RateState(float(until) - now, self._amount, free, reset)
+        return RateState(self._seconds, self._amount, free, reset)
 
     @take_turns
     def undo(self, client: str, cost: int = 1) -> None:
@@ -164,7 +164,7 @@ def install(app: Flask, settings: Settings, path: str) -> None:
     @app.after_request
     def tell(response: Response) -> Response:
         """Say in headers how many requests remain."""
-        standing: Standing | None = g.get("standing")
+        standing: RateState | None = g.get("standing")
         if standing:
             response.headers["RateLimit-Limit"] = str(standing.limit)
             response.headers["RateLimit-Remaining"] = str(standing.remaining)

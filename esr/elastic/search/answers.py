@@ -25,7 +25,7 @@ from esr.elastic.search.counts import (
     words_with_prefix,
 )
 from esr.elastic.search.evidence import SimilarityReader
-from esr.elastic.search.opened import Opened
+from esr.elastic.search.opened_alias import OpenedAlias
 from esr.elastic.search.plan_query import RECORD_FIELDS, filter_clauses, names_clause
 from esr.elastic.search.sentence_search import look_up_parses, look_up_sources
 from esr.elastic.statistics import read_histogram
@@ -42,7 +42,7 @@ from esr.text.sentence_enrichment import QUOTES, VECTORS, QuantizedVector
 
 
 def read(
-    opened: Opened, ids: Sequence[str], column: questions.Column[Any], ordinals: Sequence[int] | None
+    opened: OpenedAlias, ids: Sequence[str], column: questions.Column[Any], ordinals: Sequence[int] | None
 ) -> Any:
     """The answer of `Index.read`."""
     cluster = opened.cluster
@@ -65,7 +65,7 @@ def read(
 
 
 def _read_similarities(
-    opened: Opened, ids: Sequence[str], column: questions.SimilaritiesTo, ordinals: Sequence[int] | None
+    opened: OpenedAlias, ids: Sequence[str], column: questions.SimilaritiesTo, ordinals: Sequence[int] | None
 ) -> Similarities:
     if ordinals is None:
         ordinals = [source["ordinal"] for source in look_up_sources(opened.cluster, ids, ["ordinal"])]
@@ -73,7 +73,7 @@ def _read_similarities(
     return SimilarityReader(opened.cluster, marks, column.query).read(ordinals, column.contexts)
 
 
-def _read_vectors(opened: Opened, ids: Sequence[str], encoder: str) -> list[QuantizedVector | None]:
+def _read_vectors(opened: OpenedAlias, ids: Sequence[str], encoder: str) -> list[QuantizedVector | None]:
     source = source_with_vectors(opened.cluster, ["enriched", VECTORS])
     marks = set(opened.encoders.fingerprints(encoder))
     return [
@@ -82,7 +82,7 @@ def _read_vectors(opened: Opened, ids: Sequence[str], encoder: str) -> list[Quan
     ]
 
 
-def _read_origins(opened: Opened, ids: Sequence[str], encoder: str) -> list[str | None]:
+def _read_origins(opened: OpenedAlias, ids: Sequence[str], encoder: str) -> list[str | None]:
     by_mark = opened.encoders.origins(encoder)
     return [
         next((by_mark[mark] for mark in fields.get("enriched", ()) if mark in by_mark), None)
@@ -92,7 +92,7 @@ def _read_origins(opened: Opened, ids: Sequence[str], encoder: str) -> list[str 
     ]
 
 
-def look_up(opened: Opened, lookup: questions.Lookup[Any]) -> Any:
+def look_up(opened: OpenedAlias, lookup: questions.Lookup[Any]) -> Any:
     """The answer of `Index.vocabulary`."""
     match lookup:
         case questions.Values(field):
@@ -120,7 +120,7 @@ def look_up(opened: Opened, lookup: questions.Lookup[Any]) -> Any:
     raise TypeError(f"vocabulary: {lookup}")
 
 
-def tell(opened: Opened, fact: questions.Fact[Any]) -> Any:
+def tell(opened: OpenedAlias, fact: questions.Fact[Any]) -> Any:
     """The answer of `Index.status`, except for a summary and readiness."""
     match fact:
         case questions.Features():
@@ -139,7 +139,7 @@ def tell(opened: Opened, fact: questions.Fact[Any]) -> Any:
 
 
 def select(
-    opened: Opened,
+    opened: OpenedAlias,
     condition: Condition,
     k: int,
     filters: Filters,
@@ -156,7 +156,7 @@ def select(
 
 
 def count_groups(
-    opened: Opened, by: questions.Grouping[Any], conditions: Sequence[Condition | None], filters: Filters
+    opened: OpenedAlias, by: questions.Grouping[Any], conditions: Sequence[Condition | None], filters: Filters
 ) -> list[Any]:
     """The answers of `Index.count` by groups other than fields."""
     if isinstance(by, questions.ByDay):
@@ -165,7 +165,7 @@ def count_groups(
 
 
 def _count_group(
-    opened: Opened, by: questions.Grouping[Any], condition: Condition | None, filters: Filters
+    opened: OpenedAlias, by: questions.Grouping[Any], condition: Condition | None, filters: Filters
 ) -> Any:
     match by:
         case questions.ByName():
@@ -181,7 +181,7 @@ def _count_group(
 
 
 def count_fields(
-    opened: Opened,
+    opened: OpenedAlias,
     conditions: Sequence[Condition | None],
     filters_by_field: Mapping[str, Filters],
     size: int,
@@ -194,7 +194,7 @@ def count_fields(
 
 
 def _count_names(
-    opened: Opened, by: questions.ByName, condition: Condition | None, filters: Filters
+    opened: OpenedAlias, by: questions.ByName, condition: Condition | None, filters: Filters
 ) -> dict[str, int]:
     cluster, key = opened.cluster, name_key(by.prefix)
     if by.unit == "documents":
@@ -207,7 +207,7 @@ def _count_names(
 
 
 def _count_terms(
-    opened: Opened, by: questions.ByTerm, condition: Condition | None, filters: Filters
+    opened: OpenedAlias, by: questions.ByTerm, condition: Condition | None, filters: Filters
 ) -> Mapping[str, int]:
     check_sentences(count_sentences(opened.cluster, [condition], filters)[0], by.most)
     texts = read_texts(opened.cluster, condition, by.most, filters, oldest_first=False).texts

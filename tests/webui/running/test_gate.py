@@ -32,7 +32,7 @@ from webui.running.gate import (
     Room,
     start_beside,
 )
-from webui.running.rate_limit import COMPLETIONS_PER_REQUEST, SlidingWindow, Standing, client_key, parse_rate
+from webui.running.rate_limit import COMPLETIONS_PER_REQUEST, RateState, SlidingWindow, client_key, parse_rate
 from webui.running.served_indexes import monitor
 from webui.running.settings import Settings
 
@@ -500,7 +500,7 @@ def test_requests_are_answered_where_they_cannot_be_counted(
     assert client.get("/api/v1/models").status_code == 200
     assert client.get("/api/v1/models").status_code == 429
 
-    def broken(*args: object) -> Standing:
+    def broken(*args: object) -> RateState:
         raise sqlite3.OperationalError("disk I/O error")
 
     monkeypatch.setattr(SlidingWindow, "hit", broken)

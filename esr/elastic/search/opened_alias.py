@@ -19,7 +19,7 @@ Remembered = TypeVar("Remembered")
 _MOST_REMEMBERED = 5_000
 
 
-class Opened:
+class OpenedAlias:
     """Readers and cached data of a cluster's aliases, or of the indices that it `is_pinned` to."""
 
     def __init__(self, cluster: Cluster, is_pinned: bool = False) -> None:
