@@ -62,13 +62,12 @@ def missing(purpose: str, module: str, part: str | None = None) -> UsageError:
 
 
 def find_extra(module: str) -> str:
-    """The name of the extra that has an optional module, or a submodule of one."""
-    (extra,) = (
+    """The name of an extra that has an optional module, or a submodule of one; the first of several."""
+    return next(
         extra
         for extra, modules in MODULES.items()
         if any(f"{module}.".startswith(f"{optional}.") for optional in modules)
     )
-    return extra
 
 
 def install_command(*extras: str) -> str:
