@@ -1,7 +1,4 @@
-"""
-
-`esr append` and `esr remove`.
-"""
+"""`esr append` and `esr remove`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""
-
-What a load and its dry run say about the documents that came.
-"""
+"""What a load and its dry run say about the documents that came."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""
-
-Facets and completion over the API: what the page lists, and more of it.
-"""
+"""Facets and completion over the API: what the page lists, and more of it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""
-
-The reason for a sentence, in words.
-"""
+"""The reason for a sentence, in words."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""
-
-JSON is written as the module `json` writes it, in a part of its time.
-"""
+"""JSON is written as the module `json` writes it, in a part of its time."""
 
 from __future__ import annotations
 
