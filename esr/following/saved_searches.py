@@ -12,14 +12,15 @@ from typing import Any
 
 from esr.arguments.argument import WATCH
 from esr.arguments.filters import filters_of, read_filters
+from esr.arguments.reading import reading_of
 from esr.arguments.types import Day
 from esr.errors import EsrError, InputError, UsageError, unknown
 from esr.index.filters import NO_FILTERS, Filters
-from esr.query import ParsedQuery, literal, parse
+from esr.query import ParsedQuery, in_language, literal, parse
 from esr.ranking.ranking import Ranking, read_toml
 
 _FILTERS = {name: type for row in filters_of(WATCH) for name, type in row.names(WATCH)}
-_KEYS = ("query", "literal", "ranking", *_FILTERS)
+_KEYS = ("query", *(row.name for row in reading_of(WATCH)), "ranking", *_FILTERS)
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 
 
@@ -36,6 +37,8 @@ class SavedSearch:
     def definition(self) -> str:
         """What the search asks for, as the state stores it. The ranking is not part of it."""
         parts = {"query": self.query.text, "literal": self.is_literal, "filters": self.filters.as_dict()}
+        if self.query.language is not None:
+            parts["query_language"] = self.query.language
         return json.dumps({"version": _DEFINITION, **parts}, sort_keys=True)
 
     def has_definition(self, stored: str) -> bool:
@@ -95,8 +98,9 @@ def _read_old_filters(text: str) -> Filters | None:
 def read_searches(path: Path) -> list[SavedSearch]:
     """Read the searches of a file: each is a table such as `[floods]`, with a `query`.
 
-    Optional keys are `literal`, `ranking` (as in a ranking file), and the filters, such as `after`, `source`
-    and `meta` with pairs such as `desk=Berlin`. Raises InputError with the file and the search at fault.
+    Optional keys are `literal`, `query_language`, `ranking` (as in a ranking file), and the filters, such as
+    `after`, `source` and `meta` with pairs such as `desk=Berlin`. Raises InputError with the file and the
+    search at fault.
     """
     data = read_toml(path)
     if not data:
@@ -125,7 +129,7 @@ def _read_search(where: str, name: str, table: Any) -> SavedSearch:
         }
         filters = read_filters(values, label=str)
         ranking = Ranking.from_dict(table.get("ranking", {}))
-        parsed = literal(query) if is_literal else parse(query)
+        parsed = in_language(literal(query) if is_literal else parse(query), _text(table, "query_language"))
         return SavedSearch(name, parsed, ranking, filters, is_literal)
     except InputError:
         raise

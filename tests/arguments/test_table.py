@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from pathlib import Path
 from types import FunctionType
 from urllib.parse import urlencode
 
@@ -14,6 +15,7 @@ from esr.arguments.reading import reading_of
 from esr.arguments.tables.rankings import ranking_of
 from esr.arguments.tables.table import TABLE, rows
 from esr.arguments.types import Flag, Text
+from esr.following.saved_searches import read_searches
 from esr.library.options import SearchOptions
 from esr.library.public_index import Index
 from esr.models import MODELS
@@ -91,3 +93,15 @@ def test_flags_are_read_in_searches() -> None:
     assert arranged(**off) == (False, False, True, True, True)
     similar = decode_arguments(b"id=a&own_document=yes", SETTINGS, "similar")
     assert parse_similar(similar).own
+
+
+def test_a_saved_search_keeps_the_language_of_its_query(tmp_path: Path) -> None:
+    path = tmp_path / "searches.toml"
+    search = '[one]\nquery = "flut"\n'
+    path.write_text(f'{search}query_language = "de"\n', "utf-8")
+    (saved,) = read_searches(path)
+    assert saved.query.language == "de"
+    path.write_text(search, "utf-8")
+    (other,) = read_searches(path)
+    assert other.query.language is None and other.definition() != saved.definition()
+    assert "language" not in other.definition()

@@ -106,6 +106,7 @@ def add_saved_searches(get: Route, settings: Settings, render: PageRenderer) -> 
         with blame_argument("q"):
             visit.searcher.interpret(search.parsed)
         table: dict[str, Any] = {"query": search.query, "literal": search.is_literal}
+        table["query_language"] = search.query_language
         for row in filters_of(WATCH):
             texts = arguments.get(row.name, ())
             table[row.name] = list(texts) if row.is_repeatable else arguments.first(row.name)
