@@ -497,7 +497,7 @@ def test_only_sentences_of_the_topics_documents_are_ranked(years, work):
 
 @pytest.mark.slow
 def test_the_top_length_averages_the_best_sentences_of_each_topic(year_experiment, years, monkeypatch):
-    monkeypatch.setattr("esr.lab.reproduce.protocol.TOP", 7)
+    monkeypatch.setattr("esr.lab.reproduce.year_experiment.TOP", 7)
     ranking = Ranking("dir", priors={"length": 1.0}, candidates="matching")
     lengths = years["2003"].lengths
     means = [
