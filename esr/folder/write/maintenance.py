@@ -84,14 +84,16 @@ class EmbeddedGenerations:
         manifest.read_any_format(self._folder)
 
     def all(self) -> list[Generation]:
+        before: list[Generation] = []
         while True:
             commit = manifest.read_any_format(self._folder)
             try:
                 generations = self._all(commit)
-                is_complete = not any(generation.missing for generation in generations)
-                if is_complete or manifest.read_any_format(self._folder) == commit:
+                is_intact = not any(g.missing or g.state == BROKEN for g in generations)
+                if is_intact or (generations == before and manifest.read_any_format(self._folder) == commit):
                     return generations
-                # A writer has committed meanwhile, and deleted files of the old commit.
+                # A writer may have committed meanwhile, deleted files of the old commit, or ended.
+                before = generations
             except FileNotFoundError:
                 continue  # a load has failed meanwhile, and deleted its files
 

@@ -456,3 +456,24 @@ def test_a_killed_backup_or_restore_can_be_repeated(where: Path, tmp_path: Path)
         assert not verify(target, fast=False).damaged and export_at(target) == export_at(where)
         left = [path.name for path in target.glob("*/*") if path.suffix]
         assert not left, "what was killed leaves nothing"
+
+
+def test_a_load_that_ends_while_its_index_is_listed_is_not_called_broken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    where = tmp_path / "index"
+    load(where, [document("a", "A flood came.")])
+    left = where / "segments" / "0123456789ab"
+    left.mkdir()
+    looks: list[Path] = []
+
+    def end(folder: Path) -> bool:
+        """The load deletes what it left, and ends, before its lock is looked at."""
+        looks.append(folder)
+        if left.exists():
+            left.rmdir()
+        return False
+
+    monkeypatch.setattr("esr.folder.write.maintenance.is_being_written", end)
+    assert [generation.state for generation in EmbeddedGenerations(str(where)).all()] == ["serving"]
+    assert looks
