@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cache, wraps
+from itertools import chain, repeat
 from numbers import Integral, Real
 from types import FunctionType, NoneType, SimpleNamespace, UnionType
 from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -93,16 +94,12 @@ def checked(method: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Resu
 
     @wraps(method)
     def call(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
-        signature, hints = _read_signature(method)
-        try:
-            given = signature.bind(*args, **kwargs).arguments
-        except TypeError:
-            given = {}  # the call below raises Python's own error
-        for name, value in given.items():
+        names, name_of_others, hints = _read_signature(method)
+        # Signature.bind would take .02 ms, 4 % of a search. Python itself refuses wrong numbers of arguments.
+        by_position = zip(chain(names, repeat(name_of_others)), args, strict=False)
+        for name, value in chain(by_position, kwargs.items()):
             if name in hints:
-                is_several = signature.parameters[name].kind is inspect.Parameter.VAR_POSITIONAL
-                for item in value if is_several else (value,):
-                    check_value(name, item, hints[name])
+                check_value(name, value, hints[name])
                 check_choice(method.__name__, name, value)
         return method(*args, **kwargs)
 
@@ -110,16 +107,22 @@ def checked(method: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Resu
 
 
 @cache
-def _read_signature(method: Callable[..., Any]) -> tuple[inspect.Signature, Mapping[str, Any]]:
-    """The signature of a method, and the annotations of its arguments without those of options."""
-    signature = inspect.signature(method)
+def _read_signature(method: Callable[..., Any]) -> tuple[list[str], str, Mapping[str, Any]]:
+    """The names of a method's arguments by position, the name of `*args` or "", and the annotations.
+
+    Options (`**options`) are left out, since they have a check of their own.
+    """
+    parameters = inspect.signature(method).parameters.values()
+    names = [parameter.name for parameter in parameters if parameter.kind is parameter.POSITIONAL_OR_KEYWORD]
+    others = [parameter.name for parameter in parameters if parameter.kind is parameter.VAR_POSITIONAL]
     written = {
-        name: parameter.annotation
-        for name, parameter in signature.parameters.items()
-        if parameter.kind is not inspect.Parameter.VAR_KEYWORD and parameter.annotation is not parameter.empty
+        parameter.name: parameter.annotation
+        for parameter in parameters
+        if parameter.kind is not parameter.VAR_KEYWORD and parameter.annotation is not parameter.empty
     }
     namespace = inspect.unwrap(method).__globals__
-    return signature, get_type_hints(SimpleNamespace(__annotations__=written), globalns=namespace)
+    hints = get_type_hints(SimpleNamespace(__annotations__=written), globalns=namespace)
+    return names, "".join(others), hints
 
 
 @cache
