@@ -232,8 +232,12 @@ class _Finder:
             is_near = len(gap.split()) <= _MIN_WORDS or bool(_LEADS_TO.search(gap))
             subject = left[: cue.start()]
             found, offset = None, 0
-            if cue[0].endswith("ing") and subject.rstrip().endswith(","):
+            is_set_off = subject.rstrip().endswith(",")
+            if cue[0].endswith("ing") and is_set_off:
                 found = rules.subject(subject)  # "Ann Lee met Bo Day, saying"
+            elif is_set_off and cue[0] in rules.inserted:
+                found = _before_comma(rules.after_verb(gap), gap)  # "What Bo Day wants is, said Ann Lee, …"
+                offset = cue.end() if found else 0
             found = found or rules.before_verb(subject)
             if _LEADS_TO.search(gap) and (found is None or not subject.strip()):
                 found, offset = rules.after_verb(gap), cue.end()
@@ -255,6 +259,11 @@ def _source_of(
 ) -> Source:
     speaker, at = (found.text, offset + found.start) if found else (None, cue_at)
     return Source(speaker, at, cue or "", cue_at, is_near, content)
+
+
+def _before_comma(found: Phrase | None, text: str) -> Phrase | None:
+    """A phrase of a text, if a comma follows it."""
+    return found if found and text[found.start + len(found.text) :].startswith(",") else None
 
 
 def is_title(quoted: str) -> bool:

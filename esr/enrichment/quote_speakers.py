@@ -102,6 +102,7 @@ class Grammar:
         common          words that are no names, but have a capital at the beginning of a sentence
         doubtful        verbs whose subject may be another than the speaker: "quoted"
         passives        auxiliaries of the passive: "was told"
+        inserted        verbs that may stand with their speaker between two commas: ", said Bay,"
     """
 
     def __init__(
@@ -126,6 +127,7 @@ class Grammar:
         common: str = "",
         doubtful: str = "",
         passives: str = "",
+        inserted: str = "",
     ) -> None:
         self.cue = _verbs(cues)
         self.cue_after = _verbs(f"{cues} {after_cues}")
@@ -149,6 +151,7 @@ class Grammar:
         self.common = _set(common)
         self.doubtful = _set(doubtful)
         self.passives = _set(passives)
+        self.inserted = _set(inserted)
 
     def before_verb(self, left: str) -> Phrase | None:
         """The speaker at the end of the text before a verb: "Robby Mook, a manager, also" (said)."""

@@ -79,6 +79,8 @@ def test_german_has_rules_of_its_own(text: str, quotation: str, speaker: str) ->
         ("“We leave it now,” the Ohio state told reporters.", "the Ohio state"),
         ("Ann Lee said she asked the court, calling it “the best of all times”.", "Ann Lee"),
         ("Ann Lee claimed that it rains, saying “we leave it now”.", "Ann Lee"),
+        ("What Bo Day wants is, said Ann Lee, the path to “the best of all times”.", "Ann Lee"),
+        ("Bo Day, a judge, said Sunday, “We leave it now.”", "Bo Day"),
         ("Ann Lee steps to the microphone and says, “We leave it now.”", "Ann Lee"),
         ("A spokesman for Ohio declined to comment but said that “we leave it now”.", "A spokesman"),
         ("Ann Lee asked for a photo and Bo Day said, “We leave it now.”", "Bo Day"),
