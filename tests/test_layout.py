@@ -20,8 +20,8 @@ from tests.conftest import LONGEST
 ROOT = Path(__file__).resolve().parent.parent
 
 BASE = (
-    "downloads errors extras installed_plugins locks processes progress registry resources stdlib tables "
-    "threads worker_processes wording"
+    "disk_errors downloads errors extras installed_plugins locks processes progress registry resources "
+    "stdlib tables threads worker_processes wording"
 )
 """Modules of `esr` itself that know nothing of the rest: every folder may import them."""
 MAY_IMPORT = {

@@ -24,6 +24,7 @@ from gzip import BadGzipFile
 from lzma import LZMAError
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple, cast
 
+from esr.disk_errors import explain_temporary_file
 from esr.errors import InputError, to_one_line
 from esr.extras import require
 from esr.loaders.format import Source, open_stream
@@ -342,7 +343,8 @@ _CORRUPT = (
 def raise_input_errors(name: str) -> Iterator[None]:
     """Convert errors of reading and decompressing inside the block to InputErrors with this name."""
     try:
-        yield
+        with explain_temporary_file(f"a copy of {name}"):
+            yield
     except _CORRUPT as error:
         raise _corrupt_file(name, error) from None
     except OSError as error:

@@ -27,6 +27,7 @@ from zlib import crc32
 from msgspec.json import Encoder
 from msgspec.structs import replace
 
+from esr.disk_errors import explain_temporary_file
 from esr.errors import EsrError, InputError
 from esr.extras import require
 from esr.loaders.fields import FIELDS
@@ -239,7 +240,8 @@ class SameIdFilter:
 
     def _keep_last(self, documents: Iterable[Located], keys: KeyStore) -> Iterator[Located]:
         # The last document with an id is known only at the end of a delivery, so all are spooled to a file.
-        with TemporaryFile("w+", encoding="utf-8", prefix="esr-same-id-") as spool:
+        written = explain_temporary_file("all documents, as --same-id last needs")
+        with written, TemporaryFile("w+", encoding="utf-8", prefix="esr-same-id-") as spool:
             lines = 0
             for located in documents:
                 key, content = located.document.id.encode(), _hash_content(located.document)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import TYPE_CHECKING
 
+from esr.disk_errors import explain_temporary_file
 from esr.stdlib import compile_lazily, import_lazily
 
 if TYPE_CHECKING:
@@ -136,7 +137,8 @@ def abridge(texts: Iterable[str]) -> str:
 @cache
 def _read_model() -> langid.LanguageIdentifier:
     """The model. Reading it takes half a second, so it is not read for documents with languages."""
-    return langid.LanguageIdentifier.from_model_file(langid.MODEL_FILE, norm_probs=True)
+    with explain_temporary_file("the model that detects languages"):
+        return langid.LanguageIdentifier.from_model_file(langid.MODEL_FILE, norm_probs=True)
 
 
 def _take_enough(texts: Iterable[str]) -> Iterator[str]:

@@ -9,7 +9,9 @@ import resource
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -278,6 +280,41 @@ def test_a_generation_is_deleted_on_a_full_disk(small_disk: Path) -> None:
 
 def test_a_limit_on_file_sizes_leaves_the_last_commit(tmp_path: Path, much_news: Path) -> None:
     _assert_nothing_changes(tmp_path / "index", much_news, max_bytes=300_000)
+
+
+def test_a_limit_on_file_sizes_is_told_of_the_model_that_detects_languages(tmp_path: Path) -> None:
+    news = tmp_path / "news.txt"
+    news.write_text("The council of the town met on Monday, and spoke of the new bridge and of its cost.")
+    result = esr("load", str(news), "--index", str(tmp_path / "index"), max_bytes=300_000)
+    model = f"in {tempfile.gettempdir()} with the model that detects languages"
+    _assert_one_message(result, model, "ulimit -f", start="Error: cannot write a temporary file")
+    assert not (tmp_path / "index").exists()
+
+
+def test_a_limit_on_file_sizes_is_told_of_copies_of_documents(tmp_path: Path, much_news: Path) -> None:
+    options = ["--index", str(tmp_path / "index"), "--same-id", "last"]
+    result = esr("load", str(much_news), *options, max_bytes=300_000)
+    _assert_one_message(result, "--same-id", "ulimit -f", start="Error: cannot write a temporary file")
+
+
+def test_a_limit_on_file_sizes_is_told_of_copies_of_a_delivery(tmp_path: Path, much_news: Path) -> None:
+    delivery = tmp_path / "delivery.zip"
+    for name, outer in ((tmp_path / "inner.zip", delivery), (much_news, tmp_path / "inner.zip"))[::-1]:
+        with zipfile.ZipFile(outer, "w") as archive:
+            archive.write(name, name.name)
+    result = esr("load", str(delivery), "--index", str(tmp_path / "index"), max_bytes=300_000)
+    _assert_one_message(result, "inner.zip", "ulimit -f", start="Error: cannot write a temporary file")
+
+
+def test_a_backup_above_the_limit_of_file_sizes_keeps_no_half_of_a_part(tmp_path: Path) -> None:
+    load(tmp_path / "index", [document("A", *["storm"] * 3_000)])
+    backup = tmp_path / "backup"
+    command = ["backup", str(backup), "--index", str(tmp_path / "index"), "--copy"]
+    result = esr(*command, max_bytes=5_000)
+    _assert_one_message(result, ".npy", "ulimit -f", start=f"Error: cannot write {backup}/segments/")
+    assert not list((backup / "segments").iterdir())
+    assert esr(*command).returncode == 0
+    assert indexed_ids(backup) == indexed_ids(tmp_path / "index")
 
 
 def test_a_run_on_a_full_disk_leaves_no_partial_file(small_disk: Path, tmp_path: Path) -> None:

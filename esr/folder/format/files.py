@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 from isal.isal_zlib import crc32
 
+from esr.disk_errors import NO_SPACE
 from esr.errors import EsrError, IndexUnusable
 from esr.processes import run_together
 from esr.stdlib import batched
@@ -368,9 +369,6 @@ def map_bundle(path: Path) -> Arrays:
 
 def _align(size: int) -> int:
     return -(-size // _ALIGNMENT) * _ALIGNMENT
-
-
-NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from esr.disk_errors import NO_SPACE
 from esr.errors import EsrError, IndexUnusable, UsageError
 from esr.folder.format import manifest
 from esr.folder.format.checkpoint import CHECKPOINT_NAME, read_checkpoint, remove_checkpoint
@@ -32,7 +33,6 @@ from esr.folder.format.damage import (
     require_intact,
 )
 from esr.folder.format.files import (
-    NO_SPACE,
     FileCheck,
     check_file,
     copy_file,
@@ -456,17 +456,20 @@ def _replicate_part(source: Path, target: Path, part: Part, *, link: bool, read:
     new, old = own.with_name(f"{own.name}.new"), own.with_name(f"{own.name}.old")
     _delete(new)
     is_linked = link
-    if part.is_layer:
-        is_linked = _replicate_file(source, part.path, new, checks, link)
-    else:
-        new.mkdir()
-        names = [path.rpartition("/")[2] for path in checks] or sorted(os.listdir(source / part.path))
-        for name in names:
-            is_linked = _replicate_file(source, f"{part.path}/{name}", new / name, checks, is_linked)
-        sync_folder(new)
-    if own.exists():
-        os.replace(own, old)
-    os.replace(new, own)
+    try:
+        if part.is_layer:
+            is_linked = _replicate_file(source, part.path, new, checks, link)
+        else:
+            new.mkdir()
+            names = [path.rpartition("/")[2] for path in checks] or sorted(os.listdir(source / part.path))
+            for name in names:
+                is_linked = _replicate_file(source, f"{part.path}/{name}", new / name, checks, is_linked)
+            sync_folder(new)
+        if own.exists():
+            os.replace(own, old)
+        os.replace(new, own)
+    finally:
+        _delete(new)  # after an error: a disk that is full keeps no part that nobody can use
     _delete(old)
     return "linked" if is_linked else "copied", size_on_disk(own)
 
