@@ -123,9 +123,10 @@ _MODULES = {
 
 
 if not TYPE_CHECKING:
-    from importlib import import_module
 
     def __getattr__(name):
+        from importlib import import_module  # at the top, it would be most of what `import esr` costs
+
         for module, names in _MODULES.items():
             if name in names.split():
                 value = globals()[name] = getattr(import_module(module), name)

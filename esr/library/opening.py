@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, Unpack
 from esr.errors import UsageError
 from esr.index.factory import Where
 from esr.library.checks import check_options, checked
-from esr.library.loading import Files
 from esr.library.options import LoadOptions, LoginOptions
 from esr.library.public_index import Index, load_index, read_login
 from esr.query import ParsedQuery, parse
@@ -21,8 +20,11 @@ from esr.stdlib import import_lazily
 
 if TYPE_CHECKING:
     import asyncio
+
+    from esr.library import loading
 else:
     asyncio = import_lazily("asyncio")
+    loading = import_lazily("esr.library.loading")
 
 
 def open(where: Where, **login: Unpack[LoginOptions]) -> Index:
@@ -65,7 +67,7 @@ def load(where: Where, *paths: Where, **options: Unpack[LoadOptions]) -> Index:
     `options` are those of `LoadOptions`. Raises UsageError if there is an index already (see `if_exists`),
     and InputError with the place of what is wrong.
     """
-    return load_index(where, Files(fspath(path) for path in paths), options)
+    return load_index(where, loading.Files(fspath(path) for path in paths), options)
 
 
 def parse_query(text: str) -> ParsedQuery:

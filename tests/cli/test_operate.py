@@ -100,7 +100,16 @@ def test_found_quotations_are_exported_if_asked_for_and_loaded_again(
     esr("load", source, "--index", place, "--enrich-only", "quotes")
     assert "quotes" not in esr("export", place).stdout
     (line,) = esr("export", place, "--quotes").stdout.splitlines()
-    quotes = [{"start": 0, "end": 15, "speaker": "Mrs. May", "name": "theresa may", "cue": "said"}]
+    quotes = [
+        {
+            "start": 0,
+            "end": 15,
+            "speaker": "Mrs. May",
+            "name": "theresa may",
+            "cue": "said",
+            "certainty": "certain",
+        }
+    ]
     assert [sentence.get("quotes") for sentence in json.loads(line)["sentences"]] == [None, quotes]
     out.write_text(line)
     esr("load", out, "--index", place, "--if-exists", "replace")

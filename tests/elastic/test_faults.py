@@ -159,7 +159,7 @@ NEWS = list(random_documents(0, 120, seed=7))
 def make_requests_small_and_fast(monkeypatch: pytest.MonkeyPatch) -> None:
     """Many small requests, short waits."""
     monkeypatch.setattr(actions, "CHUNK_SENTENCES", 25)
-    monkeypatch.setattr(requests, "FIRST_WAIT", 0.05)
+    monkeypatch.setattr(bulk, "FIRST_WAIT", 0.05)
     monkeypatch.setattr(requests, "LONGEST_WAIT", 0.3)
 
 

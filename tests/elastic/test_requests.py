@@ -202,7 +202,7 @@ def test_what_met_an_overload_is_not_sent_again_once_the_load_is_stopped(
     cluster: Cluster, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """SIGTERM comes while a worker waits before it sends again."""
-    monkeypatch.setattr(requests, "FIRST_WAIT", 1000.0)
+    monkeypatch.setattr(bulk, "FIRST_WAIT", 1000.0)
     server.answers = lambda number, id: BUSY
 
     def stop(number: int, _: object) -> None:

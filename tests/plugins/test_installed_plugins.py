@@ -266,7 +266,13 @@ def test_a_search_imports_no_plugin_and_reads_no_entry_point(install: Install, t
 def test_importing_the_module_imports_nothing_of_esr_but_what_it_needs() -> None:
     program = "import sys, esr.plugin; print(*(name for name in sys.modules if name.startswith('esr')))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert {*done.stdout.split()} == {"esr", "esr.errors", "esr.installed_plugins", "esr.plugin"}
+    assert {*done.stdout.split()} == {
+        "esr",
+        "esr.errors",
+        "esr.installed_plugins",
+        "esr.plugin",
+        "esr.stdlib",
+    }
 
 
 def test_each_name_of_the_module_exists() -> None:

@@ -158,7 +158,7 @@ def suggesting(monkeypatch: pytest.MonkeyPatch) -> FlaskClient:
         words = (WordCount("storm", 1234), WordCount("storms", 5))
         return (Suggestion("strom", 0, 5, words, ("storm flood", "storms flood")),)
 
-    monkeypatch.setattr("esr.ranking.spelling.suggest", suggest)
+    monkeypatch.setattr("esr.ranking.query_report.suggest", suggest)
     return create_app(Searcher(FakeIndex(STORM, FLOOD))).test_client()
 
 
