@@ -27,6 +27,10 @@ _NAMES = frozenset(
     )
 )
 _JSON_FEED = "https://jsonfeed.org/version/"
+_OF_FEED = ("version", "title", "language")
+"""The fields of a JSON Feed that say what it is, and what its items inherit."""
+_MAX_HELD = 2**22
+"""How many characters of items are held until the fields behind them are read; a feed is shorter."""
 MAX_DEPTH = 4
 """The deepest nesting of envelopes."""
 
@@ -64,7 +68,12 @@ def is_document(value: Any) -> bool:
 
 
 def open_envelopes(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """The documents in a value, each with the path of names to it; the value if it is not an envelope."""
+    """The documents in a value, each with the path of names to it; the value if it is not an envelope.
+
+    A JSON Feed without items has none.
+    """
+    if isinstance(value, dict) and is_json_feed(value) and not value.get("items"):
+        return
     if isinstance(value, dict) and len(path) < MAX_DEPTH and not has_text(value):
         for name in filter(is_envelope_name, value):
             content = value[name]
@@ -295,6 +304,7 @@ _Result = ReadResult | Remark
     sniff=lambda head: is_json(head) and not is_one_per_line(head),
     is_text=True,
     any_names=True,
+    may_lack_documents=True,
 )
 def read_json_stream(source: Source) -> Iterator[_Result]:
     """A record per object, including those in arrays and envelopes. Raises InputError for broken JSON.
@@ -364,21 +374,31 @@ def _read_object(cursor: JsonCursor, path: _Path) -> Generator[_Result, None, di
     fields: dict[str, Any] = {}
     is_envelope = False
     problem = ""
-    for name in _iterate_names(cursor):
-        if _may_be_envelope(cursor, name, path) and not has_text(fields):
-            is_envelope |= yield from _inherit_source(_read_content(cursor, (*path, name), fields), fields)
-            if is_envelope and isinstance(fields.get(name), list):
-                del fields[name]
-        else:
-            try:
-                value = cursor.decode()
-            except InvalidValue as error:
-                problem = problem or str(error)
-                continue
-            if not is_envelope or has_text({name: value}):
-                fields[name] = value
-        if not is_envelope and cursor.position - begin > MAX_DOCUMENT_BYTES:
-            raise InputError(where, f"this object is longer than {MAX_DOCUMENT_BYTES // 2**20} MiB: split it")
+    held: list[_Result] = []
+    try:
+        for name in _iterate_names(cursor):
+            if _may_be_envelope(cursor, name, path) and not has_text(fields):
+                content = _inherit_source(_read_content(cursor, (*path, name), fields), fields)
+                if name == "items" and not path and "version" not in fields:
+                    content = _hold(content, cursor, held)
+                is_envelope |= yield from content
+                if is_envelope and isinstance(fields.get(name), list):
+                    del fields[name]
+            else:
+                try:
+                    value = cursor.decode()
+                except InvalidValue as error:
+                    problem = problem or str(error)
+                    continue
+                if not is_envelope or name in _OF_FEED or has_text({name: value}):
+                    fields[name] = value
+            if not is_envelope and cursor.position - begin > MAX_DOCUMENT_BYTES:
+                limit = MAX_DOCUMENT_BYTES // 2**20
+                raise InputError(where, f"this object is longer than {limit} MiB: split it")
+    except InputError:
+        yield from held
+        raise
+    yield from (_inherit(result, fields) for result in held)
     if is_envelope:
         if has_text(fields):
             raise InputError(where, "this object has a text and other documents in it: separate them")
@@ -424,9 +444,33 @@ def _inherit_source(
             result = next(content)
         except StopIteration as end:
             return bool(end.value)
-        if isinstance(result, Record):
-            result = result._replace(fields=inherit_source(result.fields, fields))
-        yield result
+        yield _inherit(result, fields)
+
+
+def _inherit(result: _Result, fields: Mapping[str, Any]) -> _Result:
+    """The result with the source that its record inherits from these fields."""
+    if not isinstance(result, Record):
+        return result
+    return result._replace(fields=inherit_source(result.fields, fields))
+
+
+def _hold(
+    content: Generator[_Result, None, bool], cursor: JsonCursor, held: list[_Result]
+) -> Generator[_Result, None, bool]:
+    """Move results to `held` instead of yielding them, if they are at most those of `_MAX_HELD` characters.
+
+    They may be the items of a JSON Feed, whose title stands behind them.
+    """
+    begin = cursor.position
+    while True:
+        try:
+            result = next(content)
+        except StopIteration as end:
+            return bool(end.value)
+        held.append(result)
+        if cursor.position - begin > _MAX_HELD:
+            yield from held
+            held.clear()
 
 
 def _iterate_names(cursor: JsonCursor) -> Iterator[str]:

@@ -18,6 +18,7 @@ from msgspec.structs import asdict
 
 from esr.errors import InputError
 from esr.loaders import ReadOptions, Source, encoding, jsonl, read_documents
+from esr.loaders.format import Record
 from esr.loaders.jsonl import is_json
 from esr.text.document import Document, ParseWord, Sentence
 from esr.text.validate import MAX_PARAGRAPH
@@ -327,6 +328,47 @@ def test_the_items_of_a_json_feed_have_its_title_as_source_and_its_language(load
     feed = {"version": "https://jsonfeed.org/version/1.1", "title": "T", "language": "en", "items": items}
     documents = load(json.dumps(feed, indent=indent), "json")
     assert [(d.id, d.source, d.language) for d in documents] == [("a", "T", "en"), ("b", "T", "fr")]
+
+
+FEED = {
+    "items": [{"id": "a", "content_text": "x"}, {"id": "b", "language": "fr", "content_text": "y"}],
+    "language": "en",
+    "title": "T",
+    "version": "https://jsonfeed.org/version/1.1",
+}
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_the_title_of_a_json_feed_may_stand_behind_its_items(load, indent):
+    documents = load(json.dumps(FEED, indent=indent), "json")
+    assert [(d.id, d.source, d.language) for d in documents] == [("a", "T", "en"), ("b", "T", "fr")]
+
+
+def test_items_that_may_be_those_of_a_long_feed_are_not_held_in_memory(load, monkeypatch):
+    monkeypatch.setattr(jsonl, "_MAX_HELD", 30)
+    documents = load(json.dumps(FEED, indent=1), "json")
+    assert [(d.id, d.source) for d in documents] == [("a", None), ("b", None)]
+
+
+@pytest.mark.parametrize("behind", ['"title": ', '"title": "T" "', '"title": "T", "text": "t"}'])
+def test_items_are_read_although_what_stands_behind_them_is_broken(behind):
+    data = f'{{"items": [{GOOD}], {behind}'.encode()
+    found = []
+    with pytest.raises(InputError):
+        for result in jsonl.read_json_stream(Source("x", "x", BytesIO(data))):
+            found.append(result)
+    assert [result.fields["id"] for result in found if isinstance(result, Record)] == ["a"]
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+@pytest.mark.parametrize("is_sorted", [False, True])
+def test_a_json_feed_without_items_has_no_document(tmp_path, indent, is_sorted):
+    feed = tmp_path / "feed.json"
+    feed.write_text(json.dumps(FEED | {"items": []}, indent=indent, sort_keys=is_sorted))
+    with pytest.raises(InputError, match="contains no document"):
+        list(read_documents([str(feed)]))
+    (tmp_path / "a.json").write_text(GOOD)
+    assert [located.document.id for located in read_documents([str(tmp_path)])] == ["a"]
 
 
 def test_envelopes_are_opened_four_deep(read):
