@@ -165,7 +165,8 @@ def decode_sentence(source: Mapping[str, Any]) -> SentenceRecord:
     return SentenceRecord(**fields, features=source.get("features", {}), entities=entities)
 
 
-_PAGE = 500
+PAGE_SIZE = 500
+"""Number of documents in one answer."""
 _BATCH = 1000
 _BUCKETS = 5000
 _KEEP_ALIVE = "10m"
@@ -178,7 +179,7 @@ def read_documents(cluster: Cluster) -> Iterator[Document]:
     point_in_time = {"id": answer["id"], "keep_alive": _KEEP_ALIVE}
     body: dict[str, Any] = {"sort": [{"ordinal": "asc"}], "source": WITHOUT_CONTEXT}
     try:
-        for page in search_pages(cluster, _PAGE, pit=point_in_time, **body):
+        for page in search_pages(cluster, PAGE_SIZE, pit=point_in_time, **body):
             point_in_time["id"] = page["pit_id"]
             yield from (decode_document(hit["_source"]) for hit in hits_of(page))
     finally:

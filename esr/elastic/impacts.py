@@ -30,12 +30,12 @@ IMPACT_BOOST = 2.0**123
 """The factor of stored weights. Impacts start at an eighth. Their weights are the smallest that Elasticsearch
 takes, since its postings keep 16 bits of a weight, and fewer of small ones."""
 _SMALLEST_WEIGHT = 2.0**-126
-_SHORT = 6.0
+SHORT_SENTENCE = 6.0
 """Length below which a sentence has an impact for its length.
 
 A greater length makes bounds tighter and searches slower.
 """
-_SENTENCE, _DOCUMENT = 13.0, 156.0
+_SENTENCE, DOCUMENT_LENGTH = 13.0, 156.0
 """The lengths of a sentence and of its document for which a term that occurs once adds log(1 + scale / p)."""
 
 
@@ -67,8 +67,8 @@ class ImpactBase:
 
 def choose_base(transform: Mixture) -> ImpactBase:
     """The base for the impacts of a new index."""
-    scale = document_weights(transform, np.array([_SENTENCE]))[0] / _DOCUMENT
-    return ImpactBase(transform, _SHORT, float(scale))
+    scale = document_weights(transform, np.array([_SENTENCE]))[0] / DOCUMENT_LENGTH
+    return ImpactBase(transform, SHORT_SENTENCE, float(scale))
 
 
 def log_collection(transform: Mixture, lengths: Array) -> Array:

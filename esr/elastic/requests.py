@@ -29,7 +29,7 @@ PAUSES = (0.1, 0.5, 2.0)
 """Seconds before each retry, on average."""
 _ENTRIES = 500
 """Maximum number of entries in one answer."""
-_BUCKETS = 10_000
+MAX_BUCKETS = 10_000
 """Maximum number of buckets in one answer."""
 _NO_COPY = "no_shard_available_action_exception"
 _SHARDS_FAILED = "search_phase_execution_exception"
@@ -132,7 +132,7 @@ def read_buckets(
     A bucket has the number of entries with its value, and the results of `aggs` over them. With a query, only
     matching entries count. Raises the errors of `search`.
     """
-    composite: dict[str, Any] = {"size": _BUCKETS, "sources": [{"value": {"terms": {"field": field}}}]}
+    composite: dict[str, Any] = {"size": MAX_BUCKETS, "sources": [{"value": {"terms": {"field": field}}}]}
     if after:
         composite["after"] = {"value": after}
     values = {"composite": composite, **({"aggs": aggs} if aggs else {})}
@@ -140,7 +140,7 @@ def read_buckets(
         answer = search(cluster, index=index, size=0, query=query, aggs={"values": values})
         page = answer["aggregations"]["values"] if "aggregations" in answer else {"buckets": []}
         yield from page["buckets"]
-        if len(page["buckets"]) < _BUCKETS:
+        if len(page["buckets"]) < MAX_BUCKETS:
             return
         composite["after"] = page["after_key"]
 

@@ -97,7 +97,7 @@ _OCCURRENCES, _HOLDERS = "esr-occurrences-v2", "esr-holders-v2"
 """Scripts whose scores are cf and sf as Elasticsearch counts them, or digits of these."""
 _COUNT = "esr-count-v1"
 STATISTICS_SCRIPTS = (_OCCURRENCES, _HOLDERS, _COUNT)
-_EXACT = 1 << 24
+FIRST_INEXACT = 1 << 24
 """Numbers below this are exact in 32-bit scores."""
 
 
@@ -142,8 +142,8 @@ class TermStatisticsReader:
                 for counts in (sentence_counts, document_counts)
             )
             high, low, engine_sf = of_engine[position] if asked else (0, 0, 0)
-            statistics[term] = TermStatistics(sf, df, high * _EXACT + low)
-            if sf % _EXACT != engine_sf or (sf and not is_proven):
+            statistics[term] = TermStatistics(sf, df, high * FIRST_INEXACT + low)
+            if sf % FIRST_INEXACT != engine_sf or (sf and not is_proven):
                 inexact.append(term)
         statistics |= _sum_occurrences(self._cluster, field, {term: statistics[term] for term in inexact})
         if self._repeated is None:
@@ -188,9 +188,9 @@ def _count_each(field: str, terms: Sequence[str]) -> dict[str, Any]:
 def _engine_parts() -> dict[str, dict[str, Any]]:
     """Scripts for the high digits of the engine's cf, for its low ones, and for the low ones of its sf."""
     return {
-        "high": {"id": _OCCURRENCES, "params": {"unit": _EXACT, "base": _EXACT}},
-        "low": {"id": _OCCURRENCES, "params": {"unit": 1, "base": _EXACT}},
-        "sf": {"id": _HOLDERS, "params": {"base": _EXACT}},
+        "high": {"id": _OCCURRENCES, "params": {"unit": FIRST_INEXACT, "base": FIRST_INEXACT}},
+        "low": {"id": _OCCURRENCES, "params": {"unit": 1, "base": FIRST_INEXACT}},
+        "sf": {"id": _HOLDERS, "params": {"base": FIRST_INEXACT}},
     }
 
 

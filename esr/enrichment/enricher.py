@@ -71,7 +71,7 @@ else:
 VECTORS_VERSION = 1
 DEFAULT_TITLE_WEIGHT = 0.5
 """The default title weight. For news, it is better than 1."""
-_CACHED_TEXTS = 50_000
+CACHED_TEXTS = 50_000
 """Number of cached vectors, 1.5 KB each with 384 dimensions: news repeats headings and last lines."""
 
 
@@ -131,7 +131,7 @@ class SentenceVectors:
         made = dict(zip(new, self._encoder.encode_passages(new), strict=True)) if new else {}
         vectors = [made[text] if text in made else self._texts[text] for text in texts]
         self._texts |= made
-        while len(self._texts) > _CACHED_TEXTS:
+        while len(self._texts) > CACHED_TEXTS:
             self._texts.popitem(last=False)
         return vectors
 
@@ -197,7 +197,8 @@ MAX_CHARACTERS = 10_000
 _OVERLONG_WORD = re.compile(r"\S{500}")
 # spaCy stores every word that it reads, .5 KB each. At this size the model is reloaded, which takes a second;
 # spaCy's memory zones would slow the tagger by a tenth.
-_MAX_VOCABULARY = 200_000
+MAX_VOCABULARY = 200_000
+"""Number of words above which an annotator loads its model again, to free memory."""
 
 
 class Annotator:
@@ -210,7 +211,7 @@ class Annotator:
 
     def annotate(self, texts: Sequence[str]) -> list[Annotation | None]:
         """The annotation of each sentence, in order; None for a text too long to be a sentence."""
-        if len(self._nlp.vocab) > _MAX_VOCABULARY:
+        if len(self._nlp.vocab) > MAX_VOCABULARY:
             self._nlp = _load_model(self._model, self._outputs)
         positions = [n for n, text in enumerate(texts) if _is_short_enough(text)]
         docs = (self._make_doc(texts[n]) for n in positions)

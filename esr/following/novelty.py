@@ -24,7 +24,8 @@ MAX_READ = 10_000
 """Maximum sentences read for one answer, oldest first."""
 MAX_BEFORE = 2_000
 """Maximum sentences read from before the first requested day, the latest ones."""
-_FIRST_READ, _GROWTH = 200, 4
+FIRST_READ, GROWTH = 200, 4
+"""Minimum sentences read at first, and the factor by which further reads grow."""
 
 
 class NovelAnswer(Struct, frozen=True):
@@ -54,7 +55,7 @@ def find_novel(
     started = time.perf_counter()
     before, total_before = _read_before(prepared, filters)
     known = {hit.sentence_id for hit in before}
-    count = max(_FIRST_READ, _GROWTH * k)
+    count = max(FIRST_READ, GROWTH * k)
     terms: list[Terms] = []
     while True:
         count = min(count, MAX_READ)
@@ -66,7 +67,7 @@ def find_novel(
         has_all = len(result.hits) >= result.total or len(result.hits) < count
         if len(new) >= k or has_all or count == MAX_READ:
             break
-        count *= _GROWTH
+        count *= GROWTH
     incomplete = result.incomplete
     if len(new) < k and not has_all:
         incomplete = incomplete or _say_bound(f"oldest {MAX_READ:,} of {result.total:,} sentences")

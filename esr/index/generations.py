@@ -31,7 +31,7 @@ LOAD_OVER = "load everything again with esr load --if-exists replace"
 DEFAULT_KEEP = 1
 """The number of generations that a load keeps besides its own by default."""
 _NAME_FORMAT = "%Y%m%dt%H%M%S%f"
-_CLOCK_TOLERANCE = timedelta(hours=1)
+CLOCK_TOLERANCE = timedelta(hours=1)
 """How far the clocks of machines that load into one index may differ."""
 
 
@@ -67,7 +67,7 @@ class Generation(Struct, frozen=True):
             started = datetime.strptime(self.name, _NAME_FORMAT)
         except ValueError:
             return ""
-        if started > datetime.now(UTC).replace(tzinfo=None) + _CLOCK_TOLERANCE:
+        if started > datetime.now(UTC).replace(tzinfo=None) + CLOCK_TOLERANCE:
             return ""
         return started.strftime("%Y-%m-%dT%H:%M:%SZ")
 

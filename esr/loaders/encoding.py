@@ -100,7 +100,8 @@ def _decode(sample: bytes, encoding: str) -> str | None:
 
 
 _ADVICE = "correct it, or name the encoding of the file with --encoding"
-_SAMPLE_BYTES = 2**16
+SAMPLE_BYTES = 2**16
+"""Number of bytes from which the encoding of a file is guessed."""
 _BYTE_ORDER_MARKS = {
     codecs.BOM_UTF8: "utf-8",
     codecs.BOM_UTF32_LE: "utf-32",
@@ -195,7 +196,7 @@ class _Utf8:
         if data.isascii() and (self._is_declared or _ESCAPE not in data):
             self._line += data.count(b"\n")
             return data
-        sample = data + self._source.stream.read(_SAMPLE_BYTES)
+        sample = data + self._source.stream.read(SAMPLE_BYTES)
         self._is_decided = True
         if self._is_declared:
             self._choose(None if is_valid_utf8(sample) else self._encoding)
@@ -220,7 +221,8 @@ class _Utf8:
 
 # No article is this long. A longer one lacks line ends or closing tags, and would fill the memory.
 MAX_DOCUMENT_BYTES = 64 * 2**20
-_CHUNK_BYTES = 2**16
+CHUNK_BYTES = 2**16
+"""Number of bytes read at once."""
 
 
 def read_lines(source: Source) -> Iterator[tuple[int, str]]:
@@ -252,7 +254,7 @@ def read_chunks(source: Source) -> Iterator[str]:
     line = 1
     is_first = True
     while True:
-        data = source.stream.read(_CHUNK_BYTES)
+        data = source.stream.read(CHUNK_BYTES)
         try:
             text = decoder.decode(data, final=not data)
         except UnicodeDecodeError as error:

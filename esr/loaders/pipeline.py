@@ -152,7 +152,7 @@ _MAX_SHOWN = 5
 _MAX_KEYS, _MAX_NAME_CHARS = 30, 60
 _MIN_TEXT_CHARS = 40
 """Minimum characters of a value that looks like the text of an article."""
-_MAX_SOURCES = 10_000
+MAX_SOURCES = 10_000
 """Maximum number of distinct sources, and of metadata keys, to count. Other sources are counted together."""
 
 
@@ -180,7 +180,7 @@ class SourceSummary:
         for name in _COUNTED:
             counts[name] += bool(getattr(document, name))
         for key in document.metadata:
-            if key in self._metadata or len(self._metadata) < _MAX_SOURCES:
+            if key in self._metadata or len(self._metadata) < MAX_SOURCES:
                 self._metadata[key] += 1
         if not document.sentences and document.metadata:
             self._add_text_like(document.metadata)
@@ -201,11 +201,11 @@ class SourceSummary:
     def _add_text_like(self, metadata: Mapping[str, Any]) -> None:
         for name, value in look_into_objects(metadata).items():
             text = value if isinstance(value, str) else read_paragraphs(value)
-            if text and _looks_like_text(text) and len(self._text_like) < _MAX_SOURCES:
+            if text and _looks_like_text(text) and len(self._text_like) < MAX_SOURCES:
                 self._text_like[name] += 1
 
     def _add_source(self, source: str) -> None:
-        if source in self._sources or len(self._sources) < _MAX_SOURCES:
+        if source in self._sources or len(self._sources) < MAX_SOURCES:
             self._sources[source] += 1
         else:
             self._other_sources += 1

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 else:
     langid = import_lazily("py3langid.langid")
 
-_NAMES = {
+LANGUAGE_NAMES = {
     "ar": "ara arabic",
     "bg": "bul bulgarian",
     "ca": "cat catalan valencian",
@@ -48,7 +48,8 @@ _NAMES = {
 }
 """Other codes and names of each language, and related languages with similar abbreviations."""
 
-_CODES = {name: code for code, names in _NAMES.items() for name in (code, *names.split())}
+CODES_BY_NAME = {name: code for code, names in LANGUAGE_NAMES.items() for name in (code, *names.split())}
+"""The code of a language by each of its codes and names."""
 _REGION = compile_lazily(r"[-_;,/ (]")
 
 _OTHERS = """
@@ -71,7 +72,7 @@ _OTHER_NAMES = dict(pair.split("=") for pair in _OTHERS.split())
 def name_language(tag: str) -> str:
     """A language for readers: "German" for "de", "German (AT)" for "de-at". Other tags are unchanged."""
     code, *rest = tag.split("-")
-    names = (name.capitalize() for name in _NAMES.get(code.lower(), "").split() if len(name) > 3)
+    names = (name.capitalize() for name in LANGUAGE_NAMES.get(code.lower(), "").split() if len(name) > 3)
     name = next(names, _OTHER_NAMES.get(code.lower()))
     return tag if name is None else name + (f" ({'-'.join(rest).upper()})" if rest else "")
 
@@ -80,7 +81,7 @@ def find_language(language: str | None) -> str | None:
     """The code of a language's rules: "de" for "de-AT", "deu" and "German". None without rules."""
     if language is None:
         return None
-    return _CODES.get(_REGION.split(language.strip().lower(), maxsplit=1)[0])
+    return CODES_BY_NAME.get(_REGION.split(language.strip().lower(), maxsplit=1)[0])
 
 
 SAMPLE = 2_000

@@ -206,7 +206,7 @@ def test_a_name_from_a_wrong_clock_is_listed_without_a_time(
 ) -> None:
     note = "it orders the loads, and is no time"
     assert note not in esr("indices", twice).stdout
-    monkeypatch.setattr("esr.index.generations._CLOCK_TOLERANCE", timedelta(days=-400))
+    monkeypatch.setattr("esr.index.generations.CLOCK_TOLERANCE", timedelta(days=-400))
     first, *_, last = esr("indices", twice).stdout.splitlines()[1:]
     assert first.rstrip().endswith("B") and note in last
 

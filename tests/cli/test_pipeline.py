@@ -525,7 +525,7 @@ def test_a_report_on_very_long_and_many_values_is_short(esr: Esr, tmp_path: Path
 
 
 def test_the_most_frequent_sources_are_named_in_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pipeline, "_MAX_SOURCES", 6)
+    monkeypatch.setattr(pipeline, "MAX_SOURCES", 6)
     summary = SourceSummary()
     for n, source in enumerate([*"aabcdefgha"]):
         summary.add(document(n, source))

@@ -194,7 +194,7 @@ def test_documents_that_are_read_too_slowly_are_no_missing_index(
     where: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Elasticsearch keeps what is read for some minutes after each page. Here somebody else closes it."""
-    monkeypatch.setattr(documents, "_PAGE", 1)
+    monkeypatch.setattr(documents, "PAGE_SIZE", 1)
     load(where, DOCUMENTS)
     with closing(Cluster(where)) as cluster:
         begin, begun = cluster.client.open_point_in_time, []

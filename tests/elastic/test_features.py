@@ -215,7 +215,7 @@ def test_the_feature_columns_of_both_engines_are_equal(engines: Engines) -> None
 
 def test_the_histograms_of_both_engines_are_equal(engines: Engines, monkeypatch: pytest.MonkeyPatch) -> None:
 
-    monkeypatch.setattr("esr.elastic.requests._BUCKETS", 3)  # several pages
+    monkeypatch.setattr("esr.elastic.requests.MAX_BUCKETS", 3)  # several pages
     for column in ("length", "position", "features.wild", "features.tame", "features.rare", "features.none"):
         expected, actual = (
             searcher.index.count([None], NO_FILTERS, ByValue(column))[0] for searcher in engines[:2]

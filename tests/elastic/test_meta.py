@@ -144,7 +144,7 @@ def test_other_loads_are_renewed_after_an_index_was_deleted(
 def test_a_load_elsewhere_is_waited_for(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     """It has ended if it shows no sign of life for long enough, whatever its clock says."""
     monkeypatch.setattr(load_owner, "PATIENCE", 1.0)
-    monkeypatch.setattr(load_owner, "_POLL_SECONDS", 0.05)
+    monkeypatch.setattr(load_owner, "POLL_SECONDS", 0.05)
     in_the_future = begin(cluster, ELSEWHERE, -3600)
     assert wait_for_end(cluster, in_the_future)
     monkeypatch.setattr(load_owner, "PATIENCE", 30.0)

@@ -122,7 +122,7 @@ def test_counts_of_any_size_are_exact(
                     holders.update(set(terms))
             terms = [*occurrences, "unknown"]
             for exact in (1 << 24, 64):
-                monkeypatch.setattr(statistics, "_EXACT", exact)
+                monkeypatch.setattr(statistics, "FIRST_INEXACT", exact)
                 found = TermStatisticsReader(index.cluster).read(terms)
                 assert {term: of_term.cf for term, of_term in found.items()} == {
                     term: occurrences[term] for term in terms

@@ -375,7 +375,7 @@ def test_odd_texts_keep_their_places(full_annotator: Annotator) -> None:
 def test_the_model_is_loaded_again_when_its_vocabulary_has_grown(monkeypatch: pytest.MonkeyPatch) -> None:
     small_annotator = Annotator(installed_models()["en"], ["heads"])
     before = small_annotator._nlp
-    monkeypatch.setattr(enricher, "_MAX_VOCABULARY", 0)
+    monkeypatch.setattr(enricher, "MAX_VOCABULARY", 0)
     assert annotate_one(small_annotator, "It rained.").is_parsed and small_annotator._nlp is not before
 
 
@@ -547,7 +547,7 @@ def test_equal_texts_are_encoded_once(encoder: str, monkeypatch: pytest.MonkeyPa
     vectors = SentenceVectors(VectorSettings(encoder, 0.0))
     first = vectors.encode(TITLED)
     assert first[0] == first[2] == vectors.encode(UNTITLED)[0] and texts == ["storm rose", "bank fraud"]
-    monkeypatch.setattr(enricher, "_CACHED_TEXTS", 1)
+    monkeypatch.setattr(enricher, "CACHED_TEXTS", 1)
     small = SentenceVectors(VectorSettings(encoder, 0.0))
     assert small.encode(TITLED) == first and len(texts) == 4
     assert small.encode(TITLED) == first and len(texts) == 5, "what is forgotten is encoded again"

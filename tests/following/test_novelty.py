@@ -161,8 +161,8 @@ def test_what_was_said_before_the_first_day_is_not_new(searcher: Searcher) -> No
 
 def test_reading_goes_on_until_k_are_new(searcher: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = scan(searcher, 0.5)
-    monkeypatch.setattr(novelty, "_FIRST_READ", 4)
-    monkeypatch.setattr(novelty, "_GROWTH", 2)
+    monkeypatch.setattr(novelty, "FIRST_READ", 4)
+    monkeypatch.setattr(novelty, "GROWTH", 2)
     analyzed: list[str] = []
     calls: list[int] = []
     analyze = novelty.analyze_hits

@@ -314,7 +314,7 @@ class TestElasticsearch:
 
     def test_concurrent_slices_make_one_generation(self, where: str, monkeypatch: pytest.MonkeyPatch) -> None:
         """The first slice starts last: the others wait for it."""
-        monkeypatch.setattr(writer, "_SLICE_POLL_SECONDS", 0.05)
+        monkeypatch.setattr(writer, "SLICE_POLL_SECONDS", 0.05)
         monkeypatch.setattr(actions, "CHUNK_SENTENCES", 20)
         with ThreadPoolExecutor(4) as pool:
             reports = list(pool.map(lambda number: load_slice(where, number, 4), (4, 3, 2, 1)))

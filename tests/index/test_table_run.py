@@ -350,7 +350,7 @@ def test_a_process_without_the_encoder_encodes_queries_by_the_table(
         run_table(searcher.index, settings)
         encoder, by_encoder = encode_query(searcher.index, "storm river")
     monkeypatch.delenv("ESR_ENCODER")
-    monkeypatch.setattr(rerank_context, "_TABLES", {})
+    monkeypatch.setattr(rerank_context, "QUERY_TABLES", {})
     with open_searcher(place) as searcher:
         of_table = VectorTable.from_bytes(searcher.index.status(StoredTable()) or b"")
         assert encode_query(searcher.index, "storm river") == (encoder, of_table.encode_query("storm river"))

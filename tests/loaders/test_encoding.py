@@ -143,7 +143,7 @@ def test_a_byte_order_mark_takes_precedence_over_what_is_declared(read, encoding
 @pytest.mark.parametrize("encoding", ["utf-8", "shift_jis", "utf-16", "iso-2022-jp"])
 def test_letters_may_be_cut_by_the_end_of_a_chunk(read, monkeypatch, size, encoding):
     monkeypatch.setattr("esr.loaders.format.BUFFER_BYTES", size)
-    monkeypatch.setattr(text_encoding, "_SAMPLE_BYTES", 101)
+    monkeypatch.setattr(text_encoding, "SAMPLE_BYTES", 101)
     text = TEXTS["shift_jis"]
     assert read(FORMATS["json"].format(text, text).encode(encoding), "json")[0] == f" {text} {text}".replace(
         "。二", "。 二"

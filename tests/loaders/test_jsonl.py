@@ -389,7 +389,7 @@ def test_the_place_of_a_document_is_its_line_and_column(tmp_path, indent):
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 50])
 def test_chunks_may_end_anywhere(load, monkeypatch, size):
     documents = load(JSON, "json")
-    monkeypatch.setattr(encoding, "_CHUNK_BYTES", size)
+    monkeypatch.setattr(encoding, "CHUNK_BYTES", size)
     assert load(JSON, "json") == documents
     bad = []
     load(JSON[:-3], "json", bad)
@@ -398,7 +398,7 @@ def test_chunks_may_end_anywhere(load, monkeypatch, size):
 
 @pytest.mark.parametrize("number", ["12345.5e3", "-0.25", "true", "null", "12345"])
 def test_a_number_may_be_cut_by_the_end_of_a_chunk(load, monkeypatch, number):
-    monkeypatch.setattr(encoding, "_CHUNK_BYTES", 1)
+    monkeypatch.setattr(encoding, "CHUNK_BYTES", 1)
     text = f'{{"n": {number}, "id": "a", "sentences": [{{"text": "", "features": {{"f": 1.25}}}}]}}'
     assert load(text, "json")[0].sentences[0].features == {"f": 1.25}
 
@@ -453,7 +453,7 @@ def test_a_bad_value_in_an_object_over_lines_is_malformed_and_those_after_it_are
 def test_a_document_without_end_does_not_fill_the_memory(load_error, monkeypatch):
     monkeypatch.setattr(jsonl, "MAX_DOCUMENT_BYTES", 2000)
     monkeypatch.setattr("esr.loaders.jsonl.MAX_DOCUMENT_BYTES", 2000)
-    monkeypatch.setattr(encoding, "_CHUNK_BYTES", 100)
+    monkeypatch.setattr(encoding, "CHUNK_BYTES", 100)
     assert "standard input:2: the document that begins here is longer" in load_error(
         '[\n{"id": "a", "text": "' + "x" * 10_000, "json"
     )
@@ -486,7 +486,7 @@ VALUES = st.recursive(
 def test_a_stream_of_objects_is_decoded_as_json_does(objects, size):
     text = "".join(json.dumps(fields, indent=size % 3 or None) for fields in objects)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(encoding, "_CHUNK_BYTES", size)
+        patch.setattr(encoding, "CHUNK_BYTES", size)
         cursor = jsonl.JsonCursor(Source("x", "x", BytesIO(text.encode())))
         decoded = []
         while cursor.peek():

@@ -295,8 +295,8 @@ def test_the_nearest_are_those_of_a_plain_sort(
     loader = Loader()  # that of this process may have been told to go without
     loader.load()
     monkeypatch.setattr(similarity, "LOADER", loader)
-    monkeypatch.setattr(similarity, "_LEAST_CHUNK", 2)
-    monkeypatch.setattr(similarity, "_LEAST_FOR_THREADS", 2)
+    monkeypatch.setattr(similarity, "LEAST_CHUNK", 2)
+    monkeypatch.setattr(similarity, "LEAST_FOR_THREADS", 2)
     monkeypatch.setattr("os.cpu_count", lambda: threads)
     with similarity._threads(2) as pool:
         assert (pool is None) == (threads == 1)

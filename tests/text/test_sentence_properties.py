@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from esr.text.languages import _NAMES
+from esr.text.languages import LANGUAGE_NAMES
 from esr.text.sentences import split_numbered_sentences, split_sentences
 from tests.support.processes import check_linear
 from tests.support.runs import IS_LONG
 
-LANGUAGES = [None, *_NAMES]
+LANGUAGES = [None, *LANGUAGE_NAMES]
 PIECES = [
     *(
         ".",
@@ -156,7 +156,7 @@ def test_paragraphs_are_numbered_in_order_and_without_gaps(text, language):
     assert set(numbers) == set(range(len(set(numbers))))
 
 
-@given(TEXTS, TEXTS, st.sampled_from([*_NAMES]))
+@given(TEXTS, TEXTS, st.sampled_from([*LANGUAGE_NAMES]))
 def test_a_sentence_never_crosses_a_blank_line(first, second, language):
     together = split_sentences(f"{first}\n\n{second}", language)
     assert "".join(first.split()) in {

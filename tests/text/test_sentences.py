@@ -11,7 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import esr
-from esr.text.languages import _CODES, _NAMES, find_language, find_script_language, name_language
+from esr.text.languages import (
+    CODES_BY_NAME,
+    LANGUAGE_NAMES,
+    find_language,
+    find_script_language,
+    name_language,
+)
 from esr.text.sentences import choose_rules, split_sentences
 from esr.text.splitting.rules import Rules, load_rules
 from esr.text.splitting.thai import THAI_LANGUAGES
@@ -468,7 +474,7 @@ ABBREVIATIONS = ("titles", "before_number", "inside", "either", "final", "units"
 
 
 def test_every_language_with_blanks_has_a_table_and_every_table_a_language():
-    assert set(TABLES) == set(_NAMES) - UNSPACED_LANGUAGES - THAI_LANGUAGES
+    assert set(TABLES) == set(LANGUAGE_NAMES) - UNSPACED_LANGUAGES - THAI_LANGUAGES
 
 
 @pytest.mark.parametrize(
@@ -480,8 +486,8 @@ def test_readers_see_the_name_of_a_language(tag, name):
 
 
 def test_no_name_means_two_languages():
-    names = [name for code, names in _NAMES.items() for name in (code, *names.split())]
-    assert len(names) == len(set(names)) == len(_CODES)
+    names = [name for code, names in LANGUAGE_NAMES.items() for name in (code, *names.split())]
+    assert len(names) == len(set(names)) == len(CODES_BY_NAME)
 
 
 @pytest.mark.parametrize("code", TABLES)

@@ -203,7 +203,8 @@ def stage_times(total: float) -> dict[str, float]:
 
 
 T = TypeVar("T")
-_THREADS = ThreadPoolExecutor(24, "beside")
+PARALLEL_THREADS = ThreadPoolExecutor(24, "beside")
+"""The threads of work that runs beside the answer to a request."""
 
 
 def start_beside(index: Index, work: Callable[[], T]) -> Callable[[], T]:
@@ -214,7 +215,7 @@ def start_beside(index: Index, work: Callable[[], T]) -> Callable[[], T]:
     """
     if not is_elasticsearch(index.where):
         return lambda: _run_beside(work)
-    future = _THREADS.submit(_run_beside, work)
+    future = PARALLEL_THREADS.submit(_run_beside, work)
 
     def finish() -> T:
         if future.cancel():

@@ -606,9 +606,9 @@ def _beta_range(transform: Mixture, collection: CollectionStatistics) -> tuple[f
     return (1.0, mu / (collection.longest_sentence + mu)) if mu else (0.0, 0.0)
 
 
-_MOST_TERMS = 100
+MOST_TERMS = 100
 """Number of terms above which searches by documents are faster. The clauses of a request are limited, too."""
-_GREATEST_SLACK = 1.0
+GREATEST_SLACK = 1.0
 """Slack per term above which too many bounds reach the last hit, and searches by documents are faster."""
 _GREATEST_WEIGHT = 16.0
 """Sum of weights above which boosts would be too great for 32 bits."""
@@ -624,9 +624,9 @@ def sentence_bounds(plan: Plan, filters: Filters, slack: Slack) -> BoundQuery | 
     transform = plan.transform
     if plan.static_scores or not isinstance(transform, Mixture):
         return None
-    if weight > _GREATEST_WEIGHT or len(plan.terms) > _MOST_TERMS:
+    if weight > _GREATEST_WEIGHT or len(plan.terms) > MOST_TERMS:
         return None
-    if slack.mean(plan.terms) > _GREATEST_SLACK:
+    if slack.mean(plan.terms) > GREATEST_SLACK:
         return None
     clauses = [_impact_clause(EMPTY, weight)]
     constants = [weight * slack.base.log_collection]

@@ -190,7 +190,7 @@ def _repeat_terms(terms: Sequence[str], counts: Integers) -> str:
     return " ".join(chain.from_iterable(ordered[:end] for end in occurring_more_than.tolist()))
 
 
-_IMPACTS_BATCH = 1 << 14
+IMPACTS_BATCH = 1 << 14
 """The approximate number of sentences whose impacts are computed at once."""
 
 
@@ -272,7 +272,7 @@ class SegmentImpacts:
     def _read_batch(self, document: int) -> _ImpactsBatch:
         """Compute the impacts of this document and of the following ones."""
         start = int(self._first[document])
-        until = max(int(np.searchsorted(self._first, start + _IMPACTS_BATCH, "right")) - 1, document + 1)
+        until = max(int(np.searchsorted(self._first, start + IMPACTS_BATCH, "right")) - 1, document + 1)
         end = int(self._first[until])
         lengths = {name: column[start:end] for name, column in self._lengths.items()}
         keys, counts = self._document_postings(document, until)

@@ -193,7 +193,7 @@ def _read_entities(cluster: Cluster, document_ids: Sequence[str]) -> dict[str, l
     sentences: dict[str, list[Any]] = {id: [] for id in document_ids}
     query = {"terms": {"document_id": list(document_ids)}}
     body: dict[str, Any] = {"query": query, "sort": [{"ordinal": "asc"}], "source": [ENTITIES, "document_id"]}
-    for page in search_pages(cluster, _PAGE, index=cluster.alias, **body):
+    for page in search_pages(cluster, PAGE_SIZE, index=cluster.alias, **body):
         for hit in hits_of(page):
             sentences[hit["_source"]["document_id"]].append(hit)
     return sentences
@@ -238,7 +238,7 @@ def _count_ids(cluster: Cluster) -> Counter[tuple[str, str]]:
     counts: Counter[tuple[str, str]] = Counter()
     query = {"term": {KEYS_FIELD: IDS_KEY}}
     body: dict[str, Any] = {"query": query, "sort": [{"ordinal": "asc"}], "source": ["given_metadata"]}
-    for page in search_pages(cluster, _PAGE, index=cluster.documents_alias, **body):
+    for page in search_pages(cluster, PAGE_SIZE, index=cluster.documents_alias, **body):
         for hit in hits_of(page):
             counts.update({*read_ids(json.loads(hit["_source"]["given_metadata"]))})
     return counts
@@ -251,7 +251,8 @@ def store_aliases(cluster: Cluster, aliases: Aliases) -> None:
 
 
 SLICE_SCRIPT = "esr-slice-v2"
-_PAGE = 500
+PAGE_SIZE = 500
+"""Number of sentences or documents in one answer."""
 _MOST_IDS = 10_000
 """Number of ids in a query."""
 _MAX_LANGUAGES = 10_000
@@ -308,12 +309,12 @@ class ElasticsearchEnrichment:
         for clauses in groups:
             query = {"bool": {"filter": [*_slice_clauses(slice), *clauses], "must_not": not_done}}
             body: dict[str, Any] = {"query": query, "sort": [{"ordinal": "asc"}], "source": WITHOUT_CONTEXT}
-            for page in search_pages(self._cluster, _PAGE, index=self._cluster.documents_alias, **body):
+            for page in search_pages(self._cluster, PAGE_SIZE, index=self._cluster.documents_alias, **body):
                 yield from (decode_document(hit["_source"]) for hit in hits_of(page))
 
     def store(self, recipe: Recipe, batch: Iterable[tuple[str, Sequence[SentenceEnrichment]]]) -> None:
         self._record(recipe)
-        for page in batched(batch, _PAGE):
+        for page in batched(batch, PAGE_SIZE):
             entries = self._find_entries([document_id for document_id, _ in page])
             self._map_vectors(page)
             if QUOTES in recipe.parts and not self._maps_quotes:
@@ -460,7 +461,7 @@ class ElasticsearchEnrichment:
 
 def summarize_enrichment(cluster: Cluster, loads: Sequence[meta.Load]) -> list[dict[str, object]]:
     """The number of enriched documents by part and recipe."""
-    by_fingerprint = {"enriched": {"terms": {"field": "enriched", "size": _PAGE}}}
+    by_fingerprint = {"enriched": {"terms": {"field": "enriched", "size": PAGE_SIZE}}}
     answer = search(cluster, index=cluster.documents_alias, size=0, aggs=by_fingerprint)
     buckets = answer["aggregations"]["enriched"]["buckets"]
     counts = {bucket["key"]: bucket["doc_count"] for bucket in buckets}

@@ -88,14 +88,15 @@ INTERVAL = 10.0
 """Seconds between two heartbeats."""
 PATIENCE = 120.0
 """Seconds without a heartbeat after which a load counts as killed. Clocks must differ by much less."""
-_POLL_SECONDS = 1.0
+POLL_SECONDS = 1.0
+"""Seconds between two looks at a load that may still run."""
 
 
 class Heartbeat(Repeated):
     """Renews the heartbeats of loads in a background thread while the block runs."""
 
     def __init__(self, cluster: Cluster, *loads: Load) -> None:
-        super().__init__(INTERVAL, self._renew_all, "heartbeat", patience=_POLL_SECONDS)
+        super().__init__(INTERVAL, self._renew_all, "heartbeat", patience=POLL_SECONDS)
         self._cluster = cluster
         self._loads = loads
         self._lost: LoadOwner | None = None
@@ -153,7 +154,7 @@ def wait_for_end(cluster: Cluster, load: Load) -> bool:
     while not is_killed(load):
         if time.monotonic() > end:
             return True
-        time.sleep(_POLL_SECONDS)
+        time.sleep(POLL_SECONDS)
         stored = read(cluster, load.index)
         if not stored or stored[0].heartbeat != load.heartbeat:
             return False

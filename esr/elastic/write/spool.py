@@ -165,8 +165,10 @@ SHARE = 0.5
 RESERVE = 64 << 20
 """The approximate maximum size of a spool's segment. With less room left, the load fails with an error."""
 _EVERY = 500  # documents
-_MOUNTS = Path("/proc/self/mounts")
-_CGROUPS = Path("/sys/fs/cgroup")
+MOUNTS = Path("/proc/self/mounts")
+"""The file in which Linux lists the mounted file systems."""
+CGROUPS = Path("/sys/fs/cgroup")
+"""The folder in which Linux shows the memory limits of groups of processes."""
 
 
 class Room(NamedTuple):
@@ -215,7 +217,7 @@ def _megabytes(number: int) -> str:
 def _is_tmpfs(folder: Path) -> bool:
     """Whether the innermost mount that contains the folder is a tmpfs."""
     try:
-        mounts = [line.split()[1:3] for line in _MOUNTS.read_text("utf-8", "replace").splitlines()]
+        mounts = [line.split()[1:3] for line in MOUNTS.read_text("utf-8", "replace").splitlines()]
     except OSError:
         return False
     path = str(folder.resolve())
@@ -226,10 +228,10 @@ def _is_tmpfs(folder: Path) -> bool:
 def _memory_left() -> int | None:
     """The bytes below the memory limit of this container, not counting caches; None without a limit."""
     for limit, statistics, used in (
-        (_CGROUPS / "memory.max", _CGROUPS / "memory.stat", ("anon", "shmem")),
+        (CGROUPS / "memory.max", CGROUPS / "memory.stat", ("anon", "shmem")),
         (
-            _CGROUPS / "memory/memory.limit_in_bytes",
-            _CGROUPS / "memory/memory.stat",
+            CGROUPS / "memory/memory.limit_in_bytes",
+            CGROUPS / "memory/memory.stat",
             ("total_rss", "total_shmem"),
         ),
     ):

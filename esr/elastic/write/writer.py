@@ -65,7 +65,8 @@ LARGEST_SEGMENT = 5 * 2**30
 """Maximum size of a segment in bytes, as for Elasticsearch: larger ones drop deleted entries late."""
 SMALLEST_PART = 200_000
 """Number of entries for which searching in a separate thread saves more time than another segment costs."""
-_POLL_SECONDS = 2.0
+POLL_SECONDS = 2.0
+"""Seconds between two looks at merges that run."""
 
 
 def merge_segments(cluster: Cluster, index: str) -> list[str]:
@@ -91,7 +92,7 @@ def _merge(cluster: Cluster, index: str) -> None:
             cluster.client.indices.forcemerge(index=index, max_num_segments=segments)
         except ConnectionTimeout:  # a large merge continues after its request times out
             while _is_merging(cluster, index):
-                time.sleep(_POLL_SECONDS)
+                time.sleep(POLL_SECONDS)
 
 
 def _segments_per_shard(cluster: Cluster, index: str) -> int:
@@ -124,7 +125,7 @@ def _is_merging(cluster: Cluster, index: str) -> bool:
 
 _OPEN_SECONDS = 30.0
 """Seconds to wait for the shards of a new index."""
-_FEW_SENTENCES = 10_000
+FEW_SENTENCES = 10_000
 """Number of sentences up to which a load does not change settings: changing them twice takes longer."""
 
 
@@ -213,7 +214,7 @@ def create_indices(cluster: Cluster, load: Load, options: LoadOptions, existing:
 
 def has_few_sentences(load: Load) -> bool:
     """Whether the indices of a new load refresh as usual while it fills them."""
-    return 0 < int(load.manifest.get("sentences", 0)) <= _FEW_SENTENCES
+    return 0 < int(load.manifest.get("sentences", 0)) <= FEW_SENTENCES
 
 
 def _create_index(cluster: Cluster, index: str, body: Mapping[str, Any]) -> None:
@@ -433,7 +434,8 @@ class ElasticsearchWriter:
 
 WAIT = 600.0
 """Seconds that a slice waits for the first slice to create the indices."""
-_SLICE_POLL_SECONDS = 1.0
+SLICE_POLL_SECONDS = 1.0
+"""Seconds between two looks for the first slice of a load."""
 
 
 class SliceWriter(ElasticsearchWriter):
@@ -519,7 +521,7 @@ class SliceWriter(ElasticsearchWriter):
                     f"slice 1/{slices} of these documents has not begun within {WAIT:g} s: start it with "
                     "the same documents and options, then start this slice again"
                 )
-            time.sleep(_SLICE_POLL_SECONDS)
+            time.sleep(SLICE_POLL_SECONDS)
 
     def _finish(self, load: Load, digest: InputDigest, report: LoadReport) -> None:
         """Verify and switch, if all slices are loaded."""

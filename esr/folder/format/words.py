@@ -30,7 +30,8 @@ from esr.folder.format.strings import Content, find_string, prefix_range, select
 from esr.processes import map_together
 from esr.stdlib import cached_property
 
-_CODE_CHUNK = 1 << 17  # numbers whose bits are spread at once: a multiple of 8, to end at a byte border
+CODE_CHUNK = 1 << 17
+"""Numbers whose bits are spread at once: a multiple of 8, to end at a byte border."""
 _PAIR_BITS = 56  # of 64, so that they can be shifted to any bit of a byte
 _STEP = 3  # low bits are rounded to a multiple of this
 _WINDOW = 4  # bytes read for one number: there are fewer than 25 low bits
@@ -90,7 +91,7 @@ def split_lists(starts: Numbers) -> Iterator[tuple[int, int]]:
     """
     first, count = 0, len(starts) - 1
     while True:
-        fitting = int(np.searchsorted(starts, starts[first] + _CODE_CHUNK, "right")) - 1
+        fitting = int(np.searchsorted(starts, starts[first] + CODE_CHUNK, "right")) - 1
         last = min(max(fitting, first + 1), count)
         yield first, last
         if last == count:
@@ -144,8 +145,8 @@ def low_code_size(count: int, low_bits: int) -> int:
 
 def _pack_low(numbers: Column, low_bits: int) -> Iterator[bytes]:
     size = low_code_size(len(numbers), low_bits) - _WINDOW
-    for first in range(0, len(numbers), _CODE_CHUNK) if low_bits else ():
-        packed = _pack_chunk(numbers[first : first + _CODE_CHUNK], low_bits)
+    for first in range(0, len(numbers), CODE_CHUNK) if low_bits else ():
+        packed = _pack_chunk(numbers[first : first + CODE_CHUNK], low_bits)
         yield packed[: size - (first * low_bits >> 3)]
     yield bytes(_WINDOW)
 
@@ -347,7 +348,8 @@ def text_starts(lengths: Column) -> Column:
 # The table of words
 
 _NAME = "words"
-_CHUNK = 1 << 16  # words whose signatures are computed at once
+SIGNATURE_CHUNK = 1 << 16
+"""Words whose signatures are computed at once."""
 _BIT_OF_BYTE = np.array([1 << (code & 63) if code < 128 else 0 for code in range(256)], np.uint64)
 
 
@@ -401,12 +403,12 @@ class WordTable:
     def read_signatures(self, numbers: Column) -> npt.NDArray[np.uint64]:
         """The signatures of the words with these numbers."""
         content, signatures = np.frombuffer(self._bytes, np.uint8), np.empty(len(numbers), np.uint64)
-        for first in range(0, len(numbers), _CHUNK):
-            chunk = numbers[first : first + _CHUNK]
+        for first in range(0, len(numbers), SIGNATURE_CHUNK):
+            chunk = numbers[first : first + SIGNATURE_CHUNK]
             starts, lengths = self._ends[chunk], self._lengths[chunk].astype(np.int64)
             begins = np.cumsum(lengths) - lengths
             positions = np.arange(int(lengths.sum())) + np.repeat(starts - begins, lengths)
-            signatures[first : first + _CHUNK] = np.bitwise_or.reduceat(
+            signatures[first : first + SIGNATURE_CHUNK] = np.bitwise_or.reduceat(
                 _BIT_OF_BYTE[content[positions]], begins
             )
         return signatures

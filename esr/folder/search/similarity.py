@@ -47,11 +47,11 @@ _Bounded = tuple[Numbers, npt.NDArray[np.float32]]
 """Rows of a layer, and upper bounds of their products."""
 LEAST_FOR_BITS = 2**18
 """Number of vectors from which bits save time. Multiplying fewer takes a few milliseconds."""
-_LEAST_CHUNK, _MOST_CHUNK = 2**12, 2**17
+LEAST_CHUNK, _MOST_CHUNK = 2**12, 2**17
 """Numbers of sentences in the first chunk and in the last ones. The limit rises fast at the beginning."""
 _CHUNK_WITHOUT_KERNEL = 2**14
 """Maximum number of sentences that numpy multiplies at once: as floats, 25 MB with 384 dimensions."""
-_MOST_THREADS, _LEAST_FOR_THREADS = 4, 2**16
+_MOST_THREADS, LEAST_FOR_THREADS = 4, 2**16
 """Maximum number of threads, and the number of vectors from which they save time.
 
 Most of the time is spent reading memory, so more threads gain little.
@@ -60,7 +60,7 @@ _ERRORS = 4.5
 """Standard errors by which a product may exceed its estimate. 3.4e-6 of normal errors are greater."""
 _WIDTH = 2.3
 """Standard deviations of a query's numbers that three bits span. Of 2.0 to 2.6, this has the least error."""
-_SEEDS, _MOST_OF_SEED = 16, 256
+_SEEDS, MOST_OF_SEED = 16, 256
 """Multiple of k vectors that are multiplied first, and the maximum size of a group.
 
 Each of these vectors has the greatest bound of its group.
@@ -244,7 +244,7 @@ def _split(spans: Iterable[tuple[int, LayerSpan, Mask | None]]) -> Iterator[_Chu
     for base, span, mask in spans:
         start = span.start
         while start < span.stop:
-            stop = min(start + min(max(_LEAST_CHUNK, covered // 2), most), span.stop)
+            stop = min(start + min(max(LEAST_CHUNK, covered // 2), most), span.stop)
             yield _Chunk(base, span, mask, start, stop)
             covered += stop - start
             start = stop
@@ -274,7 +274,7 @@ class _Search:
         """
         estimates = {layer: of_layer.estimate(self._query) for layer, of_layer in bits.items()}
         count = sum(chunk.stop - chunk.start for chunk in chunks)
-        of_seed = min(max(count // (_SEEDS * self._k), 1), _MOST_OF_SEED)
+        of_seed = min(max(count // (_SEEDS * self._k), 1), MOST_OF_SEED)
         bounded, best = [], np.zeros(0)
         for of_chunk, seeds in run(partial(self._bound_chunk, estimates, of_seed), chunks):
             bounded.append(of_chunk)
@@ -443,7 +443,7 @@ def _threads(vectors: int) -> AbstractContextManager[futures.ThreadPoolExecutor 
     would lose threads waiting for the next one.
     """
     cores = min(os.cpu_count() or 1, _MOST_THREADS)
-    if LOADER.kernel is None or cores == 1 or vectors < _LEAST_FOR_THREADS:
+    if LOADER.kernel is None or cores == 1 or vectors < LEAST_FOR_THREADS:
         return nullcontext()
 
     return futures.ThreadPoolExecutor(cores, "esr-nearest")

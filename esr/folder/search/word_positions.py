@@ -17,7 +17,7 @@ from esr.index.limits import SearchMemory
 
 Positions = npt.NDArray[np.int32]
 _NOWHERE = np.zeros(0, np.int32)
-_FREQUENT = 1 << 13
+FREQUENT_WORD = 1 << 13
 """Number of occurrences from which a word's positions are kept.
 
 Few words are this frequent, but many phrases contain one of them.
@@ -36,7 +36,7 @@ class PositionCache:
 
     def get(self, table: WordTable, number: int) -> Positions:
         """The positions of a word."""
-        if table.counts[number] < _FREQUENT:
+        if table.counts[number] < FREQUENT_WORD:
             return self.of(table).positions(number)
         return self._memory.get((table, number), lambda: self.of(table).positions(number))
 

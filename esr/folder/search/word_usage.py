@@ -18,7 +18,7 @@ from esr.index.names import (
 )
 
 V = TypeVar("V")
-_ENTRY_BYTES = 200
+ENTRY_BYTES = 200
 """Memory in bytes of a word and a fact about it."""
 
 
@@ -27,7 +27,7 @@ class _WordFacts(dict[str, V]):
 
     @property
     def nbytes(self) -> int:
-        return _ENTRY_BYTES * len(self)
+        return ENTRY_BYTES * len(self)
 
 
 class WordUsage:

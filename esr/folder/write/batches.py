@@ -39,8 +39,10 @@ from esr.text.document import Document, Located, custom_id_positions
 TermIds = npt.NDArray[np.int32]
 WordHalves = npt.NDArray[np.uint64]
 
-_MAX_WORDS = 500_000
-_SLOT_BITS = 18  # the table takes 5 MB and holds nearly all frequent words of news
+MAX_WORDS = 500_000
+"""Number of words above which an encoder forgets its vocabulary."""
+SLOT_BITS = 18
+"""Bits of a slot's number. The table takes 5 MB and holds nearly all frequent words of news."""
 _MAX_BYTES = len(PADDING)
 _SPACE = ord(" ")
 _FIRST_BYTES = np.array([(1 << 8 * n) - 1 for n in range(9)], np.uint64)
@@ -66,12 +68,12 @@ class TermEncoder:
 
     def _clear(self) -> None:
         self._vocabulary = _Vocabulary(self._term)
-        self._first = np.zeros(1 << _SLOT_BITS, np.uint64)
-        self._second = np.zeros(1 << _SLOT_BITS, np.uint64)
-        self._term_id = np.zeros(1 << _SLOT_BITS, np.int32)
+        self._first = np.zeros(1 << SLOT_BITS, np.uint64)
+        self._second = np.zeros(1 << SLOT_BITS, np.uint64)
+        self._term_id = np.zeros(1 << SLOT_BITS, np.int32)
 
     def encode(self, texts: Sequence[str]) -> EncodedTexts:
-        if len(self._vocabulary) > _MAX_WORDS:
+        if len(self._vocabulary) > MAX_WORDS:
             self._clear()
         content, ends = self._join(texts)
         is_letter = np.frombuffer(content, np.uint8) != _SPACE
@@ -130,7 +132,7 @@ def interleave(parts: Iterable[tuple[Sequence[int], EncodedTexts]], texts: int) 
 def _slots(first: WordHalves, second: WordHalves) -> npt.NDArray[np.intp]:
     mixed = first * _MIX[0] ^ second * _MIX[1]
     mixed ^= mixed >> np.uint64(29)
-    slots: npt.NDArray[np.intp] = (mixed * _MIX[0] >> np.uint64(64 - _SLOT_BITS)).astype(np.intp)
+    slots: npt.NDArray[np.intp] = (mixed * _MIX[0] >> np.uint64(64 - SLOT_BITS)).astype(np.intp)
     return slots
 
 
@@ -268,8 +270,10 @@ def _encode_message(content: Any) -> bytes:
 _WORKER = "import sys; from esr.folder.write.batches import run_worker; run_worker(*sys.argv[1:])"
 """The program of the worker process. Its arguments are the analyzer, and title or no-title."""
 _PIPE_BYTES = 2**20  # on Linux; elsewhere pipes keep their size
-_RESPONSE_TIMEOUT = 10.0  # seconds; a batch takes hundredths of a second
-_EXIT_TIMEOUT = 1.0  # seconds
+RESPONSE_TIMEOUT = 10.0
+"""Seconds to wait for a worker's answer. A batch takes hundredths of a second."""
+EXIT_TIMEOUT = 1.0
+"""Seconds to wait for the end of a worker."""
 
 
 def can_start_worker() -> bool:
@@ -313,13 +317,13 @@ class WorkerClient:
         poll.register(self._output.fileno(), select.POLLIN)
         if self._unsent:
             poll.register(self._input.fileno(), select.POLLOUT)
-        self.is_alive = bool(poll.poll(_RESPONSE_TIMEOUT * 1000))
+        self.is_alive = bool(poll.poll(RESPONSE_TIMEOUT * 1000))
 
     def close(self) -> None:
         self._input.close()
         self._output.close()
         try:
-            self._process.wait(_EXIT_TIMEOUT)
+            self._process.wait(EXIT_TIMEOUT)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()

@@ -42,7 +42,7 @@ REMOVED = np.iinfo(np.int32).min
 """The number of a removed row. As the shift of a removed text's positions, it makes them negative."""
 
 
-_MANY_KEPT = 256
+MANY_KEPT = 256
 """If at most one in this many values is removed, runs of the others are copied."""
 
 
@@ -79,7 +79,7 @@ class NumberLists(NamedTuple):
         removed = np.flatnonzero(~mask)
         list_of = np.searchsorted(np.cumsum(self.lengths), removed, "right")
         lengths = self.lengths - np.bincount(list_of, minlength=len(self.lengths))
-        if _MANY_KEPT * len(removed) > len(mask):
+        if MANY_KEPT * len(removed) > len(mask):
             return NumberLists(self.numbers, lengths, tuple(column[mask] for column in self.values))
         pieces = [*kept_runs(removed, len(mask))]  # a mask would take several times as long
         values = tuple(np.concatenate([column[piece] for piece in pieces]) for column in self.values)

@@ -246,13 +246,13 @@ def _read_positions(words: WordTable, remain: Mask, starts: Column) -> list[Numb
     return [of_no_words, *map_together(read, chain.from_iterable(group.split() for group in groups))]
 
 
-_MANY_BORDERS = 16
+MANY_BORDERS = 16
 """Number of borders from which a binary search is faster than a comparison with each."""
 
 
 def _look_up(numbers: Column, borders: Column, values: Column) -> Column:
     """For each number, the value of the last border not above it. The first border is 0."""
-    if len(borders) >= _MANY_BORDERS:
+    if len(borders) >= MANY_BORDERS:
         return values[np.searchsorted(borders, numbers, "right") - 1]
     found = np.full(len(numbers), values[0])
     for border, step in zip(borders[1:].tolist(), np.diff(values), strict=True):

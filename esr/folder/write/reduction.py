@@ -25,9 +25,9 @@ from esr.folder.format.segment import (
     unpack,
 )
 
-_MAX_RUNS = 8
+MAX_RUNS = 8
 """Maximum number of runs of removed documents. Each is compared with all postings."""
-_CHUNK = 1 << 17
+CACHED_POSTINGS = 1 << 17
 """Number of postings that fit into the processor's cache."""
 
 Run = tuple[int, int]
@@ -49,7 +49,7 @@ def reduce_postings(segment: Segment, remain: Mask) -> Reduced | None:
     """
     runs = _find_runs(remain)
     packed, bits = segment.column(POSTINGS), segment.count_bits
-    if len(runs) > _MAX_RUNS or packed.dtype != np.int32:
+    if len(runs) > MAX_RUNS or packed.dtype != np.int32:
         return None
     first = segment.column("first").tolist()
     sentences = [(first[start] << bits, first[stop] << bits) for start, stop in runs]
@@ -94,8 +94,8 @@ def _find_runs(remain: Mask) -> list[Run]:
 def _chunks(column: Column) -> Iterator[tuple[int, Column]]:
     """Yield parts of a column, each with its start."""
     unsigned = _as_unsigned(column)
-    for start in range(0, len(column), _CHUNK):
-        yield start, unsigned[start : start + _CHUNK]
+    for start in range(0, len(column), CACHED_POSTINGS):
+        yield start, unsigned[start : start + CACHED_POSTINGS]
 
 
 def _as_unsigned(column: Column) -> Column:

@@ -329,7 +329,8 @@ def _checksum(blob: bytes) -> bytes:
 
 # Columns
 
-_CHUNK_KEYS = 2**17
+CHUNK_KEYS = 2**17
+"""Approximate number of keys whose words are written at once."""
 
 
 class TokenizedTexts(NamedTuple):
@@ -421,8 +422,8 @@ class _PostingsBuilder:
         start = title_start = first = 0
         while first < term_count:
             end = term_count
-            if start + _CHUNK_KEYS < len(sentence_keys):
-                end = int(sentence_keys[start + _CHUNK_KEYS] >> self._bits) + 1
+            if start + CHUNK_KEYS < len(sentence_keys):
+                end = int(sentence_keys[start + CHUNK_KEYS] >> self._bits) + 1
             stop = int(np.searchsorted(sentence_keys, end << self._bits))
             title_stop = int(np.searchsorted(title_keys, end << self._document_bits))
             self._add(sentence_keys[start:stop], title_keys[title_start:title_stop], range(first, end))

@@ -164,8 +164,8 @@ def encode_query(index: Index, text: str) -> QueryVector:
     if id is None:
         raise UsageError(f"{index.where} has no vectors: run esr enrich --only vectors")
     place = index.where, id
-    if place in _TABLES:
-        return QueryVector(id, _TABLES[place].encode_query(text))
+    if place in QUERY_TABLES:
+        return QueryVector(id, QUERY_TABLES[place].encode_query(text))
     try:
         encoder = _load_encoder(index, id)
     except EsrError as error:
@@ -174,7 +174,7 @@ def encode_query(index: Index, text: str) -> QueryVector:
             raise
         log = logging.getLogger("esr")
         log.warning("%s: queries are encoded by its table, which is less accurate: %s", index.where, error)
-        _TABLES[place] = stand_in
+        QUERY_TABLES[place] = stand_in
         return QueryVector(id, stand_in.encode_query(text))
     if encoder.description.id != id:
         raise UsageError(
@@ -184,7 +184,7 @@ def encode_query(index: Index, text: str) -> QueryVector:
     return QueryVector(id, encoder.encode_query(text))
 
 
-_TABLES: dict[tuple[str, str], VectorTable] = {}
+QUERY_TABLES: dict[tuple[str, str], VectorTable] = {}
 """The tables that encode queries in this process, by the place of an index and the id of its encoder."""
 
 

@@ -220,11 +220,11 @@ def test_other_plans_list_documents(
     if change == "a prior":
         plan = make_plan(adverse, "bank flood", Ranking(priors={"importance": 1.0}))
     elif change == "a great slack":
-        monkeypatch.setattr(plan_query, "_GREATEST_SLACK", -0.1)
+        monkeypatch.setattr(plan_query, "GREATEST_SLACK", -0.1)
     elif change == "a great weight":
         plan = replace(plan, terms=(plan.terms[0]._replace(weight=17.0), *plan.terms[1:]))
     else:
-        monkeypatch.setattr(plan_query, "_MOST_TERMS", 1)
+        monkeypatch.setattr(plan_query, "MOST_TERMS", 1)
     assert not isinstance(check_pruned(adverse, plan, 7, Filters()), Unprunable)
     assert not listings
 

@@ -226,8 +226,8 @@ def test_deliveries_keep_the_base_of_the_index(folder: Path, monkeypatch: pytest
     assert mixture is not None
     for other in (2.0, 12.0):
         with monkeypatch.context() as older:
-            older.setattr(impact_store, "_SHORT", other)
-            older.setattr(impact_store, "_DOCUMENT", 50.0)
+            older.setattr(impact_store, "SHORT_SENTENCE", other)
+            older.setattr(impact_store, "DOCUMENT_LENGTH", 50.0)
             life = Collection(folder, mixture, random_news(random.Random(3), 0, 6, longest=20))
         assert described_base(life.description) != choose_base(mixture)
         life.deliver(random_news(random.Random(4), 4, 6, longest=20), ["d0"])
@@ -259,7 +259,7 @@ def test_impacts_say_how_much_more_than_a_far_term_each_term_adds(
     folder: Path, monkeypatch: pytest.MonkeyPatch, ranking: Ranking, batch: int
 ) -> None:
     """Terms without an impact add less than far ones, and the others what the stored digits say."""
-    monkeypatch.setattr(actions, "_IMPACTS_BATCH", batch)
+    monkeypatch.setattr(actions, "IMPACTS_BATCH", batch)
     mixture = ranking.mixture()
     assert mixture is not None
     collection = Collection(folder, mixture, adverse_documents(LONGEST))
@@ -298,7 +298,7 @@ DOCUMENTS = [bare_document(f"n{n}", *(f"storm {n} {m}" for m in range(n % 4))) f
 
 
 def test_slices_share_no_document_and_omit_none(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "_PAGE", 3)
+    monkeypatch.setattr(engine, "PAGE_SIZE", 3)
     load(where, DOCUMENTS[:20], shards=3)
     load(where, DOCUMENTS[20:], if_exists="append")
     enriched_ids: list[str] = []

@@ -336,7 +336,7 @@ def test_the_indices_of_a_large_load_have_their_usual_settings_once_they_are_fil
 ) -> None:
     names = ("index.refresh_interval", "index.merge.scheduler.auto_throttle")
     url, alias = split(where)
-    monkeypatch.setattr(writer, "_FEW_SENTENCES", few)
+    monkeypatch.setattr(writer, "FEW_SENTENCES", few)
     noted: list[list[str]] = []
 
     def note_settings(*_: object) -> None:
@@ -411,7 +411,7 @@ def make_segments(url: str, index: str, count: int) -> None:
 def test_segments_up_to_the_largest_size_become_one(
     where: str, elasticsearch_url: str, monkeypatch: pytest.MonkeyPatch, largest: int, expected: int
 ) -> None:
-    monkeypatch.setattr(writer, "_FEW_SENTENCES", 0)  # without a refresh amid the load, it is one segment
+    monkeypatch.setattr(writer, "FEW_SENTENCES", 0)  # without a refresh amid the load, it is one segment
     load(where, [document("d", "one", "two", "three", "four")])
     with closing(Cluster(where)) as cluster:
         (served,) = meta.searchable_loads(cluster)
@@ -513,7 +513,7 @@ def test_a_merge_that_outlasts_its_request_is_waited_for(
     monkeypatch.setattr(
         writer, "_is_merging", lambda cluster, index: left.pop(0) or is_merging(cluster, index)
     )
-    monkeypatch.setattr(writer, "_POLL_SECONDS", 0.0)
+    monkeypatch.setattr(writer, "POLL_SECONDS", 0.0)
     with closing(Cluster(where)) as cluster:
         (served,) = meta.searchable_loads(cluster)
 
@@ -573,8 +573,8 @@ def test_files_in_memory_count_towards_the_limit_of_a_container(
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text + "\n")
     (tmp_path / "mounts").write_text(f"disk / ext4 rw 0 0\ntmpfs {tmp_path} tmpfs rw 0 0\n")
-    monkeypatch.setattr(spool, "_CGROUPS", tmp_path)
-    monkeypatch.setattr(spool, "_MOUNTS", tmp_path / "mounts")
+    monkeypatch.setattr(spool, "CGROUPS", tmp_path)
+    monkeypatch.setattr(spool, "MOUNTS", tmp_path / "mounts")
     monkeypatch.setattr(os, "statvfs", lambda folder: SimpleNamespace(f_bavail=1, f_frsize=4096))
     assert find_room(tmp_path) == Room(free, True)
     assert find_room(tmp_path.parent) == Room(4096, False)

@@ -181,7 +181,7 @@ def test_truncated_files_are_damaged(tmp_path: Path, file: str) -> None:
 def test_an_edit_changes_two_bits_of_a_signature_at_most(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
-    monkeypatch.setattr(word_table, "_CHUNK", 7)
+    monkeypatch.setattr(word_table, "SIGNATURE_CHUNK", 7)
     table, rng = write(tmp_path, random_documents(seed)), random.Random(seed)
     words = table.words(np.arange(len(table)))
     numbers = np.array(rng.sample(range(len(table)), len(table)))

@@ -209,8 +209,8 @@ class Collection:
 def collection(monkeypatch: pytest.MonkeyPatch) -> Iterator[Collection]:
     LOADER.load()
     monkeypatch.setattr(similarity, "LEAST_FOR_BITS", 1)
-    monkeypatch.setattr(similarity, "_LEAST_CHUNK", 100)
-    monkeypatch.setattr(similarity, "_MOST_OF_SEED", 16)
+    monkeypatch.setattr(similarity, "LEAST_CHUNK", 100)
+    monkeypatch.setattr(similarity, "MOST_OF_SEED", 16)
     loads = [
         [document(f"d{n}", "a storm", "the town", "a bank", source=f"source {n // 450}") for n in numbers]
         for numbers in (range(250), range(250, 450), range(450, 500))
@@ -243,7 +243,7 @@ def multiplied(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 def test_bits_find_the_nearest_of_a_plain_sort(
     collection: Collection, multiplied: list[float], threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(similarity, "_LEAST_FOR_THREADS", 1)
+    monkeypatch.setattr(similarity, "LEAST_FOR_THREADS", 1)
     monkeypatch.setattr("os.cpu_count", lambda: threads)
     for _ in range(20):
         query = collection.draw_vector()

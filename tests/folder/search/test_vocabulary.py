@@ -87,7 +87,7 @@ def test_a_phrase_is_found_where_its_words_follow_each_other(tmp_path: Path, see
 
 
 def test_frequent_words_are_remembered_up_to_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("esr.folder.search.word_positions._FREQUENT", 1)
+    monkeypatch.setattr("esr.folder.search.word_positions.FREQUENT_WORD", 1)
     memory = SearchMemory(2500)  # for where words occur, and the places of one word
     table, cache = write(tmp_path / "table", [["a", "b", "a"], ["b", "a"]]), PositionCache(memory)
     number = table.find("a")
@@ -167,7 +167,7 @@ def test_what_is_known_of_words_is_remembered_within_the_limit(where: Path) -> N
 
 
 def test_what_is_remembered_counts_towards_the_limit(where: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(word_usage, "_ENTRY_BYTES", 100_000)
+    monkeypatch.setattr(word_usage, "ENTRY_BYTES", 100_000)
     memory = SearchMemory(1 << 20)
     usage = make_usage(where, memory)
     before = memory.used

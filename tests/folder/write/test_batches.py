@@ -81,8 +81,8 @@ def workers(monkeypatch: pytest.MonkeyPatch) -> list[WorkerClient]:
     monkeypatch.setattr(batches, "BATCH_BYTES", 700)
     monkeypatch.setattr(segment_writer, "FULL_TERMS", 300)
     # A busy machine makes a worker slow, but not dead.
-    monkeypatch.setattr(batches, "_RESPONSE_TIMEOUT", 60.0)
-    monkeypatch.setattr(batches, "_EXIT_TIMEOUT", 60.0)
+    monkeypatch.setattr(batches, "RESPONSE_TIMEOUT", 60.0)
+    monkeypatch.setattr(batches, "EXIT_TIMEOUT", 60.0)
     return started
 
 
@@ -160,8 +160,8 @@ def test_a_load_kills_a_worker_that_hangs(
     replace_python: Callable[[str], None],
 ) -> None:
     replace_python("exec sleep 600")
-    monkeypatch.setattr(batches, "_RESPONSE_TIMEOUT", 0.3)
-    monkeypatch.setattr(batches, "_EXIT_TIMEOUT", 0.1)
+    monkeypatch.setattr(batches, "RESPONSE_TIMEOUT", 0.3)
+    monkeypatch.setattr(batches, "EXIT_TIMEOUT", 0.1)
     load(tmp_path / "alone", NEWS)
     assert [worker._process.returncode for worker in workers] == [-signal.SIGKILL]
     assert contents(tmp_path / "alone") == expected(tmp_path / "without", monkeypatch)
@@ -381,7 +381,7 @@ def decode(encoded: EncodedTexts) -> list[list[str]]:
 @given(many=st.lists(st.lists(texts | words.map(" ".join), max_size=6), max_size=3))
 def test_terms_are_those_of_the_analyzer(name: str, bits: int, many: list[list[str]]) -> None:
     analyzer = get_analyzer(name)
-    with mock.patch.object(batches, "_SLOT_BITS", bits):
+    with mock.patch.object(batches, "SLOT_BITS", bits):
         encoder = TermEncoder(analyzer)
         for some in many:
             batch = [text.encode("utf-8", "ignore").decode() for text in some]
@@ -397,7 +397,7 @@ def test_an_answer_has_each_term_once_and_none_of_other_texts() -> None:
 
 
 def test_words_are_forgotten_when_they_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batches, "_MAX_WORDS", 3)
+    monkeypatch.setattr(batches, "MAX_WORDS", 3)
     encoder = TermEncoder(get_analyzer("plain"))
     for n in range(10):
         text = f"storm {n} flood"

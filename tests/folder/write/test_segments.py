@@ -103,7 +103,7 @@ def counted(documents: list[list[list[int]]]) -> dict[str, list[float]]:
 
 @pytest.mark.parametrize("chunk_keys", [1, 5, 2**17])
 def test_columns_are_what_counting_gives(monkeypatch: pytest.MonkeyPatch, chunk_keys: int) -> None:
-    monkeypatch.setattr(segment_writer, "_CHUNK_KEYS", chunk_keys)
+    monkeypatch.setattr(segment_writer, "CHUNK_KEYS", chunk_keys)
     for seed in range(60):
         documents = random_documents(seed)
         actual, expected = built(documents), counted(documents)
@@ -289,11 +289,11 @@ def test_the_columns_of_segments_give_the_segment_of_the_documents_that_remain(
         for n, sketch in enumerate(sketches)
     ]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(words, "_CODE_CHUNK", chunk)
-        patch.setattr(merging, "_MANY_BORDERS", many)
-        patch.setattr(merged_lists, "_MANY_KEPT", many)
-        patch.setattr(reduction, "_CHUNK", chunk)
-        patch.setattr(reduction, "_MAX_RUNS", many - 1)
+        patch.setattr(words, "CODE_CHUNK", chunk)
+        patch.setattr(merging, "MANY_BORDERS", many)
+        patch.setattr(merged_lists, "MANY_KEPT", many)
+        patch.setattr(reduction, "CACHED_POSTINGS", chunk)
+        patch.setattr(reduction, "MAX_RUNS", many - 1)
         check_same_files(parts, Description(analyzer, title))
 
 
@@ -329,7 +329,7 @@ def test_few_runs_of_documents_are_removed_without_unpacking_postings(
         return found
 
     monkeypatch.setattr(merging, "reduce_postings", note)
-    monkeypatch.setattr(reduction, "_MAX_RUNS", most)
+    monkeypatch.setattr(reduction, "MAX_RUNS", most)
     texts = ["storm " * 4, *["storm storm river"] * 8]
     parts = [[(document(f"d{n}", text), n not in (1, 4, 5)) for n, text in enumerate(texts)]]
     check_same_files(parts, Description("plain", True))

@@ -256,7 +256,7 @@ def test_a_folder_is_asked_when_the_answer_is_wanted() -> None:
 def test_with_all_threads_taken_the_request_asks_for_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     index = ElsewhereIndex("http://localhost:9200/news")
     with ThreadPoolExecutor(1) as threads:
-        monkeypatch.setattr(gate, "_THREADS", threads)
+        monkeypatch.setattr(gate, "PARALLEL_THREADS", threads)
         first = start_beside(index, lambda: index.count())  # type: ignore[arg-type]
         assert index.asked.wait(60)
         finish = start_beside(index, threading.get_ident)  # type: ignore[arg-type]
