@@ -377,7 +377,7 @@ def status(where: str, shows_drift: bool, as_json: bool) -> None:
         click.echo(
             f"{'names':<12} of {count(unresolved, 'document', 'were')} stored by an older esr: run esr enrich"
         )
-    for line in _format_drifts(drifts):
+    for line in format_drifts(drifts):
         click.echo(line)
 
 
@@ -401,7 +401,7 @@ def _format_value(value: Any) -> Any:
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else value
 
 
-def _format_drifts(drifts: list[Drift]) -> Iterator[str]:
+def format_drifts(drifts: list[Drift]) -> Iterator[str]:
     """The drift of p(t|C) for each load, and the resulting error of its priors."""
     for drift in drifts:
         sample = f"{drift.sampled:,} of {drift.sentences:,} sentences sampled"

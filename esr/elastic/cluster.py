@@ -77,7 +77,7 @@ class Cluster:
         """
         if self._connection.closed.is_set():
             raise IndexClosed(self.where)
-        seconds = self._answer_seconds()
+        seconds = self.answer_seconds()
         if seconds == self._connection.timeout / self._connection.attempts:
             return self._connection.client
         return self._connection.client_within(seconds)
@@ -85,9 +85,9 @@ class Cluster:
     @property
     def search_seconds(self) -> float:
         """Seconds that Elasticsearch may search. The client waits longer, to receive a partial answer."""
-        return round(SEARCH_TIMEOUT / REQUEST_TIMEOUT * min(self._answer_seconds(), REQUEST_TIMEOUT), 3)
+        return round(SEARCH_TIMEOUT / REQUEST_TIMEOUT * min(self.answer_seconds(), REQUEST_TIMEOUT), 3)
 
-    def _answer_seconds(self) -> float:
+    def answer_seconds(self) -> float:
         """Seconds that the client waits for the answer of one node before it asks another."""
         return time_remaining(self._connection.timeout) / self._connection.attempts
 

@@ -83,13 +83,13 @@ class ValueReader:
         if names not in tables:
             counts: Counter[str] = Counter()
             for name in names:
-                for value, count in _read_values_of(self._cluster, name):
+                for value, count in read_value_counts(self._cluster, name):
                     counts[value] += count
             tables[names] = ValueTable(counts.items())
         return tables[names]
 
 
-def _read_values_of(cluster: Cluster, name: str) -> Iterator[tuple[str, int]]:
+def read_value_counts(cluster: Cluster, name: str) -> Iterator[tuple[str, int]]:
     """The written values of `source` or of an attribute, and the number of documents with each."""
     if not name.startswith(META_PREFIX):
         yield from count_values(cluster, attribute_field(name))

@@ -45,7 +45,7 @@ class CrossEncoder:
     """Scores pairs of a query and a text, and caches the scores. Threads may share it."""
 
     def __init__(self, compute: Compute, batch: int = _BATCH) -> None:
-        self._compute, self._batch = compute, batch
+        self.compute, self.batch_size = compute, batch
         self._cache: dict[tuple[str, str], float] = {}
 
     def scores(self, query: str, texts: Sequence[str], seconds: float = math.inf) -> Scores:
@@ -53,13 +53,13 @@ class CrossEncoder:
         until = time.monotonic() + seconds
         known = {text: self._cache.get((query, text), math.nan) for text in texts}
         missing = [text for text, score in known.items() if math.isnan(score)]
-        for start in range(0, len(missing), self._batch):
+        for start in range(0, len(missing), self.batch_size):
             left = until - time.monotonic()
             if left <= 0 and start:
                 break
-            batch = missing[start : start + self._batch]
+            batch = missing[start : start + self.batch_size]
             try:
-                new = dict(zip(batch, self._compute(query, batch, max(left, 0.001)), strict=True))
+                new = dict(zip(batch, self.compute(query, batch, max(left, 0.001)), strict=True))
             except ServerTooSlow:
                 if time.monotonic() < until:
                     raise

@@ -207,22 +207,23 @@ class Annotator:
     def __init__(self, model: InstalledModel, outputs: Iterable[Output]) -> None:
         self._model = model
         self._outputs = frozenset(outputs)
-        self._nlp = _load_model(model, self._outputs)
+        self.nlp = _load_model(model, self._outputs)
+        """The pipeline of spaCy, with the needed components alone."""
 
     def annotate(self, texts: Sequence[str]) -> list[Annotation | None]:
         """The annotation of each sentence, in order; None for a text too long to be a sentence."""
-        if len(self._nlp.vocab) > MAX_VOCABULARY:
-            self._nlp = _load_model(self._model, self._outputs)
+        if len(self.nlp.vocab) > MAX_VOCABULARY:
+            self.nlp = _load_model(self._model, self._outputs)
         positions = [n for n, text in enumerate(texts) if _is_short_enough(text)]
         docs = (self._make_doc(texts[n]) for n in positions)
         annotations: list[Annotation | None] = [None] * len(texts)
-        for n, doc in zip(positions, self._nlp.pipe(docs, batch_size=BATCH_SIZE), strict=True):
+        for n, doc in zip(positions, self.nlp.pipe(docs, batch_size=BATCH_SIZE), strict=True):
             annotations[n] = self._annotation_of(doc)
         return annotations
 
     def _make_doc(self, text: str) -> Doc:
         """A sentence as a Doc with one root and single spaces."""
-        doc = self._nlp.make_doc(" ".join(text.split()))
+        doc = self.nlp.make_doc(" ".join(text.split()))
         if len(doc):
             starts = np.full(len(doc), -1)  # no sentence starts here
             starts[0] = 1
@@ -296,7 +297,8 @@ class Enricher:
         self._vectors = SentenceVectors(vectors) if VECTORS in self._parts else None
         self._uses_spacy = any(part in DEFAULT_PARTS for part in self._parts)
         self._models = installed_models(self._requested_models) if self._uses_spacy else {}
-        self._annotators: dict[str, Annotator] = {}
+        self.annotators: dict[str, Annotator] = {}
+        """The loaded annotators by language."""
         self._lexicon_files = tuple(map(Path, lexicon))
         if self._lexicon_files:
             self._lexicon = read_lexicon(self._lexicon_files)
@@ -328,7 +330,7 @@ class Enricher:
         annotations: list[list[Annotation | None]] = [[None] * len(d.sentences) for d in documents]
         for language, places in self._readable_sentences(documents).items():
             texts = [documents[d].sentences[s].text for d, s in places]
-            for (d, s), annotation in zip(places, self._annotator(language).annotate(texts), strict=True):
+            for (d, s), annotation in zip(places, self.open_annotator(language).annotate(texts), strict=True):
                 annotations[d][s] = annotation
         vectors = map(self._vectors.encode, documents) if self._vectors else repeat(repeat(None))
         return [self._combine(d, a, v) for d, a, v in zip(documents, annotations, vectors, strict=False)]
@@ -339,7 +341,7 @@ class Enricher:
         Other models are loaded with the first document in their language.
         """
         if self._default_language in self._models:
-            self._annotator(self._default_language)
+            self.open_annotator(self._default_language)
         if "features" in self._parts:
             _ = self._lexicon
         if self._vectors:
@@ -413,10 +415,11 @@ class Enricher:
                         features[feature.name] = value
         return by_sentence
 
-    def _annotator(self, language: str) -> Annotator:
-        if language not in self._annotators:
-            self._annotators[language] = Annotator(self._models[language], self._outputs(language))
-        return self._annotators[language]
+    def open_annotator(self, language: str) -> Annotator:
+        """The annotator of a language, loaded on first use."""
+        if language not in self.annotators:
+            self.annotators[language] = Annotator(self._models[language], self._outputs(language))
+        return self.annotators[language]
 
     def _outputs(self, language: str) -> set[Output]:
         outputs: set[Output] = set()

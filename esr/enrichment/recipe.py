@@ -136,13 +136,13 @@ def installed_models(requested: Iterable[str] = ()) -> dict[str, InstalledModel]
         raise missing("enrichment", "spacy")
     models: dict[str, InstalledModel] = {}
     for name in requested:
-        model = _model_of(_read_meta(name) or _not_installed(name), name)
+        model = _model_of(read_meta(name) or _not_installed(name), name)
         other = models.setdefault(model.language, model)
         if other != model:
             raise UsageError(f"{other.name} and {name} are both for {model.language!r}: choose one of them")
     for code, language in LANGUAGES.items():
         for name in language.models if code not in models else ():
-            meta = _read_meta(name)
+            meta = read_meta(name)
             if meta is not None and _is_for_this_spacy(meta):
                 models[code] = _model_of(meta, name)
                 break
@@ -183,7 +183,7 @@ def _describe_language(documents: int, code: str) -> str:
     return f"{code} {documents:,} ({LANGUAGES[code].command if code in LANGUAGES else 'spaCy has none'})"
 
 
-def _read_meta(name: str) -> dict[str, Any] | None:
+def read_meta(name: str) -> dict[str, Any] | None:
     """The metadata of an installed package's model; None if it is not installed or has no model."""
     spec = find_spec(name) if name.isidentifier() else None
     for folder in (spec and spec.submodule_search_locations) or ():

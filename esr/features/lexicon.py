@@ -105,7 +105,7 @@ def default_lexicon() -> Lexicon:
     precedence.
     """
     entries: Entries = dict(_textblob_entries())
-    for word, clue in _vader_entries():
+    for word, clue in read_vader_entries():
         entries[word, None] = clue
         for word_class in CLASSES:
             if (word, word_class) in entries:
@@ -113,7 +113,8 @@ def default_lexicon() -> Lexicon:
     return Lexicon(default_lexicon_name(), entries)
 
 
-def _vader_entries() -> Iterator[tuple[str, Clue]]:
+def read_vader_entries() -> Iterator[tuple[str, Clue]]:
+    """The words of VADER that are not neutral, with their polarity."""
     for line in _read_package_file("vaderSentiment", "vaderSentiment/vader_lexicon.txt").splitlines():
         word, valence = line.split("\t")[:2]
         if abs(float(valence)) >= _MIN_VALENCE:

@@ -81,12 +81,12 @@ class SearchMemory:
         self.limit = read_cache_limit() if limit is None else limit
         self.used = 0
         """Size of all values in bytes."""
-        self._values: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
+        self.entries: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
         """Values with their sizes, most recently used last."""
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
-        return len(self._values)
+        return len(self.entries)
 
     def get(self, key: Hashable, make: Callable[[], V], size: Callable[[V], int] = attrgetter("nbytes")) -> V:
         """The value of a key, created if missing. If it grows later, call `resize`.
@@ -94,14 +94,14 @@ class SearchMemory:
         Two threads may create it at once; both get the same value.
         """
         with self._lock:
-            entry = self._values.get(key)
+            entry = self.entries.get(key)
             if entry is not None:
-                self._values.move_to_end(key)
+                self.entries.move_to_end(key)
                 used: V = entry[0]
                 return used
         made = make()
         with self._lock:
-            value: V = self._values[key][0] if key in self._values else made
+            value: V = self.entries[key][0] if key in self.entries else made
             self._use(key, value, size(value))
         return value
 
@@ -114,7 +114,7 @@ class SearchMemory:
         """The values of distinct keys. Missing values are created together, in order."""
         found: dict[K, V] = {}
         missing: list[K] = []
-        values = self._values
+        values = self.entries
         with self._lock:
             for key in keys:
                 entry = values.get(key)
@@ -134,13 +134,13 @@ class SearchMemory:
     def resize(self, key: Hashable, size: int) -> None:
         """Update the size of a value that has grown in use."""
         with self._lock:
-            if key in self._values:
-                self._use(key, self._values[key][0], size)
+            if key in self.entries:
+                self._use(key, self.entries[key][0], size)
 
     def _use(self, key: Hashable, value: object, size: int) -> None:
-        _, before = self._values.pop(key, (None, 0))
+        _, before = self.entries.pop(key, (None, 0))
         size = max(size, _LEAST_SIZE)
-        self._values[key] = value, size
+        self.entries[key] = value, size
         self.used += size - before
-        while self.used > self.limit and len(self._values) > 1:
-            self.used -= self._values.popitem(last=False)[1][1]
+        while self.used > self.limit and len(self.entries) > 1:
+            self.used -= self.entries.popitem(last=False)[1][1]

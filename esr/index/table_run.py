@@ -33,7 +33,7 @@ from esr.text.sentence_enrichment import TABLE, VECTORS
 SAMPLE_SHARE = 0.1
 LEAST_SAMPLE, MOST_SAMPLE = 2_000, 20_000
 """The share of an index's sentences to which a table is fitted, and limits of their number."""
-_OTHERS = 200
+COMPARED_DOCUMENTS = 200
 """Number of documents that show how many pieces a table lacks."""
 _PAGE = 100
 """Number of documents that are read at once."""
@@ -139,7 +139,7 @@ def choose_sample(index: Index, sentences: int | None = None) -> Iterator[Docume
 
 def _read_others(index: Index, chosen: int) -> Iterable[Document]:
     """Some documents after those of the sample, of which there are `chosen`."""
-    return index.documents(positions=sorted(_shuffle(index)[chosen : chosen + _OTHERS]))
+    return index.documents(positions=sorted(_shuffle(index)[chosen : chosen + COMPARED_DOCUMENTS]))
 
 
 def _shuffle(index: Index) -> list[int]:
@@ -158,7 +158,7 @@ def describe_unknown_pieces(index: Index) -> str | None:
     if stored is None:
         return None
     documents = index.status(Summary())["documents"]
-    newest = index.documents(positions=range(max(documents - _OTHERS, 0), documents))
+    newest = index.documents(positions=range(max(documents - COMPARED_DOCUMENTS, 0), documents))
     return describe_unknown(stored, newest)
 
 

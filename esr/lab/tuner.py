@@ -380,7 +380,7 @@ LOAD_AFTER = 1.0
 """Total seconds of scoring with numpy after which the compiled loop is loaded."""
 
 
-class _CompiledLoop:
+class CompiledLoop:
     """`rank_under_settings`, loaded once it would save time.
 
     The first call on a machine compiles it, which takes some seconds, and stores the result for later calls.
@@ -421,7 +421,7 @@ class _Cache:
     ) -> None:
         self.figures: dict[tuple[Task, tuple[str, bytes]], float] = {}
         self.searcher = searcher
-        self.compiled = _CompiledLoop(lock or nullcontext())
+        self.compiled = CompiledLoop(lock or nullcontext())
         self._free_bytes = free_bytes
         self._cache: dict[tuple[Any, ...], JudgedCandidates | None] = {}
 

@@ -22,7 +22,7 @@ import pytest
 
 from esr import loaders
 from esr.cli import main
-from esr.cli.operate import _format_drifts
+from esr.cli.operate import format_drifts
 from esr.cli.sync import GONE
 from esr.folder.format.manifest import FORMAT
 from esr.folder.write.maintenance import EmbeddedPriors
@@ -310,7 +310,7 @@ def test_drift_is_reported_for_each_load_with_advice(
     assert (
         json.loads(esr("status", "--index", index, "--drift", "--json").stdout)["drift"][0]["largest"] == 1.5
     )
-    assert list(_format_drifts(DRIFTS[1:])) == [new]
+    assert list(format_drifts(DRIFTS[1:])) == [new]
 
 
 def test_drift_is_not_sampled_unasked(esr: Esr, index: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -226,7 +226,7 @@ def test_a_server_that_reads_in_parts_finds_the_same_in_the_same_order(
                 reader = counts.READER["scripted_metric"] | {"map_script": "no Painless"}
                 forbidden.setattr(counts, "READER", {"scripted_metric": reader})
                 assert read(searcher, "the") == whole[:2]  # once: a server limits what it compiles
-            monkeypatch.delattr(counts, "_pages_by_date")
+            monkeypatch.delattr(counts, "read_pages_by_date")
             assert read(searcher) == whole  # by no pages of hits
     assert text in whole[0][0] and {None, -1} < set(whole[0][2]) and None in whole[0][3]
 

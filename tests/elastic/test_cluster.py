@@ -676,7 +676,7 @@ def test_aliases_that_are_cleared_at_once_are_answered(monkeypatch: pytest.Monke
 
 @pytest.mark.usefixtures("expire_at_once")
 def test_keys_of_metadata_that_are_typed_do_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(values, "_read_values_of", lambda _cluster, _name: [("desk", 1)])
+    monkeypatch.setattr(values, "read_value_counts", lambda _cluster, _name: [("desk", 1)])
     with closing(Cluster("http://localhost:9/news")) as cluster:
         reader = ValueReader(cluster, is_pinned=True)
         tables = {id(reader.values(f"meta.{key}")) for key in ("desk", "DESK", "Desk", *map(str, range(50)))}

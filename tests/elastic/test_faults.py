@@ -426,7 +426,7 @@ def test_a_full_disk_is_named_at_once_and_nothing_changes(
     def refuse_retry(cluster: object, attempt: int) -> None:
         raise AssertionError("what was written is sent again")
 
-    monkeypatch.setattr(bulk, "_back_off", refuse_retry)
+    monkeypatch.setattr(bulk, "back_off", refuse_retry)
     with pytest.raises(EngineUnreachable, match=r"flood-stage.*; its disk is full: free space.*--resume"):
         load(where, NEWS, if_exists="replace", on_progress=fill_disk)
     before = indices(node.url, "news")

@@ -24,7 +24,7 @@ from esr.elastic.cluster import Cluster
 from esr.elastic.location import DOCUMENTS, documents_index, new_sentences_index
 from esr.elastic.meta import Load
 from esr.elastic.write import delivery, generations, load_owner
-from esr.elastic.write.delivery import _clone
+from esr.elastic.write.delivery import clone_index
 from esr.elastic.write.generations import delete_indices
 from esr.elastic.write.load_owner import (
     PATIENCE,
@@ -329,7 +329,7 @@ def test_a_copy_that_was_cut_off_stands_for_no_generation(
         names = [(served.index, copy), (served.documents_index, documents_index(copy))]
         for source, target in names if has_documents else names[:1]:
             cluster.client.indices.add_block(index=source, block="write")
-            _clone(cluster, source, target)
+            clone_index(cluster, source, target)
     assert states(where) == ["loading", "serving"]
     now = time.time
     monkeypatch.setattr(load_owner.time, "time", lambda: now() + PATIENCE + 1)
@@ -345,7 +345,7 @@ def test_a_copy_is_known_to_be_alive_while_its_documents_are_copied(
     where: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[list[str]] = []
-    real = delivery._clone
+    real = delivery.clone_index
 
     def look_and_clone(cluster: Cluster, source: str, target: str) -> None:
         if target.endswith(DOCUMENTS):
@@ -354,7 +354,7 @@ def test_a_copy_is_known_to_be_alive_while_its_documents_are_copied(
         real(cluster, source, target)
 
     load(where, DELIVERY_NEWS)
-    monkeypatch.setattr(delivery, "_clone", look_and_clone)
+    monkeypatch.setattr(delivery, "clone_index", look_and_clone)
     deliver(where)
     assert seen == [[this_process(), "True"]]
 

@@ -59,12 +59,12 @@ def test_a_text_has_the_same_score_beside_other_texts(cross: Path) -> None:
 def test_a_model_of_8_bits_reads_one_pair_at_a_time(cross: Path) -> None:
     calls = []
     model = open_cross_encoder(str(cross))
-    assert model._batch == 16
+    assert model.batch_size == 16
     (cross / "model.onnx").write_bytes(
         (cross / "model.onnx").read_bytes() + b"\xba\x06\x15DynamicQuantizeLinear"
     )
     model = open_cross_encoder(str(cross))
-    model._compute = lambda query, texts, seconds: calls.append(len(texts)) or [0.0] * len(texts)
+    model.compute = lambda query, texts, seconds: calls.append(len(texts)) or [0.0] * len(texts)
     model.scores("storm", TEXTS)
     assert calls == [1, 1, 1, 1]
 

@@ -168,14 +168,14 @@ def test_a_document_that_names_no_language_is_in_that_of_the_analyzer() -> None:
 def test_models_are_loaded_once_with_the_first_document_in_their_language() -> None:
     enricher = Enricher(["entities"])
     enricher.load()
-    assert set(enricher._annotators) == {"en"}
+    assert set(enricher.annotators) == {"en"}
     enricher.enrich(document("Il pleut.", language="de"))
     enricher.enrich(document("123", language="fr"))
-    assert set(enricher._annotators) == {"en"}, "there is nothing to read"
+    assert set(enricher.annotators) == {"en"}, "there is nothing to read"
     enricher.enrich(document("Il pleut.", language="fr"))
-    annotator = enricher._annotators["fr"]
+    annotator = enricher.annotators["fr"]
     enricher.enrich(document("Il pleut.", language="fr"))
-    assert enricher._annotators["fr"] is annotator and set(enricher._annotators) == {"en", "fr"}
+    assert enricher.annotators["fr"] is annotator and set(enricher.annotators) == {"en", "fr"}
 
 
 @pytest.mark.slow
@@ -264,7 +264,7 @@ TWO = "The mayor of Paris slept.  Nobody\nat Microsoft Corp. told Angela Merkel.
 
 @pytest.fixture(scope="module")
 def full_annotator(enricher: Enricher) -> Annotator:
-    return enricher._annotator("en")
+    return enricher.open_annotator("en")
 
 
 def annotate_one(annotator: Annotator, text: str) -> Annotation:
@@ -319,7 +319,7 @@ def test_entities_are_persons_locations_and_organizations_only(full_annotator: A
 )
 def test_only_the_components_that_are_needed_run(outputs: list[Output], components: list[str]) -> None:
     small_annotator = Annotator(installed_models()["en"], outputs)
-    assert small_annotator._nlp.pipe_names == components
+    assert small_annotator.nlp.pipe_names == components
     annotation = annotate_one(small_annotator, "Angela Merkel slept.")
     assert annotation.is_tagged is ("tags" in outputs) is any(word.tag for word in annotation.tokens)
     assert annotation.is_parsed is ("heads" in outputs) is any(word.head != -1 for word in annotation.tokens)
@@ -329,7 +329,7 @@ def test_only_the_components_that_are_needed_run(outputs: list[Output], componen
 @pytest.mark.slow
 def test_only_the_components_that_are_needed_run_in_french_too() -> None:
     french = Annotator(installed_models()["fr"], ["entities", "heads"])
-    assert sorted(french._nlp.pipe_names) == ["ner", "parser", "tok2vec"]
+    assert sorted(french.nlp.pipe_names) == ["ner", "parser", "tok2vec"]
 
 
 @pytest.mark.slow
@@ -374,9 +374,9 @@ def test_odd_texts_keep_their_places(full_annotator: Annotator) -> None:
 @pytest.mark.slow
 def test_the_model_is_loaded_again_when_its_vocabulary_has_grown(monkeypatch: pytest.MonkeyPatch) -> None:
     small_annotator = Annotator(installed_models()["en"], ["heads"])
-    before = small_annotator._nlp
+    before = small_annotator.nlp
     monkeypatch.setattr(enricher, "MAX_VOCABULARY", 0)
-    assert annotate_one(small_annotator, "It rained.").is_parsed and small_annotator._nlp is not before
+    assert annotate_one(small_annotator, "It rained.").is_parsed and small_annotator.nlp is not before
 
 
 def digests(**settings: object) -> dict[str, str]:

@@ -49,7 +49,7 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     names = {"spacy"}
     meta = {**META, "lang": "en"}
     monkeypatch.setattr(recipe, "find_spec", lambda name: name if name in names else None)
-    monkeypatch.setattr(recipe, "_read_meta", lambda name: meta if name in names else None)
+    monkeypatch.setattr(recipe, "read_meta", lambda name: meta if name in names else None)
     return names
 
 

@@ -39,7 +39,7 @@ def test_only_content_words_are_clues(tag: str) -> None:
 
 def test_the_sign_of_vader_takes_precedence_for_words_of_both() -> None:
     words = lexicon_module.default_lexicon()
-    vader = dict(lexicon_module._vader_entries())
+    vader = dict(lexicon_module.read_vader_entries())
     both = [(word, cls) for word, cls in words.words if cls is not None and word in vader]
     assert both and all(words.words[key] == vader[key[0]] for key in both)
 

@@ -362,7 +362,7 @@ class TestElasticsearch:
     ) -> None:
         load(where, PRIORS_FIRST)
         append(where, MORE[:5])
-        real = elasticsearch.ElasticsearchPriors._update
+        real = elasticsearch.ElasticsearchPriors.update
         deliveries = iter([MORE[5:]])
 
         def meanwhile(*args: object) -> int:
@@ -370,7 +370,7 @@ class TestElasticsearch:
                 append(where, delivery)
             return real(*args)  # type: ignore[arg-type]
 
-        monkeypatch.setattr(elasticsearch.ElasticsearchPriors, "_update", meanwhile)
+        monkeypatch.setattr(elasticsearch.ElasticsearchPriors, "update", meanwhile)
         with pytest.raises(EsrError, match="was changed during the refresh: run esr refresh-priors again"):
             refresh(where)
         refresh(where)

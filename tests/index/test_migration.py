@@ -239,7 +239,7 @@ class TestEmbedded:
         where = str(tmp_path / "index")
         load(where, NEWS)
         format(5)
-        real = folder_writer._documents
+        real = folder_writer.stored_documents
         tried = []
 
         def meanwhile(*args: Any) -> Iterator[Document]:
@@ -250,7 +250,7 @@ class TestEmbedded:
                         load(where, [ADDED], if_exists="replace")
                 yield d
 
-        monkeypatch.setattr(folder_writer, "_documents", meanwhile)
+        monkeypatch.setattr(folder_writer, "stored_documents", meanwhile)
         migrate(where)
         assert tried
         assert documents(where) == NEWS
@@ -312,7 +312,7 @@ class TestElasticsearch:
         """Runs an action of an esr of the old format once everything has been sent."""
 
         def set(action: Any) -> None:
-            real = ElasticsearchMigration._count_fingerprints
+            real = ElasticsearchMigration.count_fingerprints
             actions = iter([action])
 
             def meanwhile(*args: Any) -> Any:
@@ -322,7 +322,7 @@ class TestElasticsearch:
                     format(5)
                 return real(*args)
 
-            monkeypatch.setattr(ElasticsearchMigration, "_count_fingerprints", meanwhile)
+            monkeypatch.setattr(ElasticsearchMigration, "count_fingerprints", meanwhile)
 
         return set
 
@@ -372,8 +372,7 @@ class TestElasticsearch:
     ) -> None:
         """Another load moves it between the check and the switch."""
         load(where, NEWS)
-        with closing(open_generations(where)) as generations:
-            cluster = generations._cluster  # type: ignore[attr-defined]
+        with closing(Cluster(where)) as cluster:
             first_loads = meta.searchable_loads(cluster)
             load(where, [ADDED], if_exists="replace", keep=2)
             load(where, NEWS[:3], if_exists="replace", keep=2)

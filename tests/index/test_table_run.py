@@ -240,7 +240,7 @@ def test_a_sample_is_a_share_within_limits(tmp_path: Path, monkeypatch: pytest.M
 def test_the_newest_documents_show_when_a_table_is_old(
     place: str, settings: VectorSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(table_run, "_OTHERS", 20)
+    monkeypatch.setattr(table_run, "COMPARED_DOCUMENTS", 20)
     with open_searcher(place) as searcher:
         assert describe_unknown_pieces(searcher.index) is None, "there is no table"
         run_table(searcher.index, settings, sample=5)

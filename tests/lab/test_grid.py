@@ -27,7 +27,7 @@ from esr.lab.cross_validation import check_disjoint, cross_validate, split_folds
 from esr.lab.estimation import compute_likelihoods, generate_tasks, sample_sentences
 from esr.lab.grid_search import ascend, search_grid
 from esr.lab.setting_ranks import rank_under_settings
-from esr.lab.tuner import Task, Tuner, Workers, _CompiledLoop, parse_objective, rank_relevant
+from esr.lab.tuner import CompiledLoop, Task, Tuner, Workers, parse_objective, rank_relevant
 from esr.models.adjustments import Adjustment
 from esr.plans.evaluate import Evidence, GroupedEvidence, concatenate, score_sentences
 from esr.plans.plan import Mixture, Plan
@@ -267,7 +267,7 @@ class CountingLock(AbstractContextManager[None]):
 
 def test_the_compiled_loop_is_locked_for_its_first_call_only() -> None:
     lock = CountingLock()
-    loop = _CompiledLoop(lock)
+    loop = CompiledLoop(lock)
     for _ in range(3):
         with loop.hold_lock():
             pass

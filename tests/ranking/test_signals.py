@@ -298,7 +298,7 @@ def test_the_nearest_are_those_of_a_plain_sort(
     monkeypatch.setattr(similarity, "LEAST_CHUNK", 2)
     monkeypatch.setattr(similarity, "LEAST_FOR_THREADS", 2)
     monkeypatch.setattr("os.cpu_count", lambda: threads)
-    with similarity._threads(2) as pool:
+    with similarity.start_threads(2) as pool:
         assert (pool is None) == (threads == 1)
     of_query = cosines(encoder, "gale quake")
     vector = load_encoder(encoder).encode_query("gale quake")

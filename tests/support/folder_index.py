@@ -75,7 +75,7 @@ def forget_checksums(where: Path) -> None:
     commit = manifest.read_manifest(where)
     for table in where.glob(f"{manifest.SEGMENTS}/*/{manifest.CHECKSUMS}"):
         table.unlink()
-    with mock.patch.object(manifest, "_read_check", return_value=None):
+    with mock.patch.object(manifest, "read_check", return_value=None):
         manifest.commit(where, replace(commit, checksums={}))
 
 

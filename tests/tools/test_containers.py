@@ -36,7 +36,7 @@ def test_a_search_is_answered_or_refused_clearly(
     traffic: Traffic, monkeypatch: pytest.MonkeyPatch, status: int, text: str, problem: str | None
 ) -> None:
     monkeypatch.setattr(Stack, "ask", lambda self, path: (status, text))
-    traffic._ask("oil")
+    traffic.ask("oil")
     if problem is None:
         traffic.check({200, 503})
         return

@@ -44,10 +44,11 @@ class Traffic:
         number = 0
         with ThreadPoolExecutor(_THREADS) as pool:
             while not self._ended.wait(self._pause):
-                pool.submit(self._ask, QUERIES[number % len(QUERIES)])
+                pool.submit(self.ask, QUERIES[number % len(QUERIES)])
                 number += 1
 
-    def _ask(self, query: str) -> None:
+    def ask(self, query: str) -> None:
+        """Search once, and record the status and the time of the answer."""
         began = time.monotonic()
         status, text = self._stack.ask(f"/api/v1/search?q={quote(query)}")
         self.slowest = max(self.slowest, time.monotonic() - began)

@@ -31,7 +31,8 @@ class FairSemaphore:
     def __init__(self, slots: int) -> None:
         self._free = slots
         self._lock = threading.Lock()
-        self._waiting: deque[threading.Event] = deque()
+        self.waiting: deque[threading.Event] = deque()
+        """The events of those that wait for a slot, in their order."""
 
     def acquire(self, seconds: float) -> bool:
         """Take a slot. Returns whether one became free within `seconds`."""
@@ -40,19 +41,19 @@ class FairSemaphore:
                 self._free -= 1
                 return True
             turn = threading.Event()
-            self._waiting.append(turn)
+            self.waiting.append(turn)
         if turn.wait(seconds):
             return True
         with self._lock:
             if turn.is_set():  # got a slot at the last moment
                 return True
-            self._waiting.remove(turn)
+            self.waiting.remove(turn)
             return False
 
     def release(self) -> None:
         with self._lock:
-            if self._waiting:
-                self._waiting.popleft().set()
+            if self.waiting:
+                self.waiting.popleft().set()
             else:
                 self._free += 1
 
@@ -134,7 +135,7 @@ class Gate:
     """
 
     def __init__(self, slots: int, inside: Room, breaker: CircuitBreaker) -> None:
-        self._slots = FairSemaphore(slots)
+        self.slots = FairSemaphore(slots)
         self._inside = inside
         self.breaker = breaker
 
@@ -144,12 +145,12 @@ class Gate:
         if not self._inside.acquire(blocking=False):
             raise Busy("as many requests are waiting as may wait")
         try:
-            if not self._slots.acquire(seconds * (1 - FAIR_SHARE)):
+            if not self.slots.acquire(seconds * (1 - FAIR_SHARE)):
                 raise Busy("no slot became free in time")
             try:
                 self.breaker.begin()  # the engine may have failed while this request waited
             except EngineUnreachable:
-                self._slots.release()
+                self.slots.release()
                 raise
         except EsrError:
             self._inside.release()
@@ -157,7 +158,7 @@ class Gate:
 
     def leave(self) -> None:
         self.breaker.end()
-        self._slots.release()
+        self.slots.release()
         self._inside.release()
 
 

@@ -60,7 +60,7 @@ def serve(where: str, host: str, port: int, create_app: CreateApp, check_access:
         check(locations, settings)
         listener = listen(host, port)
         greeting = f"esr serves {redact(where)} at {url(listener)}"
-        _Server(
+        Server(
             locations,
             settings,
             listener.detach(),
@@ -140,7 +140,7 @@ def end_new_workers() -> None:
     os.register_at_fork(before=hold, after_in_parent=allow, after_in_child=end)
 
 
-class _Server(BaseApplication):  # type: ignore[misc]
+class Server(BaseApplication):  # type: ignore[misc]
     """gunicorn with its settings in code. Indexes are opened in the workers, after the fork."""
 
     def __init__(

@@ -253,7 +253,7 @@ def find_by_date(
     """The first k sentences by date, without scores. Missing dates come last, ties in collection order."""
     hits: list[Hit] = []
     total = 0
-    for answer in _pages_by_date(cluster, condition, k, filters, oldest_first, hit_fields(records)):
+    for answer in read_pages_by_date(cluster, condition, k, filters, oldest_first, hit_fields(records)):
         total = total if hits else total_of(answer)
         hits += decode_hits(hits_of(answer), records)
     return SearchResult(hits, total)
@@ -268,7 +268,7 @@ def read_texts(
         return found
     hits: list[Any] = []
     total = 0
-    for answer in _pages_by_date(cluster, condition, k, filters, oldest_first, {"source": _TEXT_FIELDS}):
+    for answer in read_pages_by_date(cluster, condition, k, filters, oldest_first, {"source": _TEXT_FIELDS}):
         total = total if hits else total_of(answer)
         hits += hits_of(answer)
     texts, dates, sources = ([hit["_source"].get(name) for hit in hits] for name in _TEXT_FIELDS)
@@ -352,7 +352,7 @@ def _by_date(oldest_first: bool) -> list[Any]:
     return [{"date": {"order": order, "missing": "_last"}}, {"ordinal": "asc"}]
 
 
-def _pages_by_date(
+def read_pages_by_date(
     cluster: Cluster,
     condition: Condition | None,
     k: int,

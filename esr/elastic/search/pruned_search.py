@@ -201,7 +201,7 @@ def search_bounded(search: Search, k: int, bounds: plan_query.BoundQuery) -> Sea
     """
     query, shift = plan_query.score_query(search.plan, search.collection, NO_FILTERS, is_own=True)
     request = _sentence_request(search, bounds.query, query)
-    size, total = _first_size(search, k), None
+    size, total = first_size(search, k), None
     while True:
         request["size"] = size
         if total is None:
@@ -210,7 +210,7 @@ def search_bounded(search: Search, k: int, bounds: plan_query.BoundQuery) -> Sea
         else:
             answer = search.send(**request)
         listed = hits_of(answer)
-        hits = _read_scored(listed, shift)
+        hits = read_scored(listed, shift)
         if len(listed) < size or len(hits) >= total or answer["timed_out"]:
             break
         least = bounds.least_bound(hits[k - 1].score) - bounds.shift if len(hits) >= k else -math.inf
@@ -218,14 +218,14 @@ def search_bounded(search: Search, k: int, bounds: plan_query.BoundQuery) -> Sea
             break
         if size == PAGE:
             return None
-        size = min(_next_size([hit["_score"] for hit in listed], least), PAGE)
+        size = min(next_size([hit["_score"] for hit in listed], least), PAGE)
     best = hits[:k]
     if search.records and best:
         best = _with_records(search, best)
     return SearchResult(best, total, search.incomplete, len(hits))
 
 
-def _first_size(search: Search, k: int) -> int:
+def first_size(search: Search, k: int) -> int:
     """The number of sentences to list first, which grows with the number of terms and the slack of bounds."""
     terms, slack = search.plan.terms, search.slack
     per_hit = FIRST_SENTENCES_PER_HIT + FIRST_PER_HIT_AND_TERM * len(terms)
@@ -234,7 +234,7 @@ def _first_size(search: Search, k: int) -> int:
     return min(round(FIRST_SENTENCES + per_hit * k), PAGE)
 
 
-def _next_size(bounds: Sequence[float], least: float) -> int:
+def next_size(bounds: Sequence[float], least: float) -> int:
     """An estimate of the number of bounds of at least `least`. It doubles with each further fall.
 
     A fall is the difference between the middle of the listed bounds and the last one.
@@ -259,7 +259,7 @@ def _sentence_request(search: Search, bounds: Query, score: Query) -> dict[str, 
     }
 
 
-def _read_scored(listed: list[Any], shift: float) -> list[Hit]:
+def read_scored(listed: list[Any], shift: float) -> list[Hit]:
     """The listed sentences that are candidates, best first."""
     hits = []
     for hit in listed:

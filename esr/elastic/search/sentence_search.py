@@ -138,7 +138,7 @@ class Search:
         if presumption is not None:
             presumption.check(index, answer)
         self.shards[index] = answer["_shards"]["total"]
-        self._note_missing(answer, seconds)
+        self.note_missing(answer, seconds)
         return answer
 
     def send_together(self, *requests: dict[str, Any]) -> list[Any]:
@@ -160,7 +160,7 @@ class Search:
             presumption.check(first, answers[0])
         for request, answer in zip(requests, answers, strict=True):
             self.shards[request["index"]] = answer["_shards"]["total"]
-            self._note_missing(answer, seconds)
+            self.note_missing(answer, seconds)
         return answers
 
     def _presumption_to_check(self, index: str) -> Presumption | None:
@@ -168,7 +168,8 @@ class Search:
         presumption = self.presumption
         return presumption if presumption is not None and presumption.needs(index) else None
 
-    def _note_missing(self, answer: Any, seconds: float) -> None:
+    def note_missing(self, answer: Any, seconds: float) -> None:
+        """Note why an answer is incomplete: a time-out, or failed shards. The first reason stays."""
         self.incomplete = self.incomplete or _missing(answer, seconds)
 
 

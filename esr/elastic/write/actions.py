@@ -167,7 +167,7 @@ class SegmentTerms:
         terms = self._postings.terms(postings)
         sentences = slice(int(self._first[document]), int(self._first[document + 1]))
         return DocumentTerms(
-            _repeat_terms(terms, self._counts[postings]),
+            repeat_terms(terms, self._counts[postings]),
             len(terms),
             int(self._document_length[document]),
             self._length[sentences].tolist(),
@@ -180,7 +180,7 @@ class SegmentTerms:
         )
 
 
-def _repeat_terms(terms: Sequence[str], counts: Integers) -> str:
+def repeat_terms(terms: Sequence[str], counts: Integers) -> str:
     """Repeat each term `counts` times: all terms, then those that occur at least twice, and so on.
 
     The most frequent terms come first, so only the beginning repeats, which compresses to a few bytes.

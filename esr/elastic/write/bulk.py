@@ -90,7 +90,7 @@ def _send_request(cluster: Cluster, items: Sequence[bytes]) -> list[RejectedItem
         except (ApiError, ConnectionError, ConnectionTimeout) as error:
             if attempt == MAX_ATTEMPTS or not _is_transient(error):
                 raise
-            _back_off(cluster, attempt)
+            back_off(cluster, attempt)
             continue
         unsent = []
         for item, result in zip(items, answer["items"], strict=True):
@@ -104,7 +104,7 @@ def _send_request(cluster: Cluster, items: Sequence[bytes]) -> list[RejectedItem
         if not unsent:
             break
         items = unsent
-        _back_off(cluster, attempt)
+        back_off(cluster, attempt)
     return rejected
 
 
@@ -120,7 +120,7 @@ def _is_transient(error: Exception) -> bool:
     return not isinstance(error, TlsError)
 
 
-def _back_off(cluster: Cluster, attempt: int) -> None:
+def back_off(cluster: Cluster, attempt: int) -> None:
     """Wait for a random time that grows with each attempt, then switch to another node.
 
     Raises EngineUnreachable if nobody waits for the result any more.

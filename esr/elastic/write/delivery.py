@@ -82,7 +82,7 @@ def copy_load(
     """
     documents = documents_index(index)
     with _write_blocked(cluster, load.documents_index, load.index):
-        _clone(cluster, load.index, index)
+        clone_index(cluster, load.index, index)
         (stored,) = meta.read(cluster, index)
         copy = replace(
             stored,
@@ -96,7 +96,7 @@ def copy_load(
         )
         meta.write(cluster, copy)
         heartbeat.add(copy)
-        _clone(cluster, load.documents_index, documents)
+        clone_index(cluster, load.documents_index, documents)
     copy = replace(copy, heartbeat=time.time())
     meta.write(cluster, copy)
     return copy
@@ -128,7 +128,8 @@ def _write_blocked(cluster: Cluster, *names: str) -> Iterator[None]:
                 indices.put_settings(index=unblocked, settings={_WRITE_BLOCK: None})
 
 
-def _clone(cluster: Cluster, source: str, target: str) -> None:
+def clone_index(cluster: Cluster, source: str, target: str) -> None:
+    """Copy an index whose writes are blocked, by hard links to its files."""
     client = cluster.client.options(request_timeout=ANSWER_SECONDS)
     with cluster.translate_errors():
         stored = client.indices.get_settings(index=source, flat_settings=True)[source]["settings"]

@@ -57,12 +57,12 @@ class LoadOwner(NamedTuple):
     @property
     def is_running(self) -> bool:
         """Whether the process of a near owner is alive."""
-        return is_running(self.process_id) and _started(self.process_id) == self.started
+        return is_running(self.process_id) and read_start(self.process_id) == self.started
 
 
 def this_process() -> str:
     pid = os.getpid()
-    return str(LoadOwner(socket.gethostname(), _process_space(), pid, _started(pid)))
+    return str(LoadOwner(socket.gethostname(), _process_space(), pid, read_start(pid)))
 
 
 @cache
@@ -75,7 +75,7 @@ def _process_space() -> str:
         return socket.gethostname()
 
 
-def _started(process_id: int) -> str:
+def read_start(process_id: int) -> str:
     """The start time of a process, in ticks since the boot; "" if the system does not tell."""
     try:
         stat = (_PROC / str(process_id) / "stat").read_text()

@@ -124,7 +124,7 @@ class ElasticsearchMigration(ElasticsearchWriter):
         report.seconds = time.perf_counter() - started
         return report
 
-    def _fill(self, spool: Snapshot, load: Load, is_resumed: bool, report: LoadReport) -> Load:
+    def fill(self, spool: Snapshot, load: Load, is_resumed: bool, report: LoadReport) -> Load:
         """Send and verify, until the enrichment that `esr enrich` writes meanwhile is included.
 
         Returns the load with its recipes.
@@ -135,8 +135,8 @@ class ElasticsearchMigration(ElasticsearchWriter):
             if is_resumed or not has_few_sentences(load):
                 end_load_settings(self._cluster, load.index)
             verify(self._cluster, load.index, expected)
-            fingerprints = self._count_fingerprints(self._source.documents_alias)
-            if fingerprints == self._count_fingerprints(load.documents_index) or self._has_moved():
+            fingerprints = self.count_fingerprints(self._source.documents_alias)
+            if fingerprints == self.count_fingerprints(load.documents_index) or self._has_moved():
                 break
             if fingerprints == last_fingerprints:
                 raise EsrError(
@@ -153,7 +153,8 @@ class ElasticsearchMigration(ElasticsearchWriter):
     def _manifest(self, digest: InputDigest) -> dict[str, Any]:
         return {**digest.as_dict(), "migrates": [load.index for load in self._loads]}
 
-    def _switch(self, load: Load) -> None:
+    def switch(self, load: Load) -> None:
+        """Serve the load instead of the migrated ones, if nobody has moved the alias."""
         meta.write(self._cluster, load)
         try:
             serve(self._cluster, load, instead_of=[old.index for old in self._loads])
@@ -209,7 +210,7 @@ class ElasticsearchMigration(ElasticsearchWriter):
             )
         return sources
 
-    def _count_fingerprints(self, indices: str) -> dict[str, int]:
+    def count_fingerprints(self, indices: str) -> dict[str, int]:
         """The number of documents with each fingerprint of a recipe, without names, which migrations add."""
         by_fingerprint = {"fingerprints": {"terms": {"field": "enriched", "size": _MAX_FINGERPRINTS}}}
         refresh(self._cluster, indices)
@@ -411,7 +412,7 @@ class ElasticsearchPriors:
             spool = write_spool(folder / "spool", self._description, stored)
             report.sentences = spool.statistics.collection.sentences
             for batch in batched(_spool_priors(spool), _BATCH):
-                report.changed += self._update(pinned, dict(batch))
+                report.changed += self.update(pinned, dict(batch))
                 on_progress(len(batch), report.sentences)
         refresh(self._cluster, pinned.alias)
         if report.changed:  # replaced entries are merged away in the background
@@ -427,7 +428,7 @@ class ElasticsearchPriors:
         report.seconds = time.perf_counter() - started
         return report
 
-    def _update(self, pinned: Cluster, priors: Mapping[str, Priors]) -> int:
+    def update(self, pinned: Cluster, priors: Mapping[str, Priors]) -> int:
         """Store these priors in the entries whose priors differ. Returns the number of changed entries."""
         actions: list[Action] = []
         answer = search(

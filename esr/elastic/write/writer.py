@@ -87,28 +87,28 @@ def merge_segments(cluster: Cluster, index: str) -> list[str]:
 
 def _merge(cluster: Cluster, index: str) -> None:
     with cluster.translate_errors():
-        segments = _segments_per_shard(cluster, index)
+        segments = segments_per_shard(cluster, index)
         try:
             cluster.client.indices.forcemerge(index=index, max_num_segments=segments)
         except ConnectionTimeout:  # a large merge continues after its request times out
-            while _is_merging(cluster, index):
+            while is_merging(cluster, index):
                 time.sleep(POLL_SECONDS)
 
 
-def _segments_per_shard(cluster: Cluster, index: str) -> int:
+def segments_per_shard(cluster: Cluster, index: str) -> int:
     indices = cluster.client.indices
     stats = indices.stats(index=index, metric=["store", "docs"])
     copies, primaries = max(int(stats["_shards"]["successful"]), 1), stats["_all"]["primaries"]
     settings = indices.get_settings(index=index, name="index.number_of_shards")[index]
     shards = int(settings["settings"]["index"]["number_of_shards"])
-    processors = _data_processors(cluster)
+    processors = read_data_processors(cluster)
     shards_of_node = math.ceil(copies / len(processors))
     entries, size = int(primaries["docs"]["count"]), int(primaries["store"]["size_in_bytes"])
     parts = min(min(processors) // shards_of_node, entries // shards // SMALLEST_PART)
     return max(1, parts, math.ceil(size / shards / LARGEST_SEGMENT))
 
 
-def _data_processors(cluster: Cluster) -> list[int]:
+def read_data_processors(cluster: Cluster) -> list[int]:
     """The processors available to each node with data."""
     nodes = cluster.client.nodes.info(metric="os")["nodes"].values()
     return [
@@ -118,7 +118,7 @@ def _data_processors(cluster: Cluster) -> list[int]:
     ]
 
 
-def _is_merging(cluster: Cluster, index: str) -> bool:
+def is_merging(cluster: Cluster, index: str) -> bool:
     stats = cluster.client.indices.stats(index=index, metric=["merge"])
     return bool(stats["_all"]["total"]["merges"]["current"])
 
@@ -307,11 +307,11 @@ class ElasticsearchWriter:
         load = self._find_resumable(members, target) if self._options.resume else None
         is_resumed = load is not None
         delete_broken_loads(cluster, keep=load)
-        load = load or self._create_load(members, target)
+        load = load or self.create_load(members, target)
         try:
             with Heartbeat(cluster, load):
-                load = self._fill(spool, load, is_resumed, report)
-            self._switch(load)
+                load = self.fill(spool, load, is_resumed, report)
+            self.switch(load)
         except EngineUnreachable as error:
             # The aliases may or may not have moved. If not, this load can be resumed.
             raise EngineUnreachable(f"{error}; what was sent is kept: {self._how_to_resume}") from error
@@ -325,7 +325,7 @@ class ElasticsearchWriter:
             cluster, self._options.keep, before[-1] if before else None, load
         )
 
-    def _fill(self, spool: Snapshot, load: Load, is_resumed: bool, report: LoadReport) -> Load:
+    def fill(self, spool: Snapshot, load: Load, is_resumed: bool, report: LoadReport) -> Load:
         """Send all documents, and verify them. Returns the load to serve."""
         expected = self._transfer(spool, load, is_resumed, report)
         report.notes += self._merge(load)
@@ -358,7 +358,8 @@ class ElasticsearchWriter:
             return {}
         return describe_impacts(choose_base(mixture), spool.statistics.collection)
 
-    def _create_load(self, members: list[str], target: LoadTarget) -> Load:
+    def create_load(self, members: list[str], target: LoadTarget) -> Load:
+        """Create the indices of a new load, which belongs to a generation with these members."""
         index = new_sentences_index(self._cluster.alias, meta.newest_generation(self._cluster))
         load = target.new_load(index, this_process(), (*members, index), time.time())
         load = meta.with_aliases(self._cluster, load)
@@ -418,7 +419,7 @@ class ElasticsearchWriter:
         """Merge the segments if the options say so. Returns notes for the user."""
         return merge_segments(self._cluster, load.index) if self._options.merge else []
 
-    def _switch(self, load: Load) -> None:
+    def switch(self, load: Load) -> None:
         """Point the aliases to the load's generation in one step.
 
         Unless it replaces what is served, a load requires the generation, or none, that was served when it

@@ -150,7 +150,7 @@ def _sync(descriptor: int) -> None:
         sync_written()
 
 
-class _NewFile:
+class NewFile:
     """A file being written, with the checksum of its content so far."""
 
     def __init__(self, file: FileIO) -> None:
@@ -169,10 +169,10 @@ class _NewFile:
 
 
 @contextmanager
-def _create(path: Path) -> Iterator[_NewFile]:
+def _create(path: Path) -> Iterator[NewFile]:
     """Create a file, and sync it at the end of the block or of the enclosing `sync_together` block."""
     with path.open("wb", buffering=0) as file:
-        new = _NewFile(file)
+        new = NewFile(file)
         yield new
         checks = _checks.get()
         if checks is not None:

@@ -175,7 +175,7 @@ class Manifest(Struct, frozen=True):
 
     def with_checksums(self, folder: Path) -> Manifest:
         """This commit, with the checks of its new files added."""
-        checks = {path: self.checksums.get(path) or _read_check(folder / path) for path in self.checked_files}
+        checks = {path: self.checksums.get(path) or read_check(folder / path) for path in self.checked_files}
         return replace(self, checksums={path: check for path, check in checks.items() if check})
 
     def layers_of(self, segment: str) -> list[LayerInfo]:
@@ -241,7 +241,7 @@ class ManifestDamaged(IndexUnusable):
         return type(self), (self.path, self.problem)
 
 
-def _read_check(path: Path) -> FileCheck | None:
+def read_check(path: Path) -> FileCheck | None:
     """The check of a table of checksums or of a layer, None if an older version of esr wrote it."""
     try:
         return check_file(path) if path.name == CHECKSUMS else recorded_check(path)

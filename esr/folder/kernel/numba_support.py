@@ -72,7 +72,7 @@ def eager_jit(*signature: types.Type, fastmath: Collection[str] = ()) -> Callabl
 
 def is_kept(module: str, name: str) -> bool:
     """Whether the cache has the compiled form of a function of this folder."""
-    folder = _cache_folder()
+    folder = cache_folder()
     python = "py{}{}".format(*sys.version_info)
     return folder is not None and any(folder.glob(f"{module}.{name}_{SOURCES}*.{python}*.nbi"))
 
@@ -82,7 +82,7 @@ def compile_alone(module: str) -> None:
 
     When several workers of a server start at once, the first compiles and the others load the result.
     """
-    folder = _cache_folder()
+    folder = cache_folder()
     with ExitStack() as locked:
         if folder is not None:
             with suppress(OSError):  # file systems without locks
@@ -93,11 +93,11 @@ def compile_alone(module: str) -> None:
 
 def is_compiling() -> bool:
     """Whether a process is in `compile_alone`, as far as the system can tell."""
-    folder = _cache_folder()
+    folder = cache_folder()
     return folder is not None and is_locked(folder / LOCK)
 
 
-def _cache_folder() -> Path | None:
+def cache_folder() -> Path | None:
     """The cache folder of this folder's functions, None if no writable place exists."""
     path = njit(cache=True)(digest_sources).stats.cache_path  # compiles nothing
     return None if path is None else Path(path)

@@ -151,16 +151,16 @@ class Impacts:
         self._limit = limit
         self._note_size = note_size
         self._kernel_transform: tuple[Any, ...] | None = None
-        self._values: Values = np.zeros(0, np.float32)
+        self.values: Values = np.zeros(0, np.float32)
         self._used = 0
-        self._entries: dict[_Key, tuple[int, float]] = {}
+        self.entries: dict[_Key, tuple[int, float]] = {}
         """For each term, the index of its first impact, and its greatest impact."""
 
     @property
     def nbytes(self) -> int:
         """Memory in bytes."""
         transform = self._kernel_transform
-        return self._values.nbytes + (0 if transform is None else 2 * Transform(*transform).high.nbytes)
+        return self.values.nbytes + (0 if transform is None else 2 * Transform(*transform).high.nbytes)
 
     def kernel_transform(self) -> tuple[Any, ...]:
         """The transform as an argument of the kernel: `layout.Transform` as a plain tuple."""
@@ -194,24 +194,24 @@ class Impacts:
         self, keys: Sequence[_Key], terms: Sequence[PlanTerm]
     ) -> tuple[list[tuple[int, float] | None], Values]:
         """The entries of keys, and the array that they refer to. Missing ones are added."""
-        entries = list(map(self._entries.get, keys))
+        entries = list(map(self.entries.get, keys))
         if None in entries:
             self._add(dict(zip(keys, terms, strict=True)))
-            entries = list(map(self._entries.get, keys))
-        return entries, self._values
+            entries = list(map(self.entries.get, keys))
+        return entries, self.values
 
     def _add(self, terms: Mapping[_Key, PlanTerm]) -> None:
         """Add the impacts of these terms. If there is no room, all others are dropped."""
-        fresh = {key: term for key, term in terms.items() if key not in self._entries}
+        fresh = {key: term for key, term in terms.items() if key not in self.entries}
         sizes = self._sizes(fresh)
-        if (self._used + sum(sizes)) * self._values.itemsize > self._limit:
-            self._entries, self._used, self._values = {}, 0, np.zeros(0, np.float32)
+        if (self._used + sum(sizes)) * self.values.itemsize > self._limit:
+            self.entries, self._used, self.values = {}, 0, np.zeros(0, np.float32)
             fresh, sizes = dict(terms), self._sizes(terms)
         end = self._used + sum(sizes)
         self._grow(end)
-        greatest = self._computation.compute([*fresh.values()], sizes, self._values[self._used : end])
+        greatest = self._computation.compute([*fresh.values()], sizes, self.values[self._used : end])
         starts = accumulate(sizes, initial=self._used)
-        self._entries |= zip(fresh, zip(starts, greatest, strict=False), strict=True)
+        self.entries |= zip(fresh, zip(starts, greatest, strict=False), strict=True)
         self._used = end
         self._note_size(self.nbytes)
 
@@ -221,11 +221,11 @@ class Impacts:
 
     def _grow(self, end: int) -> None:
         """Make room up to this index. Running searches keep using the old array."""
-        if end > len(self._values):
-            most = int(self._limit) // self._values.itemsize
-            grown = np.empty(max(min(max(2 * len(self._values), 1 << 16), most), end), np.float32)
-            grown[: self._used] = self._values[: self._used]
-            self._values = grown
+        if end > len(self.values):
+            most = int(self._limit) // self.values.itemsize
+            grown = np.empty(max(min(max(2 * len(self.values), 1 << 16), most), end), np.float32)
+            grown[: self._used] = self.values[: self._used]
+            self.values = grown
 
 
 class ImpactCache:
@@ -239,23 +239,23 @@ class ImpactCache:
     ) -> None:
         """`tables` returns the tables of the kernel, built on first use."""
         self._statistics = statistics
-        self._memory = memory
+        self.memory = memory
         self._tables = tables
 
     def get(self, transform: Mixture | Saturation) -> Impacts:
         """The impacts of a transform."""
-        return self._memory.get(transform, partial(self._make, transform))
+        return self.memory.get(transform, partial(self._make, transform))
 
     def _make(self, transform: Mixture | Saturation) -> Impacts:
         computation = ImpactComputation(transform, self._statistics, self._tables)
         # A weak reference: the memory holds the impacts, so a strong one would create a cycle.
-        resize = WeakMethod(self._memory.resize)
+        resize = WeakMethod(self.memory.resize)
 
         def note_size(size: int) -> None:
             if (note := resize()) is not None:
                 note(transform, size)
 
-        return Impacts(computation, LIMIT_SHARE * self._memory.limit, note_size)
+        return Impacts(computation, LIMIT_SHARE * self.memory.limit, note_size)
 
 
 _COLUMNS = (POSTINGS, "document_numbers", "document_counts", "length", "document")

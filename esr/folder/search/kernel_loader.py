@@ -97,7 +97,7 @@ class Loader:
                     self._start_compiler()
                     self._is_tried = False
                     return
-                _compile_apart()
+                compile_apart()
             self.kernel = import_module(KERNEL)
         except ModuleNotFoundError as error:
             self.reason = "numba is not installed"
@@ -121,13 +121,13 @@ class Loader:
 
     def _wait_for_compiler(self) -> None:
         try:
-            status = _compile_apart(unless_another_does=True)
+            status = compile_apart(unless_another_does=True)
             self._failure = f"compiling ended with status {status}" if status else None
         except Exception as error:  # no process can be started
             self._failure = f"nothing can be compiled: {error}"
 
 
-def _compile_apart(*, unless_another_does: bool = False) -> int:
+def compile_apart(*, unless_another_does: bool = False) -> int:
     """Compile the kernel into numba's cache in a separate process. Returns its exit status.
 
     The process continues if this one ends or is interrupted: the next program needs the result.

@@ -43,7 +43,7 @@ else:
 Vectors = npt.NDArray[np.int8]
 _Run = Callable[..., Iterable[Any]]
 """`map`, or the `map` of a thread pool."""
-_Bounded = tuple[Numbers, npt.NDArray[np.float32]]
+Bounded = tuple[Numbers, npt.NDArray[np.float32]]
 """Rows of a layer, and upper bounds of their products."""
 LEAST_FOR_BITS = 2**18
 """Number of vectors from which bits save time. Multiplying fewer takes a few milliseconds."""
@@ -196,9 +196,9 @@ def find_nearest(
         if span.recipe in recipes and span.layer.dimensions == len(query.values)
     ]
     chunks = list(_split(spans))
-    with _threads(sum(chunk.stop - chunk.start for chunk in chunks)) as pool:
+    with start_threads(sum(chunk.stop - chunk.start for chunk in chunks)) as pool:
         run = pool.map if pool else map
-        search = _Search(query, k)
+        search = VectorSearch(query, k)
         bits = BITS.read({span.layer for _, span, _ in spans}, run) if may_use_bits(cache, encoder) else {}
         if bits:
             selected = run(search.multiply_some, chunks, search.bound(chunks, bits, run))
@@ -229,7 +229,7 @@ def _spans_of(snapshot: Snapshot, encoder: str) -> list[LayerSpan]:
     return [span for span in spans if span.recipe in recipes]
 
 
-class _Chunk(NamedTuple):
+class Chunk(NamedTuple):
     """The sentences `start` to `stop` of a segment, with the mask of the allowed ones; None for all."""
 
     base: int
@@ -239,35 +239,35 @@ class _Chunk(NamedTuple):
     stop: int
 
 
-def _split(spans: Iterable[tuple[int, LayerSpan, Mask | None]]) -> Iterator[_Chunk]:
+def _split(spans: Iterable[tuple[int, LayerSpan, Mask | None]]) -> Iterator[Chunk]:
     most, covered = _MOST_CHUNK if LOADER.kernel else _CHUNK_WITHOUT_KERNEL, 0
     for base, span, mask in spans:
         start = span.start
         while start < span.stop:
             stop = min(start + min(max(LEAST_CHUNK, covered // 2), most), span.stop)
-            yield _Chunk(base, span, mask, start, stop)
+            yield Chunk(base, span, mask, start, stop)
             covered += stop - start
             start = stop
 
 
-def _rows(chunk: _Chunk) -> tuple[object, Mask]:
+def _rows(chunk: Chunk) -> tuple[object, Mask]:
     """The rows of a chunk in its layer, and their mask, as arguments of the kernel."""
     layer, first = chunk.span.layer, chunk.span.first
     mask = _ALL if chunk.mask is None else chunk.mask[chunk.start : chunk.stop]
     return (layer.vectors, layer.vector_scales, chunk.start - first, chunk.stop - first), mask
 
 
-class _Search:
+class VectorSearch:
     """The best sentences so far. Chunks are added in order, so of equal products the earlier wins."""
 
     def __init__(self, query: QuantizedVector, k: int) -> None:
         self.ordinals, self.products = np.zeros(0, np.int64), np.zeros(0)
         self._query, self._k = query, k
         self._numbers = query.array.astype(np.int16), query.scale
-        self._limit = -np.inf
+        self.limit = -np.inf
         """Only greater products may be among the best. Threads read it."""
 
-    def bound(self, chunks: Sequence[_Chunk], bits: Mapping[Layer, VectorBits], run: _Run) -> list[_Bounded]:
+    def bound(self, chunks: Sequence[Chunk], bits: Mapping[Layer, VectorBits], run: _Run) -> list[Bounded]:
         """Find the rows of each chunk that may be among the best, and a limit from the products of some.
 
         A chunk is compared with the limit from the chunks before, so that few bounds are written.
@@ -281,36 +281,36 @@ class _Search:
             best = np.concatenate([best, seeds])
             if len(best) >= self._k:
                 best = np.partition(best, -self._k)[-self._k :]
-                self._limit = np.nextafter(best[0], -np.inf)
+                self.limit = np.nextafter(best[0], -np.inf)
         return bounded
 
     def _bound_chunk(
-        self, estimates: Mapping[Layer, tuple[object, ...]], of_seed: int, chunk: _Chunk
-    ) -> tuple[_Bounded, Array]:
+        self, estimates: Mapping[Layer, tuple[object, ...]], of_seed: int, chunk: Chunk
+    ) -> tuple[Bounded, Array]:
         size, estimate = chunk.stop - chunk.start, estimates[chunk.span.layer]
         numbers, bounds = np.empty(size, np.int64), np.empty(size, np.float32)
         lanes = LOADER.kernel.LANES
         seeds = np.empty(-(-size // (of_seed * lanes)) * lanes)
         size = LOADER.kernel.bound_vectors(
-            numbers, bounds, seeds, *_rows(chunk), self._numbers, estimate, self._limit
+            numbers, bounds, seeds, *_rows(chunk), self._numbers, estimate, self.limit
         )
         return (numbers[:size].copy(), bounds[:size].copy()), seeds
 
-    def multiply_some(self, chunk: _Chunk, bounded: _Bounded) -> tuple[Numbers, Array]:
+    def multiply_some(self, chunk: Chunk, bounded: Bounded) -> tuple[Numbers, Array]:
         """Those of the bounded sentences of a chunk whose products exceed the limit, and these products."""
         (numbers, bounds), layer = bounded, chunk.span.layer
         products = np.empty(len(numbers))
         size = LOADER.kernel.multiply_some(
-            numbers, products, bounds, layer.vectors, layer.vector_scales, self._numbers, self._limit
+            numbers, products, bounds, layer.vectors, layer.vector_scales, self._numbers, self.limit
         )
         return numbers[:size] + chunk.span.first, products[:size]
 
-    def multiply_all(self, chunk: _Chunk) -> tuple[Numbers, Array]:
+    def multiply_all(self, chunk: Chunk) -> tuple[Numbers, Array]:
         """The sentences of a chunk whose products exceed the limit, and these products."""
         size = chunk.stop - chunk.start
         if LOADER.kernel is not None:
             rows, products = np.empty(size, np.int64), np.empty(size)
-            size = LOADER.kernel.multiply_all(rows, products, *_rows(chunk), self._numbers, self._limit)
+            size = LOADER.kernel.multiply_all(rows, products, *_rows(chunk), self._numbers, self.limit)
             return rows[:size] + chunk.span.first, products[:size]
         numbers = np.arange(chunk.start, chunk.stop)
         numbers = numbers if chunk.mask is None else numbers[chunk.mask[numbers]]
@@ -320,13 +320,13 @@ class _Search:
 
     def add(self, ordinals: Numbers, products: Array) -> None:
         """Add sentences that come after the others. Those without a vector have the product NaN."""
-        may_be_best = products > self._limit
+        may_be_best = products > self.limit
         ordinals = np.concatenate([self.ordinals, ordinals[may_be_best]])
         products = np.concatenate([self.products, products[may_be_best]])
         best = np.lexsort((ordinals, -products))[: self._k]
         self.ordinals, self.products = ordinals[best], products[best]
         if len(best) == self._k:
-            self._limit = self.products[-1]
+            self.limit = self.products[-1]
 
 
 class VectorBits(NamedTuple):
@@ -370,30 +370,32 @@ class BitsCache:
     """
 
     def __init__(self) -> None:
-        self._kept: WeakKeyDictionary[Layer, VectorBits] = WeakKeyDictionary()
+        self.kept: WeakKeyDictionary[Layer, VectorBits] = WeakKeyDictionary()
+        """The bits that have been computed, by layer."""
         self.renew()
 
     def renew(self) -> None:
         """Reset the cache after a fork, which does not copy a thread that computes bits."""
-        self._computing = Turn()
+        self.computing = Turn()
+        """The turn of the thread that computes bits."""
 
     def read(self, layers: Collection[Layer], run: _Run = map) -> dict[Layer, VectorBits]:
         """The bits of these layers, empty while another thread computes them. `run` may be a pool's `map`."""
-        if any(layer not in self._kept for layer in layers):
-            with self._computing.take() as is_first:
+        if any(layer not in self.kept for layer in layers):
+            with self.computing.take() as is_first:
                 if not is_first:
                     return {}
                 for layer in layers:
-                    if layer not in self._kept:
-                        self._kept[layer] = _compute_bits(layer, run)
-        return {layer: self._kept[layer] for layer in layers}
+                    if layer not in self.kept:
+                        self.kept[layer] = compute_bits(layer, run)
+        return {layer: self.kept[layer] for layer in layers}
 
 
 BITS = BitsCache()
 after_fork(BITS.renew)
 
 
-def _compute_bits(layer: Layer, run: _Run) -> VectorBits:
+def compute_bits(layer: Layer, run: _Run) -> VectorBits:
     vectors, scales = layer.vectors, layer.vector_scales
     lanes = LOADER.kernel.LANES
     blocks = -(-len(scales) // lanes)
@@ -436,7 +438,7 @@ def _bits_size(layer: Layer) -> int:
     return len(layer.vector_scales) * (8 * _words(layer) + 12)
 
 
-def _threads(vectors: int) -> AbstractContextManager[futures.ThreadPoolExecutor | None]:
+def start_threads(vectors: int) -> AbstractContextManager[futures.ThreadPoolExecutor | None]:
     """A thread pool for this many vectors; None if threads would save no time.
 
     Threads need the kernel, which releases the interpreter's lock. They end with the search, since a fork

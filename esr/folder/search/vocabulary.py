@@ -29,7 +29,7 @@ else:
 _LONGEST_CHARACTER = 4  # bytes of UTF-8
 
 
-class _FrequentWords:
+class FrequentWords:
     """The frequent words of a table with their signatures, most frequent first.
 
     They occur at least `least` times. Comparing signatures is much faster than reading and comparing words,
@@ -98,7 +98,7 @@ def _find_similar(
     # Lists are cached for powers of two: at worst, a list includes words half as frequent.
     level = 1 << max(least_in_one.bit_length() - 1, 0)
     for segment in segments:
-        read = partial(_FrequentWords, segment.words, level)
+        read = partial(FrequentWords, segment.words, level)
         frequent = memory.get((segment.words, "frequent", level), read)
         counts = frequent.near(encoded, max_edits, margin, least_in_one)
         found.append(_within_edits(word, counts, max_edits) if counts else counts)

@@ -67,13 +67,13 @@ class TermEncoder:
         self._clear()
 
     def _clear(self) -> None:
-        self._vocabulary = _Vocabulary(self._term)
+        self.vocabulary = _Vocabulary(self._term)
         self._first = np.zeros(1 << SLOT_BITS, np.uint64)
         self._second = np.zeros(1 << SLOT_BITS, np.uint64)
         self._term_id = np.zeros(1 << SLOT_BITS, np.int32)
 
     def encode(self, texts: Sequence[str]) -> EncodedTexts:
-        if len(self._vocabulary) > MAX_WORDS:
+        if len(self.vocabulary) > MAX_WORDS:
             self._clear()
         content, ends = self._join(texts)
         is_letter = np.frombuffer(content, np.uint8) != _SPACE
@@ -95,7 +95,7 @@ class TermEncoder:
         hit = (self._first[slots] == first) & (self._second[slots] == second) & (sizes <= _MAX_BYTES)
         missing = np.flatnonzero(~hit)
         borders = zip(starts[missing].tolist(), (starts + sizes)[missing].tolist(), strict=True)
-        term_ids[missing] = [self._vocabulary[content[start:end].decode()] for start, end in borders]
+        term_ids[missing] = [self.vocabulary[content[start:end].decode()] for start, end in borders]
         # The first word of a slot keeps it, since frequent words come early. A free slot holds 0, which no
         # word equals.
         new = missing[(self._first[slots[missing]] == 0) & (sizes[missing] <= _MAX_BYTES)]
@@ -105,7 +105,7 @@ class TermEncoder:
 
     def _renumber(self, term_ids: TermIds, lengths: TermIds) -> EncodedTexts:
         """Number the terms of these texts from 0, independent of earlier texts."""
-        all_terms = self._vocabulary.terms
+        all_terms = self.vocabulary.terms
         used = np.flatnonzero(np.bincount(term_ids, minlength=len(all_terms)))
         new_ids = np.zeros(len(all_terms), np.int32)
         new_ids[used] = np.arange(len(used))
@@ -287,10 +287,10 @@ class WorkerClient:
 
     def __init__(self, analyzer: str, title: bool) -> None:
         """Start the process. Raises OSError if that fails."""
-        self._process = start_python(_WORKER, analyzer, "title" if title else "no-title")
-        assert self._process.stdin and self._process.stdout
-        self._input, self._output = self._process.stdin, self._process.stdout
-        for pipe in (self._input, self._output):
+        self.process = start_python(_WORKER, analyzer, "title" if title else "no-title")
+        assert self.process.stdin and self.process.stdout
+        self._input, self.output = self.process.stdin, self.process.stdout
+        for pipe in (self._input, self.output):
             os.set_blocking(pipe.fileno(), False)
             _enlarge(pipe.fileno())
         self._unsent: deque[memoryview] = deque()
@@ -314,19 +314,19 @@ class WorkerClient:
     def wait(self) -> None:
         """Wait until a pipe is ready. A worker that does not respond in time is considered dead."""
         poll = select.poll()
-        poll.register(self._output.fileno(), select.POLLIN)
+        poll.register(self.output.fileno(), select.POLLIN)
         if self._unsent:
             poll.register(self._input.fileno(), select.POLLOUT)
         self.is_alive = bool(poll.poll(RESPONSE_TIMEOUT * 1000))
 
     def close(self) -> None:
         self._input.close()
-        self._output.close()
+        self.output.close()
         try:
-            self._process.wait(EXIT_TIMEOUT)
+            self.process.wait(EXIT_TIMEOUT)
         except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+            self.process.kill()
+            self.process.wait()
 
     def _send(self) -> None:
         try:
@@ -340,7 +340,7 @@ class WorkerClient:
 
     def _receive(self) -> None:
         try:
-            while content := os.read(self._output.fileno(), _PIPE_BYTES):
+            while content := os.read(self.output.fileno(), _PIPE_BYTES):
                 self._received += content
         except BlockingIOError:
             return

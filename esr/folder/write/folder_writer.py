@@ -511,7 +511,7 @@ class EmbeddedMigration(FolderWriter):
                 "esr load --resume, or discard it with esr delete, then migrate"
             )
         require_intact(self._folder, parts_of(self._before))
-        documents = _documents(self._open(self._before.segments))
+        documents = stored_documents(self._open(self._before.segments))
         return self.load(Located("index", document) for document in documents)
 
     def _start(self, before: Manifest) -> Checkpoint:
@@ -556,7 +556,8 @@ class EmbeddedMigration(FolderWriter):
         return [Segment(self._folder / SEGMENTS / name) for name in names]
 
 
-def _documents(segments: Sequence[Segment]) -> Iterator[Document]:
+def stored_documents(segments: Sequence[Segment]) -> Iterator[Document]:
+    """All documents of these segments, in order."""
     for segment in segments:
         yield from (segment.document(number) for number in range(segment.document_count))
 

@@ -66,13 +66,13 @@ def few_sentences_first(monkeypatch: pytest.MonkeyPatch) -> None:
 def listings(monkeypatch: pytest.MonkeyPatch) -> Listings:
     """How many sentences were listed, in each request of every search."""
     sizes: Listings = []
-    read = bounded_sentences._read_scored
+    read = bounded_sentences.read_scored
 
     def record(listed: list[Any], shift: float) -> Any:
         sizes.append(len(listed))
         return read(listed, shift)
 
-    monkeypatch.setattr(bounded_sentences, "_read_scored", record)
+    monkeypatch.setattr(bounded_sentences, "read_scored", record)
     return sizes
 
 
@@ -143,18 +143,18 @@ def test_more_are_listed_first_if_deliveries_have_added_to_bounds(
     for growth, losses in ((0.0, {}), (0.5, {}), (0.5, {"flood": 0.75})):
         slack = Slack(choose_base(mixture), growth, losses)
         search = Search(adverse.cluster, plan, adverse.bounded_collection(plan), Filters(), False, slack)
-        sizes.append(bounded_sentences._first_size(search, 10))
+        sizes.append(bounded_sentences.first_size(search, 10))
     assert sizes == [12, 2 + round(10 * math.e), 2 + round(10 * math.e**2)]
 
 
 def test_as_many_are_listed_next_as_the_fall_of_the_bounds_asks_for() -> None:
     bounds = [9.0, 8.0, 7.0, 6.0, 5.5, 5.0, 4.5, 4.0]
-    assert bounded_sentences._next_size(bounds, 4.0) == 10
-    assert bounded_sentences._next_size(bounds, 2.5) == 16
-    assert bounded_sentences._next_size(bounds, 1.75) == round(8 * 2**1.5)
-    assert bounded_sentences._next_size(bounds, -100.0) == 32
-    assert bounded_sentences._next_size([4.0, 4.0], 3.0) == 8
-    assert bounded_sentences._next_size([4.0, 3.0], -math.inf) == 8
+    assert bounded_sentences.next_size(bounds, 4.0) == 10
+    assert bounded_sentences.next_size(bounds, 2.5) == 16
+    assert bounded_sentences.next_size(bounds, 1.75) == round(8 * 2**1.5)
+    assert bounded_sentences.next_size(bounds, -100.0) == 32
+    assert bounded_sentences.next_size([4.0, 4.0], 3.0) == 8
+    assert bounded_sentences.next_size([4.0, 3.0], -math.inf) == 8
 
 
 def test_documents_are_listed_if_too_many_sentences_reach_the_last_hit(
@@ -233,7 +233,7 @@ def test_a_failed_shard_in_either_answer_makes_the_answer_incomplete(
     adverse: ElasticsearchIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plan = make_plan(adverse, "bank flood", Ranking())
-    note, answers = Search._note_missing, 0
+    note, answers = Search.note_missing, 0
 
     def report(search: Search, answer: Any, seconds: float) -> None:
         nonlocal answers
@@ -242,7 +242,7 @@ def test_a_failed_shard_in_either_answer_makes_the_answer_incomplete(
             answer = {**answer, "_shards": {**answer["_shards"], "failed": 1}}
         note(search, answer, seconds)
 
-    monkeypatch.setattr(Search, "_note_missing", report)
+    monkeypatch.setattr(Search, "note_missing", report)
     for failing in (1, 2, 3):
         answers = 0
         incomplete = adverse.search(plan, 3, Filters()).incomplete

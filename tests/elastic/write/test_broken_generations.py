@@ -236,7 +236,7 @@ Event = Callable[[ElasticsearchWriter, Load], None]
 def after_filling(monkeypatch: pytest.MonkeyPatch) -> Callable[[Event], None]:
     """Lets something happen when a load has sent everything, and before it switches."""
     monkeypatch.setattr(load_owner, "INTERVAL", 0.05)
-    fill = ElasticsearchWriter._fill
+    fill = ElasticsearchWriter.fill
 
     def set_event(event: Event) -> None:
         def fill_then(self: ElasticsearchWriter, *args: Any) -> Load:
@@ -244,7 +244,7 @@ def after_filling(monkeypatch: pytest.MonkeyPatch) -> Callable[[Event], None]:
             event(self, load)
             return load
 
-        monkeypatch.setattr(ElasticsearchWriter, "_fill", fill_then)
+        monkeypatch.setattr(ElasticsearchWriter, "fill", fill_then)
 
     return set_event
 
@@ -269,11 +269,12 @@ def test_a_load_that_was_taken_over_deletes_nothing(
             noticed.set()
         return found
 
-    def take_over(writer: ElasticsearchWriter, begun: Load) -> None:
-        while not noticed.wait(0.5):  # a heartbeat may overwrite it, which it had read before
-            meta.write(writer._cluster, replace(begun, owner=ELSEWHERE))
-        if is_served:
-            serve(writer._cluster, begun)
+    def take_over(_: ElasticsearchWriter, begun: Load) -> None:
+        with closing(Cluster(where)) as cluster:
+            while not noticed.wait(0.5):  # a heartbeat may overwrite it, which it had read before
+                meta.write(cluster, replace(begun, owner=ELSEWHERE))
+            if is_served:
+                serve(cluster, begun)
 
     monkeypatch.setattr(meta, "read", read_and_notice)
     after_filling(take_over)

@@ -33,10 +33,10 @@ from esr.elastic.write.actions import (
     DocumentTerms,
     PostingsByDocument,
     SegmentTerms,
-    _repeat_terms,
     elasticsearch_date,
+    repeat_terms,
 )
-from esr.elastic.write.load_owner import LoadOwner, _started, this_process
+from esr.elastic.write.load_owner import LoadOwner, read_start, this_process
 from esr.elastic.write.spool import RESERVE, Room, check_room, find_room, watch_room, write_spool
 from esr.elastic.write.verification import IndexContents, verify
 from esr.errors import EngineUnreachable, EsrError, IndexMissing, IndexUnusable, InputError, UsageError
@@ -77,8 +77,9 @@ def test_an_appending_load_has_the_profile_of_the_index_unless_another_is_said(
     monkeypatch: pytest.MonkeyPatch, said: str | None, expected: str
 ) -> None:
     created: list[str | None] = []
+    description = Description("plain", True)
     load = writer.ElasticsearchWriter(
-        "http://localhost:1/news", Description("plain", True), LoadOptions(profile=said), append=True
+        "http://localhost:1/news", description, LoadOptions(profile=said), append=True
     )
     settings = {"index.sort.field": ["ordinal"], "index.codec": "best_compression"}
     indices = SimpleNamespace(get_settings=lambda index, **_: {index: {"settings": settings}})
@@ -86,21 +87,21 @@ def test_an_appending_load_has_the_profile_of_the_index_unless_another_is_said(
     monkeypatch.setattr(meta, "newest_generation", lambda cluster: "")
     monkeypatch.setattr(meta, "with_aliases", lambda cluster, load: load)
     monkeypatch.setattr(writer, "create_indices", lambda c, load, options: created.append(options.profile))
-    load._create_load(["served"], writer.LoadTarget(load._description, {}, {}))
+    load.create_load(["served"], writer.LoadTarget(description, {}, {}))
     assert created == [expected]
 
 
 def test_nothing_is_visible_before_the_alias_moves(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
     load(where, OLD)
     visible = []
-    switch = writer.ElasticsearchWriter._switch
+    switch = writer.ElasticsearchWriter.switch
 
     def record(self: Any, load: Any) -> None:
         visible.append(search_ids(where))
         assert len(all_indices(where)) == 4, "the new indices are complete, beside the old ones"
         switch(self, load)
 
-    monkeypatch.setattr(writer.ElasticsearchWriter, "_switch", record)
+    monkeypatch.setattr(writer.ElasticsearchWriter, "switch", record)
     load(where, NEW, if_exists="replace")
     assert visible == [{"old.s0", "old.s1"}]
     assert search_ids(where) == {"new.s0", "new.s1", "more.s0"}
@@ -185,13 +186,13 @@ def test_a_failed_load_leaves_nothing(where: str, documents: Any, message: str) 
 def test_a_rejected_switch_leaves_nothing(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """An index disappears just before the switch."""
     load(where, OLD)
-    switch = writer.ElasticsearchWriter._switch
+    switch = writer.ElasticsearchWriter.switch
 
     def delete_and_switch(self: Any, load: Any) -> None:
         http("DELETE", f"{split(where)[0]}/{load.documents_index}")
         switch(self, load)
 
-    monkeypatch.setattr(writer.ElasticsearchWriter, "_switch", delete_and_switch)
+    monkeypatch.setattr(writer.ElasticsearchWriter, "switch", delete_and_switch)
     before = all_indices(where)
     with pytest.raises(EsrError):
         load(where, NEW, if_exists="replace")
@@ -243,7 +244,9 @@ def test_the_load_of_another_process_is_left_alone(where: str) -> None:
     load(where, OLD)
     url, alias = split(where)
     names = [f"{alias}-20250101t00000000000{number}-esr-sentences" for number in (0, 1)]
-    parent = LoadOwner.parse(this_process())._replace(process_id=os.getppid(), started=_started(os.getppid()))
+    parent = LoadOwner.parse(this_process())._replace(
+        process_id=os.getppid(), started=read_start(os.getppid())
+    )
     for number, loader in enumerate(["elsewhere", str(parent)]):
         meta = {"esr": {"format": 1, "complete": False, "owner": loader, "analyzer": "plain", "title": True}}
         http("PUT", f"{url}/{names[number]}", {"mappings": {"_meta": meta}})
@@ -433,7 +436,7 @@ def test_replicas_are_no_shards_among_which_the_bytes_are_divided(
         primaries = {"docs": {"count": 1000}, "store": {"size_in_bytes": 4 * writer.LARGEST_SEGMENT}}
         stats = {"_shards": {"successful": 2}, "_all": {"primaries": primaries}}
         monkeypatch.setattr(cluster.client.indices, "stats", lambda **request: stats)
-        assert writer._segments_per_shard(cluster, served.index) == 4
+        assert writer.segments_per_shard(cluster, served.index) == 4
 
 
 @pytest.mark.elasticsearch
@@ -459,7 +462,7 @@ def test_a_large_shard_keeps_a_segment_for_each_processor(
     """Twelve sentences have three parts of four: more processors would find nothing to do."""
     load(where, [document(f"d{n}", "one", "two") for n in range(6)], shards=shards)
     monkeypatch.setattr(writer, "SMALLEST_PART", smallest)
-    monkeypatch.setattr(writer, "_data_processors", lambda cluster: processors)
+    monkeypatch.setattr(writer, "read_data_processors", lambda cluster: processors)
     with closing(Cluster(where)) as cluster:
         (served,) = meta.searchable_loads(cluster)
         make_segments(elasticsearch_url, served.index, 4)
@@ -472,7 +475,7 @@ def test_a_large_shard_keeps_a_segment_for_each_processor(
 def test_the_processors_are_those_of_the_nodes_with_data(where: str, elasticsearch_url: str) -> None:
     nodes = http("GET", f"{elasticsearch_url}/_nodes/os")["nodes"].values()
     with closing(Cluster(where)) as cluster:
-        assert writer._data_processors(cluster) == [node["os"]["allocated_processors"] for node in nodes]
+        assert writer.read_data_processors(cluster) == [node["os"]["allocated_processors"] for node in nodes]
 
 
 @pytest.mark.elasticsearch
@@ -509,9 +512,9 @@ def test_a_merge_that_outlasts_its_request_is_waited_for(
 ) -> None:
     load(where, [document("d", "one", "two", "three")])
     left = [True, True, False, False]
-    is_merging = writer._is_merging
+    is_merging = writer.is_merging
     monkeypatch.setattr(
-        writer, "_is_merging", lambda cluster, index: left.pop(0) or is_merging(cluster, index)
+        writer, "is_merging", lambda cluster, index: left.pop(0) or is_merging(cluster, index)
     )
     monkeypatch.setattr(writer, "POLL_SECONDS", 0.0)
     with closing(Cluster(where)) as cluster:
@@ -692,7 +695,7 @@ def test_a_collection_whose_terms_are_in_titles_only_has_no_maxima() -> None:
 
 def test_a_context_has_each_term_as_often_as_it_is_counted() -> None:
     counts = np.array([1, 3, 1, 200], np.uint8)
-    repeated = _repeat_terms(["rain", "flood", "river", "the"], counts).split()
+    repeated = repeat_terms(["rain", "flood", "river", "the"], counts).split()
     assert Counter(repeated) == {"rain": 1, "flood": 3, "river": 1, "the": 200}
     assert " ".join(repeated[:8]) == "the flood river rain the flood the flood"
-    assert _repeat_terms([], np.array([], np.uint8)) == ""
+    assert repeat_terms([], np.array([], np.uint8)) == ""

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from esr.errors import IndexUnusable
-from esr.folder.format.files import _NewFile, map_array, save_array, sync_together, translate_disk_errors
+from esr.folder.format.files import NewFile, map_array, save_array, sync_together, translate_disk_errors
 from esr.folder.format.segment import (
     COUNT_BITS,
     POSTINGS,
@@ -144,7 +144,7 @@ def test_files_that_fail_together_are_closed(
         for name in "abc":
             save_array(tmp_path / name, np.arange(3))
         assert len(open_files()) == 3
-        monkeypatch.setattr(*((os, "fsync", fail) if failing == "sync" else (_NewFile, "write", fail)))
+        monkeypatch.setattr(*((os, "fsync", fail) if failing == "sync" else (NewFile, "write", fail)))
         save_array(tmp_path / "d", np.arange(3))
     assert open_files() == []
     monkeypatch.undo()

@@ -226,7 +226,7 @@ def test_threads_get_one_value_of_a_key() -> None:
         return bool((memory.get(key, lambda: np.full(1000, key)) == key).all())
 
     assert holds_in_threads(get, range(2000))
-    assert memory.used == sum(size for _, size in memory._values.values()) <= 40_000
+    assert memory.used == sum(size for _, size in memory.entries.values()) <= 40_000
 
 
 @pytest.fixture
@@ -354,7 +354,7 @@ def test_threads_read_the_same_documents_within_the_limit(where_of_records: Path
         return [found[DocumentKey(0, number)].id for number in numbers] == [f"d{n}" for n in numbers]
 
     assert holds_in_threads(read, range(300))
-    assert memory.used == sum(size for _, size in memory._values.values()) <= memory.limit
+    assert memory.used == sum(size for _, size in memory.entries.values()) <= memory.limit
 
 
 def test_hits_are_the_same_when_hardly_any_document_is_kept(

@@ -106,8 +106,8 @@ def test_beyond_the_limit_they_are_computed_again(statistics: CommitStatistics, 
     cached = Impacts(ImpactComputation(mixture(), statistics), limit)
     for term, term_impacts in zip([*TERMS, *TERMS], [*expected, *expected], strict=True):
         assert values(cached, statistics, [term]) == [term_impacts]
-    assert len(cached._entries) <= 2
-    assert cached._values.nbytes <= limit
+    assert len(cached.entries) <= 2
+    assert cached.values.nbytes <= limit
     assert values(cached, statistics, TERMS) == expected  # a query may need more than the limit
 
 
@@ -118,7 +118,7 @@ def test_the_least_recently_used_transform_is_dropped_first(
     for cached in (first, second):
         cached.get(TERMS)
     assert cache.get(mixture(1.0)) is first
-    cache._memory.limit = first.nbytes + second.nbytes - 1
+    cache.memory.limit = first.nbytes + second.nbytes - 1
     cache.get(mixture(3.0))
     assert cache.get(mixture(1.0)) is first
     assert cache.get(mixture(2.0)) is not second

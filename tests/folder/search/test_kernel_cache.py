@@ -227,15 +227,15 @@ def collection(monkeypatch: pytest.MonkeyPatch) -> Iterator[Collection]:
 def multiplied(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The share of the rows that are multiplied, by chunk."""
     shares: list[float] = []
-    multiply_some = similarity._Search.multiply_some
+    multiply_some = similarity.VectorSearch.multiply_some
 
     def note(
-        search: similarity._Search, chunk: similarity._Chunk, bounded: similarity._Bounded
+        search: similarity.VectorSearch, chunk: similarity.Chunk, bounded: similarity.Bounded
     ) -> tuple[Numbers, Array]:
-        shares.append(float(np.sum(bounded[1] >= search._limit)) / (chunk.stop - chunk.start))
+        shares.append(float(np.sum(bounded[1] >= search.limit)) / (chunk.stop - chunk.start))
         return multiply_some(search, chunk, bounded)
 
-    monkeypatch.setattr(similarity._Search, "multiply_some", note)
+    monkeypatch.setattr(similarity.VectorSearch, "multiply_some", note)
     return shares
 
 
@@ -277,7 +277,7 @@ def test_no_product_exceeds_its_bound_and_each_seed_is_the_best_of_its_group(
     scales[::9] = np.nan
     query = QuantizedVector(vectors[500].tobytes(), 0.001)
     layer = SimpleNamespace(vectors=vectors, vector_scales=scales, dimensions=dimensions)
-    estimate = similarity._compute_bits(cast(Layer, layer), map).estimate(query)
+    estimate = similarity.compute_bits(cast(Layer, layer), map).estimate(query)
     allowed = draw.random(stop - start) < 0.5 if has_mask else np.zeros(0, bool)
     products = vectors.astype(int) @ query.array.astype(int) * (scales * query.scale)
     is_wanted = np.isfinite(scales) & (np.arange(size) >= start) & (np.arange(size) < stop)
@@ -310,13 +310,13 @@ def test_bits_are_computed_once_for_each_layer(
     collection: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     computed: list[int] = []
-    compute = similarity._compute_bits
+    compute = similarity.compute_bits
 
     def note(layer: Layer, run: Callable[..., Iterable[Any]]) -> similarity.VectorBits:
         computed.append(len(layer.vectors))
         return compute(layer, run)
 
-    monkeypatch.setattr(similarity, "_compute_bits", note)
+    monkeypatch.setattr(similarity, "compute_bits", note)
     query = collection.draw_vector()
     assert collection.find(query, 30) == collection.sort(query, 30) == collection.find(query, 30)
     assert sum(computed) == 1500
@@ -331,9 +331,9 @@ def test_bits_are_computed_once_for_each_layer(
 
 def test_a_server_computes_bits_before_the_first_search(collection: Collection) -> None:
     layers = set(collection.index.cache.snapshot.layers.values())
-    assert not layers & set(similarity.BITS._kept)
+    assert not layers & set(similarity.BITS.kept)
     collection.index.warm_up()
-    wait_until(lambda: layers <= set(similarity.BITS._kept))
+    wait_until(lambda: layers <= set(similarity.BITS.kept))
 
 
 def test_equal_vectors_and_zeros_are_found_in_their_order(collection: Collection) -> None:
@@ -349,7 +349,7 @@ def test_equal_vectors_and_zeros_are_found_in_their_order(collection: Collection
 def test_a_search_does_not_wait_for_bits_that_another_thread_computes(collection: Collection) -> None:
     query = collection.draw_vector()
     layers = set(collection.index.cache.snapshot.layers.values())
-    with similarity.BITS._computing, warnings.catch_warnings(action="ignore"):
+    with similarity.BITS.computing.take(), warnings.catch_warnings(action="ignore"):
         assert collection.find(query, 30) == collection.sort(query, 30)
         assert similarity.BITS.read(layers) == {}
         child = os.fork()  # in which no thread computes them

@@ -42,7 +42,7 @@ class Compiler:
         support.is_kept = lambda module, name: self.is_kept  # type: ignore[attr-defined]
         support.is_compiling = lambda: self.is_another_compiling  # type: ignore[attr-defined]
         monkeypatch.setitem(sys.modules, loader.SUPPORT, support)
-        monkeypatch.setattr(loader, "_compile_apart", self._run)
+        monkeypatch.setattr(loader, "compile_apart", self._run)
         monkeypatch.setattr(loader, "LOAD_AFTER", 0.0)
         monkeypatch.setattr(loader, "LOOK_SECONDS", 0.0)
 
@@ -142,7 +142,7 @@ def test_a_system_that_starts_no_process_searches_without_it(
     def fail(**options: object) -> None:
         raise FileNotFoundError("no python")
 
-    monkeypatch.setattr(loader, "_compile_apart", fail)
+    monkeypatch.setattr(loader, "compile_apart", fail)
     own_loader = Loader()
     search_until(own_loader, lambda: own_loader.reason == "numba does not load")
     assert "no python" in caplog.text
@@ -152,7 +152,7 @@ def test_one_process_compiles_at_a_time(tmp_path: Path, monkeypatch: pytest.Monk
     need("numba")
     from esr.folder.kernel import numba_support
 
-    monkeypatch.setattr(numba_support, "_cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(numba_support, "cache_folder", lambda: tmp_path)
     assert not numba_support.is_compiling()
     with (tmp_path / numba_support.LOCK).open("w") as file:
         take_lock(file)

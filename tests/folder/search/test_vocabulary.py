@@ -227,13 +227,13 @@ def test_similar_words_are_those_that_a_comparison_with_all_words_finds(
 def test_similar_words_are_looked_for_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     where, looked_for = str(tmp_path / "index"), []
     load_bare(where, [bare_document("d0", "The election, elections")])
-    near = vocabulary._FrequentWords.near
+    near = vocabulary.FrequentWords.near
 
-    def record(words: vocabulary._FrequentWords, encoded: bytes, *limits: int) -> dict[str, int]:
+    def record(words: vocabulary.FrequentWords, encoded: bytes, *limits: int) -> dict[str, int]:
         looked_for.append((encoded, *limits))
         return near(words, encoded, *limits)
 
-    monkeypatch.setattr(vocabulary._FrequentWords, "near", record)
+    monkeypatch.setattr(vocabulary.FrequentWords, "near", record)
     with open_searcher(where) as searcher:
 
         def similar(word: str, max_edits: int, least: int) -> Mapping[str, int]:

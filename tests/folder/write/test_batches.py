@@ -119,7 +119,7 @@ def test_files_are_the_same_with_and_without_a_worker(
 def test_a_load_survives_the_death_of_its_worker(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: list[WorkerClient], at: int
 ) -> None:
-    load(tmp_path / "killed", meanwhile(lambda: workers[0]._process.kill() if workers else None, at))
+    load(tmp_path / "killed", meanwhile(lambda: workers[0].process.kill() if workers else None, at))
     assert len(workers) == 1
     assert contents(tmp_path / "killed") == expected(tmp_path / "without", monkeypatch)
 
@@ -163,7 +163,7 @@ def test_a_load_kills_a_worker_that_hangs(
     monkeypatch.setattr(batches, "RESPONSE_TIMEOUT", 0.3)
     monkeypatch.setattr(batches, "EXIT_TIMEOUT", 0.1)
     load(tmp_path / "alone", NEWS)
-    assert [worker._process.returncode for worker in workers] == [-signal.SIGKILL]
+    assert [worker.process.returncode for worker in workers] == [-signal.SIGKILL]
     assert contents(tmp_path / "alone") == expected(tmp_path / "without", monkeypatch)
 
 
@@ -184,7 +184,7 @@ def test_an_error_late_in_a_load_leaves_neither_index_nor_worker(
     with pytest.raises(InputError, match=r"^news\.jsonl:n5: document id 'n5' is duplicated"):
         load(tmp_path / "index", [*NEWS, NEWS[5]])
     assert not (tmp_path / "index").exists()
-    assert [worker._process.returncode is None for worker in workers] == [False]
+    assert [worker.process.returncode is None for worker in workers] == [False]
 
 
 @pytest.mark.slow
@@ -202,11 +202,11 @@ def test_a_worker_ignores_keyboard_interrupts(
 
     def interrupt() -> None:
         if not answers:  # once it answers, it has started
-            select.select([workers[0]._output], [], [], 60)
-        workers[0]._process.send_signal(signal.SIGINT)
+            select.select([workers[0].output], [], [], 60)
+        workers[0].process.send_signal(signal.SIGINT)
 
     load(tmp_path / "index", meanwhile(interrupt))
-    assert [(worker.is_alive, worker._process.returncode) for worker in workers] == [(True, 0)]
+    assert [(worker.is_alive, worker.process.returncode) for worker in workers] == [(True, 0)]
 
 
 @pytest.mark.slow
@@ -242,7 +242,7 @@ batches.WorkerClient.__init__ = lambda self, *args: (start(self, *args), clients
 def slowly():
     for n, located in enumerate(NEWS):
         if n == 150:
-            print(clients[0]._process.pid, flush=True)
+            print(clients[0].process.pid, flush=True)
             time.sleep(60)
         yield located
 
@@ -402,4 +402,4 @@ def test_words_are_forgotten_when_they_are_many(monkeypatch: pytest.MonkeyPatch)
     for n in range(10):
         text = f"storm {n} flood"
         assert decode(encoder.encode([text])) == [text.split()]
-        assert len(encoder._vocabulary) <= 5
+        assert len(encoder.vocabulary) <= 5

@@ -49,7 +49,7 @@ def make_gate(slots: int, inside: int) -> Gate:
 def record_waits(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The seconds for which requests wait for a slot: from now on, none gets one."""
     waits: list[float] = []
-    monkeypatch.setattr(gate._slots, "acquire", waits.append)
+    monkeypatch.setattr(gate.slots, "acquire", waits.append)
     return waits
 
 
@@ -62,9 +62,9 @@ def submit() -> Iterator[Submit]:
     with ThreadPoolExecutor(20) as pool:
 
         def start(gate: Gate, enter: Callable[[], object]) -> Future[object]:
-            before = len(gate._slots._waiting)
+            before = len(gate.slots.waiting)
             future = pool.submit(enter)
-            wait_until(lambda: len(gate._slots._waiting) > before)
+            wait_until(lambda: len(gate.slots.waiting) > before)
             return future
 
         yield start

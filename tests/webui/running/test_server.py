@@ -62,7 +62,7 @@ def test_the_address_is_printed_for_a_browser() -> None:
 
 
 def test_a_missing_index_is_reported_before_serving(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("webui.running.server._Server.run", lambda server: None)
+    monkeypatch.setattr("webui.running.server.Server.run", lambda server: None)
     with pytest.raises(IndexMissing):
         serve(str(tmp_path / "none"), "127.0.0.1", 0)
 
@@ -257,7 +257,7 @@ def test_the_server_starts_even_if_the_engine_is_unreachable(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ran: list[object] = []
-    monkeypatch.setattr("webui.running.server._Server.run", lambda server: ran.append(server))
+    monkeypatch.setattr("webui.running.server.Server.run", lambda server: ran.append(server))
     with listen("127.0.0.1", 0) as free:
         port = free.getsockname()[1]
     serve(f"http://127.0.0.1:{port}/news", "127.0.0.1", 0)
@@ -267,7 +267,7 @@ def test_the_server_starts_even_if_the_engine_is_unreachable(
 
 
 def test_a_bad_setting_is_reported_before_serving(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("webui.running.server._Server.run", lambda server: pytest.fail("it was served"))
+    monkeypatch.setattr("webui.running.server.Server.run", lambda server: pytest.fail("it was served"))
     for variable, value in (("ESR_RATE", "often"), ("ESR_THREADS", "x"), ("ESR_DEADLINE", "-1")):
         with monkeypatch.context() as patch:
             patch.setenv(variable, value)
