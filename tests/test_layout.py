@@ -275,3 +275,58 @@ def test_a_check_before_a_commit_is_a_program_of_the_development_environment(hoo
     assert folder == ".venv/bin"
     scripts = {script.name for script in entry_points(group="console_scripts")}
     assert program in scripts | {"ruff"}  # which is no Python
+
+
+# Tests replace and read only public names: what is private may change without them.
+
+PUBLIC_BY_CONVENTION = {"_asdict", "_exit", "_fields", "_make", "_replace", "_repr_html_"}
+"""Names that begin with an underscore and are documented: of named tuples, of `os`, and of notebooks."""
+PRODUCT = {"esr", "webui"}
+REPLACING = {"delattr", "getattr", "hasattr", "object", "patch", "setattr"}
+"""Functions, of `monkeypatch` and `mock` too, whose arguments name an attribute."""
+
+
+def is_private(name: str) -> bool:
+    return (
+        name.startswith("_")
+        and not name.startswith("__")
+        and name != "_"
+        and name not in PUBLIC_BY_CONVENTION
+    )
+
+
+def defined_names(tree: ast.AST) -> Iterator[str]:
+    """The names that a file itself defines, with the attributes of its own objects."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                yield name
+            case ast.Name(id=name, ctx=ast.Store()):
+                yield name
+            case ast.Attribute(value=ast.Name(id="self"), attr=name, ctx=ast.Store()):
+                yield name
+
+
+def used_names(tree: ast.AST) -> Iterator[str]:
+    """The names of attributes that a file reads, imports from the product, or replaces by a string."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Attribute(value=ast.Name(id="self" | "cls")):
+                pass
+            case ast.Attribute(attr=name):
+                yield name
+            case ast.ImportFrom(module=str(module), names=imported) if module.split(".")[0] in PRODUCT:
+                yield from chain(module.split("."), (each.name for each in imported))
+            case ast.Call(func=ast.Attribute(attr=function) | ast.Name(id=function), args=arguments):
+                for argument in arguments if function in REPLACING else ():
+                    if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
+                        yield from argument.value.split(".")
+
+
+def test_tests_use_no_private_name_of_the_product() -> None:
+    found = set[tuple[str, str]]()
+    for path in sorted((ROOT / "tests").rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        own = set(defined_names(tree))
+        found |= {(path.name, name) for name in used_names(tree) if is_private(name) and name not in own}
+    assert not found
