@@ -175,7 +175,7 @@ def load_with_vectors(documents: Path, where: str, times: int, encoded: int, wor
     pool = np.array([encoder.encode_passage(text) for text in islice(texts, 0, encoded * STEP, STEP)])
     draw = np.random.default_rng(20)
     marks = {"enriched": list(recipe.fingerprints.values())}
-    fill = ElasticsearchWriter._fill
+    fill = ElasticsearchWriter.fill
 
     def add_vectors(_: object, batch: Iterator[DocumentActions]) -> Iterator[DocumentActions]:
         for actions in batch:
@@ -195,7 +195,7 @@ def load_with_vectors(documents: Path, where: str, times: int, encoded: int, wor
     command = ["load", str(source), "--index", where, "--analyzer", ANALYZER, "--if-exists", "replace"]
     with (
         mock.patch.object(ElasticsearchWriter, "_with_enrichment", add_vectors),
-        mock.patch.object(ElasticsearchWriter, "_fill", fill_and_record),
+        mock.patch.object(ElasticsearchWriter, "fill", fill_and_record),
     ):
         esr_command([*command, "--shards", "1", "--replicas", "0"], standalone_mode=False)
 
