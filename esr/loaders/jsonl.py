@@ -29,7 +29,7 @@ _NAMES = frozenset(
 _JSON_FEED = "https://jsonfeed.org/version/"
 _OF_FEED = ("version", "title", "language")
 """The fields of a JSON Feed that say what it is, and what its items inherit."""
-_MAX_HELD = 2**22
+MAX_HELD = 2**22
 """How many characters of items are held until the fields behind them are read; a feed is shorter."""
 MAX_DEPTH = 4
 """The deepest nesting of envelopes."""
@@ -457,7 +457,7 @@ def _inherit(result: _Result, fields: Mapping[str, Any]) -> _Result:
 def _hold(
     content: Generator[_Result, None, bool], cursor: JsonCursor, held: list[_Result]
 ) -> Generator[_Result, None, bool]:
-    """Move results to `held` instead of yielding them, if they are at most those of `_MAX_HELD` characters.
+    """Move results to `held` instead of yielding them, if they are at most those of `MAX_HELD` characters.
 
     They may be the items of a JSON Feed, whose title stands behind them.
     """
@@ -468,7 +468,7 @@ def _hold(
         except StopIteration as end:
             return bool(end.value)
         held.append(result)
-        if cursor.position - begin > _MAX_HELD:
+        if cursor.position - begin > MAX_HELD:
             yield from held
             held.clear()
 

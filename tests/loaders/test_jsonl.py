@@ -345,7 +345,7 @@ def test_the_title_of_a_json_feed_may_stand_behind_its_items(load, indent):
 
 
 def test_items_that_may_be_those_of_a_long_feed_are_not_held_in_memory(load, monkeypatch):
-    monkeypatch.setattr(jsonl, "_MAX_HELD", 30)
+    monkeypatch.setattr(jsonl, "MAX_HELD", 30)
     documents = load(json.dumps(FEED, indent=1), "json")
     assert [(d.id, d.source) for d in documents] == [("a", None), ("b", None)]
 
