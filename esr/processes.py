@@ -158,6 +158,8 @@ def after_fork(renew: Callable[[], object]) -> None:
 def run_together(*tasks: Callable[[], object]) -> None:
     """Run tasks concurrently, each in a thread with the context variables of the caller.
 
+    Where the system starts no more threads, the caller's thread runs the other tasks.
+
     When all have ended, an interrupt or SIGTERM that arrived meanwhile is handled, or the error of the first
     failed task is raised.
     """
@@ -171,10 +173,14 @@ def run_together(*tasks: Callable[[], object]) -> None:
 
     threads = [Thread(target=copy_context().run, args=(run, number)) for number in range(1, len(tasks))]
     with _hold_signals():  # after an interrupt, threads could still write into folders that are being removed
-        for thread in threads:
-            thread.start()
-        run(0)
-        for thread in threads:
+        started = 0
+        with suppress(RuntimeError):  # there is no memory for another thread
+            for thread in threads:
+                thread.start()
+                started += 1
+        for number in (0, *range(started + 1, len(tasks))):
+            run(number)
+        for thread in threads[:started]:
             thread.join()
     for error in errors:
         if error is not None:

@@ -78,3 +78,21 @@ def test_a_signal_is_handled_when_all_tasks_have_ended(name: str, raised: str) -
 def test_results_are_in_the_order_of_the_items(threads: int) -> None:
     assert map_together(lambda number: number**2, iter(range(50)), threads) == [n**2 for n in range(50)]
     assert map_together(abs, [], threads) == []
+
+
+def test_tasks_run_one_after_the_other_where_no_thread_can_be_started(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    start, started = threading.Thread.start, []
+
+    def start_one(thread: threading.Thread) -> None:
+        if started:
+            raise RuntimeError("can't start new thread")
+        started.append(thread)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", start_one)
+    done: list[int] = []
+    run_together(*(lambda number=number: done.append(number) for number in range(4)))  # type: ignore[misc]
+    assert sorted(done) == [0, 1, 2, 3]
+    assert map_together(abs, range(-3, 0), 2) == [3, 2, 1]
