@@ -83,7 +83,7 @@ def test_results_are_in_the_order_of_the_items(threads: int) -> None:
 def test_tasks_run_one_after_the_other_where_no_thread_can_be_started(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    start, started = threading.Thread.start, []
+    start, started = threading.Thread.start, list[threading.Thread]()
 
     def start_one(thread: threading.Thread) -> None:
         if started:
@@ -93,6 +93,6 @@ def test_tasks_run_one_after_the_other_where_no_thread_can_be_started(
 
     monkeypatch.setattr(threading.Thread, "start", start_one)
     done: list[int] = []
-    run_together(*(lambda number=number: done.append(number) for number in range(4)))  # type: ignore[misc]
+    run_together(*(lambda number=number: done.append(number) for number in range(4)))
     assert sorted(done) == [0, 1, 2, 3]
     assert map_together(abs, range(-3, 0), 2) == [3, 2, 1]
