@@ -261,7 +261,7 @@ def test_a_load_that_was_taken_over_deletes_nothing(
 ) -> None:
     """Its process was stopped for long, and comes back."""
     load(where, OLD)
-    read, noticed = meta.read, threading.Event()
+    read, noticed = load_owner.read, threading.Event()
 
     def read_and_notice(cluster: Cluster, index: str) -> list[Load]:
         found = read(cluster, index)
@@ -276,7 +276,7 @@ def test_a_load_that_was_taken_over_deletes_nothing(
             if is_served:
                 serve(cluster, begun)
 
-    monkeypatch.setattr(meta, "read", read_and_notice)
+    monkeypatch.setattr(load_owner, "read", read_and_notice)
     after_filling(take_over)
     with pytest.raises(EsrError, match="has taken this load over"):
         load(where, MEANWHILE_NEW, if_exists="replace")
