@@ -39,7 +39,8 @@ from webui.running import problems, rate_limit, telemetry
 from webui.running.problems import Problem, describe_error
 from webui.running.served_indexes import ServedIndex, ServedIndexes, Visit
 from webui.running.settings import ANY_ORIGIN, DEFAULT_NAME, Settings, parse_origins
-from webui.running.telemetry import install_access_log, install_query_log, install_traces
+from webui.running.telemetry import install_access_log, install_query_log
+from webui.running.traces import install_traces
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment

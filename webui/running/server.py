@@ -22,6 +22,7 @@ from esr.errors import EngineUnreachable, EsrError, UsageError
 from esr.index.limits import within
 from esr.index.login_variables import redact
 from esr.ranking.searcher import open_searcher
+from webui.running import traces
 from webui.running.logs import JsonFormatter, log_to_standard_error
 from webui.running.served_indexes import ServedIndexes
 from webui.running.settings import COUNTS_FOLDER, Settings, parse_locations, parse_origins, shared_folder
@@ -74,7 +75,7 @@ def check(locations: Mapping[str, str], settings: Settings) -> None:
     from webui.running import rate_limit, telemetry  # imports the metrics library
 
     telemetry.check_query_log(settings)
-    telemetry.check_traces(os.environ)
+    traces.check_traces(os.environ)
     rate_limit.parse_rate(settings.rate)
     parse_origins(settings.cors_origins)
     for location in locations.values():
@@ -180,15 +181,11 @@ class Server(BaseApplication):  # type: ignore[misc]
         def close_indexes(arbiter: Any, worker: Any) -> None:
             if self._indexes is not None:
                 self._indexes.close()
-            from webui.running import telemetry
-
-            telemetry.shut_down_traces()
+            traces.shut_down_traces()
 
         def end_at_once(worker: Any) -> None:
             """End an interrupted worker. Python would wait for the threads of open requests."""
-            from webui.running import telemetry
-
-            telemetry.shut_down_traces()
+            traces.shut_down_traces()
             os._exit(0)
 
         def forget_worker(arbiter: Any, worker: Any) -> None:

@@ -1,14 +1,10 @@
-"""Telemetry of requests: metrics for Prometheus, the access log, the log of queries, and traces.
+"""Telemetry of requests: metrics for Prometheus, the access log, and the log of queries.
 
 With several workers, prometheus_client adds up the counts that they write to a shared folder. It looks for
 the folder when it is first imported, so `shared_folder` must be entered before.
 
-Queries are private. They are written to a file, and spans contain them, only if `ESR_QUERY_LOG` names the
+Queries are private. They are written to a file only if `ESR_QUERY_LOG` names the
 file. Only its owner may read it.
-
-Traces, by OpenTelemetry, have a span for each request, each of its stages and each call of an engine.
-OpenTelemetry's environment variables turn traces on and name their destination. Without them, OpenTelemetry
-is not imported. The client of Elasticsearch makes spans of its requests itself.
 """
 
 from __future__ import annotations
@@ -18,24 +14,22 @@ import os
 import random
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from flask import Flask, Response, current_app, g, has_request_context, request
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest, multiprocess
 
-from esr.errors import EsrError, UsageError
-from esr.extras import require
-from webui.running import gate
+from esr.errors import EsrError
+from webui.running import traces
 from webui.running.gate import stage_times
 from webui.running.logs import log_event, write_json
 from webui.running.settings import COUNTS_FOLDER, Settings
 
 if TYPE_CHECKING:
-    from _typeshed.wsgi import StartResponse, WSGIEnvironment
+    pass
 
 _REGISTRY = CollectorRegistry()
 _SECONDS = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
@@ -196,7 +190,7 @@ def record_search(query: str, hits: int) -> None:
     if not hits:
         WITHOUT_HITS.labels(index).inc()
     path = current_app.config.get(_QUERY_LOG)
-    _note_search(index, query if path else "", hits)
+    traces.note_search(index, query if path else "", hits)
     if path:
         line = {
             "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
@@ -217,121 +211,3 @@ def record_search(query: str, hits: int) -> None:
 
 def _open_query_log(path: str) -> int:
     return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-
-
-# Traces
-
-_ENDPOINTS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
-_PROTOCOLS = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
-_PROTOCOL = "http/protobuf"
-_CAPTURE = "OTEL_PYTHON_INSTRUMENTATION_ELASTICSEARCH_CAPTURE_SEARCH_QUERY"
-_NOT_TRACED = ("/healthz", "/readyz", "/metrics")
-_PASSED_ON = ("traceparent", "tracestate", "baggage")
-"""The headers of a request that carry its trace context."""
-
-_provider: Any = None
-
-
-def wants_traces(environment: Mapping[str, str]) -> bool:
-    """Whether the variables ask for traces."""
-    if environment.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
-        return False
-    exporter = environment.get("OTEL_TRACES_EXPORTER", "").strip()
-    return exporter == "otlp" or (not exporter and any(environment.get(name) for name in _ENDPOINTS))
-
-
-def check_traces(environment: Mapping[str, str]) -> None:
-    """Raise UsageError if traces are wanted and cannot be sent."""
-    exporter = environment.get("OTEL_TRACES_EXPORTER", "").strip()
-    if exporter not in ("", "otlp", "none"):
-        raise UsageError(f"OTEL_TRACES_EXPORTER is otlp or none, not {exporter!r}")
-    if not wants_traces(environment):
-        return
-    protocol = next(filter(None, (environment.get(name) for name in _PROTOCOLS)), _PROTOCOL)
-    if protocol != _PROTOCOL:
-        raise UsageError(
-            f"esr sends traces by {_PROTOCOL} only, not by {protocol!r}: see OTEL_EXPORTER_OTLP_PROTOCOL"
-        )
-    require("esr serve with traces", "opentelemetry.sdk.trace", "opentelemetry.exporter.otlp.proto.http")
-
-
-def install_traces(app: Flask, settings: Settings) -> None:
-    """Trace the requests of the application, if the environment asks for it. Runs in each worker."""
-    global _provider
-    if not wants_traces(os.environ):
-        return
-    if not settings.query_log:  # of all searches, for the clients that are opened later
-        os.environ[_CAPTURE] = "omit"
-    from opentelemetry import trace
-    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-    from opentelemetry.sdk.resources import OTELResourceDetector, Resource
-    from opentelemetry.sdk.trace import TracerProvider
-    from opentelemetry.sdk.trace.export import BatchSpanProcessor
-
-    own = Resource({"service.name": "esr"})
-    _provider = TracerProvider(resource=own.merge(OTELResourceDetector().detect()), shutdown_on_exit=False)
-    _provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
-    trace.set_tracer_provider(_provider)
-    tracer = _provider.get_tracer("esr")
-
-    def trace_stage(name: str) -> AbstractContextManager[Any]:
-        stack = ExitStack()
-        stack.enter_context(tracer.start_as_current_span(f"esr.{name}"))
-        stack.enter_context(gate.Stage(name))
-        return stack
-
-    gate.make_stage = trace_stage
-    _trace_requests(app, tracer)
-
-
-def _note_search(index: str, query: str, hits: int) -> None:
-    """Record a search in the span of its request. `query` is "" if queries are not recorded."""
-    if _provider is not None:
-        from opentelemetry import trace
-
-        found = {"esr.index": index, "esr.hits": hits, **({"esr.query": query} if query else {})}
-        trace.get_current_span().add_event("search", found)
-
-
-def shut_down_traces() -> None:
-    """Send the remaining spans when a worker ends."""
-    if _provider is not None:
-        _provider.shutdown()
-
-
-def _trace_requests(app: Flask, tracer: Any) -> None:
-    from opentelemetry import trace
-    from opentelemetry.propagate import extract
-
-    inner = app.wsgi_app
-
-    def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        if environ.get("PATH_INFO") in _NOT_TRACED:
-            return inner(environ, start_response)
-        sent = {name: environ.get(f"HTTP_{name.upper()}", "") for name in _PASSED_ON}
-        method = environ["REQUEST_METHOD"]
-
-        def start(status: str, headers: list[tuple[str, str]], *error: Any) -> Callable[[bytes], object]:
-            span.set_attribute("http.response.status_code", int(status[:3]))
-            if status[0] == "5":
-                span.set_status(trace.StatusCode.ERROR)
-            return start_response(status, headers, *error)
-
-        with tracer.start_as_current_span(
-            method,
-            context=extract({name: value for name, value in sent.items() if value}),
-            kind=trace.SpanKind.SERVER,
-            attributes={"http.request.method": method},
-        ) as span:
-            return inner(environ, start)
-
-    app.wsgi_app = answer  # type: ignore[method-assign]
-
-    @app.after_request
-    def name_span(response: Response) -> Response:
-        span = trace.get_current_span()
-        if request.url_rule is not None:  # the address itself may be private
-            span.update_name(f"{request.method} {request.url_rule.rule}")
-            span.set_attribute("http.route", request.url_rule.rule)
-        span.set_attribute("esr.request_id", g.get("request_id", ""))
-        return response

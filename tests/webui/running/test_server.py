@@ -26,7 +26,7 @@ from tests.support.running_servers import ROOT, SERVE, SERVE_MORE, Running, star
 from tests.support.runs import need
 from tests.support.web_servers import serving
 from webui import serve
-from webui.running import telemetry
+from webui.running import traces
 from webui.running.server import listen, url
 
 ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
@@ -336,14 +336,12 @@ def test_a_request_and_its_search_are_traced_and_the_query_only_if_it_is_logged(
 
 def test_settings_of_traces_that_cannot_be_kept_are_reported_before_serving() -> None:
     here = "http://127.0.0.1:4318"
-    assert not telemetry.wants_traces({}) and not telemetry.wants_traces(
+    assert not traces.wants_traces({}) and not traces.wants_traces(
         {"OTEL_TRACES_EXPORTER": "none", ENDPOINT: here}
     )
-    assert not telemetry.wants_traces({"OTEL_SDK_DISABLED": "TRUE", ENDPOINT: here})
-    assert telemetry.wants_traces({ENDPOINT: here}) and telemetry.wants_traces(
-        {"OTEL_TRACES_EXPORTER": "otlp"}
-    )
+    assert not traces.wants_traces({"OTEL_SDK_DISABLED": "TRUE", ENDPOINT: here})
+    assert traces.wants_traces({ENDPOINT: here}) and traces.wants_traces({"OTEL_TRACES_EXPORTER": "otlp"})
     with pytest.raises(UsageError, match="traces by http/protobuf only, not by 'grpc'"):
-        telemetry.check_traces({ENDPOINT: here, "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"})
+        traces.check_traces({ENDPOINT: here, "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"})
     with pytest.raises(UsageError, match="OTEL_TRACES_EXPORTER is otlp or none, not 'zipkin'"):
-        telemetry.check_traces({"OTEL_TRACES_EXPORTER": "zipkin"})
+        traces.check_traces({"OTEL_TRACES_EXPORTER": "zipkin"})
