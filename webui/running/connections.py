@@ -140,15 +140,13 @@ class TimedProtocol(HttpToolsProtocol):
         elif is_held and not self.transport.is_closing():
             self.flow.resume_reading()
 
-    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
-        self._in_work = cycle
-        super()._start_asgi_task(cycle, app)
-
     def on_headers_complete(self) -> None:
         self._is_in_head, self._received = False, 0
         if self._head_timer is not None:
             self._head_timer.cancel()
         super().on_headers_complete()
+        if not self.pipeline:  # the request does not wait for another one
+            self._in_work = self.cycle
         if self._is_ending:
             self.cycle.keep_alive = False
 
@@ -210,6 +208,8 @@ class TimedProtocol(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         is_pipelined = bool(self.pipeline)
+        if is_pipelined and not self.transport.is_closing():
+            self._in_work = self.pipeline[-1][0]  # which uvicorn starts now
         super().on_response_complete()
         self._hold()
         if self._is_refused and not self.transport.is_closing():
