@@ -20,19 +20,20 @@ from tests.support.index_contents import ENGINES, open_loaded
 
 FLOOD = "The flood took a bridge", "Nobody was hurt there", "The storm brought a flood", "Hail fell later"
 STORM = "A storm is near", "People left the coast", "The title says nothing"
-QUERIES = [
-    "flood",
-    "storm flood",
-    "the storm",
-    "+storm flood",
-    "storm -flood",
-    "flo*",
-    '"a flood"',
-    "title:gale",
-    "storm source:Wire",
-    "source:Wire",
-    "+storm flood hail -bridge",
-]
+QUERIES = {
+    "flood": MatchCounts(2, 2),
+    "storm flood": MatchCounts(3, 1),
+    "the storm": MatchCounts(2, 2),
+    "+storm flood": MatchCounts(2, 1),
+    "storm -flood": MatchCounts(1, 1),
+    "flo*": MatchCounts(2, 2),
+    '"a flood"': MatchCounts(1, 1),
+    "title:gale": MatchCounts(3, 3),
+    "storm source:Wire": MatchCounts(1, 1),
+    "source:Wire": MatchCounts(4, 4),
+    "+storm flood hail -bridge": MatchCounts(2, 0),
+}
+"""Queries, with the sentences that match them, and those of them with all words."""
 
 
 @pytest.fixture(scope="module", params=ENGINES)
@@ -81,6 +82,10 @@ def test_what_matches_does_not_depend_on_the_ranking(searcher: Searcher, query: 
         assert sum(number for _, number in facets) == expected.matching, (model, context)
 
 
-def test_a_query_without_words_has_counts_by_its_conditions(searcher: Searcher) -> None:
-    prepared = searcher.prepare(parse("source:Wire"), Ranking())
-    assert count_matches(prepared, NO_FILTERS) == MatchCounts(4, 4)
+@pytest.mark.parametrize(("query", "counts"), QUERIES.items())
+def test_a_sentence_with_a_word_matches_if_it_satisfies_the_conditions(
+    searcher: Searcher, query: str, counts: MatchCounts
+) -> None:
+    prepared = searcher.prepare(parse(query), Ranking())
+    assert count_matches(prepared, NO_FILTERS) == counts
+    assert prepared.with_all_words().search(9).total == counts.all_words
