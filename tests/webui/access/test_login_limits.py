@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from werkzeug.exceptions import TooManyRequests
 
 from tests.support.runs import need
 from tests.webui.access.conftest import Server
 from tests.webui.access.test_login import BASE, open_form
-from webui.access.login_limits import ATTEMPTS, PER_NAME
+from webui.access.login_limits import ATTEMPTS, PER_NAME, LoginLimits
 
 pytestmark = pytest.mark.slow
 
@@ -75,6 +76,24 @@ def test_right_passwords_and_refused_attempts_are_not_counted(app: Flask) -> Non
     for _ in range(2 * ATTEMPTS):  # all but the first ones are refused
         try_login(client, "ann", WRONG, "10.0.0.7")
     assert try_login(app.test_client(), "ann", RIGHT, "10.0.0.8").status_code == 302
+
+
+def test_attempts_that_are_refused_for_their_names_do_not_lock_an_address_out() -> None:
+    limits, app = LoginLimits(":memory:", "secret", is_secure=False), Flask(__name__)
+
+    def is_allowed(name: str, address: str) -> bool:
+        with app.test_request_context(environ_base={"REMOTE_ADDR": address}):
+            try:
+                limits.count(name)
+            except TooManyRequests:
+                return False
+            return True
+
+    names = [f"n{n}" for n in range(PER_NAME)]
+    assert all(is_allowed(name, f"10.1.{n}.1") for n in range(ATTEMPTS) for name in names)
+    for _ in range(ATTEMPTS // PER_NAME):
+        assert not any(is_allowed(name, "10.0.0.9") for name in names)
+    assert is_allowed("ann", "10.0.0.9")
 
 
 def test_a_known_browser_has_no_more_attempts_than_an_address_and_only_for_its_person(app: Flask) -> None:
