@@ -10,10 +10,11 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, nullcontext
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -36,7 +37,7 @@ import esr
 from esr.elastic import requests, statistics, vocabulary
 from esr.elastic import vocabulary as values
 from esr.elastic.cluster import Cluster
-from esr.elastic.connection import FastJsonSerializer, StickyNodeSelector
+from esr.elastic.connection import AliasTargets, FastJsonSerializer, StickyNodeSelector
 from esr.elastic.index import ElasticsearchIndex
 from esr.elastic.statistics import AliasStatistics
 from esr.elastic.vocabulary import NameReader, ValueReader
@@ -681,3 +682,55 @@ def test_keys_of_metadata_that_are_typed_do_not_fill_the_memory(monkeypatch: pyt
         reader = ValueReader(cluster, is_pinned=True)
         tables = {id(reader.values(f"meta.{key}")) for key in ("desk", "DESK", "Desk", *map(str, range(50)))}
     assert len(tables) == 2
+
+
+# Threads that see the alias at different loads
+
+
+class WatchedTargets(AliasTargets):
+    """Targets that let something happen while they are compared."""
+
+    meanwhile: Callable[[], Any] | None = None
+
+    def __ne__(self, other: object) -> bool:
+        happens, self.meanwhile = self.meanwhile, None
+        if happens is not None:
+            happens()
+        return tuple(self) != tuple(other)  # type: ignore[call-overload]
+
+
+def test_a_snapshot_is_of_the_load_that_its_thread_saw_whatever_another_one_sees_meanwhile(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Another thread may see the next load at a node which this thread does not ask."""
+
+    class Reported:
+        where, description, analyzer, alias = "http://es/news", None, None, "news"
+        targets = WatchedTargets("news-1", "news-1-documents")
+        closed_on_error = translate_errors = nullcontext
+
+        def switch_node(self) -> None:
+            pass
+
+        def look_up_targets(self) -> AliasTargets:
+            return self.targets
+
+        def pin(self, targets: AliasTargets) -> Any:
+            return SimpleNamespace(where=self.where, alias=targets.sentences)
+
+    cluster = Reported()
+    monkeypatch.setattr("esr.elastic.index.Cluster", lambda where: cluster)
+    monkeypatch.setattr(
+        "esr.elastic.index.OpenedAlias",
+        lambda cluster, is_pinned=False: SimpleNamespace(cluster=cluster, description=None, analyzer=None),
+    )
+    index = ElasticsearchIndex("http://es/news")
+
+    def see_next_load() -> None:
+        cluster.targets = WatchedTargets("news-2", "news-2-documents")
+        assert index.snapshot().cluster.alias == "news-2"
+
+    assert index.snapshot().cluster.alias == "news-1"
+    cluster.targets.meanwhile = see_next_load
+    assert index.snapshot().cluster.alias == "news-1"
+    assert index.snapshot().cluster.alias == "news-2"
