@@ -36,6 +36,14 @@ def test_each_chapter_is_a_document_in_the_order_of_the_book(load: Callable[...,
     assert texts(first) == ["It stays closed until May.", "So says the town."]
 
 
+def test_a_table_of_contents_with_a_text_of_its_own_is_no_chapter(
+    load: Callable[..., list[Document]],
+) -> None:
+    contents = b"<html><body><h1>Contents</h1><p>The harbour, and how the ferry came back.</p></body></html>"
+    titles = [document.title for document in load(sample("epub"))]
+    assert [document.title for document in load(repack({"OEBPS/nav.xhtml": contents}))] == titles
+
+
 def test_a_book_in_a_folder_is_one_source(tmp_path: Path) -> None:
     (tmp_path / "book.epub").write_bytes(sample("epub"))
     assert len(list(read_documents([str(tmp_path)]))) == 2
