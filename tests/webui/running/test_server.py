@@ -173,6 +173,8 @@ def test_a_worker_that_dies_while_the_index_is_missing_is_replaced(start: Callab
     moved.rename(server.where)
     assert server.get("readyz")[0] == 200
     assert server.get("search.json?q=storm")[0] == 200
+    lines = [json.loads(line) for line in server.stop().splitlines()]
+    assert any(f"(pid:{worker})" in line["message"] for line in lines if line["logger"] == "gunicorn.error")
 
 
 @pytest.mark.slow
