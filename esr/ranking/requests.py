@@ -58,9 +58,10 @@ def can_rescore(ranking: Ranking) -> bool:
     ):
         return False
     (signal,) = reranker.signals
+    if signal.signal != NAME:
+        return False
     settings = signal.settings()
-    is_alone = has_kinds(signal.params) or not (settings["nu"] or settings["lambda"])
-    return signal.signal == NAME and is_alone
+    return has_kinds(signal.params) or not (settings["nu"] or settings["lambda"])
 
 
 def _build_rescoring(prepared: PreparedQuery, k: int, filters: Filters) -> SimilarityRescoring:
