@@ -333,11 +333,11 @@ def all_ids(where: str) -> set[str]:
 @pytest.mark.parametrize(
     "moment",
     [
-        "after _create_load",
+        "after create_load",
         pytest.param(AMID_BULK, marks=pytest.mark.servers),
         "after _transfer",
-        "before _switch",
-        "after _switch",
+        "before switch",
+        "after switch",
         "before _mark_complete",
     ],
 )
@@ -360,7 +360,7 @@ def test_a_killed_load_can_be_repeated_or_resumed(
     new = {f"d{d}.s{n}" for d in range(100) for n in range(20)}
     command = [source, "--index", where, "--if-exists", "replace"]
     assert ForkedProcess(load_until, moment, command).wait() == -signal.SIGKILL
-    switched = moment in ("after _switch", "before _mark_complete")
+    switched = moment in ("after switch", "before _mark_complete")
     assert all_ids(where) == (new if switched else {"old.s0", "old.s1"})
     left = set(all_indices(where))
     assert len(left) == 4
