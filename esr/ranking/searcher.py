@@ -172,7 +172,8 @@ class Searcher:
     ) -> PreparedQuery:
         """Plan an interpreted query on this snapshot. `started` is when its preparation began."""
         started = time.perf_counter() if started is None else started
-        ranking = ranking.for_query(interpretation.ranked_text)
+        if ranking.rerank:  # else the text need not be parsed
+            ranking = ranking.for_query(interpretation.ranked_text)
         self.check_features(ranking.feature_names())
         self.check_signals(ranking)
         counts = interpretation.counts
