@@ -139,7 +139,7 @@ class Flag(Type, frozen=True, kw_only=True):
         return "bool"
 
 
-class Whole(Type, frozen=True, kw_only=True):
+class WholeNumber(Type, frozen=True, kw_only=True):
     """A whole number. Its maximum and its default are numbers or names of limits.
 
     `high`: the maximum in requests to a server. `most`: the maximum elsewhere, if there is one.
@@ -172,11 +172,11 @@ class Whole(Type, frozen=True, kw_only=True):
         return "int"
 
 
-class Seed(Whole, frozen=True, kw_only=True):
+class Seed(WholeNumber, frozen=True, kw_only=True):
     """A number that says how to draw at random. Outside of a server it may be any whole number."""
 
 
-class Count(Whole, frozen=True, kw_only=True):
+class Count(WholeNumber, frozen=True, kw_only=True):
     """A number of sentences, or `all` for the maximum."""
 
     def schema(self, limits: Limits) -> Schema:
@@ -186,7 +186,7 @@ class Count(Whole, frozen=True, kw_only=True):
         return self.bounds(limits)[1] if text == ALL else super().read(name, text, limits)
 
 
-class Offset(Whole, frozen=True, kw_only=True):
+class Offset(WholeNumber, frozen=True, kw_only=True):
     """A position in a ranking, below the maximum depth of pages."""
 
     def bounds(self, limits: Limits) -> tuple[int, int]:

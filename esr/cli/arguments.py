@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from esr.arguments.argument import COMMAND, Argument
-from esr.arguments.types import Choice, Day, Flag, Named, Seed, Share, Type, Whole
+from esr.arguments.types import Choice, Day, Flag, Named, Seed, Share, Type, WholeNumber
 from esr.cli.options import add_options
 
 
@@ -60,7 +60,7 @@ def _read_type(kind: Type) -> dict[str, Any]:
             return {"type": click.Choice(list(kind.labels)), "default": kind.usual}
         case Seed():
             return {"type": int, "default": kind.usual}
-        case Whole():
+        case WholeNumber():
             return {
                 "type": click.IntRange(kind.low, kind.most),
                 "default": 10 if kind.usual == "default_k" else kind.usual,

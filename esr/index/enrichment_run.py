@@ -88,9 +88,8 @@ def run_enrichment(
                 on_progress(1)
         finally:
             batch.store()
-        if finishes and (
-            slice[0] == 1 or report.documents
-        ):  # the names of short forms depend on all documents
+        # The names of short forms depend on all documents.
+        if finishes and (slice[0] == 1 or report.documents):
             report.regrouped = enrichment.update_names(aliases)
         report.notes = enricher.describe_missing_models(languages)
         if finishes and (report.documents or report.regrouped):

@@ -61,7 +61,7 @@ class LoginLimits:
         """Take back the count of an attempt that was right, and know the browser from now on."""
         self._undo(self._keys(name))
         person = self._digest(name)
-        others = [known for known in self._known() if known.person != person]
+        others = [known for known in self._read_known_people() if known.person != person]
         known = [KnownPerson(person, secrets.token_urlsafe(12)), *others][:_MOST_KNOWN]
         response.set_cookie(
             self._cookie,
@@ -75,7 +75,7 @@ class LoginLimits:
     def _keys(self, name: str) -> list[tuple[str, int]]:
         """What an attempt is counted by, and its cost. Keys of different kinds are never equal."""
         person = self._digest(name)
-        for known in self._known():
+        for known in self._read_known_people():
             if known.person == person:
                 return [(f"login browser {known.browser}", PER_NAME)]
         address = client_key(request.remote_addr)
@@ -90,7 +90,7 @@ class LoginLimits:
         for key, cost in counted:
             self._window.undo(key, cost)
 
-    def _known(self) -> list[KnownPerson]:
+    def _read_known_people(self) -> list[KnownPerson]:
         """The people whom the browser is known for; none if the cookie is missing, forged or too old."""
         try:
             value = self._serializer.loads(request.cookies.get(self._cookie, ""), max_age=KNOWN_SECONDS)

@@ -20,7 +20,7 @@ from esr import models
 from esr.arguments.argument import Argument, Group
 from esr.arguments.tables.rankings import PARAMETER, PRIOR, VERSUS, is_ranking_argument
 from esr.arguments.tables.table import PAGE, REPEATABLE, names_of, rows
-from esr.arguments.types import Choice, Day, Flag, Only, Share, Text, Whole
+from esr.arguments.types import Choice, Day, Flag, Only, Share, Text, WholeNumber
 from esr.corpus.concordance import split_node
 from esr.errors import UsageError
 from esr.models import Model
@@ -322,7 +322,7 @@ def _field(row: Argument, text: str, settings: Settings) -> Field:
     elif isinstance(kind, Share):
         labels = {f"{n:g}": f"{n:.0%}" + " or more" * (n < 1) for n in sorted({*_OVERLAPS, value})}
     else:
-        assert isinstance(kind, Whole)
+        assert isinstance(kind, WholeNumber)
         least, most = kind.bounds(settings)
         counts = (usual * times for times in _TIMES) if usual else ()
         labels = {str(n): str(n) for n in sorted({value, usual, *(n for n in counts if least <= n <= most)})}

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from esr.arguments.argument import Argument
 from esr.arguments.operations import ABOUT_NAMES
-from esr.arguments.types import Choice, Flag, Seed, Text, Whole
+from esr.arguments.types import Choice, Flag, Seed, Text, WholeNumber
 from esr.corpus.collocations import COLLOCATIONS, MEASURES, MIN_COUNT, UNITS, WINDOW
 from esr.corpus.concordance import LINES, WIDTH
 from esr.corpus.concordance import SORTS as LINE_SORTS
@@ -23,7 +23,7 @@ def _describe(choices: Mapping[str, str]) -> str:
 
 
 CORPUS: tuple[Argument, ...] = (
-    Argument("k", "how many lines to return", Whole(high=MOST_LISTED, usual=LINES), "concordance"),
+    Argument("k", "how many lines to return", WholeNumber(high=MOST_LISTED, usual=LINES), "concordance"),
     Argument(
         "sort",
         f"the order of the lines; {_describe(LINE_SORTS)}",
@@ -33,7 +33,7 @@ CORPUS: tuple[Argument, ...] = (
     Argument(
         "width",
         "how much text on each side",
-        Whole(low=0, high=1_000, usual=WIDTH, most=1_000),
+        WholeNumber(low=0, high=1_000, usual=WIDTH, most=1_000),
         "concordance",
     ),
     Argument(
@@ -42,13 +42,15 @@ CORPUS: tuple[Argument, ...] = (
         Choice(labels=dict.fromkeys(("characters", "words"), ""), usual="characters"),
         "concordance",
     ),
-    Argument("sample", "read this many sentences, drawn at random", Whole(high=10_000), "concordance"),
+    Argument("sample", "read this many sentences, drawn at random", WholeNumber(high=10_000), "concordance"),
     Argument("seed", "the seed of the sample", Seed(low=0, high=999_999, usual=0), "concordance"),
-    Argument("k", "how many words to return", Whole(high=1_000, usual=COLLOCATIONS), "collocations contrast"),
+    Argument(
+        "k", "how many words to return", WholeNumber(high=1_000, usual=COLLOCATIONS), "collocations contrast"
+    ),
     Argument(
         "window",
         "how many words on each side are near; 0: all of the sentence",
-        Whole(low=0, high=100, usual=WINDOW, most=100),
+        WholeNumber(low=0, high=100, usual=WINDOW, most=100),
         "collocations contrast",
     ),
     Argument(
@@ -72,7 +74,7 @@ CORPUS: tuple[Argument, ...] = (
     Argument(
         "min_count",
         "return words that are near at least this many times",
-        Whole(high=999_999, usual=MIN_COUNT),
+        WholeNumber(high=999_999, usual=MIN_COUNT),
         "collocations contrast",
     ),
     Argument(
@@ -81,7 +83,7 @@ CORPUS: tuple[Argument, ...] = (
         Choice(labels=dict.fromkeys(GROUPINGS, ""), usual="month"),
         "frequencies",
     ),
-    Argument("k", "how many words to return", Whole(high=1_000, usual=KEY_WORDS), "keyness"),
+    Argument("k", "how many words to return", WholeNumber(high=1_000, usual=KEY_WORDS), "keyness"),
     Argument(
         "order",
         f"the order of the words; {_describe(ORDERS)}",
@@ -91,7 +93,7 @@ CORPUS: tuple[Argument, ...] = (
     Argument(
         "min_count",
         "return words that occur at least this many times in the part",
-        Whole(high=999_999, usual=MIN_COUNT),
+        WholeNumber(high=999_999, usual=MIN_COUNT),
         "keyness",
     ),
     Argument(
@@ -104,13 +106,13 @@ CORPUS: tuple[Argument, ...] = (
     Argument(
         "companions",
         "how many names that occur with it",
-        Whole(low=0, high=1_000, usual=COMPANIONS, most=1_000),
+        WholeNumber(low=0, high=1_000, usual=COMPANIONS, most=1_000),
         "name",
     ),
     Argument(
         "k",
         "how many sentences about it, and quotations of it",
-        Whole(low=0, high=100, usual=SENTENCES, most=1_000),
+        WholeNumber(low=0, high=100, usual=SENTENCES, most=1_000),
         "name",
     ),
     Argument(
@@ -120,14 +122,14 @@ CORPUS: tuple[Argument, ...] = (
         f"values {ABOUT_NAMES}",
     ),
     Argument("type", "names of this type", Choice(labels=dict.fromkeys(ENTITY_TYPES, "")), ABOUT_NAMES),
-    Argument("k", "how many names to list", Whole(high=MAX_NETWORK, usual=NAMES), ABOUT_NAMES),
+    Argument("k", "how many names to list", WholeNumber(high=MAX_NETWORK, usual=NAMES), ABOUT_NAMES),
     Argument(
         "least",
         "how many sentences two names have together at least",
-        Whole(high=999_999, usual=1),
+        WholeNumber(high=999_999, usual=1),
         "network",
     ),
-    Argument("k", "how many quotations to return", Whole(high=MOST_LISTED, usual=QUOTATIONS), "quotes"),
+    Argument("k", "how many quotations to return", WholeNumber(high=MOST_LISTED, usual=QUOTATIONS), "quotes"),
     Argument("speaker", "who said it: a name, or a speaker as written", Text(), "quotes"),
 )
 """Words in context, collocations, frequencies, key words, names and quotations."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from esr.arguments.argument import Argument
-from esr.arguments.types import Choice, FieldName, Whole
+from esr.arguments.types import Choice, FieldName, WholeNumber
 from esr.following.timeline import INTERVALS, MAX_PEAKS, PEAKS
 from esr.index.filters import FACET_FIELDS
 
@@ -16,7 +16,7 @@ COUNTS: tuple[Argument, ...] = (
         "facets",
         is_repeatable=True,
     ),
-    Argument("size", "how many values of each field to list", Whole(high=1_000, usual=10), "facets"),
+    Argument("size", "how many values of each field to list", WholeNumber(high=1_000, usual=10), "facets"),
     Argument(
         "facet",
         "a field of which the page lists more values",
@@ -39,7 +39,7 @@ COUNTS: tuple[Argument, ...] = (
     Argument(
         "peaks",
         "how many peaks of each query come with their best sentence",
-        Whole(low=0, high=MAX_PEAKS, usual=PEAKS),
+        WholeNumber(low=0, high=MAX_PEAKS, usual=PEAKS),
         "timeline",
     ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from esr.arguments.argument import Argument
 from esr.arguments.operations import WITH_HITS
-from esr.arguments.types import FieldName, Whole
+from esr.arguments.types import FieldName, WholeNumber
 from esr.following.exports import FIELDS as EXPORT_FIELDS
 from esr.index.hits import SentenceRecord
 from esr.ranking.answers import PASSAGE_FIELDS
@@ -33,13 +33,13 @@ HITS: tuple[Argument, ...] = (
     Argument(
         "window",
         "how many sentences before and after each hit to add as its `window`",
-        Whole(low=0, high=20, usual=0),
+        WholeNumber(low=0, high=20, usual=0),
         WITH_HITS,
     ),
     Argument(
         "budget",
         "how many characters the texts of hits may have in all: windows become shorter, then hits fewer",
-        Whole(high=999_999),
+        WholeNumber(high=999_999),
         WITH_HITS,
     ),
 )

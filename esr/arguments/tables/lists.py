@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from esr.arguments.argument import Alias, Argument
 from esr.arguments.cursor import is_cursor
-from esr.arguments.types import Choice, Count, Flag, Offset, Only, Share, Text, Whole
+from esr.arguments.types import Choice, Count, Flag, Offset, Only, Share, Text, WholeNumber
 from esr.following.overlap import DEFAULT_THRESHOLD, MIN_THRESHOLD, parse_threshold
 from esr.ranking.answers import MOST_OF_DOCUMENT
 
-_SENTENCES = Whole(high="max_k", usual="default_k", most=10_000)
+_SENTENCES = WholeNumber(high="max_k", usual="default_k", most=10_000)
 SORTS = {"score": "best first", "date": "newest first"}
 LISTS: tuple[Argument, ...] = (
     Argument(
         "k",
         "how many sentences to return, or documents where sentences are grouped",
-        Whole(high="max_k", usual="default_k", most=100_000),
+        WholeNumber(high="max_k", usual="default_k", most=100_000),
         "search page",
         "arrangement",
         label="Sentences",

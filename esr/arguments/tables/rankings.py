@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from esr import models
 from esr.arguments.argument import COMMAND, PYTHON, SEARCHES, Argument
 from esr.arguments.operations import RANKED
-from esr.arguments.types import Choice, Named, Number, Parts, Text, Type, Weighted, Whole
+from esr.arguments.types import Choice, Named, Number, Parts, Text, Type, Weighted, WholeNumber
 from esr.models.priors import PRIORS
 from esr.plans.plan import CANDIDATES
 from esr.ranking.second_stage.reranker import DEPTH
@@ -66,7 +66,7 @@ RANKING: tuple[Argument, ...] = (
     _ranking(
         "depth",
         "how many of the best sentences the second stage ranks again",
-        Whole(high=MAX_DEPTH, usual=DEPTH),
+        WholeNumber(high=MAX_DEPTH, usual=DEPTH),
         spelled={COMMAND: "rerank_depth", PYTHON: "rerank_depth"},
     ),
     _ranking("candidates", "which sentences are ranked", Named(labels=CANDIDATES)),

@@ -18,7 +18,7 @@ from esr.arguments.tables.counting import COUNTS
 from esr.arguments.tables.hit_fields import HITS
 from esr.arguments.tables.lists import LISTS
 from esr.arguments.tables.rankings import RANKING, SECOND_RANKING
-from esr.arguments.types import FieldName, Text, Whole
+from esr.arguments.types import FieldName, Text, WholeNumber
 from esr.text.attributes import ATTRIBUTES, META
 
 _LOOKUPS: tuple[Argument, ...] = (
@@ -29,7 +29,7 @@ _LOOKUPS: tuple[Argument, ...] = (
         "values",
         is_required=True,
     ),
-    Argument("size", "how many to list", Whole(high=100, usual=10), "values"),
+    Argument("size", "how many to list", WholeNumber(high=100, usual=10), "values"),
     Argument("text", "what to make terms of", Text("query_chars", 1), "analyze", is_required=True),
     Argument("id", "the id of the document", Text(min_chars=1), "document sentence", is_required=True),
     Argument(
@@ -38,7 +38,7 @@ _LOOKUPS: tuple[Argument, ...] = (
     Argument("id", "the id of the sentence", Text(min_chars=1), "similar explain", is_required=True),
     Argument("says", "a digest of the text of the sentence", Text(), "sentence", is_required=True),
     Argument("lost", "yes: the sentence is no longer in the document", Text(), "shown"),
-    Argument("limit", "how many completions to list", Whole(high=20, usual=8), "complete"),
+    Argument("limit", "how many completions to list", WholeNumber(high=20, usual=8), "complete"),
     Argument("index", "the name of an index, where several are served", Text(), f"page sentence {OF_INDEX}"),
 )
 """What is read by its name, and which index is asked."""
