@@ -58,7 +58,7 @@ UNSEARCHED = [
     "docs/performance-notes",
     "docs/performance-elasticsearch-notes",
     "docs/figures",
-    "docs/evidence",
+    "docs/feature-gains",
 ]
 """Pages that the search finds by their titles alone: they name nearly everything, and explain nothing."""
 

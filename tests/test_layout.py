@@ -55,6 +55,7 @@ MAY_IMPORT = {
     "esr/following": "arguments index models query ranking text",
     "esr/corpus": "plugin plugin/provisional",
     "esr/corpus/commands": "corpus plugin plugin/provisional",
+    "esr/evidence": "plugin",
     "esr/bridges": "esr plugin plugin/provisional",
     "esr/sources": "esr plugin plugin/provisional",
     "esr/library": "esr arguments arguments/tables corpus enrichment features following index loaders models "
@@ -89,6 +90,7 @@ DRAWN_WHOLE = (
     "esr/arguments",
     "esr/corpus",
     "esr/elastic",
+    "esr/evidence",
     "esr/folder",
     "esr/lab",
     "esr/ranking",

@@ -2,7 +2,7 @@
 
     python -m benchmarks.studies.findings
 
-It reads the verdicts of docs/results.md and docs/evidence.md, so it needs neither collections nor time.
+It reads the verdicts of docs/results.md and docs/feature-gains.md, so it needs neither collections nor time.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from benchmarks.studies import claims, evidence
+from benchmarks.studies import claims, feature_gains
 from benchmarks.studies.results import COLLECTIONS
 from esr.lab.reproduce.claims import TARGETS
 from esr.wording import table_lines
@@ -32,7 +32,7 @@ The four papers of [esr's models](formulas.md) measured on TREC Novelty, which f
 says which of their findings hold on three collections of today, those of [the results](results.md). Each
 finding has the paper's claim, and its id in [`esr reproduce`](reproduce.md). Below it stand the tests, with
 the figures that decide them. `python -m benchmarks.studies.findings` writes this page from the verdicts of
-[the results](results.md#which-claims-hold) and of [features](evidence.md#which-claims-hold). Those pages
+[the results](results.md#which-claims-hold) and of [features](feature-gains.md#which-claims-hold). Those pages
 say how each figure was measured.
 
 A test may cover a part of its finding only; its own words say which. The papers rank the sentences of a few
@@ -47,9 +47,9 @@ def main() -> None:
 
 def render() -> Iterator[str]:
     """The lines of the page."""
-    verdicts = {**read_verdicts(DOCS / "results.md"), **read_verdicts(DOCS / "evidence.md")}
+    verdicts = {**read_verdicts(DOCS / "results.md"), **read_verdicts(DOCS / "feature-gains.md")}
     tests = {claim.title: claim.finding for claim in claims.CLAIMS}
-    tests |= {claim.text: claim.finding for claim in evidence.CLAIMS}
+    tests |= {claim.text: claim.finding for claim in feature_gains.CLAIMS}
     by_finding = {
         target.id: [
             text for text, finding in tests.items() if target.id in finding.split() and text in verdicts

@@ -1,6 +1,6 @@
-"""Write docs/evidence.md: each feature in each form on three collections.
+"""Write docs/feature-gains.md: each feature in each form on three collections.
 
-    python -m benchmarks.studies.evidence COLLECTIONS --work FOLDER
+    python -m benchmarks.studies.feature_gains COLLECTIONS --work FOLDER
 
 COLLECTIONS and FOLDER are those of benchmarks/studies/results.py, which builds and enriches the indexes.
 Weights are tuned and curves trained in five folds: the figure of a topic comes from the folds without it. An
@@ -226,11 +226,11 @@ DEFAULT_HALF_POINTS = (1.0, 3.0)
 BANDWIDTHS = {"subj_score": 0.3, "novelty": 0.1, "title_overlap": 0.1, "quote": 0.1}
 """Kernel bandwidths of features with too many values for relative frequencies."""
 MEMORY = 4_000_000_000  # bytes, enough to cache the candidates of each topic for all forms
-TARGET = Path(__file__).resolve().parents[2] / "docs" / "evidence.md"
+TARGET = Path(__file__).resolve().parents[2] / "docs" / "feature-gains.md"
 HEAD = """# Features, one at a time
 
 What one feature adds to tfisf, the second paper's baseline, on the collections of [the results](results.md).
-`python -m benchmarks.studies.evidence` writes this page.
+`python -m benchmarks.studies.feature_gains` writes this page.
 
 Weights were tuned and curves trained in five folds: the figure of a topic comes from the folds without it.
 Weights are 0 and ±0.02 to ±1, tuned by AP; the weight 0 leaves the feature out. satu and sigm have two values

@@ -1,0 +1,5 @@
+"""Evidence: whether something was said, who said it first, and what else is there."""
+
+from esr.plugin import Plugin
+
+plugin = Plugin(name="evidence", commands={})
