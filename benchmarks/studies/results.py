@@ -101,8 +101,8 @@ Each ranking is listed three times:
 - *estimated*: by `esr estimate`, from 300 pseudo-topics of the collection, without topics or judgements.
   Half of a pseudo-topic's words are foreign. This share was chosen on these collections.
 
-[Features](feature-gains.md), [boosts](boosts.md), [learning](learning.md) and [meaning](meaning.md) have pages of
-their own.
+[Features](feature-gains.md), [boosts](boosts.md), [learning](learning.md) and [meaning](meaning.md) have
+pages of their own.
 
 `*` and `**` mark differences from tfisf, with parameters of the same source, at 95 % and 99 % (paired t-test,
 Holm's correction).
