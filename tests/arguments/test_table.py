@@ -70,6 +70,8 @@ def test_former_names_and_values_are_those_of_today() -> None:
         return {name: arguments.value(name) for name in arguments}
 
     assert read("page", syntax="none") == {"literal": True}
+    assert read("page", depth="7") == {"rerank_depth": 7}
+    assert read("compare", **{"q": "a", "vs.depth": "8"}) == {"q": "a", "vs.rerank_depth": 8}
     assert read("similar", id="a", own="yes") == {"id": "a", "own_document": True}
 
 

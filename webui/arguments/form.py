@@ -18,7 +18,7 @@ from flask import request, url_for
 
 from esr import models
 from esr.arguments.argument import Argument, Group
-from esr.arguments.tables.rankings import PARAMETER, PRIOR, VERSUS, is_ranking_argument
+from esr.arguments.tables.rankings import PARAMETER, PRIOR, RERANK_DEPTH, VERSUS, is_ranking_argument
 from esr.arguments.tables.table import PAGE, REPEATABLE, names_of, rows
 from esr.arguments.types import Choice, Day, Flag, Only, Share, Text, WholeNumber
 from esr.corpus.concordance import split_node
@@ -404,7 +404,7 @@ def _ranking_arguments(fields: Sequence[tuple[str, str]]) -> Iterator[tuple[str,
             yield key, value
         if key.startswith(PRIOR) and value != "0":
             yield key, value
-        if key in ROW_FIELDS or (key == "depth" and value != str(DEPTH)):
+        if key in ROW_FIELDS or (key == RERANK_DEPTH and value != str(DEPTH)):
             yield key, value
     for kind in ROW_FIELDS:
         yield from _row_arguments(kind, last)

@@ -16,7 +16,7 @@ from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from esr import features, models
-from esr.arguments.tables.rankings import MAX_DEPTH, PARAMETER, PRIOR, is_ranking_argument
+from esr.arguments.tables.rankings import MAX_DEPTH, PARAMETER, PRIOR, RERANK_DEPTH, is_ranking_argument
 from esr.arguments.types import parse_whole
 from esr.errors import UsageError, unknown
 from esr.models import Model
@@ -73,8 +73,10 @@ def parse_ranking(arguments: Mapping[str, Sequence[str]], prefix: str = "") -> R
     with blame_argument(prefix + "rerank"):
         signals = tuple(parse_signal(text) for text in own.get("rerank", ()))
         check_signals(signals)
-    with blame_argument(prefix + "depth"):
-        depth = parse_whole(prefix + "depth", first["depth"], 1, MAX_DEPTH) if "depth" in first else DEPTH
+    with blame_argument(prefix + RERANK_DEPTH):
+        depth = DEPTH
+        if RERANK_DEPTH in first:
+            depth = parse_whole(prefix + RERANK_DEPTH, first[RERANK_DEPTH], 1, MAX_DEPTH)
     with blame_argument(prefix + "rerank" if signals else prefix + "feature" if features else None):
         return Ranking(
             model.name,
@@ -142,7 +144,7 @@ _LATEST = Ranking.from_file("latest")
 BY_MEANING = {
     **{f"{PARAMETER}{name}": f"{value:g}" for name, value in _HYBRID.params.items()},
     "rerank": _as_text(_HYBRID.rerank[0]),
-    "depth": str(_HYBRID.depth),
+    RERANK_DEPTH: str(_HYBRID.depth),
 }
 """The arguments that rank by words and meaning."""
 PRESETS = (
@@ -156,7 +158,7 @@ PRESETS = (
     Preset(
         "Meaning",
         "sentences that say it, in whatever words",
-        {"rerank": _as_text(_MEANING.rerank[0]), "depth": str(_MEANING.depth)},
+        {"rerank": _as_text(_MEANING.rerank[0]), RERANK_DEPTH: str(_MEANING.depth)},
         frozenset({VECTORS}),
     ),
     Preset("Sentence alone", "only the words of the sentence itself, with BM25", {"model": "bm25"}),
@@ -376,7 +378,9 @@ def _build(
         [form for form in FORMS.values() if not form.is_trained],
         RowControls(rows["boost"], list(boosts.BOOSTS.values())),
         RowControls(
-            rows["rerank"], _signals({row.name for row in rows["rerank"]}, stored), first.get("depth", "")
+            rows["rerank"],
+            _signals({row.name for row in rows["rerank"]}, stored),
+            first.get(RERANK_DEPTH, ""),
         ),
         [_checkbox(prefix + name, value) for name, value in others],
     )

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from msgspec.structs import replace
 
 from esr import models
-from esr.arguments.argument import COMMAND, PYTHON, SEARCHES, Argument
+from esr.arguments.argument import COMMAND, PYTHON, SEARCHES, Alias, Argument
 from esr.arguments.operations import RANKED
 from esr.arguments.types import Choice, Named, Number, Parts, Text, Type, Weighted, WholeNumber
 from esr.models.priors import PRIORS
@@ -16,6 +16,7 @@ from esr.ranking.second_stage.reranker import DEPTH
 
 PARAMETER = "params."
 PRIOR = "prior."
+RERANK_DEPTH = "rerank_depth"
 VERSUS = "vs."
 """The prefix of the second ranking in a comparison, as in vs.model and vs.params.mu."""
 NAME = "NAME"
@@ -32,9 +33,17 @@ def _ranking(
     is_repeatable: bool = False,
     doors: str = f"{COMMAND} {PYTHON} page {RANKED}",
     spelled: Mapping[str, str] | None = None,
+    aliases: tuple[Alias, ...] = (),
 ) -> Argument:
     return Argument(
-        name, help, type, doors, "ranking", is_repeatable=is_repeatable, spelled=dict(spelled or {})
+        name,
+        help,
+        type,
+        doors,
+        "ranking",
+        is_repeatable=is_repeatable,
+        spelled=dict(spelled or {}),
+        aliases=aliases,
     )
 
 
@@ -64,10 +73,10 @@ RANKING: tuple[Argument, ...] = (
         is_repeatable=True,
     ),
     _ranking(
-        "depth",
+        RERANK_DEPTH,
         "how many of the best sentences the second stage ranks again",
         WholeNumber(high=MAX_DEPTH, usual=DEPTH),
-        spelled={COMMAND: "rerank_depth", PYTHON: "rerank_depth"},
+        aliases=(Alias("depth", applies_to=f"page {RANKED}"),),
     ),
     _ranking("candidates", "which sentences are ranked", Named(labels=CANDIDATES)),
     _ranking(
@@ -79,7 +88,14 @@ RANKING: tuple[Argument, ...] = (
     ),
 )
 SECOND_RANKING = tuple(
-    replace(row, name=VERSUS + row.name, applies_to="compare") for row in RANKING if row.is_for("page")
+    replace(
+        row,
+        name=VERSUS + row.name,
+        applies_to="compare",
+        aliases=tuple(Alias(VERSUS + alias.name, applies_to="compare") for alias in row.aliases),
+    )
+    for row in RANKING
+    if row.is_for("page")
 )
 """The arguments of the second ranking of a comparison."""
 

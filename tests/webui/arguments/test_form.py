@@ -210,8 +210,8 @@ def test_the_fields_of_a_signal_become_its_text() -> None:
 
 
 def test_the_default_depth_and_index_are_left_out() -> None:
-    assert short(("depth", "1000")) == [("q", "storm")]
-    assert short(("depth", "50")) == [("q", "storm"), ("depth", "50")]
+    assert short(("rerank_depth", "1000")) == [("q", "storm")]
+    assert short(("rerank_depth", "50")) == [("q", "storm"), ("rerank_depth", "50")]
     given = [*FORM, ("index", "news")]
     assert shorten(given, Settings(), "news") == [("q", "storm")]
     assert shorten(given, Settings(), "other") == [("q", "storm"), ("index", "news")]
@@ -366,7 +366,9 @@ def test_boosts_have_rows_and_unreadable_ones_checkboxes() -> None:
 
 
 def test_signals_have_rows_and_unreadable_ones_checkboxes() -> None:
-    controls = ranking_controls([("rerank", "sdm:2:alpha=0.3"), ("rerank", "nonsense"), ("depth", "50")], [])
+    controls = ranking_controls(
+        [("rerank", "sdm:2:alpha=0.3"), ("rerank", "nonsense"), ("rerank_depth", "50")], []
+    )
     assert [tuple(row) for row in controls.signals.rows] == [
         ("mrf_sdm", "", "2", "alpha=0.3"),
         ("", "", "", ""),
