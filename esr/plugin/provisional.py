@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from esr.plugin import import_name
 
 if TYPE_CHECKING:
-    from esr.arguments.argument import ASSISTANT
-    from esr.arguments.filters import filters_of
-    from esr.arguments.tables.table import TABLE
+    from esr.arguments.argument import ASSISTANT, Argument
+    from esr.arguments.tables.assistants import AssistantLimits
+    from esr.arguments.tables.table import TABLE, tool_arguments
     from esr.cli.arguments import arguments_of
     from esr.cli.listings import print_entries
     from esr.cli.options import FILE
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from esr.features import FEATURES
     from esr.following.exports import Article, cite
     from esr.following.overlap import find_overlaps, group_repeats
-    from esr.following.timeline import MAX_PEAKS, PEAKS, Interval, count_periods, name_of, period_of
+    from esr.following.timeline import Interval, count_periods, name_of, period_of
     from esr.index import questions
     from esr.index.contract import Index as EngineIndex
     from esr.index.contract import check_sentences
@@ -183,11 +183,9 @@ __all__ = [
     "FORMS",
     "MAX_FEED_BYTES",
     "MAX_PAGE_BYTES",
-    "MAX_PEAKS",
     "MODELS",
     "MU_GRID",
     "NO_FILTERS",
-    "PEAKS",
     "PRIOR",
     "SHIPPED",
     "SPAWN",
@@ -199,8 +197,10 @@ __all__ = [
     "AllOf",
     "Analyzer",
     "Answer",
+    "Argument",
     "Array",
     "Article",
+    "AssistantLimits",
     "Budget",
     "ByDay",
     "ByField",
@@ -312,7 +312,6 @@ __all__ = [
     "extract_article",
     "feature_column",
     "filter_options",
-    "filters_of",
     "find_meant",
     "find_overlaps",
     "find_uncut_words",
@@ -389,6 +388,7 @@ __all__ = [
     "table_lines",
     "take_turns",
     "to_columns",
+    "tool_arguments",
     "top_k",
     "translate_death",
     "trees_from_dict",
@@ -398,9 +398,9 @@ __all__ = [
     "write_table",
 ]
 _MODULES = {
-    "esr.arguments.argument": "ASSISTANT",
-    "esr.arguments.filters": "filters_of",
-    "esr.arguments.tables.table": "TABLE",
+    "esr.arguments.argument": "ASSISTANT Argument",
+    "esr.arguments.tables.assistants": "AssistantLimits",
+    "esr.arguments.tables.table": "TABLE tool_arguments",
     "esr.cli.arguments": "arguments_of",
     "esr.cli.listings": "print_entries",
     "esr.cli.options": "FILE as_json_option=as_json optional_index_option=optional_index",
@@ -412,7 +412,7 @@ _MODULES = {
     "esr.features": "FEATURES",
     "esr.following.exports": "Article cite",
     "esr.following.overlap": "find_overlaps group_repeats",
-    "esr.following.timeline": "MAX_PEAKS PEAKS Interval count_periods name_of period_of",
+    "esr.following.timeline": "Interval count_periods name_of period_of",
     "esr.index": "questions",
     "esr.index.contract": "EngineIndex=Index check_sentences",
     "esr.index.factory": "open_writer",

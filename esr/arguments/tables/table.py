@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from functools import cache
 
-from esr.arguments.argument import Argument, Group
+from esr.arguments.argument import ASSISTANT, Argument, Group
 from esr.arguments.filters import FILTERS
 from esr.arguments.operations import OF_INDEX
 from esr.arguments.reading import READING
+from esr.arguments.tables.assistants import ASSISTANTS, TOOL
 from esr.arguments.tables.corpus import CORPUS
 from esr.arguments.tables.counting import COUNTS
 from esr.arguments.tables.hit_fields import HITS
@@ -52,6 +53,7 @@ TABLE: tuple[Argument, ...] = (
     *FILTERS,
     *RANKING,
     *SECOND_RANKING,
+    *ASSISTANTS,
 )
 
 
@@ -64,6 +66,12 @@ def rows(*operations: str) -> dict[str, Argument]:
             if row.is_for(operation):
                 found.setdefault(row.name, row)
     return found
+
+
+def tool_arguments(tool: str) -> dict[str, Argument]:
+    """The arguments that a tool of assistants may take, by its names for them."""
+    taken = rows(TOOL + tool, ASSISTANT, tool)
+    return {row.name_at(ASSISTANT): row for row in taken.values()}
 
 
 PAGE = rows("page")

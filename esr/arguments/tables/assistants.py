@@ -1,0 +1,89 @@
+"""The arguments of the tools of assistants that are not those of the API's operations of the same names.
+
+Those of one tool apply to the tool's name after `TOOL`, and those of all tools to ASSISTANT.
+"""
+
+from __future__ import annotations
+
+from esr.arguments.argument import ASSISTANT, Argument
+from esr.arguments.types import Choice, Text, WholeNumber
+
+TOOL = "tool:"
+MAX_SENTENCES, MAX_LISTED = 100, 1_000
+MIN_BUDGET, BUDGET, MAX_BUDGET = 500, 8_000, 100_000
+_SPELLED = {ASSISTANT: "query"}
+_WINDOW = "how many sentences before and after each to show"
+
+
+class AssistantLimits:
+    """The limits of values in calls of tools."""
+
+    value_chars = 300
+    query_chars = 2_000
+    default_k = 10
+    max_k = MAX_SENTENCES
+    max_depth = MAX_SENTENCES
+    export_k = MAX_SENTENCES
+
+
+ASSISTANTS: tuple[Argument, ...] = (
+    Argument(
+        "q",
+        'words; also "exact phrases", -excluded, beginnings of words (vaccin*), OR, and fields: '
+        'title: source: author: section: keyword: person:"Theresa May" place: '
+        "organization: after:2017-03 before:2018",
+        Text("query_chars"),
+        f"{TOOL}search {TOOL}timeline",
+        is_required=True,
+        spelled=_SPELLED,
+    ),
+    Argument(
+        "q",
+        "count names in the sentences with all of its words",
+        Text("query_chars"),
+        f"{TOOL}names",
+        spelled=_SPELLED,
+    ),
+    Argument(
+        "q",
+        "what it is about: the best come first, otherwise the newest",
+        Text("query_chars"),
+        f"{TOOL}quotes",
+        spelled=_SPELLED,
+    ),
+    Argument(
+        "k",
+        "how many sentences to return",
+        WholeNumber(high="max_k", usual="default_k"),
+        f"{TOOL}search {TOOL}quotes",
+    ),
+    Argument("k", "how many names to list", WholeNumber(high=MAX_LISTED, usual=20), f"{TOOL}names"),
+    Argument("k", "how many sources to list", WholeNumber(high=MAX_LISTED, usual=20), f"{TOOL}contents"),
+    Argument(
+        "sort",
+        "the order; score: the best first, without repeats; date: the newest that have all words",
+        Choice(labels={"score": "", "date": ""}, usual="score"),
+        f"{TOOL}search",
+    ),
+    Argument("window", _WINDOW, WholeNumber(low=0, high=10, usual=1), f"{TOOL}search"),
+    Argument("window", _WINDOW, WholeNumber(low=0, high=10, usual=0), f"{TOOL}similar"),
+    Argument(
+        "id",
+        "a document's id, or that of a sentence to read around",
+        applies_to=f"{TOOL}document",
+        is_required=True,
+    ),
+    Argument(
+        "start",
+        "the first sentence to show, counted from 0",
+        WholeNumber(low=0, high=999_999),
+        f"{TOOL}document",
+    ),
+    Argument(
+        "budget",
+        "how many characters the whole answer may have, as JSON",
+        WholeNumber(low=MIN_BUDGET, high=MAX_BUDGET, usual=BUDGET),
+        ASSISTANT,
+    ),
+)
+"""What tools take in another way than the API does."""
