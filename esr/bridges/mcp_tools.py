@@ -17,9 +17,8 @@ from esr.bridges.mcp_items import describe_article, describe_quotation, list_hit
 from esr.bridges.mcp_schemas import ArticlePart, Contents, FoundQuotations, FoundSentences, Names, Timeline
 from esr.plugin import NotFound, UsageError
 from esr.plugin.provisional import (
-    ASSISTANT,
     NO_FILTERS,
-    Argument,
+    ArgumentRow,
     AssistantLimits,
     HasQuote,
     Interval,
@@ -205,17 +204,17 @@ def _read_parameters(tool: str, signature: inspect.Signature) -> Iterator[inspec
             yield _to_parameter(parameter.name, rows[parameter.name])
             continue
         for name, row in rows.items():
-            if row.group == "filter" and row.is_for(ASSISTANT):
+            if row.group == "filter":
                 yield _to_parameter(name, row)
 
 
-def _to_parameter(name: str, row: Argument) -> inspect.Parameter:
+def _to_parameter(name: str, row: ArgumentRow) -> inspect.Parameter:
     default = inspect.Parameter.empty if row.is_required else row.type.default(AssistantLimits)
     annotation = Annotated[_read_type(row), Field(description=row.sentence())]  # type: ignore[valid-type]
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
-def _read_type(row: Argument) -> Any:
+def _read_type(row: ArgumentRow) -> Any:
     """The type of an argument, with its range, as pydantic reads it."""
     schema = row.type.schema(AssistantLimits)
     kind: Any = {"int": int, "bool": bool}.get(row.type.annotation(), str)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from esr.plugin import import_name
 
 if TYPE_CHECKING:
-    from esr.arguments.argument import ASSISTANT, Argument
+    from esr.arguments.argument import Argument as ArgumentRow
     from esr.arguments.tables.assistants import AssistantLimits
     from esr.arguments.tables.table import TABLE, tool_arguments
     from esr.cli.arguments import arguments_of
@@ -169,7 +169,6 @@ if TYPE_CHECKING:
 
 
 __all__ = [
-    "ASSISTANT",
     "BOOST_WEIGHT",
     "BUILTIN_FEATURES",
     "CONFIDENCE",
@@ -197,7 +196,7 @@ __all__ = [
     "AllOf",
     "Analyzer",
     "Answer",
-    "Argument",
+    "ArgumentRow",
     "Array",
     "Article",
     "AssistantLimits",
@@ -398,7 +397,7 @@ __all__ = [
     "write_table",
 ]
 _MODULES = {
-    "esr.arguments.argument": "ASSISTANT Argument",
+    "esr.arguments.argument": "ArgumentRow=Argument",
     "esr.arguments.tables.assistants": "AssistantLimits",
     "esr.arguments.tables.table": "TABLE tool_arguments",
     "esr.cli.arguments": "arguments_of",

@@ -69,9 +69,12 @@ def rows(*operations: str) -> dict[str, Argument]:
 
 
 def tool_arguments(tool: str) -> dict[str, Argument]:
-    """The arguments that a tool of assistants may take, by its names for them."""
-    taken = rows(TOOL + tool, ASSISTANT, tool)
-    return {row.name_at(ASSISTANT): row for row in taken.values()}
+    """The arguments that a tool of assistants may take, by its names for them.
+
+    Of the filters, these are only those that all tools take.
+    """
+    taken = rows(TOOL + tool, ASSISTANT, tool).values()
+    return {row.name_at(ASSISTANT): row for row in taken if row.group != "filter" or row.is_for(ASSISTANT)}
 
 
 PAGE = rows("page")
