@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         NotFound,
         UsageError,
     )
+    from esr.evidence.quotation_check import Appearance, CheckedQuotation, QuotationCheck
     from esr.following.timeline import Peak, Series, Timeline
     from esr.index.enrichment_run import EnrichmentReport
     from esr.index.generations import Generation
@@ -46,8 +47,10 @@ if TYPE_CHECKING:
     from esr.text.document import Document, Quote, Sentence
 
 __all__ = [
+    "Appearance",
     "AppendOptions",
     "AsyncIndex",
+    "CheckedQuotation",
     "Collocation",
     "Collocations",
     "Companion",
@@ -83,6 +86,7 @@ __all__ = [
     "NotFound",
     "Peak",
     "Quotation",
+    "QuotationCheck",
     "Quotations",
     "Quote",
     "ReadOptions",
@@ -107,6 +111,7 @@ _MODULES = {
     "esr.corpus.concordance": "Concordance Line",
     "esr.corpus.names_and_quotes": "Quotation Quotations Companion ListedName NameNetwork NamePage",
     "esr.corpus.frequencies": "Frequencies Frequency KeyWord KeyWords",
+    "esr.evidence.quotation_check": "Appearance CheckedQuotation QuotationCheck",
     "esr.following.timeline": "Peak Series Timeline",
     "esr.index.enrichment_run": "EnrichmentReport",
     "esr.index.generations": "Generation",

@@ -37,7 +37,7 @@ PLUGIN_VARIABLES = {
 SHIPPED: Mapping[str, str] = {
     "esr.bridges:plugin": "commands",
     "esr.corpus:plugin": "commands",
-    "esr.evidence:plugin": "",
+    "esr.evidence:plugin": "commands",
     "esr.lab:plugin": "commands",
     "esr.loaders.office:plugin": "formats",
     "esr.loaders.press:plugin": "formats refinements",

@@ -55,11 +55,12 @@ MAY_IMPORT = {
     "esr/following": "arguments index models query ranking text",
     "esr/corpus": "plugin plugin/provisional",
     "esr/corpus/commands": "corpus plugin plugin/provisional",
-    "esr/evidence": "plugin",
+    "esr/evidence": "plugin plugin/provisional",
+    "esr/evidence/commands": "esr evidence plugin plugin/provisional",
     "esr/bridges": "esr plugin plugin/provisional",
     "esr/sources": "esr plugin plugin/provisional",
-    "esr/library": "esr arguments arguments/tables corpus enrichment features following index loaders models "
-    "query ranking ranking/explanation text",
+    "esr/library": "esr arguments arguments/tables corpus enrichment evidence features following index "
+    "loaders models query ranking ranking/explanation text",
     "esr/topics": "index loaders",
     "esr/lab": "plugin plugin/provisional",
     "esr/lab/report": "esr lab plugin plugin/provisional",

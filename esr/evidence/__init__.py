@@ -2,4 +2,4 @@
 
 from esr.plugin import Plugin
 
-plugin = Plugin(name="evidence", commands={})
+plugin = Plugin(name="evidence", commands={"check": "esr.evidence.commands.check:check"})

@@ -141,6 +141,7 @@ class AsyncIndex:
     frequencies = _awaited(Index.frequencies)
     keyness = _awaited(Index.keyness)
     quotes = _awaited(Index.quotes)
+    check = _awaited(Index.check)
     name = _awaited(Index.name)
     names = _awaited(Index.names)
     network = _awaited(Index.network)

@@ -88,6 +88,7 @@ from esr.text.document import Document
 from esr.text.sentence_enrichment import TABLE
 
 if TYPE_CHECKING:
+    from esr.evidence.quotation_check import QuotationCheck
     from esr.index import contract
     from esr.index.enrichment_run import EnrichmentReport
     from esr.index.writer import LoadReport
@@ -464,6 +465,16 @@ class Index:
         """
         other = None if against is None else parse(against)
         return find_key_words(self._searcher, parse(part), other, order=order, min_count=min_count, k=k)
+
+    def check(self, text: str) -> QuotationCheck:
+        """Check the quotations of a text: whether the index has them exactly or nearly, and where first.
+
+        A text without quotation marks is one quotation. Case, punctuation and kinds of marks do not count; an
+        ellipsis or [brackets] stand for other words. Raises UsageError for a text without words.
+        """
+        from esr.evidence.quotation_check import check_text
+
+        return check_text(self._searcher, text)
 
     def document(self, id: str) -> Document:
         """Read a whole document. Raises NotFound for an unknown id."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from esr.cli.output import check_output, data_format_option, open_output, print_answer, write_table
     from esr.cli.ranking_options import ReadQuery, filter_options, query_argument, ranking_options
     from esr.dependency.clique_search import ParsedSentences
+    from esr.enrichment.quote_marks import JoinedText, pair_marks
     from esr.errors import unknown
     from esr.extras import missing as missing_package
     from esr.extras import require
@@ -107,6 +108,7 @@ if TYPE_CHECKING:
         HasEntity,
         HasQuote,
         HasTerm,
+        HasWords,
         Not,
         Plan,
         SaidBy,
@@ -146,6 +148,7 @@ if TYPE_CHECKING:
     from esr.text.document import Located, ParseWord, Quote
     from esr.text.placed_text import CONFIDENCE, PlacedText
     from esr.text.printed_lines import find_uncut_words, join_lines
+    from esr.text.sentences import split_sentences
     from esr.text.term_spans import word_span
     from esr.text.validate import InvalidDocument, build_document
     from esr.text.written_dates import UnclearDate, read_date
@@ -226,10 +229,12 @@ __all__ = [
     "HasParses",
     "HasQuote",
     "HasTerm",
+    "HasWords",
     "Hit",
     "Hits",
     "Interval",
     "InvalidDocument",
+    "JoinedText",
     "Line",
     "LoadOptions",
     "Located",
@@ -348,6 +353,7 @@ __all__ = [
     "open_searcher",
     "open_writer",
     "optional_index_option",
+    "pair_marks",
     "parse_name_filter",
     "parse_query",
     "period_of",
@@ -383,6 +389,7 @@ __all__ = [
     "signal_types",
     "sort_sentences",
     "split_fields",
+    "split_sentences",
     "suggest_speakers",
     "table_lines",
     "take_turns",
@@ -406,6 +413,7 @@ _MODULES = {
     "esr.cli.output": "check_output data_format_option open_output print_answer write_table",
     "esr.cli.ranking_options": "ReadQuery filter_options query_argument ranking_options",
     "esr.dependency.clique_search": "ParsedSentences",
+    "esr.enrichment.quote_marks": "JoinedText pair_marks",
     "esr.errors": "unknown",
     "esr.extras": "missing_package=missing require",
     "esr.features": "FEATURES",
@@ -446,7 +454,7 @@ _MODULES = {
     "esr.plans.evaluate": "Array Evidence GroupedEvidence add_static_scores apply_static_score concatenate "
     "no_evidence score_sentences top_k",
     "esr.plans.plan": "FIELDS AllOf CandidateRule CollectionStatistics Condition Curve HasEntity "
-    "HasQuote HasTerm Not Plan SaidBy StaticScore TermStatistics all_of",
+    "HasQuote HasTerm HasWords Not Plan SaidBy StaticScore TermStatistics all_of",
     "esr.processes": "defer_interrupt end_with_parent scratch_folder",
     "esr.progress": "count_topics show_steps",
     "esr.query": "TEXT Clause Group ParsedQuery literal_query=literal parse_query=parse",
@@ -472,6 +480,7 @@ _MODULES = {
     "esr.text.document": "Located ParseWord Quote",
     "esr.text.placed_text": "CONFIDENCE PlacedText",
     "esr.text.printed_lines": "find_uncut_words join_lines",
+    "esr.text.sentences": "split_sentences",
     "esr.text.term_spans": "word_span",
     "esr.text.validate": "InvalidDocument build_document",
     "esr.text.written_dates": "UnclearDate read_date",

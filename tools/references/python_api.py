@@ -23,7 +23,7 @@ _SECTIONS = {
     "Hits": "Hits Hit",
     "Options": "SearchOptions ReadOptions WriteOptions AppendOptions LoginOptions LoadOptions EnrichOptions",
     "What is returned": "Document Sentence Timeline Series Peak Concordance Line Collocations Collocation "
-    "Quotations Quotation Quote "
+    "Quotations Quotation Quote QuotationCheck CheckedQuotation Appearance "
     "NamePage Companion ListedName NameNetwork "
     "ContrastedCollocations Contrasted Frequencies Frequency KeyWords KeyWord "
     "Explanation LoadReport DeliveryReport "

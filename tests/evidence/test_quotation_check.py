@@ -1,0 +1,95 @@
+"""Checks of quotations, on both engines: verdicts, first and later appearances, speakers."""
+
+from __future__ import annotations
+
+import pytest
+
+import esr
+from esr.evidence.quotation_check import find_quotations
+
+EXACT = "an historic moment from which there can be no turning back"
+
+
+def check(index: esr.Index, text: str) -> esr.CheckedQuotation:
+    (found,) = index.check(text).quotations
+    return found
+
+
+def test_an_exact_quotation_has_the_oldest_appearance_first_and_its_speaker(index: esr.Index) -> None:
+    found = check(index, EXACT.upper())
+    assert (found.verdict, found.speaker, found.certainty) == ("exact", "Theresa May", "certain")
+    assert found.first is not None
+    assert (found.first.sentence_id, found.first.source, found.first.date) == (
+        "bbc.s1",
+        "bbc.co.uk",
+        "2017-03-29",
+    )
+    assert (found.first.speaker, found.first.certainty) == ("Theresa May", "probable")
+    assert found.first.text[found.first.start : found.first.end] == EXACT
+    assert [(each.sentence_id, each.verdict) for each in found.later] == [
+        ("cnn.s0", "near"),
+        ("rte.s0", "exact"),
+    ]
+    assert [(d.text, d.original) for d in found.later[0].differences] == [("FROM", "for")]
+    assert found.differences == found.nearest == ()
+
+
+def test_a_quotation_with_wrong_words_is_near_and_shows_them(index: esr.Index) -> None:
+    found = check(
+        index,
+        "a failure to reach an agreement would mean our cooperation in the fight against crime and terror",
+    )
+    assert found.verdict == "near"
+    assert found.first is not None and found.first.sentence_id == "cnn.s1"
+    assert (found.speaker, found.certainty) == ("she", None)
+    assert [(d.text, d.original) for d in found.differences] == [("an", ""), ("terror", "terrorism")]
+
+
+def test_what_nobody_said_is_not_found_and_shows_the_nearest_sentences(index: esr.Index) -> None:
+    found = check(index, "Parliament was never on this planet, I told the House")
+    assert (found.verdict, found.speaker, found.first, found.later) == ("none", None, None, ())
+    assert "bbc.s0" in [each.sentence_id for each in found.nearest]
+    assert check(index, "qwertz uiop").nearest == ()
+    assert check(index, "will not be").verdict == "none", "few words are exact or not found"
+
+
+def test_a_quotation_may_span_sentences_and_leave_out_words(index: esr.Index) -> None:
+    for text in (
+        "We will leave the single market. We want a new partnership with Europe.",
+        "leave the single market … a new partnership with [Brussels]",
+    ):
+        found = check(index, text)
+        assert found.verdict == "exact"
+        assert found.first is not None and found.first.sentence_id == "cnn.s2"
+        assert found.first.text == "“We will leave the single market. We want a new partnership with Europe.”"
+
+
+def test_each_quotation_of_a_text_is_checked_at_its_place(index: esr.Index) -> None:
+    text = f'May said “{EXACT}”. Later: "the House rose for dinner".'
+    found = index.check(text).quotations
+    assert [each.verdict for each in found] == ["exact", "near"]
+    assert [text[each.start : each.end] for each in found] == [each.text for each in found]
+    assert [each.text for each in found] == [EXACT, "the House rose for dinner"]
+
+
+def test_quotations_are_found_by_marks_of_all_kinds() -> None:
+    def texts(text: str) -> list[str]:
+        return [text[start:end] for start, end in find_quotations(text)]
+
+    assert texts('A “b c” d „e f“ g «h i» j »k l« m 「世界」 n "o p".') == [
+        "b c",
+        "e f",
+        "h i",
+        "k l",
+        "世界",
+        "o p",
+    ]
+    assert texts("She's sure: 'we won't pay', he said.") == ["we won't pay"]
+    assert texts("Don't say it's ours.") == []
+    assert texts("“One\n“two” three") == ["One\n“two"]
+
+
+def test_a_text_that_cannot_be_checked_is_refused(index: esr.Index) -> None:
+    for text, message in (("  ", "no quotation"), ("… !", "no word"), ("a " * 200_000, "characters")):
+        with pytest.raises(esr.UsageError, match=message):
+            index.check(text)
