@@ -48,6 +48,9 @@ def use_memory(environment: MutableMapping[str, str], memory: Path = MEMORY, eno
 
 use_memory(os.environ)
 
+# Only the tests of what loads do for meaning load models.
+os.environ["ESR_MEANING"] = "no"
+
 # Collecting makes millions of objects that stay: looking for garbage among them takes a quarter of the time.
 gc.disable()
 

@@ -10,6 +10,7 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,17 @@ from msgspec.structs import asdict
 
 from esr.cli import options
 from esr.cli.dry_run import dry_run
-from esr.cli.loading_options import impacts, keep, merge, new_index, profile, resume, source_options, workers
+from esr.cli.loading_options import (
+    impacts,
+    keep,
+    meaning,
+    merge,
+    new_index,
+    profile,
+    resume,
+    source_options,
+    workers,
+)
 from esr.cli.options import as_json, describe_choices, optional_index, parse_slice
 from esr.cli.run_metrics import count_changes, measure_run
 from esr.errors import UsageError
@@ -31,6 +42,7 @@ from esr.index.writer import (
     LoadOptions,
     LoadReport,
 )
+from esr.library import meaning as library_meaning
 from esr.library.loading import deliver_pipeline, load_pipeline
 from esr.loaders.files import count_text_bytes
 from esr.loaders.pipeline import (
@@ -42,12 +54,13 @@ from esr.plans.plan import Mixture
 from esr.processes import exit_on_sigterm
 from esr.progress import SendProgress, track_documents
 from esr.stdlib import import_lazily
-from esr.text.sentence_enrichment import DEFAULT_PARTS, PARTS, TABLE
+from esr.text.sentence_enrichment import DEFAULT_PARTS, PARTS, TABLE, VECTORS
 from esr.wording import count, list_examples
 
 if TYPE_CHECKING:
     from esr.cli import enrich as enrich_command
     from esr.enrichment import enricher, recipe, table_enricher
+    from esr.enrichment.enricher import VectorSettings
     from esr.library import removal
     from esr.library.removal import Selection
     from esr.ranking import searcher
@@ -96,6 +109,7 @@ else:
 @keep
 @resume
 @workers
+@meaning
 @as_json
 def load(
     paths: tuple[str, ...],
@@ -116,12 +130,16 @@ def load(
     keep: int,
     resume: bool,
     workers: int,
+    meaning: bool | None,
     **pipeline_options: Any,
 ) -> None:
     """Load documents into an index, all of them or none.
 
     PATH is a file, a folder, an archive (zip, tar), - for standard input, or ir_datasets:NAME for the
     documents of a data set. Files may be compressed (.gz, .zst).
+
+    Then a table of vectors is fitted, for the ranking by words and meaning, if the index has at least 2,000
+    sentences and the encoder is on this machine: see docs/meaning.md.
 
     \b
     Example:
@@ -137,6 +155,11 @@ def load(
     if where is None:
         raise UsageError("no index given: use --index or ESR_INDEX, or look first with --dry-run")
     slice = None if slice_text is None else parse_slice(slice_text)
+    if slice and meaning:
+        raise UsageError("--meaning does not work with --slice: run esr enrich when all slices are loaded")
+    if slice or {VECTORS, TABLE} & {*enrich_command.split_names(enrich_only)}:
+        meaning = False if meaning is None else meaning
+    library_meaning.check_meaning(meaning)
     enrich_loaded = _plan_enrichment(enrich_only) if enrich or enrich_only else None
     if slice and enrich_loaded:
         raise UsageError("--enrich does not work with --slice: run esr enrich when all slices are loaded")
@@ -158,16 +181,24 @@ def load(
             precomputed_mixture=precomputed_mixture,
             profile=profile,
         )
-        report = load_documents(pipeline, where, options)
+        report = load_documents(pipeline, where, options, meaning is not False)
         run.documents = {"added": report.documents - report.unchanged, "unchanged": report.unchanged}
         run.set_aside(pipeline.malformed_count)
+    if not as_json:
+        click.echo(_format_report(report, where, pipeline.summary))
+    notes = library_meaning.fit_loaded(where, meaning, partial(_fit_table, where, as_json))
     if as_json:
+        report.notes += notes
         click.echo(json.dumps({**pipeline.summary.as_dict(), **to_builtins(report)}, indent=1))
     else:
-        click.echo(_format_report(report, where, pipeline.summary))
+        click.echo("\n".join(notes), nl=bool(notes))
     if enrich_loaded:
         enrich_loaded(where, as_json)
     pipeline.raise_if_malformed()
+
+
+def _fit_table(where: str, is_quiet: bool, settings: VectorSettings, workers: int) -> None:
+    enrich_command.fit_index(where, settings, workers=workers, quiet=is_quiet)
 
 
 def _plan_enrichment(names: tuple[str, ...]) -> Callable[[str, bool], None]:
@@ -193,12 +224,14 @@ def _plan_enrichment(names: tuple[str, ...]) -> Callable[[str, bool], None]:
     return enrich_loaded
 
 
-def load_documents(pipeline: DocumentPipeline, where: str, options: LoadOptions) -> LoadReport:
+def load_documents(
+    pipeline: DocumentPipeline, where: str, options: LoadOptions, encodes: bool = True
+) -> LoadReport:
     """Load the pipeline's documents, with progress. SIGTERM ends the load cleanly."""
     # Documents are many objects without cycles. Garbage collection would take a tenth of a load.
     gc.set_threshold(20_000, 20, 100)
     exit_on_sigterm()
-    return load_pipeline(pipeline, where, options, track_documents, _warn)
+    return load_pipeline(pipeline, where, options, track_documents, _warn, encodes)
 
 
 def _warn(note: str) -> None:

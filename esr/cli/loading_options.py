@@ -203,6 +203,12 @@ profile = click.option(
 resume = click.option(
     "--resume", is_flag=True, help="Resume an interrupted load of the same documents, if any."
 )
+meaning = click.option(
+    "--meaning/--no-meaning",
+    default=None,
+    help="Fit a table of vectors to the documents. Default: to at least 2,000 sentences, if the encoder is "
+    "on this machine.",
+)
 workers = click.option(
     "--workers",
     type=click.IntRange(1, 64),

@@ -73,6 +73,8 @@ class EncoderDescription:
     artifact: str = ""
     members: Mapping[str, str] = field(default_factory=dict)
     licence: str = ""
+    language: str = ""
+    """The code of the only language that the model is for; empty if there are several."""
     description: str = ""
 
     @property
@@ -221,24 +223,45 @@ def fetch_model(name: str) -> Snapshot:
 
     Raises UsageError for a bad name or a missing package, EsrError if the files cannot be fetched.
     """
-    match = re.fullmatch(rf"{HUB_PREFIX}([\w.-]+/[\w.-]+)(?:@([\w./-]+))?", name)
-    if match is None:
-        raise UsageError(
-            f"{name!r} is no model of the Hugging Face hub: write {HUB_PREFIX}OWNER/NAME or …@REVISION"
-        )
+    repository, revision = _split_name(name)
     require(f"the model {name}", "huggingface_hub")
-
-    repository, revision = match.groups()
     try:
         try:
-            path = huggingface_hub.snapshot_download(
-                repository, revision=revision, allow_patterns=_FETCHED, local_files_only=True
-            )
+            path = _find_in_cache(repository, revision)
         except hub_errors.LocalEntryNotFoundError:
             path = huggingface_hub.snapshot_download(repository, revision=revision, allow_patterns=_FETCHED)
     except Exception as error:  # from the HTTP client, which differs between versions of the package
         raise EsrError(f"{name} cannot be fetched: {_say_problem(error)}") from error
     return Snapshot(Path(path), f"{HUB_PREFIX}{repository}@{Path(path).name}")
+
+
+def is_in_cache(name: str) -> bool:
+    """Whether the files of a model of the hub are in the cache. Raises UsageError for a bad name."""
+    repository, revision = _split_name(name)
+    require(f"the model {name}", "huggingface_hub")
+    try:
+        _find_in_cache(repository, revision)
+    except (hub_errors.LocalEntryNotFoundError, ValueError):
+        return False
+    return True
+
+
+def _split_name(name: str) -> tuple[str, str | None]:
+    """The repository and the revision, if there is one, in the name of a model."""
+    match = re.fullmatch(rf"{HUB_PREFIX}([\w.-]+/[\w.-]+)(?:@([\w./-]+))?", name)
+    if match is None:
+        raise UsageError(
+            f"{name!r} is no model of the Hugging Face hub: write {HUB_PREFIX}OWNER/NAME or …@REVISION"
+        )
+    return match[1], match[2]
+
+
+def _find_in_cache(repository: str, revision: str | None) -> str:
+    return str(
+        huggingface_hub.snapshot_download(
+            repository, revision=revision, allow_patterns=_FETCHED, local_files_only=True
+        )
+    )
 
 
 def _say_problem(error: Exception) -> str:

@@ -5,7 +5,9 @@ Vectors are quantized to 8-bit numbers.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -46,6 +48,8 @@ def quantize(vector: Floats) -> QuantizedVector:
 
 
 CACHED_QUERIES = 1024
+_PIECES = 256
+"""Number of pieces that a thread encodes at once."""
 
 
 class Encoder:
@@ -99,9 +103,16 @@ class Encoder:
         first = int(np.argmin(specials)) if not specials.all() else len(ids)
         before, after = ids[:first], ids[first:][specials[first:]]
         vectors = np.zeros((self._tokenizer.get_vocab_size(), self.description.dimensions), np.float32)
-        for piece in range(len(vectors)):
-            vectors[piece] = self._run(np.concatenate([before, [piece], after])[None, :])
-            on_progress(1)
+
+        def encode(pieces: range) -> int:
+            for piece in pieces:
+                vectors[piece] = self._run(np.concatenate([before, [piece], after])[None, :])
+            return len(pieces)
+
+        ranges = [range(len(vectors))[start : start + _PIECES] for start in range(0, len(vectors), _PIECES)]
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            for done in pool.map(encode, ranges):
+                on_progress(done)
         return vectors
 
     def _encode_query(self, text: str) -> QuantizedVector:

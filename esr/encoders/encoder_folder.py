@@ -29,6 +29,7 @@ from esr.encoders.description import (
     describe_model,
     fetch_model,
     find_onnx,
+    is_in_cache,
 )
 from esr.encoders.model_server import describe_address, is_address
 from esr.errors import InputError, UsageError
@@ -71,6 +72,17 @@ def find_folder(name: str) -> EncoderFolder:
     return _open(path.resolve())
 
 
+def is_here(name: str) -> bool:
+    """Whether `find_folder` needs no network for this name. The address of a server is not here."""
+    if is_address(name):
+        return False
+    if name in KNOWN and not Path(name).is_dir():
+        return not KNOWN[name].url and _cached_path(KNOWN[name]).is_dir()
+    if name.startswith(HUB_PREFIX):
+        return is_in_cache(name)
+    return True
+
+
 def _of_hub(path: Path, name: str) -> EncoderFolder:
     model = find_onnx(path)
     return EncoderFolder(path, _with_digests(path, describe_model(path, name), model), model)
@@ -109,8 +121,12 @@ def _with_digests(path: Path, description: EncoderDescription, model: str = MODE
     return replace(description, files=digests)
 
 
+def _cached_path(description: EncoderDescription) -> Path:
+    return cache_folder() / description.id.replace(" ", "-")
+
+
 def _cached(description: EncoderDescription) -> EncoderFolder:
-    path = cache_folder() / description.id.replace(" ", "-")
+    path = _cached_path(description)
     if path.is_dir():
         try:
             return EncoderFolder(path, _with_digests(path, description))

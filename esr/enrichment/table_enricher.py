@@ -12,15 +12,16 @@ import numpy as np
 
 from esr.encoders.description import TOKENIZER
 from esr.encoders.encoder import Encoder, Floats
-from esr.encoders.encoder_folder import cache_folder, find_folder
+from esr.encoders.encoder_folder import cache_folder, find_folder, is_here
 from esr.encoders.loaded_models import load_encoder
+from esr.encoders.model_server import is_address
 from esr.encoders.table import REFIT, TableSettings, TitledSentence, VectorTable, fit_table
-from esr.enrichment.enricher import SentenceVectors, VectorSettings
+from esr.enrichment.enricher import DEFAULT_SETTINGS, SentenceVectors, VectorSettings
 from esr.enrichment.recipe import Recipe
 from esr.errors import UsageError
 from esr.stdlib import cached_property
 from esr.text.document import Document
-from esr.text.sentence_enrichment import TABLE, VECTORS, QuantizedVector, SentenceEnrichment
+from esr.text.sentence_enrichment import ENCODER_VARIABLE, TABLE, VECTORS, QuantizedVector, SentenceEnrichment
 
 Encoded = tuple[Document, Sequence[QuantizedVector | None]]
 """A document, and the encoder's vectors of its sentences."""
@@ -65,6 +66,31 @@ class TableEnricher:
     def describe_missing_models(self, languages: Mapping[str | None, int]) -> list[str]:
         """No model is needed."""
         return []
+
+
+def default_settings() -> VectorSettings:
+    """The settings of tables after loads: the encoder is that of ESR_ENCODER, or else the default one."""
+    name = os.environ.get(ENCODER_VARIABLE)
+    return VectorSettings(name) if name else DEFAULT_SETTINGS
+
+
+def describe_missing_encoder(settings: VectorSettings) -> str | None:
+    """What to do to have an encoder that is not on this machine; None if it is. Raises EsrError."""
+    if is_here(settings.encoder):
+        return None
+    if is_address(settings.encoder):
+        return f"no table can imitate the encoder {settings.encoder}, which is on a server"
+    return f"the encoder {settings.encoder} is not on this machine yet: {REFIT} fetches it"
+
+
+def language_of(settings: VectorSettings) -> str:
+    """The code of the only language of an encoder's texts; empty if there are several."""
+    return find_folder(settings.encoder).description.language
+
+
+def versions_of(settings: VectorSettings) -> Mapping[str, str]:
+    """What the recipe of an encoder's vectors names."""
+    return SentenceVectors(settings).versions
 
 
 def check_tokenizer(settings: VectorSettings) -> str:

@@ -256,8 +256,11 @@ def load_pipeline(
     options: LoadOptions,
     track: Callable[[Iterable[Located]], Iterable[Located]] = iter,
     warn: Callable[[str], None] = lambda note: None,
+    encodes: bool = True,
 ) -> LoadReport:
     """Load the pipeline's documents, which pass through `track`.
+
+    If it `encodes`, new sentences then get vectors by the index's table, if it has one.
 
     Without a given analyzer, a sample of the documents determines that of a new index. If it does not fit all
     of them, `warn` is called before the index is switched.
@@ -279,7 +282,7 @@ def load_pipeline(
         )
         writer = open_writer(where, options)
         report = writer.load(passed())
-    if options.slice is None:
+    if encodes and options.slice is None:
         report.notes += encode_new(where)
     report.seconds = time.perf_counter() - started
     report.notes += [

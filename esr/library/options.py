@@ -239,7 +239,9 @@ class LoadOptions(AppendOptions, LoginOptions, total=False):
     `if_exists` is "fail" (default), "replace" (a new generation, which is served when it is complete) or
     "append". `analyzer` says how text becomes terms; by default, a sample of the documents decides. `title`
     counts the terms of titles (default). `resume` continues an interrupted load of the same documents.
-    `shards`, `replicas`, `merge`, `impacts` and `profile` are for Elasticsearch.
+    `shards`, `replicas`, `merge`, `impacts` and `profile` are for Elasticsearch. `meaning=False` fits no
+    table of vectors to the documents; True fits one in any case, and raises UsageError if something is
+    missing.
     """
 
     if_exists: Literal["fail", "replace", "append"] | None
@@ -251,6 +253,7 @@ class LoadOptions(AppendOptions, LoginOptions, total=False):
     merge: bool | None
     impacts: bool | None
     profile: Literal["balanced", "lean", "fast"] | None
+    meaning: bool | None
 
 
 class EnrichOptions(TypedDict, total=False):

@@ -636,11 +636,14 @@ class Index:
 def load_index(where: Where, rows: Iterable[object], options: Mapping[str, Any]) -> Index:
     """Load rows, or files if these are a list of paths, into a new generation, and open the index."""
     from esr.library.loading import load_pipeline, open_source
+    from esr.library.meaning import check_meaning, fit_loaded
 
     check_options(options, LoadOptions)
     login = read_login(options)
     with named_as_keywords(), use_login(login):
         pipeline = open_source(rows, options)
+        meaning = options.get("meaning")
+        check_meaning(meaning)
         report = load_pipeline(
             pipeline,
             read_where(where),
@@ -658,7 +661,9 @@ def load_index(where: Where, rows: Iterable[object], options: Mapping[str, Any])
                 profile=options.get("profile"),
                 set_aside=pipeline.reject if pipeline.tolerates_malformed else None,
             ),
+            encodes=meaning is not False,
         )
+        report.notes += fit_loaded(read_where(where), meaning)
     report.notes = _write_notes(*report.notes, pipeline.describe_malformed())
     index = Index(where, login)
     index.report = report

@@ -64,6 +64,8 @@ DEFAULT_PARTS = ("features", "entities", PARSE)
 PARTS = (*DEFAULT_PARTS, VECTORS, QUOTES)
 TABLE = "table"
 """Key of the digest, in a recipe, of the table that made vectors in place of the encoder that it imitates."""
+ENCODER_VARIABLE = "ESR_ENCODER"
+"""The environment variable that names the encoder of queries and of loads."""
 
 
 class SentenceEnrichment(Struct, frozen=True):

@@ -21,6 +21,7 @@ from esr.encoders import HUB_MODELS, KNOWN
 from esr.index.limits import CACHE_VARIABLES, DEFAULT_CACHE_LIMIT
 from esr.index.login_variables import VARIABLES
 from esr.installed_plugins import PLUGIN_VARIABLES
+from esr.library.meaning import MEANING_VARIABLES
 from esr.models import CONTEXTS, Model
 from esr.models.forms import FORMS, Form
 from esr.models.priors import PRIORS, Prior
@@ -180,6 +181,7 @@ def _settings() -> list[tuple[str, ...]]:
         ),
         ("`ESR_MAIL_PASSWORD`", "the password of the mailboxes that `esr sync` reads, without a file", ""),
         *((f"`{name}`", help, "") for name, help in {**VARIABLES, **ENCODER_VARIABLES}.items()),
+        *((f"`{name}`", help, "") for name, help in MEANING_VARIABLES.items()),
         *((f"`{name}`", help, "") for name, help in RUN_VARIABLES.items()),
         *((f"`{name}`", help, "") for name, help in PLUGIN_VARIABLES.items()),
         *((f"`{name}`", help, f"`{DEFAULT_CACHE_LIMIT:,}`") for name, help in CACHE_VARIABLES.items()),

@@ -38,7 +38,7 @@ from esr.plans.plan import DateRange, Plan, Statistics
 from esr.registry import Value
 from esr.stdlib import cached_property, import_lazily
 from esr.text.dates import parse_date_start
-from esr.text.sentence_enrichment import QuantizedVector
+from esr.text.sentence_enrichment import ENCODER_VARIABLE, QuantizedVector
 
 if TYPE_CHECKING:
     import logging
@@ -53,10 +53,10 @@ else:
 
 MILLISECONDS = 86_400_000
 """Milliseconds per day."""
-VARIABLE = "ESR_ENCODER"
 CROSS_VARIABLE = "ESR_CROSS_ENCODER"
 ENCODER_VARIABLES = {
-    VARIABLE: "the folder or address of the encoder of queries, if that of an index has no known name",
+    ENCODER_VARIABLE: "the folder or address of the encoder of queries, if that of an index has no known "
+    "name, and of the encoder of loads",
     CROSS_VARIABLE: "the cross-encoder of the signal `cross`: hf:OWNER/NAME, an address or a folder",
     "ESR_MODEL_KEY": "the bearer token for models on servers",
 }
@@ -179,7 +179,7 @@ def encode_query(index: Index, text: str) -> QueryVector:
     if encoder.description.id != id:
         raise UsageError(
             f"the vectors of {index.where} are of the encoder {id}, and this is {encoder.description.id}: "
-            f"set {VARIABLE} to that one, or run esr enrich --only vectors with this one"
+            f"set {ENCODER_VARIABLE} to that one, or run esr enrich --only vectors with this one"
         )
     return QueryVector(id, encoder.encode_query(text))
 
@@ -189,11 +189,15 @@ QUERY_TABLES: dict[tuple[str, str], VectorTable] = {}
 
 
 def _load_encoder(index: Index, id: str) -> AnyEncoder:
-    name = os.environ.get(VARIABLE) or id.rpartition(" ")[0]
-    if name not in encoders.KNOWN and not name.startswith(encoders.HUB_PREFIX) and VARIABLE not in os.environ:
+    name = os.environ.get(ENCODER_VARIABLE) or id.rpartition(" ")[0]
+    if (
+        name not in encoders.KNOWN
+        and not name.startswith(encoders.HUB_PREFIX)
+        and ENCODER_VARIABLE not in os.environ
+    ):
         raise UsageError(
             f"the vectors of {index.where} are of the encoder {id}, which has no known name: "
-            f"set {VARIABLE} to its folder or address"
+            f"set {ENCODER_VARIABLE} to its folder or address"
         )
     return encoders.load_encoder(name)
 
