@@ -53,18 +53,20 @@ def _compare(folder: Path, where: Path, client: Elasticsearch) -> float:
     analyzer = choose_analyzer(each.document.language for each in located).analyzer
     open_writer(str(where), LoadOptions(analyzer=analyzer)).load(located)
     documents = [each.document for each in located]
-    qrels = dict(_judgements(documents, folder))
+    qrels = dict(find_judgements(documents, folder))
     topics = dict(line.split("\t") for line in (folder / "topics.tsv").read_text("utf-8").splitlines())
-    ours = _mean_ap(qrels, _rank_by_esr(where, topics))
-    theirs = _mean_ap(qrels, _rank_by_bm25(client, documents, topics, OWN_ANALYZERS[folder.name]))
+    ours = mean_ap(qrels, rank_by_esr(where, topics))
+    theirs = mean_ap(qrels, _rank_by_bm25(client, documents, topics, OWN_ANALYZERS[folder.name]))
     print(f"| {folder.name} | {analyzer} | {len(topics)} | {ours:.4f} | {theirs:.4f} | {ours / theirs:.3f} |")
     return ours / theirs
 
 
-def _judgements(documents: list[Document], folder: Path) -> Iterator[tuple[str, dict[str, int]]]:
+def find_judgements(
+    documents: list[Document], folder: Path, prefix: str = ""
+) -> Iterator[tuple[str, dict[str, int]]]:
     """The judgements by query: the sentence in which the answer begins.
 
-    Positions in texts are counted in characters without white space.
+    Positions in texts are counted in characters without white space. `prefix` precedes the ids of documents.
     """
     with gzip.open(folder / "docs.jsonl.gz", "rt", encoding="utf-8") as lines:
         texts = {fields["id"]: fields["text"] for fields in map(json.loads, lines)}
@@ -72,14 +74,14 @@ def _judgements(documents: list[Document], folder: Path) -> Iterator[tuple[str, 
     for line in (folder / "answers.tsv").read_text("utf-8").splitlines():
         query, document_id, place, _ = line.split("\t")
         before = len("".join(texts[document_id][: int(place)].split()))
-        for sentence in by_id[document_id].sentences:
+        for sentence in by_id[prefix + document_id].sentences:
             before -= len("".join(sentence.text.split()))
             if before < 0:
                 break
         yield query, {sentence.id: 1}
 
 
-def _rank_by_esr(where: Path, topics: Mapping[str, str]) -> Scores:
+def rank_by_esr(where: Path, topics: Mapping[str, str]) -> Scores:
     with open_searcher(str(where)) as searcher:
         return {
             query: {
@@ -110,7 +112,7 @@ def _rank_by_bm25(
     return scores
 
 
-def _mean_ap(qrels: dict[str, dict[str, int]], run: Scores) -> float:
+def mean_ap(qrels: dict[str, dict[str, int]], run: Scores) -> float:
     return float(ir_measures.calc_aggregate([MEASURE], qrels, run)[MEASURE])
 
 

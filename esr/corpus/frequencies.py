@@ -309,7 +309,7 @@ class _CountedParts(Struct, frozen=True):
 def _count_parts(
     searcher: Searcher, part: ParsedQuery, against: ParsedQuery | None, most: int
 ) -> _CountedParts:
-    searcher = searcher.for_query(part)
+    searcher = searcher.for_query(part, needs_terms=True)
     index = searcher.index
     if index.description.is_by_language and chosen_language(index)[0] is None:
         raise UsageError("key words are those of one language here: name it with --query-language")

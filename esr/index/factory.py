@@ -117,7 +117,7 @@ def open_writer(where: str, options: LoadOptions) -> IndexWriter:
             f"there is an index at {redact(where)} already: use --if-exists replace or --if-exists append"
         )
     append = existing is not None and options.if_exists == "append"
-    description = _resolve_description(options, existing if append else None)
+    description = _resolve_description(where, options, existing if append else None)
     writer: IndexWriter = engine.create_writer(where, description, options, append)
     return writer
 
@@ -220,11 +220,14 @@ def _check_folder_options(options: LoadOptions) -> None:
         )
 
 
-def _resolve_description(options: LoadOptions, existing: Description | None) -> Description:
+def _resolve_description(where: str, options: LoadOptions, existing: Description | None) -> Description:
     """The description that the options ask for or, when appending, that of the existing index."""
     if existing is None:
-        analyzer = get_analyzer(options.analyzer or options.choose_analyzer()).name
-        return Description(analyzer, options.title is not False)
+        analyzer = options.analyzer
+        if analyzer is None:
+            can_be_by_language = not is_elasticsearch(where) or elastic_writer.has_terms_by_language(where)
+            analyzer = options.choose_analyzer(can_be_by_language)
+        return Description(get_analyzer(analyzer).name, options.title is not False)
     if options.analyzer not in (None, existing.analyzer):
         raise UsageError(
             f"the index was loaded with --analyzer {existing.analyzer}: append with the same analyzer"

@@ -28,6 +28,7 @@ from esr.stdlib import cached_property, import_lazily
 from esr.text.analyzer_definitions import (
     BY_LANGUAGE,
     MULTILINGUAL_ANALYZER,
+    ONE_LANGUAGE,
     choose_analyzer,
     find_misfits,
     get_definition,
@@ -152,21 +153,29 @@ class SampledDocuments:
                 self._without_language += 1
             yield located
 
-    def choose_analyzer(self) -> str:
-        """The name of the analyzer for the declared, or else detected, languages of a sample."""
+    def choose_analyzer(self, can_be_by_language: bool = True) -> str:
+        """The name of the analyzer for the declared, or else detected, languages of a sample.
+
+        Several languages have an analyzer each if the engine can have that and nine tenths of the documents
+        declare their language: it is not detected for the index, unless the user asks for it.
+        """
         documents, which = self._take_sample(SAMPLE), "sampled"
         if not documents:
             first = list(islice(self._documents, SAMPLE))
             self._documents = chain(first, self._documents)
             documents, which = [located.document for located in first], "first"
         languages = [document.language for document in documents]
+        declare = sum(map(bool, languages)) >= ONE_LANGUAGE * len(languages)
+        several = BY_LANGUAGE if declare and can_be_by_language else MULTILINGUAL_ANALYZER
         uncertain = ""
         if not all(languages):
             detector = LanguageDetector()
             languages = [detector.choose_language(document) for document in documents]
             uncertain = describe_uncertain(languages)
-        self.analyzer, reason = choose_analyzer(languages, which)
+        self.analyzer, reason = choose_analyzer(languages, which, several)
         self.reason = f"analyzer {self.analyzer}: {reason}{uncertain and f' ({uncertain})'}"
+        if self.analyzer == MULTILINGUAL_ANALYZER and not declare and len({*filter(None, languages)}) > 1:
+            self.reason += ". With --detect-language each language would have its own analyzer"
         return self.analyzer
 
     @cached_property
@@ -188,7 +197,7 @@ class SampledDocuments:
         return [
             f"{sum(misfits.values()):,} of {len(self._detected):,} sampled documents seem to be in a "
             f"language that the analyzer {analyzer} is not made for: {format_counts(misfits)}. "
-            f"For several languages there is --analyzer {MULTILINGUAL_ANALYZER}"
+            f"For several languages there is --analyzer {BY_LANGUAGE}"
         ]
 
 
@@ -205,7 +214,7 @@ def language_notes(languages: Mapping[str, int], analyzer: str) -> list[str]:
     return [
         f"{count(sum(misfits.values()), 'document', 'are')} in a language that the analyzer {analyzer} is "
         f"not made for: {format_counts(misfits)}. "
-        f"For several languages there is --analyzer {MULTILINGUAL_ANALYZER}"
+        f"For several languages there is --analyzer {BY_LANGUAGE}"
     ]
 
 

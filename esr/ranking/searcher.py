@@ -143,10 +143,13 @@ class Searcher:
         interpretation = searcher.interpret(query, require_all=require_all, literal=literal)
         return searcher.prepare_interpretation(interpretation, ranking, started)
 
-    def for_query(self, query: str | ParsedQuery, *, literal: bool = False) -> Searcher:
+    def for_query(
+        self, query: str | ParsedQuery, *, literal: bool = False, needs_terms: bool = False
+    ) -> Searcher:
         """This searcher or, for an index by language, one in the query's language.
 
-        `literal`: the whole string is words.
+        `literal`: the whole string is words. `needs_terms`: a query of fields alone, which is searched in all
+        languages, is in the one language that its fields name.
 
         Raises UsageError if the index has no document in the language that the query names.
         """
@@ -158,6 +161,9 @@ class Searcher:
             last_day = self._last_day()  # of documents in all languages
             parsed = resolve_dates(parsed, last_day)
         found = find_language(self.index, parsed)
+        if needs_terms and found.language is None:
+            named = {*map(language_group, _named(parsed))}
+            found = QueryLanguage(named.pop()) if len(named) == 1 else found
         index = in_language(self.index, found.language, found.others)
         return Searcher(index, owns_index=False, last_day=last_day)
 

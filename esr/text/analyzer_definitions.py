@@ -185,10 +185,13 @@ class Choice(NamedTuple):
     reason: str
 
 
-def choose_analyzer(languages: Iterable[str | None], sample: str = "first") -> Choice:
+def choose_analyzer(
+    languages: Iterable[str | None], sample: str = "first", several: str = BY_LANGUAGE
+) -> Choice:
     """Choose an analyzer for documents in these languages: codes, or None if unknown.
 
-    `sample` describes in the reason which documents these are.
+    `sample` describes in the reason which documents these are. `several` is the analyzer for documents in
+    several languages.
     """
     counts = Counter(map(primary_language, languages))
     unknown = counts.pop("", 0)
@@ -207,7 +210,7 @@ def choose_analyzer(languages: Iterable[str | None], sample: str = "first") -> C
         return Choice(analyzer_for_language(code).name, f"{what} in {code:.60}")
     parts = list_examples([f"{code:.60} {n:,}" for code, n in counts.most_common()], _MAX_TOLD)
     return Choice(
-        MULTILINGUAL_ANALYZER,
+        several,
         f"the {sample} {total:,} documents are in several languages: {parts}",
     )
 

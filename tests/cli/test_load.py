@@ -274,7 +274,12 @@ def test_the_analyzer_is_chosen_from_files_all_over_a_delivery(esr: Esr, tmp_pat
         (folder / f"{n}.jsonl").write_text("\n".join(lines))
     result = esr("load", folder, "--index", tmp_path / "index")
     note = "analyzer multilingual: the sampled 150 documents are in several languages: en 80, de 70"
+    note += ". With --detect-language each language would have its own analyzer"
     assert note in result.stdout.splitlines()
+    result = esr("load", folder, "--index", tmp_path / "own", "--detect-language")
+    note = "analyzer by-language: the sampled 150 documents are in several languages: en 80, de 70"
+    assert note in result.stdout.splitlines()
+    assert esr("search", "die Regierungen", "--index", tmp_path / "own").exit_code == 0
     pipe = tmp_path / "pipe"  # can be read only once
     os.mkfifo(pipe)
     writer = threading.Thread(target=pipe.write_text, args=((folder / "1.jsonl").read_text(),))

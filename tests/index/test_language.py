@@ -229,7 +229,9 @@ def test_documents_of_no_known_language_are_one_language(tmp_path: Path) -> None
 
 def test_key_words_are_those_of_one_language(whole: Searcher) -> None:
     with pytest.raises(UsageError, match="key words are those of one language here"):
-        find_key_words(whole, parse("language:de"))
+        find_key_words(whole, parse("-source:x after:2000"))
+    named = find_key_words(whole, parse("language:de source:x"), min_count=1)
+    assert named == find_key_words(whole, said_to_be_in(parse("language:de source:x"), "de"), min_count=1)
     german, english = (said_to_be_in(parse("Merkel"), code) for code in ("de", "en"))
     words = find_key_words(whole, german, min_count=1).words
     assert {word.term.partition("|")[0] for word in words} == {"de"}

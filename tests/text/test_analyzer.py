@@ -231,7 +231,7 @@ def test_what_is_no_text_in_utf_8_is_passed_over() -> None:
         ([None, ""], "english-stem"),
         (["en"] * 3, "english-stem"),
         (["de"] * 9 + ["fr"], "german"),
-        (["de"] * 8 + ["fr"] * 2, "multilingual"),
+        (["de"] * 8 + ["fr"] * 2, "by-language"),
         (["de"] * 2 + [None] * 90, "german"),
         (["de-AT", "DE", "de_CH"], "german"),
         (["nb", "nb", "nb"], "norwegian"),

@@ -13,7 +13,9 @@ import pytest
 from flask.testing import FlaskClient
 
 from esr.index.contract import Index
+from esr.index.factory import open_writer
 from esr.index.hits import SentenceRecord
+from esr.index.writer import LoadOptions
 from esr.query import ParsedQuery
 from esr.ranking import searcher as searcher_module
 from esr.ranking.searcher import Searcher, open_searcher
@@ -311,3 +313,33 @@ def test_the_language_of_a_query_is_looked_for_once_for_a_page_of_results(
     with open_searcher(str(tmp_path / "index")) as searcher:
         page = create_app(searcher, Settings()).test_client().get("/search?q=bank").text
     assert "<mark>Banken</mark>" in page and asked == ["bank"]
+
+
+@pytest.mark.slow
+def test_every_page_and_operation_answers_in_an_index_by_language(anywhere: str) -> None:
+    """With queries of words, of fields alone and of both; what is wrong with a request is no error 500."""
+    texts = {"de": "Die Banken zahlten 1.500 Euro an Merkel.", "en": "The bank of Merkel pays."}
+    given = [document(code, text, language=code, date="2024-05-01") for code, text in texts.items()]
+    open_writer(anywhere, LoadOptions(analyzer="by-language")).load(given)
+    with open_searcher(anywhere) as searcher:
+        app = create_app(searcher, Settings(access_log=0))
+        client = app.test_client()
+        rules = {
+            rule.rule
+            for rule in app.url_map.iter_rules()
+            if "GET" in (rule.methods or ()) and "<" not in rule.rule and "static" not in rule.rule
+        }
+        others = [{"id": "de.s0", "q": "after:7d"}, {"id": "de", "q": "after:7d"}, {"prefix": "ba"}]
+        others += [{"name": "Merkel"}, {"part": "language:de"}, {"q": "Merkel", "part": "language:en"}]
+        asked = [{"q": q} for q in ("after:7d", "language:de", "Merkel", "ban*", '"der Banken"', "die")]
+        failed = [
+            (rule, arguments, answer.status_code)
+            for rule in sorted(rules)
+            for arguments in (*asked, *others)
+            if (answer := client.get(rule, query_string=arguments)).status_code >= 500
+        ]
+        assert not failed
+        for path in ("/", "/search?q=after:7d", "/api/v1/search?q=after:7d", "/timeline?q=after:7d"):
+            assert client.get(path).status_code == 200, path
+        for query in ("after:7d", "Merkel", "language:de after:7d"):
+            assert client.post("/api/v1/search", json={"q": query}).status_code == 200, query

@@ -173,6 +173,13 @@ def read_profile(cluster: Cluster, index: str) -> str:
     return DEFAULT_PROFILE
 
 
+def has_terms_by_language(where: str) -> bool:
+    """Whether the server can count the terms of an index by language."""
+    with closing(Cluster(where)) as cluster:
+        cluster.check_version()
+        return cluster.dialect.has_terms_by_language
+
+
 def check_analyzer(cluster: Cluster, description: Description) -> None:
     """Raise UsageError for an analyzer that the server's scripts do not support."""
     if description.is_by_language and not cluster.dialect.has_terms_by_language:

@@ -322,6 +322,11 @@ def estimate(
     grid = build_grid(ranking, grid_texts)
     settings = expand_grid(ranking, grid)
     with open_searcher(where) as searcher:
+        if searcher.index.description.is_by_language:
+            raise UsageError(
+                f"{where} has statistics for each language: estimate parameters from an index of one "
+                "language, loaded with its own analyzer"
+            )
         if source == LIKELIHOOD:
             estimate = _estimate_by_likelihood(searcher, settings, number, seed)
         else:
