@@ -41,7 +41,7 @@ MAY_IMPORT = {
     "esr/loaders/press": "plugin plugin/provisional",
     "esr/index": "enrichment plans text text/analysis",
     "esr/arguments": "index query text",
-    "esr/arguments/tables": "arguments corpus following index models plans ranking text",
+    "esr/arguments/tables": "arguments corpus following index loaders models plans ranking text",
     "esr/folder/format": "index plans text text/analysis",
     "esr/folder/kernel": "",
     "esr/folder/search": "folder/format folder/kernel index plans text",
@@ -66,7 +66,7 @@ MAY_IMPORT = {
     "esr/lab/report": "esr lab plugin plugin/provisional",
     "esr/lab/reproduce": "esr lab plugin plugin/provisional",
     "esr/lab/commands": "esr lab lab/report lab/reproduce plugin plugin/provisional",
-    "webui/running": "index ranking",
+    "webui/running": "arguments index ranking",
     "webui/arguments": "arguments arguments/tables corpus features following index models plans query "
     "ranking text webui/running",
     "webui/answers": "topics corpus following index plans query ranking ranking/explanation text "

@@ -49,8 +49,8 @@ class Argument(Struct, frozen=True):
 
     `applies_to`: what takes it: doors such as COMMAND, operations of the API, and "page" for all pages.
     `aliases`: its former names. `foreign_names`: its names in other programs, for hints. `sets`: for a
-    filter, the field of `Filters` or the attribute that it sets. `spelled`: its names at doors that have
-    another one.
+    filter, the field of `Filters` or the attribute that it sets, otherwise the parameter of the function that
+    takes it, if this has another name. `spelled`: its names at doors that have another one.
 
     In the form, `label` is the label of its field; without one, it has no field. `empty`: the meaning of an
     empty field. `phrase`: the setting in the line above the closed form, with {} for its value. `unchecked`:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from operator import index
@@ -35,6 +36,17 @@ class Limits(Protocol):
     def max_depth(self) -> int: ...
     @property
     def export_k(self) -> int: ...
+
+
+class UsualLimits:
+    """The limits where no server sets others."""
+
+    value_chars = 300
+    query_chars = 2_000
+    default_k = 10
+    max_k = 100
+    max_depth = 1_000
+    export_k = 100_000
 
 
 class Type(Struct, frozen=True):
@@ -82,6 +94,22 @@ class Number(Type, frozen=True):
         return "Number"
 
 
+class Positive(Number, frozen=True, kw_only=True):
+    """A number greater than 0."""
+
+    usual: float
+
+    def default(self, limits: Limits) -> float:
+        return self.usual
+
+    def annotation(self) -> str:
+        return "float"
+
+
+class Percentage(Positive, frozen=True, kw_only=True):
+    """A number from 0 to 100. On the command line, it may end with a percent sign."""
+
+
 class Choice(Type, frozen=True, kw_only=True):
     """One of several values, each with a label. `local`: those that a server does not take."""
 
@@ -100,6 +128,9 @@ class Choice(Type, frozen=True, kw_only=True):
     def default(self, limits: Limits) -> str | None:
         return self.usual
 
+    def annotation(self) -> str:
+        return f"Literal[{', '.join(map(json.dumps, self.labels))}]"
+
     def _served(self) -> list[str]:
         return [name for name in self.labels if name not in self.local]
 
@@ -107,19 +138,23 @@ class Choice(Type, frozen=True, kw_only=True):
 class Named(Choice, frozen=True, kw_only=True):
     """The name of something that plug-ins may add, which is checked where it is used."""
 
+    def annotation(self) -> str:
+        return "str"
+
 
 class Only(Choice, frozen=True, kw_only=True):
     """The only value beside none."""
 
-    def annotation(self) -> str:
-        return f"Literal[{', '.join(map(repr, self.labels))}]"
-
 
 class Flag(Type, frozen=True, kw_only=True):
-    """A setting that is on or off. `is_on`: without the argument. `words`: on and off in addresses."""
+    """A setting that is on or off. `is_on`: without the argument, None if this depends on something else.
 
-    is_on: bool = False
+    `words`: on and off in addresses. `opposite`: the name of the option that switches it off.
+    """
+
+    is_on: bool | None = False
     words: tuple[str, str] = ("yes", "no")
+    opposite: str = ""
 
     def schema(self, limits: Limits) -> Schema:
         return {"enum": list(self.words), "default": self.write(self.is_on)}
@@ -129,7 +164,7 @@ class Flag(Type, frozen=True, kw_only=True):
             raise unknown(name, text, self.words)
         return text == self.words[0]
 
-    def default(self, limits: Limits) -> bool:
+    def default(self, limits: Limits) -> bool | None:
         return self.is_on
 
     def write(self, value: Any) -> str:
@@ -267,8 +302,20 @@ class Texts(Text, frozen=True):
         return "Texts"
 
 
-class Pairs(Texts, frozen=True):
-    """Pairs such as `desk=Berlin`. A program may write a mapping from keys to texts."""
+class FilePath(Text, frozen=True):
+    """The path of a file or folder."""
+
+    def annotation(self) -> str:
+        return "str | PathLike[str]"
+
+
+class Pairs(Texts, frozen=True, kw_only=True):
+    """Pairs such as `desk=Berlin`. A program may write a mapping from keys to texts.
+
+    `annotated`: the type of the keyword's value in Python.
+    """
+
+    annotated: str = "Mapping[str, Texts] | Texts"
 
     def read_value(self, label: str, value: Any) -> tuple[str, ...]:
         if not isinstance(value, Mapping):
@@ -276,7 +323,7 @@ class Pairs(Texts, frozen=True):
         return tuple(f"{k}={text}" for k, v in value.items() for text in read_texts(f"{label}, {k!r}", v))
 
     def annotation(self) -> str:
-        return "Mapping[str, Texts] | Texts"
+        return self.annotated
 
 
 class Weighted(Text, frozen=True):

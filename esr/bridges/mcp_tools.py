@@ -19,11 +19,11 @@ from esr.plugin import NotFound, UsageError
 from esr.plugin.provisional import (
     NO_FILTERS,
     ArgumentRow,
-    AssistantLimits,
     HasQuote,
     Interval,
     Ranking,
     SearchOptions,
+    UsualLimits,
     count_periods,
     name_of,
     questions,
@@ -209,14 +209,14 @@ def _read_parameters(tool: str, signature: inspect.Signature) -> Iterator[inspec
 
 
 def _to_parameter(name: str, row: ArgumentRow) -> inspect.Parameter:
-    default = inspect.Parameter.empty if row.is_required else row.type.default(AssistantLimits)
+    default = inspect.Parameter.empty if row.is_required else row.type.default(UsualLimits)
     annotation = Annotated[_read_type(row), Field(description=row.sentence())]  # type: ignore[valid-type]
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
 def _read_type(row: ArgumentRow) -> Any:
     """The type of an argument, with its range, as pydantic reads it."""
-    schema = row.type.schema(AssistantLimits)
+    schema = row.type.schema(UsualLimits)
     kind: Any = {"int": int, "bool": bool}.get(row.type.annotation(), str)
     if kind is int:
         kind = Annotated[int, Field(ge=schema["minimum"], le=schema["maximum"])]
@@ -224,5 +224,5 @@ def _read_type(row: ArgumentRow) -> Any:
         kind = Literal[tuple(schema["enum"])]
     if row.is_repeatable:
         return list[kind] | kind | None
-    has_none = not row.is_required and row.type.default(AssistantLimits) is None
+    has_none = not row.is_required and row.type.default(UsualLimits) is None
     return kind | None if has_none else kind

@@ -8,7 +8,19 @@ from typing import Any
 import click
 
 from esr.arguments.argument import COMMAND, Argument
-from esr.arguments.types import Choice, Day, Flag, Named, Seed, Share, Type, WholeNumber
+from esr.arguments.types import (
+    Choice,
+    Day,
+    Flag,
+    Named,
+    Percentage,
+    Positive,
+    Seed,
+    Share,
+    Type,
+    UsualLimits,
+    WholeNumber,
+)
 from esr.cli.options import add_options
 
 
@@ -25,27 +37,32 @@ def arguments_of(
 
 
 def build_option(
-    row: Argument, name: str = "", type: Type | None = None, note: str = "", **changes: Any
+    row: Argument,
+    name: str = "",
+    values: Type | None = None,
+    note: str = "",
+    parameter: str = "",
+    **changes: Any,
 ) -> Callable[[Any], Any]:
     """The option of an argument, under this name if it is given, with values of this type.
 
-    The command receives it as a parameter of this name. `note` is added to its help, and `changes` are other
-    settings of click.
+    The command receives it as `parameter`, by default as its name. `note` is added to its help, and `changes`
+    are other settings of click.
     """
-    name, kind = name or row.name_at(COMMAND), type or row.type
+    name, kind = name or row.name_at(COMMAND), values or row.type
     repeated = " May be repeated." * row.is_repeatable
     settings: dict[str, Any] = {
         "help": f"{row.sentence()}{note and ' '}{note}{repeated}",
         "multiple": row.is_repeatable,
     }
     settings |= _read_type(kind) | changes
-    return click.option(_write_name(name, kind), name, **settings)
+    return click.option(_write_name(name, kind), parameter or name, **settings)
 
 
 def _write_name(name: str, kind: Type) -> str:
     written = name.replace("_", "-")
-    if isinstance(kind, Flag) and kind.is_on:
-        return f"--{written}/--no-{written}"
+    if isinstance(kind, Flag) and (kind.is_on or kind.opposite):
+        return f"--{written}/--{kind.opposite or f'no-{written}'}"
     return f"--{written}" if len(written) > 1 else f"-{written}"
 
 
@@ -53,7 +70,7 @@ def _read_type(kind: Type) -> dict[str, Any]:
     """The settings of click for a type of values."""
     match kind:
         case Flag():
-            return {"is_flag": True, "default": kind.is_on}
+            return {"default": kind.is_on} if kind.opposite else {"is_flag": True, "default": kind.is_on}
         case Named():
             return {}
         case Choice():
@@ -63,11 +80,25 @@ def _read_type(kind: Type) -> dict[str, Any]:
         case WholeNumber():
             return {
                 "type": click.IntRange(kind.low, kind.most),
-                "default": 10 if kind.usual == "default_k" else kind.usual,
+                "default": kind.default(UsualLimits),
             }
         case Share():
             return {"type": click.FloatRange(kind.low, 1.0), "default": kind.usual}
+        case Percentage():
+            return {"default": f"{kind.usual:g}%", "metavar": "N%", "callback": _parse_percentage}
+        case Positive():
+            return {"type": click.FloatRange(0, min_open=True), "default": kind.usual}
         case Day():
             return {"metavar": "DATE"}
         case _:
             return {}
+
+
+def _parse_percentage(context: click.Context, parameter: click.Parameter, value: str) -> float:
+    try:
+        percentage = float(value.removesuffix("%"))
+    except ValueError:
+        percentage = -1.0
+    if not 0 <= percentage <= 100:
+        raise click.BadParameter(f"{value!r} is no share: write for example 80%")
+    return percentage

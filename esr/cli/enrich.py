@@ -8,7 +8,9 @@ from pathlib import Path
 import click
 from tqdm import tqdm
 
+from esr.arguments.tables.loading import SAMPLE
 from esr.cli import options
+from esr.cli.arguments import build_option
 from esr.cli.options import parse_slice
 from esr.encoders import DEFAULT as DEFAULT_ENCODER
 from esr.encoders import KNOWN
@@ -75,12 +77,10 @@ from esr.wording import count
     default=DEFAULT_TITLE_WEIGHT,
     help="How much of a vector is the sentence with its title before it; the rest is the sentence alone.",
 )
-@click.option(
-    "--sample",
-    type=click.IntRange(1),
+@build_option(
+    SAMPLE,
     metavar="N",
-    help="Fit the table to about N sentences. Default: a tenth of the index, at least "
-    f"{LEAST_SAMPLE:,}, at most {MOST_SAMPLE:,}.",
+    note=f"Default: a tenth of the index, at least {LEAST_SAMPLE:,}, at most {MOST_SAMPLE:,}.",
 )
 @click.option(
     "--vector-index",

@@ -21,6 +21,7 @@ from msgspec.structs import asdict
 from esr.cli import options
 from esr.cli.dry_run import dry_run
 from esr.cli.loading_options import (
+    if_exists,
     impacts,
     keep,
     meaning,
@@ -31,13 +32,12 @@ from esr.cli.loading_options import (
     source_options,
     workers,
 )
-from esr.cli.options import as_json, describe_choices, optional_index, parse_slice
+from esr.cli.options import as_json, optional_index, parse_slice
 from esr.cli.run_metrics import count_changes, measure_run
 from esr.errors import UsageError
 from esr.index.factory import open_delivery
 from esr.index.login_variables import redact
 from esr.index.writer import (
-    IF_EXISTS,
     DeliveryReport,
     LoadOptions,
     LoadReport,
@@ -82,7 +82,7 @@ else:
 @optional_index
 @source_options
 @new_index
-@click.option("--if-exists", default="fail", help=describe_choices(IF_EXISTS))
+@if_exists
 @click.option("--enrich", "enrich", is_flag=True, help="Run esr enrich on the index afterwards.")
 @click.option(
     "--enrich-only",

@@ -9,31 +9,43 @@ from functools import cache, wraps
 from itertools import chain, repeat
 from numbers import Integral, Real
 from types import FunctionType, NoneType, SimpleNamespace, UnionType
-from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Literal,
+    ParamSpec,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import numpy as np
 
+from esr.arguments.argument import PYTHON, Argument
 from esr.arguments.tables.table import rows
-from esr.arguments.types import Choice
+from esr.arguments.types import Choice, Percentage, Seed, WholeNumber
 from esr.errors import UsageError, unknown
 from esr.library.options import check_names
 from esr.query import ParsedQuery
+from esr.stdlib import import_lazily
+
+if TYPE_CHECKING:
+    from esr.arguments.tables import loading
+else:
+    # A search needs no loaders.
+    loading = import_lazily("esr.arguments.tables.loading")
 
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
 _Class = TypeVar("_Class", bound=type)
 
-_LEAST = {
-    **dict.fromkeys(("k", "sample", "window", "min_count", "least", "size"), 1),
-    **dict.fromkeys(("workers", "shards", "max_expansion"), 1),
-    **dict.fromkeys(("offset", "peaks", "width", "companions", "sentences", "keep", "replicas"), 0),
-}
-"""The least value of arguments that are whole numbers."""
 _NOUNS = {"parts": "part", "interval": "interval", "unit": "unit", "sort": "order"}
 """What messages call the values of some arguments."""
 _CHECKED_BY_METHODS = ("hit",)
 """Arguments for which the methods have a message of their own."""
-_PERCENTAGES = ("allow_empty_documents",)
+_WRITING_METHODS = ("append", "enrich", "remove")
 _QUERIES = ("query", "queries")
 """Arguments that may also be the result of `esr.parse_query`."""
 
@@ -52,24 +64,30 @@ def check_options(options: Mapping[str, Any], kind: type) -> None:
     hints = _option_hints(kind)
     for name, value in options.items():
         if value is not None:
-            check_value(name, value, hints[name])
+            check_value(name, value, hints[name], loading.ROWS.get(name))
 
 
-def check_value(name: str, value: Any, hint: Any) -> None:
-    """Raise UsageError, naming the argument, unless a value has the kind of an annotation and is in range."""
+def check_value(name: str, value: Any, hint: Any, row: Argument | None = None) -> None:
+    """Raise UsageError, naming the argument, unless a value has the kind of an annotation and is in range.
+
+    `row`: the argument in the tables, which has its least value.
+    """
     if name in _CHECKED_BY_METHODS:
         return
     if name in _QUERIES and hint is str:
         if not isinstance(value, str | ParsedQuery):
             raise UsageError(f"a query is a text or the result of esr.parse_query, not {value!r}")
         return
-    if name in _LEAST and not (value is None and _accepts(hint, None)):
-        least = _LEAST[name]
+    type = None if row is None else row.type
+    if isinstance(type, Seed):
+        type = None
+    if isinstance(type, WholeNumber) and not (value is None and _accepts(hint, None)):
+        least = type.low
         if not _accepts(int, value) or value < least:
             kind = "a positive number" if least == 1 else f"a whole number from {least}"
             raise UsageError(f"{name} must be {kind}, not {value!r}")
         return
-    if name in _PERCENTAGES and not (_accepts(float, value) and 0 <= value <= 100):
+    if isinstance(type, Percentage) and not (_accepts(float, value) and 0 <= value <= 100):
         raise UsageError(f"{name} must be a number from 0 to 100, not {value!r}")
     if _accepts(hint, value):
         return
@@ -80,9 +98,8 @@ def check_value(name: str, value: Any, hint: Any) -> None:
     raise UsageError(f"{name} is {' or '.join(kinds)}, not {value!r}")
 
 
-def check_choice(operation: str, name: str, value: Any) -> None:
-    """Raise UsageError for a text that the table of arguments does not have for an operation."""
-    row = rows(operation).get(name)
+def check_choice(name: str, value: Any, row: Argument | None) -> None:
+    """Raise UsageError for a text that an argument does not have in the tables."""
     if row is None or not isinstance(row.type, Choice) or not isinstance(value, str):
         return
     if value not in row.type.labels:
@@ -95,15 +112,25 @@ def checked(method: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Resu
     @wraps(method)
     def call(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
         names, name_of_others, hints = _read_signature(method)
+        known = _read_table(method.__name__)
         # Signature.bind would take .02 ms, 4 % of a search. Python itself refuses wrong numbers of arguments.
         by_position = zip(chain(names, repeat(name_of_others)), args, strict=False)
         for name, value in chain(by_position, kwargs.items()):
             if name in hints:
-                check_value(name, value, hints[name])
-                check_choice(method.__name__, name, value)
+                row = known.get(name)
+                check_value(name, value, hints[name], row)
+                check_choice(name, value, row)
         return method(*args, **kwargs)
 
     return call
+
+
+@cache
+def _read_table(method: str) -> Mapping[str, Argument]:
+    """The arguments in the tables, by the keywords of a method. Those of searches are the usual ones."""
+    if method in _WRITING_METHODS:
+        return loading.ROWS
+    return {row.name_at(PYTHON): row for row in rows(method, "search").values()}
 
 
 @cache

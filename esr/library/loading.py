@@ -17,12 +17,14 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
+from esr.arguments.argument import Argument
+from esr.arguments.tables.loading import DELIVERY, SOURCE
+from esr.arguments.types import Pairs, UsualLimits
 from esr.errors import EsrError, UsageError
 from esr.index.factory import has_table, open_writer
 from esr.index.filters import Texts
 from esr.index.writer import DeliveryReport, LoadOptions, LoadReport
 from esr.loaders.adapter import LanguageDetector, describe_uncertain
-from esr.loaders.files import DEFAULT_LIMITS
 from esr.loaders.pipeline import DocumentPipeline, format_counts, open_pipeline
 from esr.stdlib import cached_property, import_lazily
 from esr.text.analyzer_definitions import (
@@ -44,42 +46,13 @@ else:
     searcher = import_lazily("esr.ranking.searcher")
     table_run = import_lazily("esr.index.table_run")
 
-READ_DEFAULTS: Mapping[str, Any] = {
-    "mapping": {},
-    "set": {},
-    "id": None,
-    "day_first": None,
-    "detect_language": False,
-    "same_id": "refuse",
-    "duplicates": "keep",
-    "bad_documents": None,
-    "allow_empty_documents": 50.0,
-    "format": "auto",
-    "base": None,
-    "include": (),
-    "exclude": (),
-    "strict": False,
-    "encoding": None,
-    "delimiter": None,
-    "quote": None,
-    "columns": None,
-    "max_expansion": DEFAULT_LIMITS.expansion,
-    "max_unpacked": DEFAULT_LIMITS.unpacked / 2**30,
-}
-"""The options that say how documents are read, with their defaults."""
-_NAMES = {"format": "source_format", "mapping": "pairs", "set": "constants", "id": "make_id"}
-"""The internal names of such options, where they differ."""
-
 
 def read_read_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of a pipeline for options for reading, as the command line would give them."""
-    values = {
-        **READ_DEFAULTS,
-        **{name: options[name] for name in READ_DEFAULTS if options.get(name) is not None},
-    }
+    values = {name: _read_option(row, options.get(name)) for name, row in _READING.items()}
     values["mapping"] = [f"{field}={column}" for field, column in values["mapping"].items()]
     values["set"] = [
-        f"{name}={text}" for name, given in values["set"].items() for text in _texts(f"set {name}", given)
+        f"{name}={text}" for name, texts in values["set"].items() for text in _texts(f"set {name}", texts)
     ]
     for name in ("include", "exclude"):
         values[name] = _texts(name, values[name])
@@ -87,7 +60,19 @@ def read_read_options(options: Mapping[str, Any]) -> dict[str, Any]:
         values["columns"] = ",".join(_texts("columns", values["columns"]))
     values["base"] = values["base"] and fspath(values["base"])
     values["bad_documents"] = values["bad_documents"] and Path(values["bad_documents"])
-    return {_NAMES.get(name, name): value for name, value in values.items()}
+    return {_READING[name].sets: value for name, value in values.items()}
+
+
+_READING = {row.name: row for row in (*SOURCE, *DELIVERY)}
+
+
+def _read_option(row: Argument, value: Any) -> Any:
+    """The value of an option, or its default."""
+    if value is not None:
+        return value
+    if row.is_repeatable:
+        return {} if isinstance(row.type, Pairs) else ()
+    return row.type.default(UsualLimits)
 
 
 class Files(list[str]):

@@ -1,7 +1,7 @@
 """The keywords of the Python API, with the names and meanings of the command line's options.
 
 Searches take `SearchOptions`, functions that read documents `ReadOptions`, and functions that make an index
-`LoadOptions`. None stands for an option that is not given.
+`LoadOptions`. None stands for an option that is not given. `esr.library.keywords` has their types.
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from os import PathLike
-from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 
@@ -21,15 +20,21 @@ from esr.arguments.filters import filters_of, read_filters
 from esr.arguments.reading import reading_of
 from esr.arguments.tables.rankings import ranking_of
 from esr.errors import EsrError, UsageError, unknown
-from esr.index.filters import NO_FILTERS, Filters, Moment, Texts
+from esr.index.filters import NO_FILTERS, Filters, Texts
+from esr.library.keywords import (
+    FilterKeywords,
+    ModelParameters,
+    NewIndexKeywords,
+    RankingKeywords,
+    ReadingKeywords,
+    SourceKeywords,
+    WritingKeywords,
+)
 from esr.query import ParsedQuery, in_language, literal, parse
 from esr.ranking.ranking import Ranking, build_ranking
-from esr.ranking.ranking import Texts as RankingTexts
-
-Number = float | int | str
 
 
-class SearchOptions(TypedDict, total=False):
+class SearchOptions(FilterKeywords, ReadingKeywords, RankingKeywords, ModelParameters, total=False):
     """How a search is limited, and how it ranks. All options may be left out.
 
     Filters: `after` and `before` are dates as in the query language ("2017", "2017-03", "2017-03-15"), dates
@@ -47,56 +52,6 @@ class SearchOptions(TypedDict, total=False):
     they are as on the command line: `prior="length:0.5"` or `prior={"length": 0.5}`. All others are
     parameters of the model, such as `mu=50`; `lambda_` is the parameter lambda.
     """
-
-    after: Moment | None
-    before: Moment | None
-    to: Moment | None
-    source: Texts | None
-    author: Texts | None
-    section: Texts | None
-    keyword: Texts | None
-    meta: Mapping[str, Texts] | Texts | None
-    document: Texts | None
-    entity: Texts | None
-    require: Literal["all"] | None
-    literal: bool | None
-    query_language: str | None
-    ranking: Ranking | Mapping[str, Any] | str | Path | None
-    model: str | None
-    context: str | None
-    prior: RankingTexts | None
-    feature: RankingTexts | None
-    boost: RankingTexts | None
-    rerank: RankingTexts | None
-    rerank_depth: int | None
-    candidates: str | None
-    # The parameters of the models.
-    alpha: Number | None
-    avcl: str | None
-    b: Number | None
-    b_context: Number | None
-    b_sent: Number | None
-    background: str | None
-    beta: Number | None
-    f_I: str | None
-    form: str | None
-    gamma: Number | None
-    h_PR: str | None
-    h_SR: str | None
-    idf: str | None
-    k1: Number | None
-    k3: Number | None
-    lambda_: Number | None
-    lambda_I: Number | None
-    lambda_PR: Number | None
-    lambda_SR: Number | None
-    max_dis: Number | None
-    mu: Number | None
-    nu: Number | None
-    proximity: str | None
-    sets: str | None
-    sr_on_ud: str | None
-    ties: str | None
 
 
 FILTERS = tuple(name for row in filters_of(PYTHON) for name, _ in row.names(PYTHON))
@@ -167,7 +122,7 @@ def read_search_options(options: Mapping[str, Any], *own: str) -> SearchSettings
         )
 
 
-class ReadOptions(TypedDict, total=False):
+class ReadOptions(SourceKeywords, total=False):
     """How documents are read, as with `esr load` and `esr append`. All options may be left out.
 
     `mapping` names the columns of fields: `{"text": "body"}`. `set` gives every document a value of a field
@@ -182,37 +137,13 @@ class ReadOptions(TypedDict, total=False):
     `quote`, `columns`, `max_expansion` and `max_unpacked` (in GiB).
     """
 
-    mapping: Mapping[str, str] | None
-    set: Mapping[str, Texts] | None
-    id: Literal["url", "content", "row"] | None
-    day_first: bool | None
-    detect_language: bool | None
-    same_id: Literal["refuse", "last"] | None
-    duplicates: Literal["keep", "count", "mark", "drop"] | None
-    bad_documents: str | PathLike[str] | None
-    allow_empty_documents: float | None
-    format: str | None
-    base: str | PathLike[str] | None
-    include: Texts | None
-    exclude: Texts | None
-    strict: bool | None
-    encoding: str | None
-    delimiter: str | None
-    quote: str | None
-    columns: Texts | None
-    max_expansion: int | None
-    max_unpacked: float | None
 
-
-class WriteOptions(TypedDict, total=False):
+class WriteOptions(WritingKeywords, total=False):
     """How a new generation is written. All options may be left out.
 
     `keep` is the number of earlier generations that are kept for a rollback, 1 by default. `workers` is the
     number of concurrent bulk requests (Elasticsearch only).
     """
-
-    keep: int | None
-    workers: int | None
 
 
 class AppendOptions(ReadOptions, WriteOptions, total=False):
@@ -233,7 +164,7 @@ class LoginOptions(TypedDict, total=False):
     insecure: bool | None
 
 
-class LoadOptions(AppendOptions, LoginOptions, total=False):
+class LoadOptions(AppendOptions, LoginOptions, NewIndexKeywords, total=False):
     """The options of `create` and `load`: those of `append`, of the login, and of a new index.
 
     `if_exists` is "fail" (default), "replace" (a new generation, which is served when it is complete) or
@@ -243,17 +174,6 @@ class LoadOptions(AppendOptions, LoginOptions, total=False):
     table of vectors to the documents; True fits one in any case, and raises UsageError if something is
     missing.
     """
-
-    if_exists: Literal["fail", "replace", "append"] | None
-    analyzer: str | None
-    title: bool | None
-    resume: bool | None
-    shards: int | None
-    replicas: int | None
-    merge: bool | None
-    impacts: bool | None
-    profile: Literal["balanced", "lean", "fast"] | None
-    meaning: bool | None
 
 
 class EnrichOptions(TypedDict, total=False):

@@ -11,8 +11,8 @@ from esr.plugin import import_name
 
 if TYPE_CHECKING:
     from esr.arguments.argument import Argument as ArgumentRow
-    from esr.arguments.tables.assistants import AssistantLimits
     from esr.arguments.tables.table import TABLE, tool_arguments
+    from esr.arguments.types import UsualLimits
     from esr.cli.arguments import arguments_of
     from esr.cli.listings import print_entries
     from esr.cli.options import FILE
@@ -202,7 +202,6 @@ __all__ = [
     "ArgumentRow",
     "Array",
     "Article",
-    "AssistantLimits",
     "Budget",
     "ByDay",
     "ByField",
@@ -281,6 +280,7 @@ __all__ = [
     "TreeEnsemble",
     "UnclearDate",
     "UnsearchableQuery",
+    "UsualLimits",
     "Value",
     "VectorWeights",
     "WordCounts",
@@ -405,8 +405,8 @@ __all__ = [
 ]
 _MODULES = {
     "esr.arguments.argument": "ArgumentRow=Argument",
-    "esr.arguments.tables.assistants": "AssistantLimits",
     "esr.arguments.tables.table": "TABLE tool_arguments",
+    "esr.arguments.types": "UsualLimits",
     "esr.cli.arguments": "arguments_of",
     "esr.cli.listings": "print_entries",
     "esr.cli.options": "FILE as_json_option=as_json optional_index_option=optional_index",

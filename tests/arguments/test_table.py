@@ -5,20 +5,20 @@ from __future__ import annotations
 import inspect
 from pathlib import Path
 from types import FunctionType
+from typing import get_type_hints
 from urllib.parse import urlencode
 
 import pytest
 
-from esr.arguments.argument import PYTHON, Argument
-from esr.arguments.filters import filters_of
-from esr.arguments.reading import reading_of
-from esr.arguments.tables.rankings import ranking_of
+from esr.arguments.argument import Argument
+from esr.arguments.tables.loading import DELIVERY, LOADING, SAMPLE, SOURCE
 from esr.arguments.tables.table import TABLE, rows
 from esr.arguments.types import Flag, Text
 from esr.following.saved_searches import read_searches
-from esr.library.options import SearchOptions
+from esr.library import keywords
+from esr.library.options import LoadOptions, LoginOptions, ReadOptions, SearchOptions
 from esr.library.public_index import Index
-from esr.models import MODELS
+from tools.references.keywords import build_module
 from webui.api.operations import OPERATIONS
 from webui.arguments.request import decode_arguments, parse_search, parse_similar
 from webui.running.problems import RequestError
@@ -42,15 +42,17 @@ def test_a_flag_is_on_or_off(row: Argument) -> None:
     assert [row.read(word, SETTINGS) for word in row.type.words] == [True, False]
 
 
-def test_the_keywords_of_searches_are_those_of_the_tables_with_their_types() -> None:
-    rows = [*filters_of(PYTHON), *reading_of(PYTHON), *ranking_of(PYTHON)]
-    wanted = {name: f"{type.annotation()} | None" for row in rows for name, type in row.names(PYTHON) if name}
-    keywords = {name: hint.__forward_arg__ for name, hint in SearchOptions.__annotations__.items()}
-    parameters = {p.name for model in MODELS.own.values() for p in model.parameters}
-    assert {name: hint for name, hint in keywords.items() if name in wanted} == wanted
-    assert {
-        name.removesuffix("lambda_") or "lambda" for name in keywords.keys() - wanted.keys()
-    } == parameters
+def test_the_keywords_of_python_are_those_of_the_tables_with_their_types() -> None:
+    written = Path(keywords.__file__).read_text("utf-8")
+    assert written == build_module(), "run: python -m tools.references.keywords > esr/library/keywords.py"
+
+
+def test_the_options_of_python_have_the_keywords_of_the_tables() -> None:
+    searches = {"after", "rerank_depth", "query_language", "lambda_"}
+    assert searches <= {*get_type_hints(SearchOptions)}
+    assert {row.name for row in (*SOURCE, *DELIVERY)} == {*get_type_hints(ReadOptions)}
+    written = {row.name for row in LOADING if row != SAMPLE}
+    assert written == get_type_hints(LoadOptions).keys() - get_type_hints(LoginOptions).keys()
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from esr.arguments.types import UsualLimits
 from esr.errors import UsageError
 from esr.index.login_variables import redact
 from esr.processes import scratch_folder, set_environment
@@ -49,16 +50,20 @@ def _setting(default: T, help: str, minimum: float = 1) -> T:
 class Settings:
     """The limits of the pages and the API. Each field is a setting, with its help text."""
 
-    default_k: int = _setting(10, "sentences in an answer where the request gives no number")
+    default_k: int = _setting(
+        UsualLimits.default_k, "sentences in an answer where the request gives no number"
+    )
     max_k: int = _setting(
-        100, "maximum number of sentences in an answer, or of documents where they are grouped"
+        UsualLimits.max_k, "maximum number of sentences in an answer, or of documents where they are grouped"
     )
     more_k: int = _setting(10, "sentences that 'Show more' adds")
-    max_depth: int = _setting(1_000, "how far down a ranking pages reach: the largest offset + k")
-    export_k: int = _setting(100_000, "maximum number of sentences in a file")
-    query_chars: int = _setting(2_000, "maximum number of characters in a query")
+    max_depth: int = _setting(
+        UsualLimits.max_depth, "how far down a ranking pages reach: the largest offset + k"
+    )
+    export_k: int = _setting(UsualLimits.export_k, "maximum number of sentences in a file")
+    query_chars: int = _setting(UsualLimits.query_chars, "maximum number of characters in a query")
     query_terms: int = _setting(200, "maximum number of distinct terms in a query")
-    value_chars: int = _setting(300, "maximum number of characters in any other argument")
+    value_chars: int = _setting(UsualLimits.value_chars, "maximum number of characters in any other argument")
     arguments: int = _setting(120, "maximum number of arguments in an address")
     address_bytes: int = _setting(32_000, "maximum number of bytes in an address after the question mark")
     body_bytes: int = _setting(1_000_000, "maximum number of bytes in the body of a request")

@@ -9,21 +9,10 @@ from esr.arguments.argument import ASSISTANT, Argument
 from esr.arguments.types import Choice, Text, WholeNumber
 
 TOOL = "tool:"
-MAX_SENTENCES, MAX_LISTED = 100, 1_000
+MAX_LISTED = 1_000
 MIN_BUDGET, BUDGET, MAX_BUDGET = 500, 8_000, 100_000
 _SPELLED = {ASSISTANT: "query"}
 _WINDOW = "how many sentences before and after each to show"
-
-
-class AssistantLimits:
-    """The limits of values in calls of tools."""
-
-    value_chars = 300
-    query_chars = 2_000
-    default_k = 10
-    max_k = MAX_SENTENCES
-    max_depth = MAX_SENTENCES
-    export_k = MAX_SENTENCES
 
 
 ASSISTANTS: tuple[Argument, ...] = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from esr.arguments.argument import Argument
+from esr.arguments.argument import PYTHON, Argument
 from esr.arguments.operations import WITH_HITS
 from esr.arguments.types import FieldName, WholeNumber
 from esr.following.exports import FIELDS as EXPORT_FIELDS
@@ -35,6 +35,7 @@ HITS: tuple[Argument, ...] = (
         "how many sentences before and after each hit to add as its `window`",
         WholeNumber(low=0, high=20, usual=0),
         WITH_HITS,
+        spelled={PYTHON: "sentences"},
     ),
     Argument(
         "budget",
