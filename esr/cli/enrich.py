@@ -22,10 +22,11 @@ from esr.features.feature import DEFAULT_RULE
 from esr.index.enrichment_run import run_enrichment
 from esr.index.login_variables import redact
 from esr.index.names import Aliases, read_aliases
+from esr.index.reuse_run import run_reuse
 from esr.index.table_run import LEAST_SAMPLE, MOST_SAMPLE, run_table
 from esr.processes import exit_on_sigterm
 from esr.ranking.searcher import open_searcher
-from esr.text.sentence_enrichment import DEFAULT_PARTS, PARTS, TABLE
+from esr.text.sentence_enrichment import DEFAULT_PARTS, PARTS, REUSE, TABLE
 from esr.wording import count
 
 
@@ -42,7 +43,8 @@ from esr.wording import count
     "--only",
     multiple=True,
     help=f"Only these parts, separated by commas: {', '.join(PARTS)}, or {TABLE}: vectors by a table that is "
-    f"fitted to a sample. Default: {', '.join(DEFAULT_PARTS)}. May be repeated.",
+    f"fitted to a sample, or {REUSE}: copies in other documents. "
+    f"Default: {', '.join(DEFAULT_PARTS)}. May be repeated.",
 )
 @click.option("--workers", type=click.IntRange(1, 256), default=1, help="Number of processes.")
 @click.option(
@@ -114,7 +116,8 @@ def enrich(
     They are stored in the index. Searches continue meanwhile. Documents that the same tools have enriched are
     skipped, so an interrupted run resumes where it stopped. Each document is read by the spaCy model of its
     language: see docs/features.md. One without an installed model gets only the features that need none.
-    Vectors and quotations are computed where --only names them: docs/meaning.md, docs/quotations.md.
+    Vectors, quotations and copies are computed where --only names them: docs/meaning.md, docs/quotations.md,
+    docs/evidence.md.
 
     Names that an older version of esr has stored are grouped without being searched for again. The index
     keeps the table of aliases until another is given.
@@ -125,6 +128,7 @@ def enrich(
       esr enrich --index http://localhost:9200/news --slice 2/8
       esr enrich --index my-index --only table
       esr enrich --index my-index --only vectors
+      esr enrich --index my-index --only reuse
       esr enrich --index http://localhost:9200/news --only vectors --vector-index
     """
     slice = parse_slice(slice_text)
@@ -135,8 +139,14 @@ def enrich(
         if slice != (1, 1):
             raise UsageError("--only table does not work with --slice: a table is fitted to the whole index")
         fit_index(where, vectors, sample=sample, workers=workers)
-        if not (names := [name for name in names if name != TABLE]):
-            return
+    if REUSE in names:
+        if slice != (1, 1):
+            raise UsageError("--only reuse does not work with --slice: copies are found in the whole index")
+        find_reuse(where)
+    others = [name for name in names if name not in (TABLE, REUSE)]
+    if names and not others:
+        return
+    names = others
     parts = check_parts(names) if names else DEFAULT_PARTS
     enricher = Enricher(parts, spacy_models, lexica, rule, read_analyzer(where), vectors)
     enrich_index(where, enricher, slice=slice, workers=workers, aliases=aliases, vector_index=vector_index)
@@ -189,6 +199,19 @@ def fit_index(
         click.echo(
             f"fitted a table to {count(report.sample_sentences, 'sentence')} and encoded "
             f"{count(report.sentences, 'sentence')} by it in {redact(where)} in {report.seconds:.1f} s"
+        )
+
+
+def find_reuse(where: str, *, quiet: bool = False) -> None:
+    """Find the copies in an index. Print a report unless `quiet`."""
+    exit_on_sigterm()
+    with open_searcher(where) as searcher:
+        report = run_reuse(searcher.index)
+    if not quiet:
+        click.echo(
+            f"compared {count(report.new, 'new sentence')} in {redact(where)} in {report.seconds:.1f} s: "
+            f"{count(report.copies, 'sentence', 'stand')} in several documents, in "
+            f"{count(report.groups, 'group')}"
         )
 
 

@@ -54,7 +54,7 @@ from esr.plans.plan import Mixture
 from esr.processes import exit_on_sigterm
 from esr.progress import SendProgress, track_documents
 from esr.stdlib import import_lazily
-from esr.text.sentence_enrichment import DEFAULT_PARTS, PARTS, TABLE, VECTORS
+from esr.text.sentence_enrichment import DEFAULT_PARTS, PARTS, REUSE, TABLE, VECTORS
 from esr.wording import count, list_examples
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ else:
     metavar="PARTS",
     multiple=True,
     help=f"Run esr enrich afterwards for these parts only, separated by commas: {', '.join(PARTS)}, "
-    f"{TABLE}. May be repeated.",
+    f"{TABLE}, {REUSE}. May be repeated.",
 )
 @click.option(
     "--dry-run",
@@ -207,7 +207,7 @@ def _plan_enrichment(names: tuple[str, ...]) -> Callable[[str, bool], None]:
     Raises EsrError if a library is missing, or UsageError for an unknown part.
     """
     requested = enrich_command.split_names(names)
-    others = [name for name in requested if name != TABLE]
+    others = [name for name in requested if name not in (TABLE, REUSE)]
     parts = recipe.check_parts(others) if others else () if requested else DEFAULT_PARTS
     if parts:
         enricher.Enricher(parts)
@@ -220,6 +220,8 @@ def _plan_enrichment(names: tuple[str, ...]) -> Callable[[str, bool], None]:
         if parts:
             analyzer = enrich_command.read_analyzer(where)
             enrich_command.enrich_index(where, enricher.Enricher(parts, analyzer=analyzer), quiet=is_quiet)
+        if REUSE in requested:
+            enrich_command.find_reuse(where, quiet=is_quiet)
 
     return enrich_loaded
 

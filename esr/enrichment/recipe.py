@@ -24,7 +24,7 @@ from esr.errors import EsrError, UsageError, unknown
 from esr.extras import install_command, missing
 from esr.stdlib import import_lazily
 from esr.text.analyzer_definitions import primary_language
-from esr.text.sentence_enrichment import PARTS, QUOTES, TABLE, VECTORS
+from esr.text.sentence_enrichment import PARTS, QUOTES, REUSE, TABLE, VECTORS
 from esr.wording import count
 
 if TYPE_CHECKING:
@@ -279,6 +279,8 @@ class Recipe:
 
     def for_part(self, part: str) -> Recipe:
         """The recipe of one part alone."""
+        if part == REUSE:
+            return Recipe((part,), {name: v for name, v in self.versions.items() if name == REUSE})
         models = (name for name in self.versions if name.startswith(MODEL))
         if part == VECTORS:
             unneeded = {*SPACY_ONLY, *QUOTES_ONLY, *models}

@@ -29,6 +29,7 @@ from esr.text.document import Document
 from esr.text.sentence_enrichment import QuantizedVector, SentenceEnrichment
 
 if TYPE_CHECKING:
+    from esr.enrichment.copy_finder import Integers, SentenceTerms
     from esr.enrichment.recipe import Recipe
 
 
@@ -75,6 +76,15 @@ class Enrichment(Protocol):
 
     def store_table(self, table: bytes) -> None:
         """Store the table of vectors (`VectorTable.to_bytes`) in place of the former one, durably."""
+
+    def read_terms(self, recipe: Recipe) -> SentenceTerms:
+        """The terms of all sentences, and their groups of copies, for those that this recipe has made."""
+
+    def store_groups(self, recipe: Recipe, groups: Integers) -> None:
+        """Store the group of copies of each sentence, of those that `read_terms` has returned, durably.
+
+        They replace the stored ones at once: a killed process leaves the former ones.
+        """
 
     def index_vectors(self) -> list[str]:
         """Build an index of the stored vectors, if the engine has one. Returns notes for the user.

@@ -51,6 +51,7 @@ __all__ = [
     "LoadOptions",
     "back_up_index",
     "create_api_key",
+    "has_copies",
     "has_table",
     "is_elasticsearch",
     "open_delivery",
@@ -134,6 +135,11 @@ def has_table(where: str) -> bool:
     return (
         elastic_tables.has_table(where) if is_elasticsearch(where) else folder_delivery.has_table(Path(where))
     )
+
+
+def has_copies(where: str) -> bool:
+    """Whether copies were looked for in the index at this location, without opening it."""
+    return not is_elasticsearch(where) and folder_delivery.has_copies(Path(where))
 
 
 def open_generations(where: str) -> Generations:

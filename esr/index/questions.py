@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from msgspec import Struct
 
+from esr.index.copies import CopyGroup
 from esr.index.hits import Histogram, SearchResult, SentenceRecord, SentenceTexts
 from esr.index.names import Name
 from esr.index.similarities import Similarities
@@ -54,6 +55,12 @@ class Quotes(Column[list[tuple[Quote, ...]]], frozen=True):
     """The stored quotations in each sentence."""
 
     stage: ClassVar[str] = "quotes"
+
+
+class Copies(Column[list[CopyGroup | None]], frozen=True):
+    """The group of copies of each sentence, None for a sentence without copies in other documents."""
+
+    stage: ClassVar[str] = "copies"
 
 
 class Vectors(Column[list[QuantizedVector | None]], frozen=True):
@@ -314,6 +321,12 @@ class HasParses(Fact[bool], frozen=True):
     """Whether any sentence has a stored parse."""
 
     stage: ClassVar[str] = "has_parses"
+
+
+class HasCopies(Fact[bool], frozen=True):
+    """Whether copies were looked for in the sentences, or in some of them."""
+
+    stage: ClassVar[str] = "has_copies"
 
 
 class MainEncoder(Fact[str | None], frozen=True):

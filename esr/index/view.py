@@ -16,13 +16,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple, cast, overload
 
 from msgspec.structs import replace
 
 from esr.errors import NotFound, NotVisible
 from esr.index import questions
 from esr.index.contract import Enrichment, Index, Result
+from esr.index.copies import CopyGroup
 from esr.index.filters import NO_FILTERS, Filters
 from esr.index.hits import CandidateEvidence, Hit, SearchResult, SentenceRecord
 from esr.index.language import implies_language, language_condition
@@ -270,7 +271,17 @@ class View(Index):
             return visible
         self._check_visible(ids, ordinals)
         with self._call(column.stage):
-            return self.index.read(ids, column, ordinals)
+            answer = self.index.read(ids, column, ordinals)
+        if isinstance(column, questions.Copies) and self.condition is not None:
+            groups: Any = self._leave_visible(cast(list[CopyGroup | None], answer))
+            answer = groups
+        return answer
+
+    def _leave_visible(self, groups: Sequence[CopyGroup | None]) -> list[CopyGroup | None]:
+        """The groups without hidden documents."""
+        ids = {one.document_id for group in groups if group is not None for one in group.appearances}
+        hidden = set(self._hidden(ids))
+        return [group and group.without_documents(hidden) for group in groups]
 
     def _read_records(
         self, ids: Sequence[str], column: questions.Records, ordinals: Sequence[int] | None
@@ -372,6 +383,7 @@ _FACTS_FOR_ALL = (
     questions.Languages,
     questions.Features,
     questions.HasParses,
+    questions.HasCopies,
     questions.MainEncoder,
     questions.StoredTable,
     questions.NearestIsExact,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -10,8 +10,15 @@ from typing import Any
 from esr.enrichment.enricher import DEFAULT_SETTINGS, Enricher, VectorSettings
 from esr.enrichment.recipe import check_parts
 from esr.features.feature import DEFAULT_RULE
+from esr.index.contract import Index
+from esr.index.enrichment_run import EnrichmentReport
+from esr.index.reuse_run import run_reuse
+from esr.index.table_run import run_table
 from esr.library.options import value_of
-from esr.text.sentence_enrichment import DEFAULT_PARTS
+from esr.text.sentence_enrichment import DEFAULT_PARTS, REUSE, TABLE
+
+OF_WHOLE_INDEX = {TABLE, REUSE}
+"""The parts that are computed for the whole index at once."""
 
 
 def read_enricher(parts: Sequence[str], options: Mapping[str, Any], analyzer: str) -> Enricher:
@@ -33,3 +40,19 @@ def read_vectors(options: Mapping[str, Any]) -> VectorSettings:
         value_of(options, "encoder", DEFAULT_SETTINGS.encoder),
         value_of(options, "title_weight", DEFAULT_SETTINGS.title_weight),
     )
+
+
+def enrich_whole(
+    index: Index, parts: Collection[str], options: Mapping[str, Any], workers: int
+) -> EnrichmentReport:
+    """Compute these of the parts of OF_WHOLE_INDEX. The report counts the documents of the last."""
+    enriched = EnrichmentReport()
+    if TABLE in parts:
+        table = run_table(index, read_vectors(options), sample=options.get("sample"), workers=workers)
+        enriched = EnrichmentReport(table.documents, table.sentences, seconds=table.seconds)
+    if REUSE in parts:
+        reuse = run_reuse(index)
+        enriched = EnrichmentReport(
+            enriched.documents, enriched.sentences + reuse.new, seconds=enriched.seconds + reuse.seconds
+        )
+    return enriched

@@ -21,7 +21,7 @@ from esr.arguments.argument import Argument
 from esr.arguments.tables.loading import DELIVERY, SOURCE
 from esr.arguments.types import Pairs, UsualLimits
 from esr.errors import EsrError, UsageError
-from esr.index.factory import has_table, open_writer
+from esr.index.factory import has_copies, has_table, open_writer
 from esr.index.filters import Texts
 from esr.index.writer import DeliveryReport, LoadOptions, LoadReport
 from esr.loaders.adapter import LanguageDetector, describe_uncertain
@@ -40,10 +40,11 @@ from esr.text.languages import abridge, detect_language
 from esr.wording import count
 
 if TYPE_CHECKING:
-    from esr.index import table_run
+    from esr.index import reuse_run, table_run
     from esr.ranking import searcher
 else:
     searcher = import_lazily("esr.ranking.searcher")
+    reuse_run = import_lazily("esr.index.reuse_run")
     table_run = import_lazily("esr.index.table_run")
 
 
@@ -220,7 +221,7 @@ def deliver_pipeline(
         sampled = SampledDocuments(documents)
         report = deliver(sampled)
     if encodes and (report.added or report.changed):
-        report.notes += encode_new(where)
+        report.notes += [*encode_new(where), *compare_new(where)]
     report.seconds = time.perf_counter() - started
     report.notes += pipeline.notes()
     if report.added:
@@ -241,6 +242,17 @@ def encode_new(where: str) -> list[str]:
                 table_run.encode_by_table(opened.index)
     except EsrError as error:
         return [f"new sentences have no vectors yet: {error}"]
+    return []
+
+
+def compare_new(where: str) -> list[str]:
+    """Find the copies of new sentences, if copies were looked for in an index. Returns notes for users."""
+    try:
+        if has_copies(where):
+            with searcher.open_searcher(where) as opened:
+                reuse_run.run_reuse(opened.index)
+    except EsrError as error:
+        return [f"new sentences have not been compared with others yet: {error}"]
     return []
 
 
@@ -276,8 +288,8 @@ def load_pipeline(
         )
         writer = open_writer(where, options)
         report = writer.load(passed())
-    if encodes and options.slice is None:
-        report.notes += encode_new(where)
+    if options.slice is None:
+        report.notes += [*(encode_new(where) if encodes else ()), *compare_new(where)]
     report.seconds = time.perf_counter() - started
     report.notes += [
         *([sampled.reason] if sampled.reason else []),

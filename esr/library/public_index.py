@@ -85,7 +85,6 @@ from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, UnsearchableQuery
 from esr.stdlib import import_lazily
 from esr.text.document import Document
-from esr.text.sentence_enrichment import TABLE
 
 if TYPE_CHECKING:
     from esr.evidence.quotation_check import QuotationCheck
@@ -545,7 +544,7 @@ class Index:
 
     def enrich(
         self,
-        *parts: Literal["features", "entities", "parse", "vectors", "quotes", "table"],
+        *parts: Literal["features", "entities", "parse", "vectors", "quotes", "table", "reuse"],
         workers: int = 1,
         slice: tuple[int, int] = (1, 1),
         **options: Unpack[EnrichOptions],
@@ -554,29 +553,25 @@ class Index:
 
         Without `parts`, features, entities and parses are computed: quotations and vectors are computed if
         they are named, as in `enrich("quotes")`. `table` fits a table of vectors to a sample, and encodes all
-        sentences without a vector by it. What is already stored is skipped, so an interrupted
-        call may be repeated. Searches go on meanwhile. `workers` is the number of processes, and `slice`
-        (i, n) is the i-th of n slices of the documents. `options` are those of `EnrichOptions`. Raises
-        UsageError if a package is missing, with the command that installs it.
+        sentences without a vector by it; `reuse` finds the copies in all documents. What is already stored is
+        skipped, so an interrupted call may be repeated. Searches go on meanwhile. `workers` is the number of
+        processes, and `slice` (i, n) is the i-th of n slices of the documents. `options` are those of
+        `EnrichOptions`. Raises UsageError if a package is missing, with the command that installs it.
         """
-        from esr.index.enrichment_run import EnrichmentReport, run_enrichment
+        from esr.index.enrichment_run import run_enrichment
 
         index = self._searcher.index
         check_options(options, EnrichOptions)
         if not 1 <= slice[0] <= slice[1]:
             raise UsageError(f"slice is (i, n), the i-th of n slices from (1, n) to (n, n), not {slice!r}")
-        if TABLE in parts:
-            from esr.index.table_run import run_table
-
+        if whole := {*parts} & enriching.OF_WHOLE_INDEX:
             if slice != (1, 1):
-                raise UsageError("a table is fitted to the whole index: leave out slice")
+                raise UsageError(f"{sorted(whole)[0]} is for the whole index: leave out slice")
             with self._logged_in():
-                report = run_table(
-                    index, enriching.read_vectors(options), sample=options.get("sample"), workers=workers
-                )
-            parts = tuple(part for part in parts if part != TABLE)
+                report = enriching.enrich_whole(index, whole, options, workers)
+            parts = tuple(part for part in parts if part not in whole)
             if not parts:
-                return EnrichmentReport(report.documents, report.sentences, seconds=report.seconds)
+                return report
         enricher = enriching.read_enricher(parts, options, index.description.analyzer)
         given = options.get("aliases")
         aliases = None if given is None else read_aliases(Path(given))

@@ -62,6 +62,9 @@ PARSE, VECTORS, QUOTES = "parse", "vectors", "quotes"
 DEFAULT_PARTS = ("features", "entities", PARSE)
 """The parts computed by default."""
 PARTS = (*DEFAULT_PARTS, VECTORS, QUOTES)
+REUSE = "reuse"
+"""The part that only a run over the whole index computes: which sentences are copies of each other."""
+STORED_PARTS = (*PARTS, REUSE)
 TABLE = "table"
 """Key of the digest, in a recipe, of the table that made vectors in place of the encoder that it imitates."""
 ENCODER_VARIABLE = "ESR_ENCODER"

@@ -57,6 +57,8 @@ def read(
             return look_up_parses(cluster, ids)
         case questions.Quotes():
             return list(map(decode_quotes, look_up_sources(cluster, ids, [QUOTES])))
+        case questions.Copies():
+            return [None] * len(ids)
         case questions.Vectors(encoder):
             return _read_vectors(opened, ids, encoder)
         case questions.VectorOrigins(encoder):
@@ -129,6 +131,8 @@ def tell(opened: OpenedAlias, fact: questions.Fact[Any]) -> Any:
             return opened.statistics.languages()
         case questions.HasParses():
             return opened.parses.exist()
+        case questions.HasCopies():
+            return False
         case questions.MainEncoder():
             return opened.encoders.main_encoder()
         case questions.StoredTable():

@@ -36,8 +36,9 @@ from esr.elastic.vocabulary import (
 from esr.elastic.write.actions import encode_parse
 from esr.elastic.write.bulk import Action, send_bulk
 from esr.elastic.write.templates import install_templates, map_field
+from esr.enrichment.copy_finder import Integers, SentenceTerms
 from esr.enrichment.recipe import Recipe
-from esr.errors import EsrError, NotFound
+from esr.errors import EsrError, NotFound, UsageError
 from esr.index.names import (
     IDS_KEY,
     Aliases,
@@ -374,6 +375,12 @@ class ElasticsearchEnrichment:
 
     def store_table(self, table: bytes) -> None:
         store_table(self._cluster, table)
+
+    def read_terms(self, recipe: Recipe) -> SentenceTerms:
+        raise UsageError("copies are found in index folders only")
+
+    def store_groups(self, recipe: Recipe, groups: Integers) -> None:
+        raise UsageError("copies are found in index folders only")
 
     def index_vectors(self) -> list[str]:
         return index_vectors(self._cluster, [load.index for load in self._loads.values()])

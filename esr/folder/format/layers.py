@@ -8,7 +8,7 @@ cover a sentence for a part, the last one applies.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -36,7 +36,7 @@ from esr.index.names import (
 from esr.plans.evaluate import Array
 from esr.stdlib import cached_property, hash64
 from esr.text.document import Quote
-from esr.text.sentence_enrichment import QUOTES, VECTORS, QuantizedVector
+from esr.text.sentence_enrichment import QUOTES, REUSE, VECTORS, QuantizedVector
 
 _VERSION, _RESOLUTION, _WRITTEN = "name.version", "name.resolution", "name.written"
 
@@ -122,6 +122,7 @@ class LayerNames:
 # Layers
 
 FEATURE = "feature."
+GROUPS = "reuse.groups"
 
 
 class Layer:
@@ -130,7 +131,8 @@ class Layer:
     The parts: *features*, one column each in the smallest float that holds all its values, NaN where unknown;
     *entities*, the entity numbers of each sentence and the sentences of each entity; *parse*, one blob per
     sentence; *vectors*, one 8-bit number per dimension of the encoder, and a scale; *quotes*, the spans of
-    each sentence's quotations and a table of their speakers.
+    each sentence's quotations and a table of their speakers; *reuse*, the number of each sentence's group of
+    copies, 0 for none.
     """
 
     def __init__(self, path: Path) -> None:
@@ -287,6 +289,11 @@ def save_layer(path: Path, sentences: Sequence[EncodedEnrichment], parts: Iterab
     save_bundle(path, arrays)
 
 
+def save_groups(path: Path, groups: npt.NDArray[Any]) -> None:
+    """Write a layer that stores these groups of copies, one number for each sentence."""
+    save_bundle(path, {GROUPS: groups})
+
+
 def merge_layers(path: Path, layers: Sequence[Layer], sizes: Sequence[int], parts: Iterable[str]) -> None:
     """Merge consecutive layers with the same parts into one. `sizes` are the numbers of sentences in each."""
     arrays: Arrays = {}
@@ -308,6 +315,8 @@ def merge_layers(path: Path, layers: Sequence[Layer], sizes: Sequence[int], part
         arrays |= _merge_vectors(layers)
     if QUOTES in parts:
         arrays |= merge_quotes([layer.quotes for layer in layers])
+    if REUSE in parts:
+        arrays[GROUPS] = np.concatenate([layer.arrays[GROUPS] for layer in layers])
     save_bundle(path, arrays)
 
 
@@ -345,6 +354,8 @@ def select_layer(path: Path, layer: Layer, sentences: Mask, parts: Iterable[str]
         arrays["vector.values"] = layer.vectors[sentences if known.any() else []].reshape(-1)
     if QUOTES in parts:
         arrays |= layer.quotes.select(sentences)
+    if REUSE in parts:
+        arrays[GROUPS] = layer.arrays[GROUPS][sentences]
     save_bundle(path, arrays)
 
 
@@ -561,6 +572,18 @@ class LayerStack:
             of_layer = quotes.has_quote() if wanted is None else quotes.said_by(wanted, probable)
             mask[span.start : span.stop] = of_layer[span.start - span.first : span.stop - span.first]
         return mask
+
+    def groups(self, unknown: int, recipes: Collection[str] | None = None) -> npt.NDArray[np.int32]:
+        """The group of copies of each sentence of the segment, `unknown` where no layer has it.
+
+        With the digests of `recipes`, only the layers that these made count.
+        """
+        groups = np.full(self._sentences, unknown, np.int32)
+        for span in self._of(REUSE):
+            if recipes is None or span.recipe in recipes:
+                own = span.layer.arrays[GROUPS][span.start - span.first : span.stop - span.first]
+                groups[span.start : span.stop] = own
+        return groups
 
     def entities(self, sentence: int) -> EntitiesByType | None:
         """The entities of a sentence, None if it has not been enriched."""

@@ -30,7 +30,7 @@ from esr.stdlib import cached_property, hash64
 from esr.text.analysis.term_survey import FREQUENT_SHARE, LONG_SENTENCE, TermSurvey, most_frequent
 from esr.text.analyzer_definitions import language_group
 from esr.text.document import Document
-from esr.text.sentence_enrichment import TABLE
+from esr.text.sentence_enrichment import REUSE, TABLE
 from esr.wording import count, list_examples
 
 
@@ -303,6 +303,11 @@ class Snapshot:
     def has_parses(self) -> bool:
         """Whether any sentence has a stored parse."""
         return any(segment.enrichment.has_parses for segment in self.segments)
+
+    @property
+    def has_copies(self) -> bool:
+        """Whether copies were looked for in any sentence."""
+        return any(REUSE in layer.parts for layer in self.manifest.layers)
 
     @cached_property
     def table(self) -> memoryview | None:

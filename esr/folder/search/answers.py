@@ -41,6 +41,10 @@ def read(cache: SearchCache, column: questions.Column[Any], locations: Locations
             return _read_parses(snapshot, locations)
         case questions.Quotes():
             return _read_quotes(snapshot, locations)
+        case questions.Copies():
+            bases = np.array(snapshot.statistics.sentence_bases)
+            ordinals = bases[locations.segments] + locations.numbers
+            return cache.copies.read(ordinals, cache.documents)
         case questions.Vectors(encoder):
             return read_vectors(snapshot, encoder, locations)
         case questions.VectorOrigins(encoder):
@@ -119,6 +123,8 @@ def tell(cache: SearchCache, fact: questions.Fact[Any]) -> Any:
             return snapshot.statistics.languages
         case questions.HasParses():
             return snapshot.has_parses
+        case questions.HasCopies():
+            return snapshot.has_copies
         case questions.MainEncoder():
             return snapshot.main_encoder
         case questions.StoredTable():

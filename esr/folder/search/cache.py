@@ -29,8 +29,10 @@ from esr.plans.plan import StaticScore
 from esr.stdlib import cached_property, import_lazily
 
 if TYPE_CHECKING:
+    from esr.folder.search import copies as copy_table
     from esr.folder.search import impacts as kernel_impacts
 else:
+    copy_table = import_lazily("esr.folder.search.copies")
     kernel_impacts = import_lazily("esr.folder.search.impacts")
 
 
@@ -197,6 +199,11 @@ class SearchCache:
     def word_usage(self) -> WordUsage:
         """The number of sentences with a word, and its written form."""
         return WordUsage(self.snapshot, self._texts.positions, self.documents, self.memory)
+
+    @cached_property
+    def copies(self) -> copy_table.CopyTable:
+        """The groups of copies."""
+        return copy_table.CopyTable(self.snapshot)
 
     @cached_property
     def names(self) -> NameTable:

@@ -33,6 +33,7 @@ from esr.index.generations import DEFAULT_KEEP, new_generation_name
 from esr.index.withdrawn import NONE_WITHDRAWN, Withdrawn
 from esr.index.writer import DeliveryReport, Description, FindIds, no_ids, sentence_id_conflict
 from esr.text.document import Located
+from esr.text.sentence_enrichment import REUSE
 
 
 class Changes(Struct, frozen=True):
@@ -157,6 +158,11 @@ def _copy_layer(
 def has_table(folder: Path) -> bool:
     """Whether the index has a table of vectors. Raises IndexMissing or IndexUnusable."""
     return bool(manifest.read_manifest(folder).table)
+
+
+def has_copies(folder: Path) -> bool:
+    """Whether copies were looked for in the index. Raises IndexMissing or IndexUnusable."""
+    return any(REUSE in layer.parts for layer in manifest.read_manifest(folder).layers)
 
 
 MakeChanges = Callable[[Description, list[Segment], DeliveryReport], Changes]

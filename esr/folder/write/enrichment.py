@@ -15,6 +15,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from esr.dependency.parses import encode
+from esr.enrichment.copy_finder import Integers, SentenceTerms
 from esr.enrichment.recipe import Recipe
 from esr.errors import NotFound
 from esr.folder.format import manifest
@@ -27,11 +28,13 @@ from esr.folder.format.layers import (
     LayerEntity,
     LayerStack,
     merge_layers,
+    save_groups,
     save_layer,
 )
 from esr.folder.format.segment import LANGUAGE, Segment
 from esr.folder.format.snapshot import Snapshot
 from esr.folder.format.writer_lock import hold_writer_lock
+from esr.folder.write.copies import read_sentence_terms
 from esr.index.names import (
     IDS_KEY,
     RESOLUTION_VERSION,
@@ -47,7 +50,7 @@ from esr.index.names import (
 from esr.text.analyzer import Analyzer, get_analyzer
 from esr.text.attributes import META_PREFIX
 from esr.text.document import Document
-from esr.text.sentence_enrichment import PARTS, QUOTES, TABLE, VECTORS, SentenceEnrichment
+from esr.text.sentence_enrichment import QUOTES, REUSE, STORED_PARTS, TABLE, VECTORS, SentenceEnrichment
 
 
 def read_stored(stack: LayerStack, sentences: Numbers, parts: Sequence[str]) -> Iterator[EncodedEnrichment]:
@@ -228,6 +231,30 @@ class EmbeddedEnrichment:
             finally:
                 delete_unreferenced(self._folder)
 
+    def read_terms(self, recipe: Recipe) -> SentenceTerms:
+        return read_sentence_terms(self._snapshot, recipe)
+
+    def store_groups(self, recipe: Recipe, groups: Integers) -> None:
+        before = self._snapshot.manifest
+        layers = [layer for layer in before.layers if layer.parts != (REUSE,)]
+        with translate_disk_errors(self._folder, "enrich"):
+            try:
+                (self._folder / LAYERS).mkdir(exist_ok=True)
+                for segment, first in zip(
+                    self._snapshot.segments, self._snapshot.statistics.sentence_bases, strict=False
+                ):
+                    name = new_layer_name()
+                    of_segment = groups[first : first + segment.sentence_count].astype(np.int32)
+                    save_groups(self._folder / LAYERS / name, of_segment)
+                    parts, documents = (REUSE,), segment.document_count
+                    layers.append(LayerInfo(name, segment.folder.name, 0, documents, parts, recipe.digest))
+                sync_folder(self._folder / LAYERS)
+                recipes = {**before.recipes, recipe.digest: recipe.as_dict()}
+                commit = manifest.commit(self._folder, before.with_layers(tuple(layers), recipes))
+                self._snapshot = Snapshot(self._folder, commit, self._snapshot)
+            finally:
+                delete_unreferenced(self._folder)
+
     def index_vectors(self) -> list[str]:
         return ["a folder needs no index of vectors"]
 
@@ -363,7 +390,7 @@ def summarize_enrichment(snapshot: Snapshot) -> list[dict[str, object]]:
     counts: dict[tuple[str, str | None], int] = {}
     for segment in snapshot.segments:
         layers = snapshot.manifest.layers_of(segment.folder.name)
-        for part in PARTS if layers else ():
+        for part in STORED_PARTS if layers else ():
             owners = resolve_owners(layers, part, segment.document_count)
             for start, stop, owner in split_by_owner(owners):
                 key = part, layers[owner].recipe

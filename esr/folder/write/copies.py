@@ -1,0 +1,55 @@
+"""The terms of all sentences of a commit, from its postings, in the form in which copies are found."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from esr.enrichment.copy_finder import UNKNOWN, SentenceTerms
+from esr.enrichment.recipe import Recipe
+from esr.folder.format.segment import NO_DATE, Segment
+from esr.folder.format.snapshot import Snapshot
+
+
+def read_sentence_terms(snapshot: Snapshot, recipe: Recipe) -> SentenceTerms:
+    """The terms of all sentences, and the groups that this recipe has made."""
+    segments = snapshot.segments
+    hashes = np.unique(np.concatenate([np.zeros(0, np.uint64), *(s.terms.hashes for s in segments)]))
+    is_number = np.zeros(len(hashes), bool)
+    codes, documents, groups = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0, np.int32)]
+    for segment, base in zip(segments, snapshot.statistics.sentence_bases, strict=False):
+        numbers = np.searchsorted(hashes, segment.terms.hashes)
+        is_number[numbers] = [has_digit(term) for term in segment.terms.get_many(np.arange(len(numbers)))]
+        terms = np.repeat(numbers, np.diff(segment.column("sentence_starts")))
+        sentences = segment.sentence_postings(0, len(segment.terms)).numbers.astype(np.int64)
+        codes.append(sentences + base << 32 | terms)
+        groups.append(segment.enrichment.groups(UNKNOWN, [recipe.digest]))
+    for segment, base in zip(segments, snapshot.statistics.document_table.document_bases, strict=False):
+        documents.append(segment.column("document").astype(np.int64) + base)
+    all_codes = np.concatenate(codes)
+    all_codes.sort()
+    date = np.concatenate([np.zeros(0, np.int64), *(segment.column("date") for segment in segments)])
+    return SentenceTerms(
+        np.searchsorted(all_codes >> 32, np.arange(snapshot.statistics.sentence_bases[-1] + 1)),
+        (all_codes & 0xFFFFFFFF).astype(np.int32),
+        is_number,
+        np.concatenate(documents),
+        np.concatenate(groups),
+        np.where(date == NO_DATE, np.iinfo(np.int64).max, date),
+        _number_sources(segments),
+    )
+
+
+def has_digit(term: str) -> bool:
+    """Whether a term is a number, or has one in it."""
+    return any(map(str.isdigit, term))
+
+
+def _number_sources(segments: list[Segment]) -> npt.NDArray[np.int64]:
+    """The number of each document's source."""
+    known: dict[str | None, int] = {}
+    columns = [np.zeros(0, np.int64)]
+    for segment in segments:
+        numbers = np.array([known.setdefault(name, len(known)) for name in segment.sources], np.int64)
+        columns.append(numbers[segment.column("source")])
+    return np.concatenate(columns)

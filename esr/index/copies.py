@@ -1,0 +1,50 @@
+"""A group of copies: sentences that several documents share, also slightly edited, and where each stands."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+
+class Appearance(NamedTuple):
+    """A sentence of a group: its id, and its document's id, date as written, and source."""
+
+    sentence_id: str
+    document_id: str
+    date: str | None
+    source: str | None
+
+
+class CopyGroup(NamedTuple):
+    """Sentences that are copies of each other, by date, then in collection order; undated ones come last.
+
+    They are in at least two documents.
+    """
+
+    appearances: tuple[Appearance, ...]
+
+    @property
+    def first(self) -> Appearance:
+        """The first appearance."""
+        return self.appearances[0]
+
+    @property
+    def documents(self) -> int:
+        """The number of documents."""
+        return len({one.document_id for one in self.appearances})
+
+    @property
+    def sources(self) -> Sequence[str]:
+        """The different sources, in the order of their first appearance."""
+        return [*dict.fromkeys(one.source for one in self.appearances if one.source is not None)]
+
+    def without_documents(self, hidden: Collection[str]) -> CopyGroup | None:
+        """The group without these documents, None if fewer than two remain."""
+        return make_group([one for one in self.appearances if one.document_id not in hidden])
+
+
+def make_group(appearances: Sequence[Appearance]) -> CopyGroup | None:
+    """The group of these sentences, in order; None if they are all in one document."""
+    if len({one.document_id for one in appearances}) < 2:
+        return None
+    return CopyGroup(tuple(appearances))

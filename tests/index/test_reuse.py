@@ -1,0 +1,158 @@
+"""Copies in several documents: found, stored, read, delivered, removed, and kept out of sight of others."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, closing
+from pathlib import Path
+
+import pytest
+
+import esr
+from esr.index.contract import Index
+from esr.index.factory import open_delivery, open_generations
+from esr.index.questions import Copies, HasCopies, Summary
+from esr.index.reuse_run import run_reuse
+from esr.index.view import restrict
+from esr.index.writer import LoadOptions
+from esr.plans.plan import HasSource, Not
+from esr.ranking.searcher import open_searcher
+from esr.text.document import Document
+from esr.text.validate import to_json_line
+from tests.support.elasticsearch import document, fresh, load, located
+
+WIRE = "The harbour authority closed both piers on Monday after a cargo ship struck the northern breakwater."
+EDITED = "The harbour authority closed two piers Monday, after a cargo ship struck the northern breakwater."
+OTHER = "Farmers in the western valleys expect the smallest olive harvest in three decades this autumn."
+TEMPLATE = "Quarterly profit of the company rose to {} million euros from {} million euros a year before."
+SHORT = "Read more about this story."
+FIRST = [
+    document("daily", OTHER, WIRE, SHORT, date="2024-03-04", source="Daily Post"),
+    document("wire", WIRE, SHORT, TEMPLATE.format(12, 11), date="2024-03-03", source="Northern Wire"),
+    document("evening", EDITED, TEMPLATE.format(85, 91), date="2024-03-05", source="Evening News"),
+    document("undated", WIRE, "Nobody was hurt when the vessel hit the wall, a spokesman of the port said."),
+]
+MORE = [
+    document("olives", OTHER.replace("three", "four"), date="2024-03-07", source="Evening News"),
+    document("early", EDITED, date="2024-03-01", source="Harbour Gazette"),
+]
+Groups = Mapping[str, list[str] | None]
+
+
+@pytest.fixture(params=["folder"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """An index of FIRST on either engine, in which copies were found."""
+    with ExitStack() as stack:
+        where = str(tmp_path / "index")
+        if request.param == "elasticsearch":
+            where = stack.enter_context(fresh(request.getfixturevalue("elasticsearch_url")))
+        load(where, FIRST)
+        find(where)
+        yield where
+
+
+def find(where: str) -> None:
+    with open_searcher(where) as searcher:
+        run_reuse(searcher.index)
+
+
+def deliver(where: str, documents: Iterable[Document]) -> None:
+    open_delivery(where, LoadOptions()).append(located(documents))
+    find(where)
+
+
+def read_groups(index: Index, *documents: Document) -> Groups:
+    """The ids of the group of each sentence of these documents."""
+    ids = [sentence.id for document in documents for sentence in document.sentences]
+    groups = index.read(ids, Copies())
+    return {
+        id: group and [one.sentence_id for one in group.appearances]
+        for id, group in zip(ids, groups, strict=True)
+    }
+
+
+def groups_in(where: str, *documents: Document) -> Groups:
+    with open_searcher(where) as searcher:
+        return {id: group for id, group in read_groups(searcher.index, *documents).items() if group}
+
+
+ORDER = ["wire.s0", "daily.s1", "evening.s0", "undated.s0"]
+
+
+def test_copies_are_found_also_edited_but_neither_templates_nor_short_sentences(place: str) -> None:
+    assert groups_in(place, *FIRST) == dict.fromkeys(ORDER, ORDER)
+    with open_searcher(place) as searcher:
+        assert searcher.index.status(HasCopies())
+        (group,) = searcher.index.read(["evening.s0"], Copies())
+        rows = searcher.index.status(Summary())["enrichment"]
+    assert group is not None and group.first == ("wire.s0", "wire", "2024-03-03", "Northern Wire")
+    assert (group.documents, group.sources) == (4, ["Northern Wire", "Daily Post", "Evening News"])
+    assert [(row["part"], row["documents"]) for row in rows] == [("reuse", 4)]
+
+
+def test_a_delivery_adds_to_the_groups_what_a_run_over_all_would_find(place: str, tmp_path: Path) -> None:
+    deliver(place, MORE)
+    at_once = str(tmp_path / "at-once")
+    load(at_once, [*FIRST, *MORE])
+    find(at_once)
+    groups = groups_in(place, *FIRST, *MORE)
+    assert groups == groups_in(at_once, *FIRST, *MORE)
+    assert groups["olives.s0"] == ["daily.s0", "olives.s0"]
+    assert groups["wire.s0"] == ["early.s0", *ORDER], "an older document that comes later is the first"
+
+
+def test_removed_documents_leave_their_groups_and_a_rollback_brings_them_back(place: str) -> None:
+    open_delivery(place, LoadOptions()).remove(["wire"])
+    find(place)
+    assert groups_in(place, FIRST[0]) == {"daily.s1": ["daily.s1", "evening.s0", "undated.s0"]}
+    open_delivery(place, LoadOptions()).remove(["evening", "undated"])
+    find(place)
+    assert groups_in(place, FIRST[0]) == {}
+    with closing(open_generations(place)) as generations:
+        generations.rollback()
+    assert groups_in(place, FIRST[0]) == {"daily.s1": ["daily.s1", "evening.s0", "undated.s0"]}
+
+
+def test_who_sees_some_documents_sees_their_copies_alone(place: str) -> None:
+    with open_searcher(place) as searcher:
+        view = restrict(searcher.index, Not(HasSource(("Northern Wire", "Daily Post"))))
+        assert read_groups(view, FIRST[2])["evening.s0"] == ["evening.s0", "undated.s0"]
+        view = restrict(searcher.index, HasSource(("Daily Post",)))
+        assert read_groups(view, FIRST[0])["daily.s1"] is None
+
+
+def test_an_append_of_the_library_finds_the_copies_of_new_sentences(tmp_path: Path) -> None:
+    where = str(tmp_path / "index")
+    load(where, FIRST)
+    (tmp_path / "more.jsonl").write_text("".join(to_json_line(one) + "\n" for one in MORE))
+    with esr.open(where) as index:
+        assert index.enrich("reuse").sentences == 10
+        index.append(tmp_path / "more.jsonl")
+    assert groups_in(where, *MORE)["early.s0"] == ["early.s0", *ORDER]
+
+
+_KILLED = """
+import os, signal, sys
+from esr.folder.format import manifest
+from esr.index.reuse_run import run_reuse
+from esr.ranking.searcher import open_searcher
+
+manifest.commit = lambda *args: os.kill(os.getpid(), signal.SIGKILL)
+with open_searcher(sys.argv[1]) as searcher:
+    run_reuse(searcher.index)
+"""
+
+
+def test_a_run_that_is_killed_before_its_commit_leaves_the_former_groups(tmp_path: Path) -> None:
+    where = str(tmp_path / "index")
+    load(where, FIRST)
+    find(where)
+    open_delivery(where, LoadOptions()).append(located(MORE))
+    killed = subprocess.run([sys.executable, "-c", _KILLED, where], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert groups_in(where, *FIRST, *MORE) == dict.fromkeys(ORDER, ORDER)
+    find(where)
+    assert groups_in(where, *MORE)["early.s0"] == ["early.s0", *ORDER]
