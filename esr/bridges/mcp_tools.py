@@ -50,8 +50,9 @@ class Tools:
     ) -> Annotated[CallToolResult, FoundSentences]:
         """Find sentences of news for a query, each with its neighbours, its id and a citation."""
         options = _options(filters, self._ranking)
-        if sort == "date":
-            return list_hits(self._index.newest(query, k, **options), window, budget)
+        if sort != "score":
+            newest = self._index.newest(query, k, oldest_first=sort == "oldest", **options)
+            return list_hits(newest, window, budget)
         return list_hits(self._index.search(query, k, fold=True, **options), window, budget)
 
     def document(self, id: str, start: int | None, budget: int) -> Annotated[CallToolResult, ArticlePart]:

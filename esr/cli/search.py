@@ -50,7 +50,7 @@ else:
 @arguments_of(
     LISTS,
     "search",
-    *("sort", "novel", "overlap", "fold", "passages", "k"),
+    *("sort", "novel", "overlap", "fold", "passages", "per_document", "k"),
     overlap={"default": None, "note": f"For --fold and --novel. Default: {DEFAULT_THRESHOLD}."},
 )
 @furniture
@@ -66,6 +66,7 @@ def search(
     overlap: float | None,
     fold: bool,
     passages: bool,
+    per_document: int | None,
     furniture: bool,
     k: int,
     format_name: str | None,
@@ -90,8 +91,8 @@ def search(
         raise UsageError(f"--format {format_name} and --json exclude each other: leave one out")
     if overlap is not None and not (novel or fold):
         raise UsageError("--overlap says what repeats another: give it with --novel or without --no-fold")
-    if novel and sort == "date":
-        raise UsageError("--novel begins with the oldest and --sort date with the newest: leave one out")
+    if novel and sort != "score":
+        raise UsageError(f"--novel lists from the oldest on, and so has no --sort {sort}: leave one out")
     output = FORMATS.find("json" if as_json else format_name or "text")
     with open_searcher(where) as searcher:
         snapshot = searcher.snapshot()
@@ -103,7 +104,8 @@ def search(
             answer, repeats = astuple(find_novel(prepared, k, filters, threshold=threshold))
             listed = single([hit, *(repeats[hit.sentence_id] if fold else ())] for hit in answer.hits)
         else:
-            find = partial(find_newest, prepared) if sort == "date" else prepared.search
+            by_date = partial(find_newest, prepared, oldest_first=sort == "oldest")
+            find = prepared.search if sort == "score" else by_date
             answer, listed = find_passages(
                 partial(find, filters=filters),
                 prepared,
@@ -111,6 +113,7 @@ def search(
                 filters,
                 overlap=threshold if fold else None,
                 joins=joins,
+                per_document=per_document,
             )
         report = report_query(prepared, filters)
     if not output.has_warnings:

@@ -1,4 +1,4 @@
-"""The newest sentences of a query."""
+"""The newest or the oldest sentences of a query."""
 
 from __future__ import annotations
 
@@ -12,15 +12,22 @@ from esr.ranking.prepared_query import Answer, PreparedQuery, check_k, elapsed_m
 
 
 def find_newest(
-    prepared: PreparedQuery, k: int = 10, filters: Filters = NO_FILTERS, *, records: bool = True
+    prepared: PreparedQuery,
+    k: int = 10,
+    filters: Filters = NO_FILTERS,
+    *,
+    records: bool = True,
+    oldest_first: bool = False,
 ) -> Answer:
-    """Return the k newest of all matching sentences. Those without a date come last.
+    """Return the k newest, or oldest, of all matching sentences. Those without a date come last.
 
     Ties are in collection order. `total` counts all that match.
     """
     k = check_k(k)
     started = time.perf_counter()
-    result = prepared.index.select(prepared.all_words, k, filters, Hits(records=records))
+    result = prepared.index.select(
+        prepared.all_words, k, filters, Hits(records=records), oldest_first=oldest_first
+    )
     hits = add_scores(prepared, result.hits)
     took = prepared.took_ms + elapsed_ms(started)
     return Answer(hits, result.total, took, prepared.unseen, result.incomplete)

@@ -17,6 +17,7 @@ from esr.ranking.answers import (
     build_passages,
     explain_wordless,
     find_wordless,
+    limit_passages,
     select_answering,
     single,
 )
@@ -43,13 +44,17 @@ def find_passages(
     *,
     overlap: float | None,
     joins: bool,
+    per_document: int | None = None,
 ) -> tuple[Answer, list[Passage]]:
     """The first k passages of a query, with an answer that has their best hits.
 
     `find` returns the answer with n hits. The other arguments are those of `list_passages`.
     """
-    count = k if overlap is None and not joins else hits_to_fold(k)
-    arrange = partial(list_passages, prepared, filters=filters, overlap=overlap, joins=joins)
+    is_short = overlap is not None or joins or per_document is not None
+    count = hits_to_fold(k) if is_short else k
+    arrange = partial(
+        list_passages, prepared, filters=filters, overlap=overlap, joins=joins, per_document=per_document
+    )
     answer = find(count)
     listed = arrange(answer.hits)
     if len(listed) < k and len(answer.hits) == count:  # most hits are repeats or neighbours
@@ -65,12 +70,14 @@ def list_passages(
     *,
     overlap: float | None,
     joins: bool,
+    per_document: int | None = None,
 ) -> list[Passage]:
     """The hits of a query as passages, best first. Hits must have records.
 
     `overlap` is the minimum share in an earlier sentence that makes a repeat; None folds nothing. With
-    `joins`, neighbours form one passage, passages per document are limited, and sentences that do not answer
-    the query are left out.
+    `joins`, neighbours form one passage, and sentences that do not answer the query are left out. A document
+    has at most `per_document` passages, by default MOST_OF_DOCUMENT with `joins` and any number without,
+    unless the filters name documents.
     """
     terms = analyze_hits(hits, prepared.index) if joins or overlap is not None else []
     wordless: frozenset[str] = frozenset()
@@ -81,9 +88,12 @@ def list_passages(
     groups: Sequence[Sequence[Hit]] = [[hit] for hit in hits]
     if overlap is not None:
         groups = group_hits(hits, prepared.index, overlap, terms)
+    most = MOST_OF_DOCUMENT if joins and per_document is None else per_document
+    most = None if filters.documents else most
     if not joins:
-        return single(groups)
-    passages = build_passages(groups, None if filters.documents else MOST_OF_DOCUMENT, wordless)
+        passages = single(groups)
+        return passages if most is None else limit_passages(passages, most)
+    passages = build_passages(groups, most, wordless)
     for passage in passages:
         if passage.best.sentence_id in wordless:
             passage.reason = explain_wordless(prepared, passage.best)

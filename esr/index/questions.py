@@ -8,7 +8,7 @@ by type, and a view (`esr/index/view.py`) decides for each type how it is restri
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, ClassVar, Generic, Literal, TypeVar
+from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar
 
 from msgspec import Struct
 
@@ -132,6 +132,23 @@ class ByDay(Grouping[DayCounts], frozen=True):
     """The number of sentences per day, without those of documents without a date."""
 
     stage: ClassVar[str] = "count_days"
+
+
+class DocumentCounts(NamedTuple):
+    """The number of documents with a sentence that is counted, and the number of these in some documents."""
+
+    documents: int
+    sentences: Mapping[str, int]
+
+
+class ByDocument(Grouping[DocumentCounts], frozen=True):
+    """How many documents there are, and the number of sentences of these `ids`, for those that have any.
+
+    Elasticsearch counts more than 40,000 documents approximately.
+    """
+
+    stage: ClassVar[str] = "count_documents"
+    ids: Sequence[str] = ()
 
 
 class ByField(Grouping[Mapping[str, FacetCounts]], frozen=True):

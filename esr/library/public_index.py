@@ -141,26 +141,37 @@ class Index:
         offset: int = 0,
         fold: bool = False,
         overlap: float = DEFAULT_THRESHOLD,
+        per_document: int | None = None,
         **options: Unpack[SearchOptions],
     ) -> Hits:
         """Find the best k sentences for a query in the query language, exactly as if all were scored.
 
         `offset` is the number of hits to skip, for a next page; `rank` counts them too. With `fold`, a
         sentence that repeats an earlier hit is listed in `Hit.folded` of that hit. A sentence is a repeat if
-        another has the share `overlap` of it, by the rarity of its terms. `options` are those of
-        `SearchOptions`. Raises UsageError for a query without words, or an unknown option.
+        another has the share `overlap` of it, by the rarity of its terms. `per_document` is the most
+        sentences of a document to list, None for any number; `k` and `offset` count those that are listed.
+        `options` are those of `SearchOptions`. Raises UsageError for a query without words, or an unknown
+        option.
         """
-        settings = read_search_options(options, "k", "offset", "fold", "overlap")
+        settings = read_search_options(options, "k", "offset", "fold", "overlap", "per_document")
+        if per_document is not None and (not isinstance(per_document, int) or per_document < 1):
+            raise UsageError(f"per_document is a number from 1, or None for any number, not {per_document!r}")
         end = check_k(k) + (skipped := check_offset(offset))
 
         def search(prepared: PreparedQuery) -> Hits:
             find = partial(prepared.search, filters=settings.filters)
-            if not fold:
+            if not fold and per_document is None:
                 answer = find(end, records=not skipped)
                 answer = replace(answer, hits=answer.hits[skipped:])
                 return Hits(prepared, answer, settings.filters, offset=skipped).read()
             answer, listed = find_passages(
-                find, prepared, end, settings.filters, overlap=check_threshold(overlap), joins=False
+                find,
+                prepared,
+                end,
+                settings.filters,
+                overlap=check_threshold(overlap) if fold else None,
+                joins=False,
+                per_document=per_document,
             )
             repeats = {passage.best.sentence_id: passage.similar for passage in listed}
             answer = replace(answer, hits=answer.hits[skipped:])
@@ -168,15 +179,19 @@ class Index:
 
         return self._on_latest(query, settings, search)
 
-    def newest(self, query: str, k: int = 10, **options: Unpack[SearchOptions]) -> Hits:
+    def newest(
+        self, query: str, k: int = 10, *, oldest_first: bool = False, **options: Unpack[SearchOptions]
+    ) -> Hits:
         """Find the k newest of all sentences with every word of a query; those without a date come last.
 
-        `total` counts all of them. `options` are those of `SearchOptions`; the ranking only gives scores.
+        With `oldest_first`, they are the oldest. `total` counts all of them. `options` are those of
+        `SearchOptions`; the ranking only gives scores.
         """
-        settings = read_search_options(options, "k")
+        settings = read_search_options(options, "k", "oldest_first")
 
         def search(prepared: PreparedQuery) -> Hits:
-            return Hits(prepared, find_newest(prepared, k, settings.filters), settings.filters)
+            answer = find_newest(prepared, k, settings.filters, oldest_first=oldest_first)
+            return Hits(prepared, answer, settings.filters)
 
         return self._on_latest(query, settings, search)
 

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from esr.index.names import Name, NameKey, name_key, parse_name_filter
     from esr.index.questions import (
         ByDay,
+        ByDocument,
         ByField,
         ByName,
         ByTerm,
@@ -204,6 +205,7 @@ __all__ = [
     "Article",
     "Budget",
     "ByDay",
+    "ByDocument",
     "ByField",
     "ByName",
     "ByTerm",
@@ -429,8 +431,8 @@ _MODULES = {
     "esr.index.limits": "DEFAULT_CACHE_LIMIT",
     "esr.index.login_variables": "redact",
     "esr.index.names": "Name NameKey name_key parse_name_filter",
-    "esr.index.questions": "ByDay ByField ByName ByTerm ByValue DayCounts EvidenceOf Features HasParses Hits "
-    "NameForms NameUnit Names Quotes Records StoredValues=Values TermsBy Texts "
+    "esr.index.questions": "ByDay ByDocument ByField ByName ByTerm ByValue DayCounts EvidenceOf Features "
+    "HasParses Hits NameForms NameUnit Names Quotes Records StoredValues=Values TermsBy Texts "
     "WordCounts",
     "esr.index.similarities": "Similarities",
     "esr.index.view": "chosen_language",

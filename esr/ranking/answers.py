@@ -44,6 +44,22 @@ class Passage(Struct):
     reason: str | None = None
 
 
+def limit_passages(passages: Iterable[Passage], most: int) -> list[Passage]:
+    """The first `most` passages of each document. The last of them counts the sentences of the others."""
+    of_document: Counter[str] = Counter()
+    last: dict[str, Passage] = {}
+    listed: list[Passage] = []
+    for passage in passages:
+        document = require_record(passage.best).document_id
+        of_document[document] += 1
+        if of_document[document] <= most:
+            last[document] = passage
+            listed.append(passage)
+        else:
+            last[document].more += len(passage.sentences)
+    return listed
+
+
 def single(hits: Iterable[Sequence[Hit]]) -> list[Passage]:
     """One passage of one sentence for each group of a hit and its repeats."""
     return [Passage(best, [best], similar) for best, *similar in hits]

@@ -184,7 +184,7 @@ def test_slash_goes_to_the_box_and_escape_leaves_it(opens: Opens) -> None:
 
 
 def test_j_and_k_move_and_enter_opens_the_document_at_the_sentence(opens: Opens) -> None:
-    page = opens(f"/search?{QUERY}")
+    page = opens(f"/search?{QUERY}&passages=no")
     for key, place in (
         ("j", "hit-1"),
         ("j", "hit-2"),

@@ -172,7 +172,7 @@ def test_clippings_keep_notes_and_tags_and_export_as_citations(
     page.goto(site.url(f"/search?{QUERY}&passages=no"))
     expect(page.locator("#hit-1 .clip")).to_have_text("Saved")
 
-    page.locator("#hit-2 header a.open").click()  # the article beside the list knows it, and its other hits
+    page.locator("#hit-2 .headline a.open").click()
     expect(page.locator(".reader .at .clip")).to_have_text("Saved")
     page.locator(".reader .clip", has_text=re.compile("^Save$")).first.click()
     follow(page.locator(".told a"))

@@ -33,7 +33,7 @@ def in_view(page: Page, place: str) -> bool:
 
 def test_a_result_leads_to_its_place_in_the_shaded_document_and_back(opens: Opens) -> None:
     page = opens(f"/search?{QUERY}", 1000)
-    page.locator("#hit-3 .open").click()
+    page.locator("#hit-2 .open").click()
     page.wait_for_url("**/document?*#s*")
     place = "#" + page.url.split("#")[1]
     page.wait_for_timeout(100)
@@ -45,8 +45,8 @@ def test_a_result_leads_to_its_place_in_the_shaded_document_and_back(opens: Open
     assert len(shades) >= 3
     page.go_back()
     page.wait_for_url(f"**/search?{QUERY}")
-    expect(page.locator("#hit-3 :focus, #hit-3 article:focus")).to_have_count(1)
-    follow(page.locator("#hit-3 .open"))
+    expect(page.locator("#hit-2 :focus, #hit-2 article:focus")).to_have_count(1)
+    follow(page.locator("#hit-2 .open"))
     page.get_by_role("link", name="Back to the sentences").click()
     page.wait_for_url(f"**/search?{QUERY}")
 
@@ -54,9 +54,9 @@ def test_a_result_leads_to_its_place_in_the_shaded_document_and_back(opens: Open
 @pytest.mark.parametrize("width", [1920, 1280])
 def test_an_article_opens_at_its_sentence_beside_the_list_and_closes(opens: Opens, width: int) -> None:
     page = opens(f"/search?{QUERY}", width, 900, bypass_csp=True)
-    page.locator("#hit-3 .open").click()
+    page.locator("#hit-2 .open").click()
     reader = page.get_by_role("region", name="Article", exact=True)
-    sentence = page.locator("#hit-3 article").get_attribute("data-sentence-id") or ""
+    sentence = page.locator("#hit-2 article").get_attribute("data-sentence-id") or ""
     place = f".reader #s{sentence.rsplit('.s', 1)[1]}"
     expect(page.locator(place)).to_have_class(re.compile(r"\bat\b"))
     assert in_view(page, place)
@@ -80,7 +80,7 @@ def test_an_article_opens_at_its_sentence_beside_the_list_and_closes(opens: Open
     expect(reader.locator("h2").first).to_have_text(title)
     page.keyboard.press("Escape")
     expect(reader).to_have_count(0)
-    expect(page.locator("#hit-3 .open")).to_be_focused()
+    expect(page.locator("#hit-2 .open")).to_be_focused()
 
 
 @pytest.mark.parametrize("view", ["timeline", "concordance", "collocations", "names"])
@@ -106,7 +106,7 @@ def test_back_closes_an_article_and_forward_and_a_reload_open_it_again(opens: Op
     page = opens("/", 1280)
     page.goto(page.url + f"search?{QUERY}")
     reader = page.get_by_role("region", name="Article", exact=True)
-    page.locator("#hit-3 .open").click()
+    page.locator("#hit-2 .open").click()
     title = reader.locator("h2").first.inner_text()
     reader.get_by_role("link", name="Similar articles", exact=True).click()
     expect(reader.locator("#like-it")).to_be_in_viewport()
@@ -175,7 +175,7 @@ def test_two_rankings_are_shown_side_by_side_with_what_moved(opens: Opens) -> No
     page.get_by_role("link", name="Compare rankings").click()
     page.locator(".sides section").nth(1).wait_for()  # `all` does not wait for the page that was clicked
     left, right = page.locator(".sides section").all()
-    assert [side.locator("h2").inner_text() for side in (left, right)] == ["Words", "Sentence alone"]
+    assert [side.locator("h2").inner_text() for side in (left, right)] == ["With context", "Sentence alone"]
     boxes = left.bounding_box(), right.bounding_box()
     assert boxes[0] and boxes[1] and boxes[0]["y"] == boxes[1]["y"]
     moves = page.locator(".moved").all_inner_texts()

@@ -200,6 +200,10 @@ class FakeIndex(Index):
             case questions.ByDay():
                 dates = (record.date or "" for record in records)
                 return Counter(parse_date_start(date) // DAY for date in dates if is_iso_date(date))
+            case questions.ByDocument(ids):
+                of_documents = Counter(record.document_id for record in records)
+                listed = {id: of_documents[id] for id in ids if of_documents[id]}
+                return questions.DocumentCounts(len(of_documents), listed)
             case questions.ByName(size):
                 return dict.fromkeys(sorted(self._names())[:size], 1)
             case questions.ByTerm():

@@ -135,8 +135,8 @@ def test_what_is_not_there_cannot_be_downloaded(client: FlaskClient) -> None:
 def test_sorting_by_date_says_what_was_sorted() -> None:
     many_more = client_over(*many(300), FLOOD)
     page = get(many_more, "/search?q=storm+number&sort=date").text
-    assert "300 sentences with all words" in page and "Order Newest" in page
-    assert "Order Best" in get(many_more, "/search?q=storm&passages=no").text
+    assert "300 sentences with all words" in page and "Order Newest first" in page
+    assert "Order Best first" in get(many_more, "/search?q=storm&passages=no").text
 
 
 @pytest.mark.slow
@@ -516,7 +516,8 @@ def test_no_header_comes_twice(client: FlaskClient, path: str) -> None:
 
 
 STYLE = "".join(
-    (Path(webui.__file__).parent / "static" / name).read_text("utf-8") for name in ("esr.css", "views.css")
+    (Path(webui.__file__).parent / "static" / name).read_text("utf-8")
+    for name in ("esr.css", "hits.css", "views.css")
 )
 ROOTS = [dict(re.findall(r"--(\w+): (#[0-9a-f]{6})", block)) for block in STYLE.split(":root {")[1:3]]
 SCHEMES = dict(zip(["light", "dark"], ROOTS, strict=True))

@@ -30,7 +30,8 @@ def hits_to_fetch(arrangement: Arrangement, k: int, max_k: int) -> int:
     """The number of hits to fetch for k entries. It is constant for grouping, so that entries do not move."""
     if arrangement.group:
         return 2 * max_k
-    return hits_to_fold(k) if (arrangement.fold or arrangement.joins) and not arrangement.novel else k
+    is_short = arrangement.fold or arrangement.joins or arrangement.limit is not None
+    return hits_to_fold(k) if is_short and not arrangement.novel else k
 
 
 def arrange_hits(
@@ -38,7 +39,9 @@ def arrange_hits(
 ) -> list[Passage]:
     """The hits as passages, folded and joined as the arrangement says."""
     overlap = arrangement.overlap if arrangement.fold else None
-    return list_passages(prepared, hits, filters, overlap=overlap, joins=arrangement.joins)
+    return list_passages(
+        prepared, hits, filters, overlap=overlap, joins=arrangement.joins, per_document=arrangement.limit
+    )
 
 
 def build_entries(passages: Iterable[Passage], arrangement: Arrangement) -> list[Entry]:

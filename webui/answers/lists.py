@@ -129,8 +129,14 @@ def list_hits(searcher: Searcher, search: SearchRequest, settings: Settings, is_
         best = (each.best for entry in entries[: search.k] for each in entry.passages)
         return Listing(best, prepared, answer.incomplete, answer.total)
     with blame_argument(None):
-        if arrangement.sort == "date":
-            result = prepared.index.select(prepared.all_words, search.k, search.filters, Hits(records=False))
+        if arrangement.by_date:
+            result = prepared.index.select(
+                prepared.all_words,
+                search.k,
+                search.filters,
+                Hits(records=False),
+                oldest_first=arrangement.sort == "oldest",
+            )
             hits = _read_records(prepared, result.hits, is_scored=False)
             incomplete, total = result.incomplete, result.total
         else:
@@ -181,8 +187,8 @@ def prepare_search(searcher: Searcher, search: SearchRequest, settings: Settings
 
 
 def _find_hits(prepared: PreparedQuery, search: SearchRequest, k: int) -> Answer:
-    if search.arrangement.sort == "date":
-        return find_newest(prepared, k, search.filters)
+    if search.arrangement.by_date:
+        return find_newest(prepared, k, search.filters, oldest_first=search.arrangement.sort == "oldest")
     return prepared.search(k, search.filters)
 
 

@@ -148,7 +148,7 @@ BY_MEANING = {
 }
 """The arguments that rank by words and meaning."""
 PRESETS = (
-    Preset("Words", "those of the sentence, its neighbours and its document"),
+    Preset("With context", "the words of the sentence, its neighbours and its document"),
     Preset(
         "Words and meaning",
         "also sentences that say it in other words",

@@ -199,7 +199,7 @@ class Arrangement(Struct, frozen=True):
 
     `group` groups the sentences of a document; `fold` folds those that repeat an earlier one. `novel` lists
     only what is new, oldest first. `overlap`: the share of a sentence that an earlier one must have to make
-    it a repeat.
+    it a repeat. `per_document`: the passages that a document may have, or None for the usual number.
     """
 
     sort: str = "score"
@@ -208,6 +208,17 @@ class Arrangement(Struct, frozen=True):
     novel: bool = False
     overlap: float = DEFAULT_THRESHOLD
     passages: bool = True
+    per_document: int | None = None
+
+    @property
+    def by_date(self) -> bool:
+        """Whether the list has all sentences with all words, by date."""
+        return self.sort != "score"
+
+    @property
+    def limit(self) -> int | None:
+        """How many passages of a document are listed, None for the usual number."""
+        return None if self.group or self.novel else self.per_document
 
     @property
     def joins(self) -> bool:
@@ -215,7 +226,7 @@ class Arrangement(Struct, frozen=True):
         return self.passages and self.sort == "score" and not self.group and not self.novel
 
 
-_RANKING, _ARRANGEMENT = Ranking(), Arrangement()
+_RANKING, _ARRANGEMENT = Ranking(), Arrangement(per_document=1)
 _FILTERS = frozenset(names_of("filter"))
 
 
@@ -270,6 +281,8 @@ def read_search(query_string: bytes, settings: Settings) -> SearchRequest:
 def parse_search(arguments: Arguments) -> SearchRequest:
     """The search of these arguments. Other arguments are ignored. Raises RequestError."""
     read = arguments.value
+    # A list of single sentences has all of them, unless the request says otherwise.
+    has_limit = read("passages") or "per_document" in arguments
     return SearchRequest(
         query=arguments.first("q"),
         ranking=parse_ranking(arguments),
@@ -282,6 +295,7 @@ def parse_search(arguments: Arguments) -> SearchRequest:
             novel=read("novel"),
             overlap=read("overlap"),
             passages=read("passages"),
+            per_document=read("per_document") if has_limit else None,
         ),
         is_literal=read("literal"),
         require_all=read("require") is not None,

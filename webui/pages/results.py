@@ -11,11 +11,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from esr.following.weaker import find_weaker
 from esr.ranking.answers import require_record
 from esr.ranking.prepared_query import Answer, PreparedQuery
 from esr.ranking.query_report import QueryReport, report_query
 from esr.ranking.searcher import Searcher
 from esr.text.analyzer import Analyzer
+from webui.answers.articles import Articles, count_articles
 from webui.answers.entries import Entry
 from webui.answers.lists import prepare_search, rank_and_arrange
 from webui.arguments.request import SearchRequest
@@ -76,7 +78,8 @@ class Results:
 
     `reasons`: why each sentence is listed, by sentence id. `headings`: the headings of documents without a
     title, by document id. `next_k`: how many sentences "Show more" requests, or None. `terms`: the terms of
-    `analyzer` to mark in sentences.
+    `analyzer` to mark in sentences. `weaker`: the number of entries before the weak part of the list,
+    or None.
     """
 
     answer: Answer
@@ -91,6 +94,8 @@ class Results:
     report: QueryReport
     counts: AnswerCounts
     understanding: Understanding
+    articles: Articles
+    weaker: int | None
 
     @property
     def folded(self) -> int:
@@ -109,12 +114,13 @@ def _find_results(searcher: Searcher, search: SearchRequest, settings: Settings)
     prepared = prepare_search(searcher, search, settings)
     index, filters = prepared.index, search.filters
     report_of = start_beside(index, lambda: report_query(prepared, filters))
-    by_date = search.arrangement.sort == "date" or search.arrangement.novel
+    by_date = search.arrangement.by_date or search.arrangement.novel
     dates = start_beside(index, lambda: count_dates(prepared, filters, by_date))
     facets = start_beside(index, lambda: count_facets(prepared, filters, search.facet, by_date))
     answer, entries, has_more = rank_and_arrange(prepared, search, search.k, settings)
     next_k = min(search.k + settings.more_k, settings.max_k) if search.k < settings.max_k else None
     listed = entries[: search.k]
+    articles = start_beside(index, lambda: count_articles(prepared, listed, filters))
     best = [each.best for entry in listed for each in entry.passages[:GROUP_SENTENCES]]
     report = report_of()
     shown = [hit for entry in listed for each in entry.passages for hit in (each.best, *each.similar)]
@@ -131,4 +137,6 @@ def _find_results(searcher: Searcher, search: SearchRequest, settings: Settings)
         report,
         count_answer(answer, prepared, report, by_date),
         describe_understanding(search, report),
+        articles(),
+        find_weaker(prepared, [entry.best for entry in entries]) if not by_date else None,
     )

@@ -26,7 +26,9 @@
   const idOf = (place) => place.dataset.sentenceId ?? new URL(place.querySelector("a.why").href).searchParams.get("id");
 
   function label(place) {
-    place.querySelector(".clip").textContent = has(idOf(place)) ? "Saved" : "Save";
+    const isKept = has(idOf(place));
+    Object.assign(place.querySelector(".clip"), { textContent: isKept ? "Saved" : "Save", ariaPressed: isKept });
+    place.querySelector(".clip").classList.toggle("kept", isKept);
   }
 
   async function toggle(place) {

@@ -141,6 +141,27 @@
     go(added[0]?.querySelector("article"));
   }
 
+  /* The other sentences of an article, below the one that its card shows */
+  async function toggleRest(link) {
+    const article = link.closest("article");
+    const open = article.querySelector(".others");
+    link.setAttribute("aria-expanded", String(!open));
+    if (open) {
+      open.remove();
+      return;
+    }
+    const address = new URL(link.href);
+    address.searchParams.set("k", kept.addresses.known);
+    const page = await fetchPage(address);
+    const shown = new Set([...article.querySelectorAll(".sentence")].map((each) => each.textContent));
+    const others = document.createElement("div");
+    others.className = "others";
+    for (const sentence of page.querySelectorAll(".hits .sentence:has(mark)")) {
+      if (!shown.has(sentence.textContent)) others.append(sentence);
+    }
+    article.querySelector(".text").append(others);
+  }
+
   async function toggleExplanation(link) {
     const article = link.closest("article");
     const open = article.querySelector(":scope > .explanation");
@@ -161,11 +182,17 @@
   const canRead = () => matchMedia("(min-width: 1100px)").matches && document.querySelector(".hits");
 
   async function read(link) {
-    const page = await fetchPage(link.href);
-    const opened = link.closest(".hits > li") ?? document.querySelector(".opened");
+    sessionStorage.removeItem(CLOSED);
     const state = { ...history.state, article: link.href };
+    const reader = await showArticle(link);
     if (history.state?.article) history.replaceState(state, "");
     else history.pushState(state, "");
+    reader.focus({ preventScroll: true });
+  }
+
+  async function showArticle(link) {
+    const page = await fetchPage(link.href);
+    const opened = link.closest(".hits > li") ?? document.querySelector(".opened");
     closeReader();
     const reader = document.createElement("section");
     reader.className = "reader";
@@ -187,16 +214,44 @@
     for (const name of ["lang", "dir"]) title.setAttribute(name, heading.getAttribute(name) ?? "");
     title.append(whole);
     heading.remove();
-    head.append(title, close, linksWithin(page));
+    const here = new URL(link.href).hash;
+    head.append(title, close, linksWithin(page), drawStrip(page, here));
     reader.append(head, page.querySelector(".whole"));
     const desk = document.querySelector(".desk");
     desk.append(reader);
     desk.classList.add("reading");
     opened?.classList.add("opened");
-    const sentence = reader.querySelector(new URL(link.href).hash || null);
+    const sentence = reader.querySelector(here || null);
     sentence?.classList.add("at");
-    reader.focus({ preventScroll: true });
     if (sentence) reader.scrollTop += sentence.getBoundingClientRect().top - reader.getBoundingClientRect().top - reader.clientHeight / 3;
+    return reader;
+  }
+
+  /* A bar for each sentence. Readers of the list of hits above need no second one, so it is for the eye and the mouse. */
+  function drawStrip(page, here) {
+    const strip = document.createElement("div");
+    strip.className = "strip";
+    strip.setAttribute("aria-hidden", "true");
+    for (const sentence of page.querySelectorAll(".whole p[id^=s], .whole span[id^=s]")) {
+      const bar = document.createElement("a");
+      bar.href = `#${sentence.id}`;
+      bar.tabIndex = -1;
+      if (sentence.matches(".hit")) bar.className = "hit";
+      if (bar.hash === here) bar.setAttribute("aria-current", "true");
+      strip.append(bar);
+    }
+    return strip;
+  }
+
+  /* Where there is room, the first article is open from the beginning; the list keeps the focus. A reader who closes
+     it has it closed until an article is opened again. */
+
+  const CLOSED = "esr.closed";
+
+  function openFirst() {
+    const first = document.querySelector(".results .hits > li > article a.open, .results .hits > li > h2 a.open");
+    if (!first || history.state?.article || sessionStorage.getItem(CLOSED) || !matchMedia("(min-width: 1500px)").matches) return;
+    showArticle(first).catch(() => {});
   }
 
   /* Links to the hits, the names and the similar articles, which stay visible while the article is read */
@@ -229,20 +284,24 @@
   /* An open article is a history entry, so that the Back button closes it. Links within it add no entry. */
 
   function leaveReader() {
+    sessionStorage.setItem(CLOSED, "yes");
     if (history.state?.article) history.back();
     else closeReader();
   }
 
   function followHistory() {
     const address = history.state?.article;
-    if (!address) closeReader();
+    if (!address) closeReader(); // the way back leads to the list alone
     else if (document.querySelector(".reader")?.dataset.address !== address && canRead()) {
       read(Object.assign(document.createElement("a"), { href: address })).catch(() => {});
     }
   }
 
   addEventListener("popstate", followHistory);
-  addEventListener("pageshow", followHistory);
+  addEventListener("pageshow", () => {
+    if (history.state?.article) followHistory();
+    else if (!document.querySelector(".reader")) openFirst();
+  });
 
   document.addEventListener("click", (event) => {
     const link = event.target.closest(".reader a[href^='#']");
@@ -261,7 +320,7 @@
 
   document.addEventListener("click", (event) => {
     closeMenus(event.target.closest(".menu, .controls"));
-    const text = event.target.closest("article > .near, article > .sentence");
+    const text = event.target.closest("article[data-sentence-id] :is(.near, .sentence)");
     if (text && getSelection().isCollapsed && (text.matches(".near") || isClipped(text))) {
       text.closest("article").querySelector(".around summary")?.click();
     }
@@ -276,6 +335,7 @@
     if (event.defaultPrevented || event.button || event.ctrlKey || event.metaKey || event.shiftKey) return;
     const link = event.target.closest("a");
     const act = link?.matches(".more a") ? showMore : link?.matches(".hits .why") ? toggleExplanation
+      : link?.matches(".hits a.rest") ? toggleRest
       : link?.matches(".hits a.open, .reader a.open") && canRead() ? read : null;
     if (!act) return;
     event.preventDefault();

@@ -50,8 +50,9 @@ ASSISTANTS: tuple[Argument, ...] = (
     Argument("k", "how many sources to list", WholeNumber(high=MAX_LISTED, usual=20), f"{TOOL}contents"),
     Argument(
         "sort",
-        "the order; score: the best first, without repeats; date: the newest that have all words",
-        Choice(labels={"score": "", "date": ""}, usual="score"),
+        "the order; score: the best first, without repeats; date: the newest that have all words; "
+        "oldest: the oldest of these",
+        Choice(labels={"score": "", "date": "", "oldest": ""}, usual="score"),
         f"{TOOL}search",
     ),
     Argument("window", _WINDOW, WholeNumber(low=0, high=10, usual=1), f"{TOOL}search"),

@@ -9,7 +9,9 @@ from esr.following.overlap import DEFAULT_THRESHOLD, MIN_THRESHOLD, parse_thresh
 from esr.ranking.answers import MOST_OF_DOCUMENT
 
 _SENTENCES = WholeNumber(high="max_k", usual="default_k", most=10_000)
-SORTS = {"score": "best first", "date": "newest first"}
+SORTS = {"score": "best first", "date": "newest first", "oldest": "oldest first"}
+MOST_PER_DOCUMENT = 1_000
+"""Maximum number of passages of a document, which `all` stands for."""
 LISTS: tuple[Argument, ...] = (
     Argument(
         "k",
@@ -42,7 +44,8 @@ LISTS: tuple[Argument, ...] = (
     ),
     Argument(
         "sort",
-        "the order; score: the best first; date: the newest of the sentences with all words first",
+        "the order; score: the best first; date: the newest of the sentences with all words first; oldest: "
+        "the oldest of them first",
         Choice(labels=SORTS, usual="score"),
         "page search",
         "arrangement",
@@ -93,6 +96,21 @@ LISTS: tuple[Argument, ...] = (
         "arrangement",
         label="List sentences one by one",
         phrase="one by one",
+    ),
+    Argument(
+        "per_document",
+        "how many passages of a document to list at most, unless the search is for a document; by default "
+        f"{MOST_OF_DOCUMENT} where sentences are joined, and any number elsewhere",
+        WholeNumber(high=MOST_PER_DOCUMENT),
+        "search",
+        "arrangement",
+    ),
+    Argument(
+        "per_document",
+        "how many passages of a document to list at most, or all, unless the search is for a document",
+        Count(high=MOST_PER_DOCUMENT, usual=1),
+        "page",
+        "arrangement",
     ),
     Argument(
         "own_document",

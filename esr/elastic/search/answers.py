@@ -14,6 +14,7 @@ import numpy as np
 from esr.elastic.documents import decode_quotes, decode_sentence
 from esr.elastic.search.counts import (
     count_days,
+    count_documents,
     count_facets,
     count_sentences,
     find_by_date,
@@ -165,6 +166,8 @@ def count_groups(
     """The answers of `Index.count` by groups other than fields."""
     if isinstance(by, questions.ByDay):
         return count_days(opened.cluster, conditions, filters)
+    if isinstance(by, questions.ByDocument):
+        return count_documents(opened.cluster, by.ids, conditions, filters)
     return [_count_group(opened, by, condition, filters) for condition in conditions]
 
 

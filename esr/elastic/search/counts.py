@@ -33,7 +33,7 @@ from esr.errors import EngineUnreachable, EsrError
 from esr.index.filters import DAY, NO_FILTERS, Filters, attribute_names, check_facets
 from esr.index.hits import Hit, SearchResult, SentenceTexts
 from esr.index.names import ENTITY_TYPES, SAMPLE, choose_written_form
-from esr.index.questions import DayCounts, FacetCounts, LengthGroups
+from esr.index.questions import DayCounts, DocumentCounts, FacetCounts, LengthGroups
 from esr.index.values import ValueTable
 from esr.plans.plan import Condition, HasWords
 from esr.text.analyzer import get_analyzer
@@ -227,6 +227,30 @@ def count_days(cluster: Cluster, conditions: Sequence[Condition | None], filters
         {bucket["key"] // DAY: bucket["doc_count"] for bucket in answer["aggregations"]["days"]["buckets"]}
         for answer in answers
     ]
+
+
+_MOST_EXACT = 40_000
+"""Number of documents up to which Elasticsearch counts them exactly or nearly so: the highest it accepts."""
+
+
+def count_documents(
+    cluster: Cluster, ids: Sequence[str], conditions: Sequence[Condition | None], filters: Filters
+) -> list[DocumentCounts]:
+    """The number of documents, and of sentences in the documents with these ids, for each condition."""
+    field = "document_id"
+    aggs: Query = {"all": {"cardinality": {"field": field, "precision_threshold": _MOST_EXACT}}}
+    if ids:
+        listed = list(ids)
+        of_ids = {"terms": {"field": field, "size": len(listed)}}
+        aggs["listed"] = {"filter": {"terms": {field: listed}}, "aggs": {"values": of_ids}}
+    answers = _search_each(cluster, conditions, filters, {"track_total_hits": False, "aggs": aggs})
+    counts = []
+    for answer in answers:
+        found = answer["aggregations"]
+        buckets = found["listed"]["values"]["buckets"] if ids else ()
+        sentences = {bucket["key"]: bucket["doc_count"] for bucket in buckets}
+        counts.append(DocumentCounts(found["all"]["value"], sentences))
+    return counts
 
 
 def match_sentences(condition: Condition | None, filters: Filters) -> Query:

@@ -48,6 +48,8 @@ def count_groups(cache: SearchCache, by: Grouping[Any], condition: Condition | N
     match by:
         case questions.ByDay():
             return count_days(condition, cache, filters)
+        case questions.ByDocument(ids):
+            return _count_documents(cache, ids, condition, filters)
         case questions.ByName():
             return _count_names(cache, by, condition, filters)
         case questions.ByTerm():
@@ -57,6 +59,21 @@ def count_groups(cache: SearchCache, by: Grouping[Any], condition: Condition | N
         case questions.ByValue(column):
             return _count_values_of(cache, column, condition, filters)
     raise TypeError(f"count: {by}")
+
+
+def _count_documents(
+    cache: SearchCache, ids: Sequence[str], condition: Condition | None, filters: Filters
+) -> questions.DocumentCounts:
+    """The number of documents with a sentence that satisfies these, and its number of sentences for ids."""
+    total, sentences = 0, {}
+    for segment, numbers in zip(cache.snapshot.segments, _select(condition, cache, filters), strict=True):
+        counts = np.bincount(segment.column("document")[numbers], minlength=segment.document_count)
+        total += int(np.count_nonzero(counts))
+        for id in ids:
+            number = segment.document_ids.find(id)
+            if number is not None and counts[number]:
+                sentences[id] = int(counts[number])
+    return questions.DocumentCounts(total, sentences)
 
 
 def _count_values_of(

@@ -35,6 +35,7 @@ QUESTIONS: Mapping[type[Any], list[tuple[Any, ...]]] = {
     questions.Hits: [(True,), (False,)],
     questions.Texts: [()],
     questions.ByDay: [()],
+    questions.ByDocument: [(["h0", "v0"],)],
     questions.ByField: [([*FACET_FIELDS, "meta.desk", "meta.Zanzukey"], 50)],
     questions.ByName: [(50,), (50, "sentences", "zanz"), (50, "documents")],
     questions.ByTerm: [(1_000_000,)],

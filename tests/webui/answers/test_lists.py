@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from html import unescape
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -78,6 +80,26 @@ def test_a_hit_has_the_chosen_fields_and_its_id(client: FlaskClient) -> None:
     assert first == {**texts[0], "passage": texts, "more": 0, "reason": None}
     similar = get(client, "/similar", id="a.s1", fields="text", own="yes")["hits"]
     assert similar and all(hit.keys() == {"sentence_id", "text"} for hit in similar)
+
+
+def test_an_article_has_as_many_hits_as_are_asked_for(client: FlaskClient) -> None:
+    for order in ("score", "date", "oldest"):
+        found = hits(client, q="the OR a", sort=order, per_document=1)
+        documents = [hit["document_id"] for hit in found]
+        assert documents and len(set(documents)) == len(documents)
+    (only,) = hits(client, q="flood", passages="no", per_document=1)
+    assert only["document_id"] == "b" and only["more"] == 1
+    assert len(hits(client, q="flood", passages="no")) == 2
+
+
+def test_a_card_counts_what_it_leaves_out_and_leads_to_it(client: FlaskClient) -> None:
+    html = client.get("/search?q=came&passages=yes").text
+    assert "2 sentences with this word in 2 articles" in html and "more sentence here" not in html
+    html = client.get("/search?q=flood&sort=date").text
+    assert html.count("data-sentence-id") == 1 and "2 sentences with all words in 1 article" in html
+    (address,) = re.findall(r'href="([^"]+)">1 more sentence here', html)
+    html = client.get(unescape(address)).text
+    assert html.count("data-sentence-id") == 2 and "more sentence here" not in html
 
 
 def test_a_field_that_hits_do_not_have_is_an_error(client: FlaskClient) -> None:

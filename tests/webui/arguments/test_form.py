@@ -47,7 +47,7 @@ def test_the_form_has_the_values_of_the_address() -> None:
     assert (form.query, ticked(form)) == ("storm", {"group", "fold"})
     assert [(field.row.name, field.value) for field in form.days] == [("after", "2017")]
     assert selected(form, "k", "sort") == [("7", "7"), ("date", "newest first")]
-    assert form.summary == ["Words", "newest first", "by document", "after 2017"]
+    assert form.summary == ["With context", "newest first", "by document", "after 2017"]
 
 
 def test_every_argument_with_a_label_has_a_field() -> None:
@@ -58,7 +58,7 @@ def test_every_argument_with_a_label_has_a_field() -> None:
 
 def test_the_form_has_the_share_that_makes_a_repeat() -> None:
     form = form_of(("q", "storm"), ("novel", "yes"), ("overlap", "0.75"))
-    assert ticked(form) == {"novel", "fold"} and form.summary == ["Words", "only what is new"]
+    assert ticked(form) == {"novel", "fold"} and form.summary == ["With context", "only what is new"]
     assert selected(form, "overlap") == [("0.75", "75% or more")]
     assert selected(form_of(("overlap", "much")), "overlap") == [("0.8", "80% or more")]
 
@@ -66,13 +66,13 @@ def test_the_form_has_the_share_that_makes_a_repeat() -> None:
 def test_the_form_keeps_lists_without_passages_and_with_furniture() -> None:
     form = form_of(("q", "storm"), ("passages", "no"), ("furniture", "yes"))
     assert ticked(form) == {"fold", "passages", "furniture"}
-    assert form.summary == ["Words", "one by one", "links and notices like sentences"]
+    assert form.summary == ["With context", "one by one", "links and notices like sentences"]
 
 
 def test_the_form_says_how_the_query_is_read() -> None:
     form = form_of(("q", "storm"), ("require", "all"), ("literal", "yes"))
     assert ticked(form) == {"require", "literal", "fold"}
-    assert form.summary == ["Words", "all words", "searched literally"]
+    assert form.summary == ["With context", "all words", "searched literally"]
     assert ticked(form_of(("require", "some"), ("literal", "full"), ("fold", "no"))) == set()
 
 
@@ -291,7 +291,7 @@ def test_a_preset_is_offered_only_where_sentences_have_its_feature() -> None:
 @pytest.mark.parametrize(("label", "name"), [("Words and meaning", "hybrid"), ("Meaning", "meaning")])
 def test_meaning_is_offered_where_sentences_have_vectors(label: str, name: str) -> None:
     labels = [preset.label for preset in available_presets(["position", VECTORS])]
-    assert label in labels and labels[0] == "Words"
+    assert label in labels and labels[0] == "With context"
     assert label not in [preset.label for preset in available_presets(["position"])]
     (preset,) = (preset for preset in PRESETS if preset.label == label)
     query = urlencode({"q": "storm", **preset.arguments}).encode()

@@ -325,7 +325,7 @@ def test_numbers_are_spelled_up_to_ten() -> None:
 
 def test_presets_lead_and_the_model_is_in_the_fine_print(real: FlaskClient) -> None:
     for address, label, model in (
-        ("", "Words", "ranked by 2si"),
+        ("", "With context", "ranked by 2si"),
         ("&model=bm25", "Sentence alone", "ranked by bm25"),
         ("&model=dir", "ranked by dir", "ranked by dir"),
     ):

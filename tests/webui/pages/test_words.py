@@ -83,7 +83,7 @@ def test_quotations_are_filtered_by_their_speaker(real: FlaskClient) -> None:
 
 def said_by(html: str) -> list[str]:
     """Who said the quotations of a page, where it says so of each."""
-    return [re.sub("<[^>]+>", "", said) for said in re.findall(r"(?s)<footer><p>(.*?)</p>", html)]
+    return [re.sub("<[^>]+>", "", said) for said in re.findall(r'(?s)<p class="speaker">(.*?)</p>', html)]
 
 
 def test_speakers_with_a_known_name_are_listed_and_called_by_it(tmp_path: Path) -> None:
