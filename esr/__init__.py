@@ -26,6 +26,8 @@ if TYPE_CHECKING:
         NotFound,
         UsageError,
     )
+    from esr.evidence.claim_evidence import ClaimEvidence, Copy, EvidenceSentence, Point, PointValue
+    from esr.evidence.contrast import Contrast, DifferingPart
     from esr.evidence.quotation_check import Appearance, CheckedQuotation, QuotationCheck
     from esr.following.timeline import Peak, Series, Timeline
     from esr.index.enrichment_run import EnrichmentReport
@@ -51,18 +53,23 @@ __all__ = [
     "AppendOptions",
     "AsyncIndex",
     "CheckedQuotation",
+    "ClaimEvidence",
     "Collocation",
     "Collocations",
     "Companion",
     "Concordance",
+    "Contrast",
     "Contrasted",
     "ContrastedCollocations",
+    "Copy",
     "DeliveryReport",
+    "DifferingPart",
     "Document",
     "EngineUnreachable",
     "EnrichOptions",
     "EnrichmentReport",
     "EsrError",
+    "EvidenceSentence",
     "Explanation",
     "Frequencies",
     "Frequency",
@@ -85,6 +92,8 @@ __all__ = [
     "NamePage",
     "NotFound",
     "Peak",
+    "Point",
+    "PointValue",
     "Quotation",
     "QuotationCheck",
     "Quotations",
@@ -111,6 +120,8 @@ _MODULES = {
     "esr.corpus.concordance": "Concordance Line",
     "esr.corpus.names_and_quotes": "Quotation Quotations Companion ListedName NameNetwork NamePage",
     "esr.corpus.frequencies": "Frequencies Frequency KeyWord KeyWords",
+    "esr.evidence.claim_evidence": "ClaimEvidence Copy EvidenceSentence Point PointValue",
+    "esr.evidence.contrast": "Contrast DifferingPart",
     "esr.evidence.quotation_check": "Appearance CheckedQuotation QuotationCheck",
     "esr.following.timeline": "Peak Series Timeline",
     "esr.index.enrichment_run": "EnrichmentReport",

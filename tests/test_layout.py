@@ -41,7 +41,7 @@ MAY_IMPORT = {
     "esr/loaders/press": "plugin plugin/provisional",
     "esr/index": "enrichment plans text text/analysis",
     "esr/arguments": "index query text",
-    "esr/arguments/tables": "arguments corpus following index loaders models plans ranking text",
+    "esr/arguments/tables": "arguments corpus evidence following index loaders models plans ranking text",
     "esr/folder/format": "index plans text text/analysis",
     "esr/folder/kernel": "",
     "esr/folder/search": "folder/format folder/kernel index plans text",
@@ -69,12 +69,12 @@ MAY_IMPORT = {
     "webui/running": "arguments index ranking",
     "webui/arguments": "arguments arguments/tables corpus features following index models plans query "
     "ranking text webui/running",
-    "webui/answers": "topics corpus following index plans query ranking ranking/explanation text "
+    "webui/answers": "topics corpus evidence following index plans query ranking ranking/explanation text "
     "webui/arguments webui/running",
-    "webui/pages": "arguments arguments/tables topics corpus dependency following index models plans "
-    "query ranking ranking/explanation text webui/answers webui/arguments webui/running",
-    "webui/api": "esr arguments arguments/tables corpus dependency features following index models plans "
-    "query ranking text webui/answers webui/arguments webui/running",
+    "webui/pages": "arguments arguments/tables topics corpus dependency evidence following index models "
+    "plans query ranking ranking/explanation text webui/answers webui/arguments webui/running",
+    "webui/api": "esr arguments arguments/tables corpus dependency evidence features following index models "
+    "plans query ranking text webui/answers webui/arguments webui/running",
     "webui/access": "index plans query text webui/pages webui/running",
     "webui": "arguments index library plans plugin ranking webui/access webui/api webui/arguments "
     "webui/pages webui/running",

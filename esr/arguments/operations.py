@@ -13,8 +13,11 @@ WORDS = "concordance collocations contrast frequencies keyness"
 ABOUT_NAMES = "names network"
 """The operations that list names."""
 FILTERED = (
-    "search facets timeline similar compare query concordance collocations contrast frequencies names network"
+    "search facets timeline similar compare query concordance collocations contrast frequencies names "
+    "network evidence"
 )
 """The operations that list or count sentences."""
-OF_INDEX = f"{RANKED} {WORDS} {ABOUT_NAMES} name quotes search_body batch values complete analyze status"
+OF_INDEX = (
+    f"{RANKED} {WORDS} {ABOUT_NAMES} name quotes evidence search_body batch values complete analyze status"
+)
 """The operations of one index."""

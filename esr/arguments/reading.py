@@ -79,7 +79,7 @@ READING: tuple[Argument, ...] = (
         "query_language",
         "the language of the query, such as de, for an index by language; by default, it is detected",
         LanguageCode(),
-        f"{SEARCHES} page document documents {ASKED} {WORDS} quotes {ABOUT_NAMES} analyze",
+        f"{SEARCHES} page document documents {ASKED} {WORDS} quotes {ABOUT_NAMES} evidence analyze",
         "reading",
         phrase="in the language {}",
         foreign_names=("language", "lang"),

@@ -55,14 +55,34 @@ def describe_quotation(quotation: esr.Quotation) -> dict[str, Any]:
     }
 
 
+def describe_evidence(group: str, text: esr.EvidenceSentence) -> dict[str, Any]:
+    """A text about a claim as JSON data, with its group and the rules that tell it from the claim."""
+    spoken = {"speaker": text.speaker, "certainty": text.certainty}
+    contrasts = [
+        {"rule": contrast.rule, "text": contrast.text, "claimed": contrast.claimed}
+        for contrast in text.contrasts
+    ]
+    return {
+        "group": group,
+        "id": text.sentence_id,
+        "text": text.text,
+        **{name: value for name, value in spoken.items() if value},
+        "contrasts": contrasts,
+        "copies": len(text.copies),
+        "sources": text.sources,
+        **describe_article(text.document_id, _Quoted(text)),
+        "document_id": text.document_id,
+    }
+
+
 class _Quoted:
-    """The article of a quotation, whose authors are unknown."""
+    """The article of a quotation or a text, whose authors are unknown."""
 
     authors: tuple[str, ...] = ()
 
-    def __init__(self, quotation: esr.Quotation) -> None:
-        self.title, self.date = quotation.title, quotation.date
-        self.source, self.url = quotation.source, quotation.url
+    def __init__(self, text: esr.Quotation | esr.EvidenceSentence) -> None:
+        self.title, self.date = text.title, text.date
+        self.source, self.url = text.source, text.url
 
 
 def list_hits(hits: esr.Hits, window: int, budget: int) -> CallToolResult:

@@ -130,6 +130,42 @@ class FoundQuotations(Answer):
     quotations: list[FoundQuotation]
 
 
+class FoundContrast(TypedDict):
+    """A difference between a text and the claim."""
+
+    rule: Annotated[str, Field(description="The rule that found it, such as negation or number.")]
+    text: Annotated[str, Field(description="The words of the text.")]
+    claimed: Annotated[str, Field(description="The words of the claim; may be empty.")]
+
+
+class EvidenceText(Source, Cut):
+    """A text about a claim, the first of its copies."""
+
+    group: Annotated[
+        Literal["says_so", "says_otherwise", "near"],
+        Field(description="Found by rules that can be wrong: read the text before you rely on it."),
+    ]
+    id: Annotated[str, Field(description="The id of the sentence.")]
+    text: Annotated[str, Field(description="The sentence as it was printed: quote it as it is.")]
+    speaker: NotRequired[Annotated[str, Field(description="Who says it in quotation marks, if known.")]]
+    certainty: NotRequired[
+        Annotated[Literal["certain", "probable"], Field(description="How surely this is the speaker.")]
+    ]
+    contrasts: Annotated[list[FoundContrast], Field(description="How it differs from the claim.")]
+    copies: Annotated[int, Field(description="Later sentences in nearly the same words.")]
+    sources: Annotated[int, Field(description="Sources that print it or a copy.")]
+    document_id: str
+
+
+class FoundEvidence(Answer):
+    """Texts about a claim. They are evidence, not a verdict."""
+
+    total: Annotated[int, Field(description="Sentences, with copies.")]
+    texts: Annotated[int, Field(description="Sentences without copies.")]
+    sources: Annotated[int, Field(description="Sources that print them.")]
+    evidence: list[EvidenceText]
+
+
 class CountedSource(TypedDict):
     """A source and its number of documents."""
 

@@ -13,8 +13,16 @@ from pydantic import Field
 
 import esr
 from esr.bridges.mcp_budget import choose_window, fit, size
-from esr.bridges.mcp_items import describe_article, describe_quotation, list_hits
-from esr.bridges.mcp_schemas import ArticlePart, Contents, FoundQuotations, FoundSentences, Names, Timeline
+from esr.bridges.mcp_items import describe_article, describe_evidence, describe_quotation, list_hits
+from esr.bridges.mcp_schemas import (
+    ArticlePart,
+    Contents,
+    FoundEvidence,
+    FoundQuotations,
+    FoundSentences,
+    Names,
+    Timeline,
+)
 from esr.plugin import NotFound, UsageError
 from esr.plugin.provisional import (
     NO_FILTERS,
@@ -144,6 +152,17 @@ class Tools:
         items = [describe_quotation(quotation) for quotation in quotes.quotations]
         return fit({"total": quotes.sentences}, "quotations", items, budget)
 
+    def evidence(
+        self, claim: str, k: int, order: str, budget: int, **filters: Texts
+    ) -> Annotated[CallToolResult, FoundEvidence]:
+        """Find the sentences that say a claim, that say otherwise by a named rule, and others near it."""
+        ranking = None if self._ranking == Ranking() else self._ranking
+        options = _options(filters, ranking)
+        found = self._index.evidence(claim, k, order=order, **options)
+        items = [describe_evidence(group, text) for group, texts in found.groups().items() for text in texts]
+        counts = {"total": found.sentences, "texts": found.texts, "sources": found.sources}
+        return fit(counts, "evidence", items, budget)
+
     def contents(self, k: int, budget: int) -> Annotated[CallToolResult, Contents]:
         """List what the index holds: its sources, dates and languages, and how much of each."""
         index = self._index.searcher.snapshot().index
@@ -180,6 +199,7 @@ def build_tools(index: esr.Index, ranking: Ranking) -> list[Tool]:
         tools.similar,
         tools.names,
         tools.quotes,
+        tools.evidence,
         tools.contents,
     )
     return [_describe_parameters(method) for method in methods]

@@ -2,4 +2,18 @@
 
 from esr.plugin import Plugin
 
-plugin = Plugin(name="evidence", commands={"check": "esr.evidence.commands.check:check"})
+plugin = Plugin(
+    name="evidence",
+    commands={
+        "check": "esr.evidence.commands.check:check",
+        "evidence": "esr.evidence.commands.evidence:evidence",
+    },
+)
+
+EVIDENCE = 10
+"""Default maximum of texts in each group of the evidence for a claim."""
+EVIDENCE_ORDERS = {
+    "best": "those that share most with the claim first",
+    "oldest": "in the order in which they appeared",
+}
+"""The orders of the texts of a group."""

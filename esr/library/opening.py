@@ -142,6 +142,7 @@ class AsyncIndex:
     keyness = _awaited(Index.keyness)
     quotes = _awaited(Index.quotes)
     check = _awaited(Index.check)
+    evidence = _awaited(Index.evidence)
     name = _awaited(Index.name)
     names = _awaited(Index.names)
     network = _awaited(Index.network)

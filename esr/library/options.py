@@ -122,6 +122,12 @@ def read_search_options(options: Mapping[str, Any], *own: str) -> SearchSettings
         )
 
 
+def chooses_ranking(options: Mapping[str, Any]) -> bool:
+    """Whether options of a search name a ranking, or a part of one."""
+    others = {*FILTERS, *QUERY}
+    return any(value is not None and name not in others for name, value in options.items())
+
+
 class ReadOptions(SourceKeywords, total=False):
     """How documents are read, as with `esr load` and `esr append`. All options may be left out.
 

@@ -51,6 +51,7 @@ from esr.corpus.names_and_quotes import (
     select,
 )
 from esr.errors import UsageError
+from esr.evidence import EVIDENCE
 from esr.following.newest import find_newest
 from esr.following.novelty import find_novel
 from esr.following.overlap import DEFAULT_THRESHOLD, check_threshold
@@ -74,12 +75,13 @@ from esr.library.options import (
     SearchOptions,
     SearchSettings,
     WriteOptions,
+    chooses_ranking,
     name_keywords,
     named_as_keywords,
     read_search_options,
     value_of,
 )
-from esr.query import parse
+from esr.query import in_language, literal, parse
 from esr.ranking.prepared_query import Answer, PreparedQuery, check_k, check_offset
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, UnsearchableQuery
@@ -87,6 +89,7 @@ from esr.stdlib import import_lazily
 from esr.text.document import Document
 
 if TYPE_CHECKING:
+    from esr.evidence.claim_evidence import ClaimEvidence
     from esr.evidence.quotation_check import QuotationCheck
     from esr.index import contract
     from esr.index.enrichment_run import EnrichmentReport
@@ -489,6 +492,35 @@ class Index:
         from esr.evidence.quotation_check import check_text
 
         return check_text(self._searcher, text)
+
+    def evidence(
+        self,
+        claim: str,
+        k: int = EVIDENCE,
+        *,
+        order: str = "best",
+        cross_encoder: str | None = None,
+        **options: Unpack[SearchOptions],
+    ) -> ClaimEvidence:
+        """Find the evidence for a claim: at most k texts each that say so, say otherwise, or are near it.
+
+        Copies are folded into the text that appeared first. `order` is "best" or "oldest". `cross_encoder`
+        is a model that adds its opinion: `hf:OWNER/NAME`, an address or a folder. Without options of a
+        ranking, it is by words and meaning where the index has vectors. Raises UsageError for a claim without
+        words.
+        """
+        from esr.evidence.claim_evidence import find_evidence, open_opinion
+
+        settings = read_search_options(options, "k", "order", "cross_encoder")
+        return find_evidence(
+            self._searcher,
+            in_language(literal(claim), settings.language),
+            settings.filters,
+            ranking=settings.ranking if chooses_ranking(options) else None,
+            k=check_k(k),
+            order=order,
+            opinion=open_opinion(cross_encoder),
+        )
 
     def document(self, id: str) -> Document:
         """Read a whole document. Raises NotFound for an unknown id."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from esr.cli.output import check_output, data_format_option, open_output, print_answer, write_table
     from esr.cli.ranking_options import ReadQuery, filter_options, query_argument, ranking_options
     from esr.dependency.clique_search import ParsedSentences
+    from esr.encoders.cross_encoder import open_cross_encoder
     from esr.enrichment.quote_marks import JoinedText, pair_marks
     from esr.errors import unknown
     from esr.extras import missing as missing_package
@@ -350,6 +351,7 @@ __all__ = [
     "name_key",
     "name_of",
     "no_evidence",
+    "open_cross_encoder",
     "open_output",
     "open_pools",
     "open_searcher",
@@ -416,6 +418,7 @@ _MODULES = {
     "esr.cli.ranking_options": "ReadQuery filter_options query_argument ranking_options",
     "esr.dependency.clique_search": "ParsedSentences",
     "esr.enrichment.quote_marks": "JoinedText pair_marks",
+    "esr.encoders.cross_encoder": "open_cross_encoder",
     "esr.errors": "unknown",
     "esr.extras": "missing_package=missing require",
     "esr.features": "FEATURES",

@@ -288,6 +288,7 @@ def test_answers_satisfy_the_schemas_of_the_tools(server: Any, quoted: Any) -> N
         (server, "names", {}),
         (quoted, "quotes", {}),
         (quoted, "quotes", {"budget": 500}),
+        (server, "evidence", {"claim": "No relief reached China"}),
         (quoted, "contents", {}),
     ):
         schema = tools[tool].output_schema
@@ -340,6 +341,7 @@ def test_both_engines_give_the_same_answers(server: Any, elasticsearch_url: str)
                 ("names", {"prefix": "Chi"}),
                 ("names", {"source": "Northern Wire"}),
                 ("quotes", {}),
+                ("evidence", {"claim": "A strong earthquake did not shake China"}),
                 ("contents", {}),
             ):
                 assert answer(other, tool, **arguments) == answer(server, tool, **arguments), tool
@@ -406,7 +408,16 @@ def test_tools_are_marked_as_reading_only_and_describe_their_arguments(server: A
             return (await client.list_tools()).tools
 
     tools = {tool.name: tool for tool in in_thread(need("anyio").run, run)}
-    assert [*tools] == ["search", "document", "timeline", "similar", "names", "quotes", "contents"]
+    assert [*tools] == [
+        "search",
+        "document",
+        "timeline",
+        "similar",
+        "names",
+        "quotes",
+        "evidence",
+        "contents",
+    ]
     for tool in tools.values():
         assert tool.annotations.read_only_hint and tool.description
     assert "description" in tools["search"].input_schema["properties"]["query"]

@@ -24,6 +24,7 @@ _SECTIONS = {
     "Options": "SearchOptions ReadOptions WriteOptions AppendOptions LoginOptions LoadOptions EnrichOptions",
     "What is returned": "Document Sentence Timeline Series Peak Concordance Line Collocations Collocation "
     "Quotations Quotation Quote QuotationCheck CheckedQuotation Appearance "
+    "ClaimEvidence EvidenceSentence Copy Contrast DifferingPart Point PointValue "
     "NamePage Companion ListedName NameNetwork "
     "ContrastedCollocations Contrasted Frequencies Frequency KeyWords KeyWord "
     "Explanation LoadReport DeliveryReport "

@@ -41,6 +41,7 @@ from esr.ranking.requests import raw_request
 from esr.ranking.searcher import Searcher
 from esr.text.scripts import text_direction
 from webui.answers import counts, downloads, hit_writer, lists, similar_sentences
+from webui.answers.claims import read_evidence
 from webui.answers.corpus import (
     read_collocations,
     read_contrast,
@@ -266,6 +267,11 @@ def contrast(call: Call) -> dict[str, Any]:
     )
     assert part is not None  # the argument is required
     return read_contrast(call.searcher, call.arguments, call.settings, part, against).as_dict()
+
+
+def evidence(call: Call) -> dict[str, Any]:
+    """List what says so, what says otherwise and what is near a claim, with copies folded. No verdict."""
+    return read_evidence(call.searcher, call.arguments, call.settings).as_dict()
 
 
 def frequencies(call: Call) -> dict[str, Any]:

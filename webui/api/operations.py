@@ -21,6 +21,8 @@ from esr.corpus.collocations import Collocation, Contrasted
 from esr.corpus.concordance import Line
 from esr.corpus.frequencies import GROUPINGS, KeyWord
 from esr.corpus.names_and_quotes import Companion, Edge, ListedName, NamePage, Quotation
+from esr.evidence.claim_evidence import ClaimEvidence, Copy, EvidenceSentence
+from esr.evidence.contrast import RULES, Contrast, DifferingPart
 from esr.following.timeline import INTERVALS
 from esr.index.filters import FACET_FIELDS
 from esr.index.hits import SentenceRecord
@@ -328,6 +330,36 @@ SCHEMAS: dict[str, Schema] = {
         sentences=array(WHOLE),
         collocations=array(having(**of_class(Contrasted))),
     ),
+    "Evidence": having(
+        claim=_TEXT,
+        **{
+            group: described(array(reference("EvidenceText")), meaning)
+            for group, meaning in {
+                "says_so": "texts that have the claim's words, numbers and negations",
+                "says_otherwise": "texts that a rule tells from the claim",
+                "near": "other texts with some of the claim",
+            }.items()
+        },
+        **of_class(
+            ClaimEvidence, without=("claim", "says_so", "says_otherwise", "near", "read", "sentences")
+        ),
+        sentences=described(WHOLE, "texts with their copies"),
+        read=described(WHOLE, "how many sentences of the ranking were compared with the claim"),
+    ),
+    "EvidenceText": having(
+        **of_class(EvidenceSentence, without=("certainty", "contrasts", "differences", "copies")),
+        certainty={"enum": ["certain", "probable", None]},
+        contrasts=array(having(rule={"enum": list(RULES)}, **of_class(Contrast, without=("rule",)))),
+        differences=described(
+            array(
+                having(
+                    kind={"enum": ["number", "date", "name"]}, **of_class(DifferingPart, without=("kind",))
+                )
+            ),
+            "its numbers, dates and names that the claim lacks",
+        ),
+        copies=described(array(having(**of_class(Copy))), "later sentences in nearly the same words"),
+    ),
     "Frequencies": having(
         by={"enum": list(GROUPINGS)},
         groups=described(TEXTS, "periods in order and without a gap, or sources"),
@@ -508,6 +540,7 @@ OPERATIONS = {
         Operation("name", handlers.name, "NamePage", path="/names/page"),
         Operation("network", handlers.network, "NameNetwork", path="/names/network"),
         Operation("contrast", handlers.contrast, "Contrast", has_twin=True),
+        Operation("evidence", handlers.evidence, "Evidence", has_twin=True),
         Operation("frequencies", handlers.frequencies, "Frequencies", has_twin=True),
         Operation("keyness", handlers.keyness, "KeyWords"),
         Operation("values", handlers.values, "Values"),

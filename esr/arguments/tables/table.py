@@ -16,6 +16,7 @@ from esr.arguments.reading import READING
 from esr.arguments.tables.assistants import ASSISTANTS, TOOL
 from esr.arguments.tables.corpus import CORPUS
 from esr.arguments.tables.counting import COUNTS
+from esr.arguments.tables.evidence import EVIDENCE_ROWS
 from esr.arguments.tables.hit_fields import HITS
 from esr.arguments.tables.lists import LISTS
 from esr.arguments.tables.rankings import RANKING, SECOND_RANKING
@@ -50,6 +51,7 @@ TABLE: tuple[Argument, ...] = (
     *READING,
     *COUNTS,
     *CORPUS,
+    *EVIDENCE_ROWS,
     *FILTERS,
     *RANKING,
     *SECOND_RANKING,

@@ -479,6 +479,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "concordance": {"q": "storm", "k": 3},
     "collocations": {"q": "storm", "min_count": 1},
     "quotes": {"speaker": "Ann Lee"},
+    "evidence": {"q": "storm flood"},
     "names": {"prefix": "l"},
     "name": {"name": "Lee"},
     "network": {},

@@ -1,0 +1,29 @@
+"""The arguments of evidence: a claim, and how the texts about it are listed."""
+
+from __future__ import annotations
+
+from esr.arguments.argument import ASSISTANT, Argument
+from esr.arguments.types import Choice, Text, WholeNumber
+from esr.evidence import EVIDENCE, EVIDENCE_ORDERS
+
+_ORDERS = "; ".join(f"{name}: {meaning}" for name, meaning in EVIDENCE_ORDERS.items())
+
+EVIDENCE_ROWS: tuple[Argument, ...] = (
+    Argument(
+        "q",
+        "the claim, as a sentence",
+        Text("query_chars", 1),
+        "evidence",
+        is_required=True,
+        spelled={ASSISTANT: "claim"},
+        foreign_names=("claim", "query", "text", "statement"),
+    ),
+    Argument("k", "how many texts of each group to return", WholeNumber(high=50, usual=EVIDENCE), "evidence"),
+    Argument(
+        "order",
+        f"the order of the texts of a group; {_ORDERS}",
+        Choice(labels=EVIDENCE_ORDERS, usual="best"),
+        "evidence",
+    ),
+)
+"""A claim, and how the texts about it are listed."""

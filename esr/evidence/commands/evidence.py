@@ -1,0 +1,98 @@
+"""The command `esr evidence`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import click
+
+from esr.evidence.claim_evidence import (
+    GROUPS,
+    ClaimEvidence,
+    EvidenceSentence,
+    find_evidence,
+    open_opinion,
+)
+from esr.evidence.contrast import RULES, Contrast
+from esr.plugin import index_option
+from esr.plugin.provisional import (
+    TABLE,
+    Filters,
+    arguments_of,
+    count,
+    data_format_option,
+    filter_options,
+    open_searcher,
+    print_answer,
+)
+
+
+@click.command()
+@click.argument("claim")
+@index_option
+@arguments_of(TABLE, "evidence", "k", "order")
+@click.option(
+    "--cross-encoder",
+    metavar="MODEL",
+    help="Also show what this cross-encoder says: hf:OWNER/NAME, an address, or a folder.",
+)
+@data_format_option("text", "json", "csv", help="Print text for people, json or csv for programs.")
+@filter_options
+def evidence(
+    claim: str,
+    where: str,
+    k: int,
+    order: str,
+    cross_encoder: str | None,
+    format_name: str,
+    filters: Filters,
+) -> None:
+    """Show what says CLAIM, what says otherwise, and what is near.
+
+    Copies are folded into the text that appeared first. Each text that says otherwise has the rule that found
+    it, such as a negation or another number. esr shows evidence, and no verdict.
+
+    \b
+    Example:
+      esr evidence "Michael Flynn did not discuss sanctions" --index my-index
+      esr evidence "the travel ban affects seven countries" --order oldest --format json --index my-index
+    """
+    with open_searcher(where) as searcher:
+        found = find_evidence(searcher, claim, filters, k=k, order=order, opinion=open_opinion(cross_encoder))
+    print_answer(format_name, found.as_dict(), found.rows(), lambda: "\n".join(_draw(found)))
+
+
+def _draw(found: ClaimEvidence) -> Iterator[str]:
+    for name, texts in found.groups().items():
+        if texts:
+            yield click.style(f"{GROUPS[name]} ({count(len(texts), 'text')})", bold=True)
+        for text in texts:
+            yield from _draw_text(text)
+        if texts:
+            yield ""
+    if found.texts:
+        sources = count(found.sources, "source")
+        yield f"{count(found.sentences, 'sentence')}, {count(found.texts, 'text')} of {sources}"
+    else:
+        yield "Nothing near the claim was found."
+    if found.unseen:
+        yield f"no document has the words: {', '.join(found.unseen)}"
+
+
+def _draw_text(text: EvidenceSentence) -> Iterator[str]:
+    place = ", ".join(filter(None, (text.source, (text.date or "")[:10], text.sentence_id)))
+    yield f"  {text.text}"
+    speaker = f", {'probably ' if text.certainty == 'probable' else ''}{text.speaker}" if text.speaker else ""
+    opinion = "" if text.opinion is None else f", cross-encoder {text.opinion:+.2f}"
+    yield click.style(f"    {place}{speaker}{opinion}", dim=True)
+    for contrast in text.contrasts:
+        yield f"    {describe_contrast(contrast)}"
+    for copy in text.copies:
+        place = ", ".join(filter(None, (copy.source, (copy.date or "")[:10], copy.sentence_id)))
+        yield click.style(f"    also {place}", dim=True)
+
+
+def describe_contrast(contrast: Contrast) -> str:
+    """A contrast in a line: its rule, and the words of the sentence and of the claim."""
+    claimed = f"; the claim has “{contrast.claimed}”" if contrast.claimed else ""
+    return f"{contrast.rule}: “{contrast.text}”, {RULES[contrast.rule]}{claimed}"

@@ -1,0 +1,179 @@
+"""The evidence for a claim, on both engines, and the same in the command, the API and the page."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from flask.testing import FlaskClient
+from jsonschema import Draft202012Validator
+from msgspec.structs import replace
+
+import esr
+from esr.ranking.searcher import open_searcher
+from esr.text.document import CERTAIN, Document, Quote
+from tests.cli.conftest import call
+from tests.support.elasticsearch import document, fresh, load
+from tests.support.index_contents import ENGINES
+from webui.api.operations import SCHEMAS
+from webui.app import create_app
+
+CLAIM = "The travel ban affects seven countries"
+TEXTS = {
+    "wire": ("wire.example", "2017-02-01", "The travel ban affects seven countries in Africa and Asia."),
+    "copy": ("daily.example", "2017-02-03", "In Asia and Africa, the travel ban affects seven countries."),
+    "court": ("court.example", "2017-03-16", "The new travel ban affects only six countries."),
+    "aide": ("wire.example", "2017-02-02", "“No, the travel ban does not affect countries,” said Ann Lee."),
+    "talk": ("talk.example", None, "Many spoke of the travel ban."),
+    "rain": ("talk.example", "2017-02-01", "It rained in the hills."),
+}
+
+
+def make_documents() -> Iterator[Document]:
+    for id, (source, date, text) in TEXTS.items():
+        made = document(id, text, date=date, source=source, title="News", language="en")
+        if id == "aide":
+            quote = Quote(0, 45, "Ann Lee", "ann lee", "said", CERTAIN)
+            made = replace(made, sentences=(replace(made.sentences[0], quotes=(quote,)),))
+        yield made
+    for number in range(20):
+        yield document(
+            f"other{number}", f"Wheat grew well in the year {1900 + number}.", source="farm.example"
+        )
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
+    where = str(tmp_path_factory.mktemp("claims") / "index")
+    load(where, make_documents())
+    return where
+
+
+@pytest.fixture(scope="module", params=ENGINES)
+def index(request: pytest.FixtureRequest) -> Iterator[esr.Index]:
+    """The corpus on each engine, which no test changes."""
+    with ExitStack() as stack:
+        if request.param == "embedded":
+            where = request.getfixturevalue("folder")
+        else:
+            where = stack.enter_context(fresh(request.getfixturevalue("elasticsearch_url")))
+            load(where, make_documents())
+        yield stack.enter_context(esr.open(where))
+
+
+@pytest.fixture(scope="module")
+def client(folder: str) -> Iterator[FlaskClient]:
+    with open_searcher(folder) as searcher:
+        yield create_app(searcher).test_client()
+
+
+def test_sentences_are_grouped_and_copies_folded_into_the_first(index: esr.Index) -> None:
+    found = index.evidence(CLAIM)
+    assert {group: [text.document_id for text in texts] for group, texts in found.groups().items()} == {
+        "says_so": ["wire"],
+        "says_otherwise": ["court", "aide"],
+        "near": ["talk"],
+    }
+    (said,) = found.says_so
+    assert [copy.document_id for copy in said.copies] == ["copy"] and said.sources == 2
+    assert (found.sentences, found.texts, found.sources) == (5, 4, 4)
+    court, aide = found.says_otherwise
+    assert [(c.rule, c.text, c.claimed) for c in court.contrasts] == [("number", "six", "seven")]
+    assert [c.rule for c in aide.contrasts] == ["negation"]
+    assert (aide.speaker, aide.certainty) == ("Ann Lee", "certain")
+    assert [(point.claimed, [(v.text, v.sources) for v in point.values]) for point in found.points()] == [
+        ("seven", [("six", ["court.example"])])
+    ]
+    assert found.columns()["copies"] == [1, 0, 0, 0]
+
+
+def test_texts_come_in_the_order_in_which_they_appeared_and_pass_the_filters(index: esr.Index) -> None:
+    found = index.evidence(CLAIM, order="oldest")
+    assert [text.document_id for text in found.says_otherwise] == ["aide", "court"]
+    late = index.evidence(CLAIM, after="2017-02-02")
+    assert [text.document_id for text in late.says_so] == ["copy"] and not late.says_so[0].copies
+    assert len(index.evidence(CLAIM, 1).says_otherwise) == 1
+    assert index.evidence("Zyx garble affects qwerty").texts == 0
+    assert set(index.evidence("Zyx affects qwerty").unseen) == {"Zyx", "qwerty"}
+
+
+@pytest.mark.parametrize(
+    ("claim", "options", "message"),
+    [
+        ("the", {}, "only stop words"),
+        (CLAIM, {"order": "newest"}, "unknown order 'newest'"),
+        (CLAIM, {"afer": "2017"}, "did you mean 'after'"),
+    ],
+)
+def test_a_wrong_call_says_what_is_wrong(folder: str, claim: str, options: dict, message: str) -> None:  # type: ignore[type-arg]
+    with esr.open(folder) as index, pytest.raises(esr.UsageError, match=message):
+        index.evidence(claim, **options)
+
+
+def test_a_cross_encoder_adds_its_opinion(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Encoder:
+        def scores(self, claim: str, texts: list[str]) -> object:
+            import numpy as np
+
+            return np.array([len(text) / 100 for text in texts])
+
+    monkeypatch.setattr("esr.evidence.claim_evidence.open_cross_encoder", lambda name: Encoder())
+    with esr.open(folder) as index:
+        (said,) = index.evidence(CLAIM, cross_encoder="some").says_so
+    assert said.opinion == pytest.approx(len(said.text) / 100)
+
+
+def test_command_api_and_page_have_the_evidence_of_python(folder: str, client: FlaskClient) -> None:
+    with esr.open(folder) as index:
+        expected = json.loads(json.dumps(index.evidence(CLAIM, order="oldest").as_dict()))
+    arguments = ("evidence", CLAIM, "--order", "oldest", "--index", Path(folder))
+    assert json.loads(call(*arguments, "--format", "json").stdout) == expected
+    address = f"evidence?q={CLAIM.replace(' ', '+')}&order=oldest"
+    answer = client.get(f"/api/v1/{address}").json
+    assert answer == expected
+    assert client.get(f"/{address.replace('?', '.json?')}").json == expected
+    Draft202012Validator({**SCHEMAS["Evidence"], "components": {"schemas": SCHEMAS}}).validate(answer)
+    rows = list(csv.DictReader(io.StringIO(call(*arguments, "--format", "csv").stdout)))
+    assert [(row["group"], row["document_id"], row["rules"]) for row in rows] == [
+        ("says_so", "wire", ""),
+        ("says_otherwise", "aide", "negation"),
+        ("says_otherwise", "court", "number"),
+        ("near", "talk", ""),
+    ]
+    table = client.get(f"/{address.replace('?', '.csv?')}").text
+    assert list(csv.DictReader(io.StringIO(table.removeprefix("\ufeff")))) == rows
+    text = call(*arguments).stdout
+    for part in (
+        "Says otherwise (2 texts)",
+        "number: “six”, another number for the same unit; the claim has “seven”",
+        "wire.example, 2017-02-02, aide.s0, Ann Lee",
+        "also daily.example, 2017-02-03, copy.s0",
+        "5 sentences, 4 texts of 4 sources",
+    ):
+        assert part in text
+    assert "Nothing near the claim" in call("evidence", "Zyx garble", "--index", Path(folder)).stdout
+
+
+def test_the_page_marks_what_differs_and_names_the_rule(client: FlaskClient) -> None:
+    html = client.get(f"/evidence?q={CLAIM.replace(' ', '+')}").text
+    assert (
+        '<span class="differ contrast" title="another number for the same unit; the claim has “seven”">six<'
+        in html
+    )
+    assert "<b>Negation:</b> only one of them negates this" in html
+    assert "One copy, 2 sources in all" in html and "said by" in html
+    assert "5 sentences of 4 sources; 4 texts without their copies" in html
+    assert '<th scope="row" dir="auto">seven</th>' in html
+    assert "which is right is yours to judge" in html
+    empty = client.get("/evidence").text
+    assert '<textarea id="claim"' in empty and "Says so" not in empty
+    nothing = client.get("/evidence?q=Zyx+garble").text
+    assert "No sentence has enough of the claim" in nothing and '<details class="change" open>' in nothing
+    assert client.get("/evidence?q=the").status_code == 400
+    escaped = client.get("/evidence?q=%3Cb%3Etravel+ban%3C/b%3E").text
+    assert "<b>travel ban</b>" not in escaped

@@ -1,0 +1,81 @@
+"""Rules of contrast: what each finds in a sentence beside a claim, and what it leaves alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from esr.evidence.contrast import find_contrasts, find_differences, read_statement, says_all
+
+FOUND = [
+    # claim, sentence, rule, words of the sentence, words of the claim
+    ("Flynn discussed sanctions.", "Flynn did not discuss sanctions.", "negation", "not discuss", "discuss"),
+    ("Flynn did not discuss sanctions.", "He discussed sanctions.", "negation", "discussed", "not discuss"),
+    ("The ban affects doctors.", "Doctors aren't affected.", "negation", "aren't affected", "affected"),
+    ("There is no evidence of fraud.", "Evidence of fraud was found.", "negation", "Evidence", "no evidence"),
+    ("Flynn discussed sanctions.", "He denied that Flynn discussed it.", "denial", None, "discussed"),
+    ("Vaccines cause autism.", "The claim that vaccines cause autism is false.", "denial", "false", ""),
+    ("Sea levels fell last year.", "Sea levels rose last year.", "opposite", "rose", "fell"),
+    ("The ban affects seven countries.", "The ban affects six countries.", "number", "six", "seven"),
+    ("Growth was 4.7 percent.", "Growth was 3 % last year.", "number", "3 %", "4.7 percent"),
+    ("It cost $2 million.", "It cost 5 million dollars.", "number", "5 million dollars", "$2 million"),
+    ("It landed on 6 March 2017.", "It landed on March 8, 2017.", "date", "March 8, 2017", "6 March 2017"),
+    ("It was released in 2017.", "It was released on March 23, 2007.", "date", "March 23, 2007", "2017"),
+    ("The film was directed by Ann Lee.", "It was directed by Bo Derr.", "name", "Bo Derr", "Ann Lee"),
+]
+LEFT_ALONE = [
+    ("Flynn did not discuss sanctions.", "Flynn never discussed sanctions."),  # both negate
+    ("Flynn did not discuss sanctions.", "He denied discussing sanctions."),
+    ("Flynn discussed sanctions.", "Not only did he discuss sanctions, he lied."),
+    ("Flynn discussed sanctions.", "He did not know, but Flynn discussed sanctions."),  # another clause
+    ("Sea levels fell last year.", "Wages rose last week as sea birds came."),  # nothing beside them agrees
+    ("Sea levels did not fall.", "Sea levels rose."),  # the opposite of a negated word
+    ("The ban affects seven countries.", "The ban affects 7 countries and six cities."),
+    ("About 100 people came.", "At least 120 people came."),  # rounded numbers
+    ("It landed on 6 March 2017.", "It landed in March."),  # less exact, but no other date
+    ("It was released in 2017.", "Its author was born in 1950."),  # a date of something else
+    ("It may rain.", "In May 2017 it rained."),
+    ("The film was directed by Ann Lee.", "Ann Lee directed it with Bo Derr."),
+]
+
+
+@pytest.mark.parametrize(("claim", "sentence", "rule", "text", "claimed"), FOUND)
+def test_a_rule_names_the_words_that_differ(
+    claim: str, sentence: str, rule: str, text: str | None, claimed: str | None
+) -> None:
+    (contrast,) = find_contrasts(read_statement(claim), read_statement(sentence))
+    assert contrast.rule == rule
+    assert contrast.text == sentence[contrast.start : contrast.end]
+    assert text in (None, contrast.text) and claimed in (None, contrast.claimed)
+
+
+@pytest.mark.parametrize(("claim", "sentence"), LEFT_ALONE)
+def test_a_sentence_that_agrees_or_says_something_else_has_no_contrast(claim: str, sentence: str) -> None:
+    assert find_contrasts(read_statement(claim), read_statement(sentence)) == []
+
+
+def test_other_languages_are_compared_by_numbers_in_digits_and_by_years() -> None:
+    claim, sentence = (
+        read_statement(text, "de") for text in ("Es waren 12 Tote.", "Es waren nicht 15 Tote, gegen 2017.")
+    )
+    assert [(each.rule, each.text) for each in find_contrasts(claim, sentence)] == [("number", "15")]
+
+
+def test_a_sentence_says_a_claim_only_with_its_numbers_and_its_negation() -> None:
+    claim = read_statement("Seven countries did not sign the treaty.")
+    for text, says_it in (
+        ("The treaty was not signed by 7 countries.", True),
+        ("Several countries did not sign the treaty.", False),
+        ("Seven countries spoke of the treaty.", False),
+    ):
+        assert says_all(claim, read_statement(text)) == says_it
+
+
+def test_numbers_dates_and_names_that_the_claim_lacks_are_marked() -> None:
+    claim = read_statement("Officials of Japan said four missiles landed on 6 March 2017.")
+    sentence = read_statement("Officials of North Korea said on 8 March 2017 that five missiles landed.")
+    assert [(part.kind, part.text) for part in find_differences(claim, sentence)] == [
+        ("name", "North Korea"),
+        ("date", "8 March 2017"),
+        ("number", "five"),
+    ]
+    assert find_differences(claim, claim) == []

@@ -1,0 +1,92 @@
+"""The page of a claim: what says so, what says otherwise, and what is near it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import NamedTuple
+
+from flask import Flask, Response, request
+
+from esr.evidence import EVIDENCE_ORDERS
+from esr.evidence.claim_evidence import GROUPS, EvidenceSentence
+from esr.evidence.contrast import RULES, Contrast
+from webui.answers.claims import read_evidence
+from webui.answers.downloads import table_csv
+from webui.arguments.form import split_links
+from webui.arguments.request import decode_arguments
+from webui.pages.rendering import PageRenderer
+from webui.running.served_indexes import Route, ServedIndexes, Visit
+from webui.running.settings import Settings
+
+EMPTY_GROUPS = {
+    "says_so": "No text was found that says so.",
+    "says_otherwise": "No rule found a text that says otherwise.",
+    "near": "Nothing else is near it.",
+}
+"""What the page says of a group without texts."""
+
+
+class Piece(NamedTuple):
+    """A piece of a sentence. `kind` is "contrast", "part", or empty; `title` says what it differs from."""
+
+    text: str
+    kind: str = ""
+    title: str = ""
+
+
+def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: PageRenderer) -> None:
+    """Add the page, its table, and its template functions to the application."""
+    app.jinja_env.globals.update(
+        split_evidence=split_evidence,
+        describe_contrast=describe_contrast,
+        evidence_groups=GROUPS,
+        evidence_orders=EVIDENCE_ORDERS,
+        empty_groups=EMPTY_GROUPS,
+    )
+    _add_evidence(partial(indexes.route, app), settings, render)
+
+
+def _add_evidence(get: Route, settings: Settings, render: PageRenderer) -> None:
+    @get("/evidence")
+    def evidence(visit: Visit) -> Response:
+        arguments = decode_arguments(request.query_string, settings, "evidence", "page")
+        own, others = split_links(request.query_string, settings, "evidence", "sort")
+        claim = arguments.first("q")
+        return render(
+            visit,
+            "evidence.html",
+            claim=claim,
+            found=read_evidence(visit.searcher, arguments, settings) if claim else None,
+            order=arguments.value("order"),
+            own=own,
+            others=others,
+        )
+
+    @get("/evidence.csv")
+    def evidence_csv(visit: Visit) -> Response:
+        arguments = decode_arguments(request.query_string, settings, "evidence", "page")
+        return table_csv(read_evidence(visit.searcher, arguments, settings).rows(), "evidence")
+
+
+def describe_contrast(contrast: Contrast) -> str:
+    """A contrast in a few words: the rule, and the words of the claim that it is about."""
+    return RULES[contrast.rule] + (f"; the claim has “{contrast.claimed}”" if contrast.claimed else "")
+
+
+def split_evidence(text: EvidenceSentence) -> Iterator[Piece]:
+    """The sentence in pieces, with those that differ from the claim marked."""
+    spans = [(each.start, each.end, "contrast", describe_contrast(each)) for each in text.contrasts]
+    spans += [
+        (each.start, each.end, "part", f"a {each.kind} that the claim lacks") for each in text.differences
+    ]
+    at = 0
+    for start, end, kind, title in sorted(spans, key=lambda span: (span[0], span[2])):
+        if start < at:
+            continue
+        if start > at:
+            yield Piece(text.text[at:start])
+        yield Piece(text.text[start:end], kind, title)
+        at = end
+    if at < len(text.text):
+        yield Piece(text.text[at:])
