@@ -27,7 +27,7 @@ ELASTICSEARCH ?= no
 # The tests start hundreds of processes. They need not compile each module again, whatever the environment says.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo quick test elasticsearch endurance servers check docs links containers hooks kernel compiled release chromium clean
+.PHONY: demo quick test elasticsearch endurance servers check references docs links containers hooks kernel compiled release chromium clean
 .DELETE_ON_ERROR:
 
 $(BIN)/python:
@@ -89,6 +89,14 @@ check: $(VENV)/installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m codespell_lib
+
+# Each through another file: the generators import what the last one writes.
+REFERENCES := commands:docs/reference.md api:docs/api.md python_api:docs/python-reference.md \
+	assistants:docs/mcp-tools.md
+references: $(VENV)/installed-dev
+	@for pair in keywords:esr/library/keywords.py $(REFERENCES); do \
+		$(BIN)/python -m tools.references.$${pair%%:*} > $(VENV)/reference && cp $(VENV)/reference $${pair#*:} || exit 1; \
+	done
 
 # Anew each time: an older build would hide what is gone.
 docs: $(VENV)/installed-docs

@@ -15,6 +15,7 @@ from functools import partial
 from itertools import pairwise
 from typing import NamedTuple, TypeVar
 
+from esr.arguments.filters import filters_of
 from esr.errors import EsrError
 from esr.following.timeline import name_of
 from esr.index.contract import Index
@@ -27,7 +28,7 @@ from esr.query import FIELDS, METADATA_FIELD, parse
 from esr.ranking.answers import require_record
 from esr.ranking.completions import count_values_of
 from esr.ranking.searcher import Searcher
-from esr.text.attributes import META
+from esr.text.attributes import META, META_PREFIX
 from esr.text.languages import name_language
 from esr.text.sentence_enrichment import PARSE, QUOTES, VECTORS
 from webui.pages.dates import Dates, draw_dates
@@ -153,10 +154,18 @@ def describe_collection(searcher: Searcher, collection: CollectionStatistics, se
         chosen[:EXAMPLES] or found_pairs,
         [ask for ask in asks if found.get(ask.query)][:ASKS],
         [field.name for field in FIELDS if _try(partial(count_values_of, index, field))]
-        + [
-            METADATA_FIELD.name for _ in _try(lambda: index.vocabulary(Values(META)).with_prefix("", 1)) or ()
-        ],
+        + [name for name, field in _METADATA.items() if _try(partial(_has_values, index, field))],
     )
+
+
+_METADATA = {METADATA_FIELD.name: META} | {
+    row.name: row.sets for row in filters_of("page") if row.sets.startswith(META_PREFIX)
+}
+"""The fields of metadata and of its keys that filters have, by the names of these."""
+
+
+def _has_values(index: Index, field: str) -> bool:
+    return bool(index.vocabulary(Values(field)).with_prefix("", 1))
 
 
 def _example_pairs(snapshot: Searcher, titles: Sequence[str], titles_with: int, least: int) -> list[str]:

@@ -429,7 +429,7 @@
     const form = field.form;
     const index = form.elements.index?.value;
     const prefix = field.dataset.type ? `${field.dataset.type}:${field.value}` : field.value;
-    const query = new URLSearchParams({ field: field.name, prefix, ...(index && { index }) });
+    const query = new URLSearchParams({ field: field.dataset.field ?? field.name, prefix, ...(index && { index }) });
     const answer = await fetch(`${form.dataset.values}?${query}`);
     if (!answer.ok) return;
     const { values } = await answer.json();

@@ -182,7 +182,7 @@ def test_the_parameters_of_a_search_are_those_of_the_page_and_the_registries(
 ) -> None:
     parameters_of_search = described["paths"]["/search"]["get"]["parameters"]
     written = {p["name"] for p in parameters_of_search if not p.get("deprecated")}
-    assert {p["name"] for p in parameters_of_search} - written == {"from", "to", "syntax"}
+    assert {p["name"] for p in parameters_of_search} - written == {"from", "to", "syntax", "depth"}
     page = {name for name in table_PAGE if not name.endswith("NAME")}
     parameters = {f"params.{p.name}" for model in models.MODELS.values() for p in model.parameters}
     weights = {f"prior.{name}" for name in PRIORS}
