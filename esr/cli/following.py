@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -39,7 +40,13 @@ from esr.ranking.answers import single
 from esr.ranking.query_report import report_reading
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import open_searcher
+from esr.stdlib import import_lazily
 from esr.wording import count
+
+if TYPE_CHECKING:
+    from esr.following import timeline_chart
+else:
+    timeline_chart = import_lazily("esr.following.timeline_chart")
 
 _BAR = 40
 """Length of the longest bar, in characters."""
@@ -51,10 +58,14 @@ _MOST_EMPTY = 2
 @click.argument("queries", metavar="QUERY...", nargs=-1, required=True)
 @options.index
 @arguments_of(COUNTS, "timeline", "interval", "peaks")
-@click.option("--rate", is_flag=True, help="In text, show sentences per million of those of the period.")
+@click.option(
+    "--rate", is_flag=True, help="Show sentences per million of those of the period, in text and svg."
+)
 @literal_option
 @query_language
-@data_format_option("text", "json", "csv", help="csv has a line for each period of each query.")
+@data_format_option(
+    "text", "json", "csv", "svg", help="csv has a line for each period of each query; svg is a chart."
+)
 @ranking_options
 @filter_options
 def timeline(
@@ -79,9 +90,10 @@ def timeline(
       esr timeline "travel ban" --index my-index
       esr timeline "travel ban" "health care" --interval month --rate --index my-index
       esr timeline '"white house" -trump' --after 2017-02 --format csv --index my-index
+      esr timeline "travel ban" --format svg --index my-index > travel-ban.svg
     """
-    if rate and format_name != "text":
-        raise UsageError(f"--rate is for text: --format {format_name} has rates and counts")
+    if rate and format_name not in ("text", "svg"):
+        raise UsageError(f"--rate is for text and svg: --format {format_name} has rates and counts")
     read = parse_literally if literal else parse
     with open_searcher(where) as searcher:
         snapshot = searcher.snapshot()
@@ -90,6 +102,8 @@ def timeline(
         made = build_timeline(prepared, filters, interval, peaks)
     if format_name == "json":
         click.echo(json.dumps(made.as_dict(), indent=1, ensure_ascii=False))
+    elif format_name == "svg":
+        click.echo(timeline_chart.draw_svg(made, "rate" if rate else "count"), nl=False)
     elif format_name == "csv":
         rows = (row.values() for row in timeline_rows(made))
         click.echo(write_csv([TABLE_COLUMNS, *rows]), nl=False)
@@ -98,25 +112,33 @@ def timeline(
 
 
 def _to_text(made: Timeline, series: Series, rate: bool) -> Iterator[str]:
-    """The counts of a query as bars, then the best sentence of each peak."""
+    """The counts of a query as bars, then the central sentence of each peak. Gaps are lines of their own."""
     yield click.style(series.query, bold=True)
     values = made.rates(series) if rate else list(map(float, series.counts))
-    greatest = max(values, default=0.0)
-    for has_any, group in groupby(zip(made.periods, values, strict=True), key=lambda each: each[1] > 0):
-        rows = [*group]
-        if not has_any and len(rows) > _MOST_EMPTY:
-            yield f"{rows[0][0]} to {rows[-1][0]}: none"
+    greatest = max((value or 0.0 for value in values), default=0.0)
+    rows = zip(made.periods, values, made.sentences, strict=True)
+    for empty, group in groupby(rows, key=lambda row: "" if row[1] else "none" if row[2] else "no articles"):
+        together = [*group]
+        if empty and len(together) > _MOST_EMPTY:
+            yield f"{together[0][0]} to {together[-1][0]}: {empty}"
             continue
-        for period, value in rows:
-            bar = "█" * max(round(_BAR * value / greatest), 1) if has_any else ""
-            yield f"{period:<10} {f'{value:.1f}' if rate else f'{value:,.0f}':>9}  {bar}".rstrip()
+        for period, value, number in together:
+            bar = "█" * max(round(_BAR * value / greatest), 1) if value else ""
+            if not number:
+                bar, text = "no articles", ""
+            elif value is None:
+                bar, text = f"too few sentences for a rate: {number:,} of {made.least_sentences:,}", ""
+            else:
+                text = f"{value:.1f}" if rate else f"{value:,.0f}"
+            yield f"{period:<10} {text:>9}  {bar}".rstrip()
     unit = " per million" if rate else ""
     undated = f", {series.undated:,} without a date" if series.undated else ""
     yield f"{count(series.total, 'sentence')} with all words{undated}{'; bars' + unit if rate else ''}\n"
     for peak in series.peaks:
         record = peak.hit.record
         assert record is not None
-        yield f"{peak.period}  {peak.count:,}: {record.text} ({peak.hit.sentence_id})"
+        of_sources = f" of {count(peak.sources, 'source')}" if peak.sources else ""
+        yield f"{peak.period}  {peak.count:,}{of_sources}: {record.text} ({peak.hit.sentence_id})"
     if series.peaks:
         yield ""
 

@@ -13,17 +13,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import lru_cache
+from math import ceil
 from typing import Any, Literal, get_args
 
 import numpy as np
 from msgspec.structs import replace
 
 from esr.errors import UsageError
+from esr.following.central_sentence import find_central
 from esr.index.filters import DAY, Filters
 from esr.index.hits import Hit
 from esr.index.questions import ByDay, DayCounts
 from esr.index.view import unite_languages
-from esr.ranking.answers import hit_dict
+from esr.ranking.answers import hit_dict, require_record
 from esr.ranking.prepared_query import PreparedQuery
 from esr.tables import Table, to_columns
 
@@ -31,6 +33,7 @@ Interval = Literal["day", "week", "month", "year"]
 INTERVALS: tuple[Interval, ...] = get_args(Interval)
 """The intervals, finest first. Weeks begin on Mondays and have ISO 8601 names: 2017-W10."""
 
+Scale = Literal["count", "rate"]
 _UNITS = {"day": "M8[D]", "month": "M8[M]", "year": "M8[Y]"}
 _EPOCH = date(1970, 1, 1)
 _MONDAY = 3
@@ -78,8 +81,12 @@ def count_periods(counts: DayCounts, interval: Interval) -> Mapping[int, int]:
     return of_periods
 
 
-PEAKS, MAX_PEAKS = 3, 20
+PEAKS, MAX_PEAKS = 6, 20
 """Default and maximum number of peaks of each query that get a sentence."""
+READ_OF_PEAK = 200
+"""Maximum sentences of a peak, the best by the ranking, of which the central one is taken."""
+LEAST_SHARE = 0.1
+"""A period has rates if it has at least this share of the sentences of the median period that has any."""
 MAX_PERIODS = 5_000
 """Maximum periods of a timeline, for pictures and tables that can be read."""
 TABLE_COLUMNS = ("query", "period", "count", "sentences", "per_million")
@@ -89,11 +96,15 @@ _READABLE = 120
 
 @dataclass(frozen=True, slots=True)
 class Peak:
-    """A period with more sentences than its neighbours, and its best sentence by the ranking."""
+    """A period with more sentences than its neighbours, and the sentence that most of the others agree with.
+
+    `sources`: how many sources the sentences are of, counted in the best READ_OF_PEAK of them.
+    """
 
     period: str
     count: int
     hit: Hit
+    sources: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,10 +134,20 @@ class Timeline(Table):
     sentences: Sequence[int]
     series: Sequence[Series]
 
-    def rates(self, series: Series) -> list[float]:
-        """Return sentences per million of the period's sentences; 0 for an empty period."""
-        pairs = zip(series.counts, self.sentences, strict=True)
-        return [1e6 * count / of if of else 0.0 for count, of in pairs]
+    @property
+    def least_sentences(self) -> int:
+        """The number of sentences from which a period has rates: LEAST_SHARE of the median period's.
+
+        Periods without sentences do not count for the median. In the others, one sentence would move a rate
+        by much.
+        """
+        present = sorted(number for number in self.sentences if number)
+        return max(ceil(LEAST_SHARE * present[len(present) // 2]), 1) if present else 1
+
+    def rates(self, series: Series) -> list[float | None]:
+        """Return sentences per million of the period's sentences; None for a period with too few."""
+        pairs, least = zip(series.counts, self.sentences, strict=True), self.least_sentences
+        return [1e6 * count / of if of >= least else None for count, of in pairs]
 
     def columns(self) -> dict[str, list[Any]]:
         """Return a table with the columns TABLE_COLUMNS and a row for each period of each query."""
@@ -143,22 +164,29 @@ class Timeline(Table):
     def as_dict(self) -> dict[str, Any]:
         """`{"interval", "periods", "sentences", "series": [{"query", "counts", "rates", "total", ...}]}`.
 
-        A series also has `"undated"` and `"peaks": [{"period", "count", "sentence"}]`. Lists have one value
-        for each period, except peaks.
+        A series also has `"undated"` and `"peaks": [{"period", "count", "sources", "sentence"}]`.
+        Lists have one value for each period, except peaks. A rate is None for a period with fewer sentences
+        than `"least_sentences"`.
         """
         return {
             "interval": self.interval,
+            "least_sentences": self.least_sentences,
             "periods": list(self.periods),
             "sentences": list(self.sentences),
             "series": [
                 {
                     "query": series.query,
                     "counts": list(series.counts),
-                    "rates": [round(rate, 3) for rate in self.rates(series)],
+                    "rates": [rate if rate is None else round(rate, 3) for rate in self.rates(series)],
                     "total": series.total,
                     "undated": series.undated,
                     "peaks": [
-                        {"period": peak.period, "count": peak.count, "sentence": hit_dict(peak.hit)}
+                        {
+                            "period": peak.period,
+                            "count": peak.count,
+                            "sources": peak.sources,
+                            "sentence": hit_dict(peak.hit),
+                        }
                         for peak in series.peaks
                     ],
                 }
@@ -208,7 +236,7 @@ def find_peaks(counts: Sequence[int]) -> list[int]:
 def _find_peak(
     query: PreparedQuery, period: int, count: int, interval: Interval, filters: Filters
 ) -> Peak | None:
-    """Find the best sentence of a peak: by the query's ranking, among the sentences counted.
+    """Find the central sentence of a peak among the sentences counted, the best ones by the query's ranking.
 
     Returns None if the engine's answer is incomplete and has no sentence.
     """
@@ -218,8 +246,12 @@ def _find_peak(
         date_from=start if filters.date_from is None else max(start, filters.date_from),
         date_to=end if filters.date_to is None else min(end, filters.date_to),
     )
-    hits = query.with_all_words().search(1, within).hits
-    return Peak(name_of(period, interval), count, hits[0]) if hits else None
+    hits = query.with_all_words().search(min(count, READ_OF_PEAK), within).hits
+    if not hits:
+        return None
+    hit = find_central(hits, query.index, query.interpretation.counts)
+    sources = {source for each in hits if (source := require_record(each).source)}
+    return Peak(name_of(period, interval), count, hit, len(sources))
 
 
 def _choose_interval(days: Sequence[int]) -> Interval:
@@ -243,7 +275,10 @@ def _count(days: Sequence[int], interval: Interval) -> int:
 
 def timeline_rows(timeline: Timeline) -> list[dict[str, str]]:
     """The rows of a timeline as texts, for files."""
-    return [
-        {name: f"{cell:.3f}" if isinstance(cell, float) else str(cell) for name, cell in row.items()}
-        for row in timeline.rows()
-    ]
+    return [{name: _to_text(cell) for name, cell in row.items()} for row in timeline.rows()]
+
+
+def _to_text(cell: str | float | None) -> str:
+    if cell is None:
+        return ""
+    return f"{cell:.3f}" if isinstance(cell, float) else str(cell)

@@ -14,6 +14,7 @@ import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import feedparser
 import pytest
@@ -40,13 +41,13 @@ def news(esr: Esr, tmp_path: Path) -> Path:
     return tmp_path / "news"
 
 
-def test_text_has_a_bar_for_each_period_and_the_best_sentence_of_a_peak(esr: Esr, news: Path) -> None:
+def test_text_has_a_bar_for_each_period_and_the_central_sentence_of_a_peak(esr: Esr, news: Path) -> None:
     lines = esr("timeline", "storm", "--index", news, "--peaks", 1).stdout.splitlines()
     assert lines[0] == "storm"
-    assert [line.split()[:2] for line in lines[1:4]] == [
-        ["2017-01-05", "1"],
-        ["2017-01-06", "0"],
-        ["2017-01-07", "2"],
+    assert [line.split(maxsplit=1)[:2] for line in lines[1:4]] == [
+        ["2017-01-05", f"1  {'█' * 20}"],
+        ["2017-01-06", "no articles"],
+        ["2017-01-07", f"2  {'█' * 40}"],
     ]
     assert [line.count("█") for line in lines[1:4]] == [20, 0, 40]
     assert lines[4] == "3 sentences with all words, 1 without a date"
@@ -64,7 +65,7 @@ def test_a_run_of_empty_periods_is_one_line(esr: Esr, tmp_path: Path) -> None:
         "2017-01-01",
         "2017-01-02",
         "2017-01-03",
-        "2017-01-04 to 2017-01-31: none",
+        "2017-01-04 to 2017-01-31: no articles",
         "2017-02-01",
     ]
 
@@ -75,7 +76,8 @@ def test_json_and_csv_have_the_same_counts(esr: Esr, news: Path) -> None:
     rows = list(csv.DictReader(io.StringIO(esr("timeline", *options, "--format", "csv").stdout)))
     assert [series["query"] for series in data["series"]] == ["storm", "rain"]
     assert data["series"][1]["counts"] == [1, 0, 0]
-    assert data["series"][1]["rates"] == [500_000.0, 0.0, 0.0]
+    assert data["series"][1]["rates"] == [500_000.0, None, 0.0]
+    assert [row["per_million"] for row in rows[3:]] == ["500000.000", "", "0.000"]
     for series in data["series"]:
         of_query = [row for row in rows if row["query"] == series["query"]]
         assert [row["period"] for row in of_query] == data["periods"]
@@ -83,11 +85,14 @@ def test_json_and_csv_have_the_same_counts(esr: Esr, news: Path) -> None:
         assert [int(row["sentences"]) for row in of_query] == data["sentences"]
 
 
-def test_rates_are_shown_in_text_alone(esr: Esr, esr_error: Esr, news: Path) -> None:
+def test_rates_are_shown_in_text_and_charts_alone(esr: Esr, esr_error: Esr, news: Path) -> None:
     lines = esr("timeline", "rain", "--index", news, "--rate").stdout.splitlines()
     assert lines[1].split()[:2] == ["2017-01-05", "500000.0"]
     line = esr_error("timeline", "rain", "--index", news, "--rate", "--format", "csv")
-    assert line == "--rate is for text: --format csv has rates and counts"
+    assert line == "--rate is for text and svg: --format csv has rates and counts"
+    svg = ElementTree.fromstring(esr("timeline", "rain", "--index", news, "--rate", "--format", "svg").stdout)
+    texts = [element.text for element in svg.iter() if element.tag.endswith("text")]
+    assert {"rain", "500,000", "5 Jan 2017"} <= {*texts}
 
 
 SEARCHES = """

@@ -141,6 +141,11 @@ def timeline_csv(rows: Sequence[Mapping[str, str]]) -> Response:
     )
 
 
+def image_file(svg: str, name: str) -> Response:
+    """A picture as an SVG file."""
+    return _file(svg, "image/svg+xml", name)
+
+
 def table_csv(rows: Iterable[Mapping[str, Any]], name: str) -> Response:
     """One line per row, with a column for each of its values. Empty without rows."""
     flat = [flatten_row(row) for row in rows]

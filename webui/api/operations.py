@@ -385,14 +385,28 @@ SCHEMAS: dict[str, Schema] = {
         interval={"enum": list(INTERVALS)},
         periods=described(TEXTS, "ISO 8601 names, in order and without a gap"),
         sentences=described(array(WHOLE), "all sentences of each period that pass the filters"),
+        least_sentences=described(WHOLE, "a period with fewer sentences has no rate"),
         series=array(
             having(
                 query=_TEXT,
                 counts=described(array(WHOLE), "sentences with all words, by period"),
-                rates=described(array(NUMBER), "per million sentences of the period"),
+                rates=described(
+                    array({"type": ["number", "null"]}),
+                    "per million sentences of the period; null for few",
+                ),
                 total=WHOLE,
                 undated=described(WHOLE, "sentences without a date, which count for no period"),
-                peaks=array(having(period=_TEXT, count=WHOLE, sentence=reference("Hit"))),
+                peaks=array(
+                    having(
+                        period=_TEXT,
+                        count=WHOLE,
+                        sources=described(WHOLE, "the sources of these sentences"),
+                        sentence=described(
+                            reference("Hit"),
+                            "the one that most others, of other documents, agree with",
+                        ),
+                    )
+                ),
             )
         ),
     ),

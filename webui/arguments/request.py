@@ -21,7 +21,7 @@ from esr.arguments.tables.rankings import NAME
 from esr.arguments.tables.table import FORMER_NAMES, PAGE, names_of, rows
 from esr.errors import UsageError, unknown
 from esr.following.overlap import DEFAULT_THRESHOLD
-from esr.following.timeline import Interval
+from esr.following.timeline import Interval, Scale
 from esr.index.filters import NO_FILTERS, Filters
 from esr.query import ParsedQuery, in_language, literal, parse
 from esr.query.interpretation import Interpretation
@@ -331,7 +331,7 @@ class TimelineRequest:
     search: SearchRequest
     others: Sequence[SearchRequest]
     interval: Interval | None
-    scale: str
+    scale: Scale
     peaks: int
 
     @property

@@ -1,6 +1,7 @@
-"""The page of a timeline: the chart, its table, and the best sentence of each peak.
+"""The page of a timeline: the chart, the central sentence of each peak, and the table.
 
-The chart has bars for a single query, and lines for several.
+`esr/following/timeline_chart.py` lays out the chart of this page. Other pages have small
+charts, drawn here.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from flask import Flask, Response, request
 
 from esr.arguments.tables.counting import SCALES
 from esr.arguments.tables.table import PAGE, rows
-from esr.following.timeline import INTERVALS, Series, Timeline, timeline_rows
+from esr.following import timeline_chart
+from esr.following.timeline import INTERVALS, Peak, Scale, Series, Timeline, timeline_rows
+from esr.following.timeline_chart import draw_svg, layout_chart, written_date
 from esr.ranking.answers import require_record
 from webui.answers import downloads
 from webui.answers.counts import make_timeline
@@ -66,44 +69,54 @@ class Column(NamedTuple):
 
 
 class Chart(NamedTuple):
-    """The chart as a template draws it. `lines`: the points of polylines; empty for a single query.
+    """A small chart as a template draws it.
 
     `ticks`: the labelled periods: the first, a middle and the last one. `top`: the value at the upper edge.
     """
 
     columns: Sequence[Column]
-    lines: Sequence[str]
     ticks: Sequence[str]
     top: str
 
 
-def draw_chart(timeline: Timeline, scale: str) -> Chart:
-    """The chart of counts or of rates."""
+def draw_chart(timeline: Timeline, scale: Scale) -> Chart:
+    """The chart of counts or of rates: bars for a single query, none for several."""
     values = [_values(timeline, series, scale) for series in timeline.series]
-    greatest = max((value for of_query in values for value in of_query), default=0.0)
+    greatest = max((value or 0.0 for of_query in values for value in of_query), default=0.0)
     count = len(timeline.periods)
     step = WIDTH / count if count else WIDTH
-    heights = [[HEIGHT * value / greatest if greatest else 0.0 for value in each] for each in values]
-    is_single = len(heights) == 1
+    is_single = len(values) == 1
     columns = []
     for n, period in enumerate(timeline.periods):
         texts = [_text(of_query[n], scale) for of_query in values]
-        queries = [series.query for series in timeline.series]
-        parts = texts if is_single else [f"{q} {text}" for q, text in zip(queries, texts, strict=True)]
-        unit = SCALES[scale] if texts[-1] != "1" or scale != "count" else "sentence"
-        says = f"{period}: {', '.join(parts)} {unit}"
-        bar = _bar(n, heights[0][n], step) if is_single and heights[0][n] else None
+        bar = _bar(n, HEIGHT * (values[0][n] or 0.0) / greatest, step) if is_single and values[0][n] else None
+        says = _describe(timeline, n, texts, scale)
         columns.append(Column(period, Box(n * step, 0.0, step, HEIGHT), bar, texts, says))
-    lines = [] if is_single else [_points(of_query, step) for of_query in heights]
     ticks = [timeline.periods[n] for n in sorted({0, count // 2, count - 1})] if count else []
-    return Chart(columns, lines, ticks, _text(greatest, scale))
+    return Chart(columns, ticks, _text(greatest, scale))
 
 
-def _values(timeline: Timeline, series: Series, scale: str) -> Sequence[float]:
+def _describe(timeline: Timeline, n: int, texts: Sequence[str], scale: Scale) -> str:
+    """A period in words: its values, or why it has none."""
+    period = written_date(timeline.periods[n])
+    number = timeline.sentences[n] if timeline.sentences else 1
+    if not number:
+        return f"{period}: no articles"
+    if scale == "rate" and number < timeline.least_sentences:
+        return f"{period}: too few articles for a rate"
+    queries = [series.query for series in timeline.series]
+    parts = [f"{q} {text}" for q, text in zip(queries, texts, strict=True)] if len(queries) > 1 else texts
+    unit = SCALES[scale] if texts[-1] != "1" or scale != "count" else "sentence"
+    return f"{period}: {', '.join(parts)} {unit}"
+
+
+def _values(timeline: Timeline, series: Series, scale: Scale) -> Sequence[float | None]:
     return timeline.rates(series) if scale == "rate" else list(map(float, series.counts))
 
 
-def _text(value: float, scale: str) -> str:
+def _text(value: float | None, scale: Scale) -> str:
+    if value is None:
+        return "–"
     return f"{value:,.0f}" if scale == "count" or value >= 100 or not value else f"{value:.3g}"
 
 
@@ -112,19 +125,12 @@ def _bar(n: int, height: float, step: float) -> Box:
     return Box((n + 0.5) * step - width / 2, HEIGHT - height, width, height)
 
 
-def _points(heights: Sequence[float], step: float) -> str:
-    """The points of a line through the centres of the columns. A single column gives a level line."""
-    places = [((n + 0.5) * step, height) for n, height in enumerate(heights)]
-    if len(places) == 1:
-        places = [(0.0, heights[0]), (WIDTH, heights[0])]
-    return " ".join(f"{x:.1f},{HEIGHT - height:.1f}" for x, height in places)
-
-
 # The page
 
 
 def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: PageRenderer) -> None:
-    """Add the page to the application."""
+    """Add the page and its files to the application."""
+    app.jinja_env.filters["written_date"] = written_date
     get = partial(indexes.route, app)
 
     def read() -> TimelineRequest:
@@ -143,6 +149,9 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
             asked=asked,
             timeline=made,
             chart=draw_chart(made, asked.scale),
+            story=layout_chart(made, asked.scale),
+            sizes=timeline_chart,
+            events=order_events(made),
             scales=SCALES,
             intervals=INTERVALS,
             highlighters=highlighters,
@@ -156,10 +165,24 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
             can_add=len(asked.searches) < MAX_QUERIES,
         )
 
+    @get("/timeline.svg")
+    def timeline_svg(visit: Visit) -> Response:
+        asked = read()
+        made = make_timeline(visit.searcher, asked, settings, asked.peaks if not asked.others else 0)
+        return downloads.image_file(draw_svg(made, asked.scale), "timeline.svg")
+
     @get("/timeline.csv")
     def timeline_csv(visit: Visit) -> Response:
         asked = read()
         return downloads.timeline_csv(timeline_rows(make_timeline(visit.searcher, asked, settings, peaks=0)))
+
+
+def order_events(timeline: Timeline) -> list[Sequence[tuple[int, Peak]]]:
+    """The peaks of each query in the order of time, with their numbers in the chart."""
+    return [
+        list(enumerate(sorted(series.peaks, key=lambda peak: timeline.periods.index(peak.period)), 1))
+        for series in timeline.series
+    ]
 
 
 _OWN: dict[str, str | None] = dict.fromkeys(rows("timeline").keys() - PAGE.keys())

@@ -1,5 +1,29 @@
 "use strict";
-/* The chart works without this script: each period is a link. It adds the selection of a range by mouse or keys. */
+/* The chart works without this script: each period is a link. It adds the selection of a range by mouse or keys, and
+   the chart as PNG, which the browser paints from the SVG file of the server. */
+
+(() => {
+  const link = document.querySelector("a.png");
+  if (!link) return;
+  link.parentElement.hidden = false;
+  link.addEventListener("click", async (event) => {
+    event.preventDefault();
+    const picture = new Image();
+    picture.src = link.href;
+    try {
+      await picture.decode();
+      const canvas = document.createElement("canvas");
+      [canvas.width, canvas.height] = [2 * picture.naturalWidth, 2 * picture.naturalHeight];
+      canvas.getContext("2d").drawImage(picture, 0, 0, canvas.width, canvas.height);
+      const blob = await new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
+      const save = Object.assign(document.createElement("a"), { href: URL.createObjectURL(blob), download: "timeline.png" });
+      save.click();
+      setTimeout(() => URL.revokeObjectURL(save.href), 1000);
+    } catch {
+      location.href = link.href;
+    }
+  });
+})();
 
 (() => {
   const plot = document.querySelector(".chart .plot");

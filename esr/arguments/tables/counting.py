@@ -32,13 +32,13 @@ COUNTS: tuple[Argument, ...] = (
     ),
     Argument(
         "scale",
-        "rate: the chart shows sentences per million of those of the period",
+        "rate: the chart shows sentences per million of those of the period, where it has enough",
         Choice(labels=SCALES, usual="count"),
         "timeline",
     ),
     Argument(
         "peaks",
-        "how many peaks of each query come with their best sentence",
+        "how many peaks of each query come with their central sentence",
         WholeNumber(low=0, high=MAX_PEAKS, usual=PEAKS),
         "timeline",
     ),

@@ -6,6 +6,7 @@ import re
 from html import unescape
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from flask.testing import FlaskClient
@@ -424,14 +425,24 @@ def test_the_highest_bar_fills_the_chart_and_periods_without_sentences_have_none
 
 def test_rates_are_drawn_where_they_are_asked_for() -> None:
     chart = draw_chart(TIMELINE, "rate")
-    assert [column.values for column in chart.columns] == [["10,000"], ["0"], ["5,000"]]
-    assert chart.columns[0].says == "2017-01: 10,000 per million sentences"
+    assert [column.values for column in chart.columns] == [["10,000"], ["–"], ["5,000"]]
+    assert chart.columns[0].says == "January 2017: 10,000 per million sentences"
+    assert chart.columns[1].says == "February 2017: no articles"
 
 
 def test_several_queries_are_lines(real: FlaskClient) -> None:
     html = real.get("/timeline?q=earthquake&also=relief&also=China").text
-    assert html.count("<polyline") == 3 and 'rect class="bar"' not in html
-    assert real.get("/timeline?q=earthquake").text.count('class="bar"') >= 1
+    assert len(re.findall('<g class="line-.">', html)) == 3 and 'rect class="bar' not in html
+    html = real.get("/timeline?q=earthquake").text
+    assert 'class="bar peak"' in html and '<rect class="gap"' in html and "days without articles" in html
+
+
+def test_the_chart_is_a_file_that_needs_no_page(real: FlaskClient) -> None:
+    answer = real.get("/timeline.svg?q=earthquake")
+    assert answer.mimetype == "image/svg+xml" and "timeline.svg" in answer.headers["Content-Disposition"]
+    root = ElementTree.fromstring(answer.text)
+    texts = [element.text for element in root.iter() if element.tag.endswith("text")]
+    assert "earthquake" in texts and "no articles of the day" in texts
 
 
 def test_the_table_leads_to_the_sentences_that_were_counted(real: FlaskClient) -> None:
