@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         Quotation,
         Quotations,
     )
+    from esr.corpus.statements import Piece, Statement, Statements, Wording
     from esr.errors import (
         EngineUnreachable,
         EsrError,
@@ -92,6 +93,7 @@ __all__ = [
     "NamePage",
     "NotFound",
     "Peak",
+    "Piece",
     "Point",
     "PointValue",
     "Quotation",
@@ -102,8 +104,11 @@ __all__ = [
     "SearchOptions",
     "Sentence",
     "Series",
+    "Statement",
+    "Statements",
     "Timeline",
     "UsageError",
+    "Wording",
     "WriteOptions",
     "__version__",
     "create",
@@ -120,6 +125,7 @@ _MODULES = {
     "esr.corpus.concordance": "Concordance Line",
     "esr.corpus.names_and_quotes": "Quotation Quotations Companion ListedName NameNetwork NamePage",
     "esr.corpus.frequencies": "Frequencies Frequency KeyWord KeyWords",
+    "esr.corpus.statements": "Piece Statement Statements Wording",
     "esr.evidence.claim_evidence": "ClaimEvidence Copy EvidenceSentence Point PointValue",
     "esr.evidence.contrast": "Contrast DifferingPart",
     "esr.evidence.quotation_check": "Appearance CheckedQuotation QuotationCheck",

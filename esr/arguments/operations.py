@@ -14,10 +14,11 @@ ABOUT_NAMES = "names network"
 """The operations that list names."""
 FILTERED = (
     "search facets timeline similar compare query concordance collocations contrast frequencies names "
-    "network evidence"
+    "network evidence statements"
 )
 """The operations that list or count sentences."""
 OF_INDEX = (
-    f"{RANKED} {WORDS} {ABOUT_NAMES} name quotes evidence search_body batch values complete analyze status"
+    f"{RANKED} {WORDS} {ABOUT_NAMES} name quotes evidence statements search_body batch values complete "
+    "analyze status"
 )
 """The operations of one index."""

@@ -339,8 +339,8 @@ def _printable(text: str) -> str:
 
 # Quotations
 
-QUOTATIONS = 20
-"""Default number of quotations."""
+QUOTATIONS, STATEMENTS = 20, 100
+"""Default numbers of quotations of a list, and of those that are put in the order of time."""
 ONLY_SOME_WORDS = "From here on, also sentences with only some of the words, and others near them"
 """What lists of quotations say before the first one whose sentence lacks words of the query."""
 

@@ -144,6 +144,7 @@ class AsyncIndex:
     check = _awaited(Index.check)
     evidence = _awaited(Index.evidence)
     name = _awaited(Index.name)
+    statements = _awaited(Index.statements)
     names = _awaited(Index.names)
     network = _awaited(Index.network)
     document = _awaited(Index.document)

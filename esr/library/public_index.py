@@ -37,6 +37,7 @@ from esr.corpus.names_and_quotes import (
     NAMES,
     QUOTATIONS,
     SENTENCES,
+    STATEMENTS,
     ListedName,
     NameNetwork,
     NamePage,
@@ -89,6 +90,7 @@ from esr.stdlib import import_lazily
 from esr.text.document import Document
 
 if TYPE_CHECKING:
+    from esr.corpus.statements import Statements
     from esr.evidence.claim_evidence import ClaimEvidence
     from esr.evidence.quotation_check import QuotationCheck
     from esr.index import contract
@@ -375,6 +377,26 @@ class Index:
         NotFound if the index has no such name.
         """
         return read_name(self._searcher, name, companions=companions, sentences=k)
+
+    def statements(
+        self,
+        name: str,
+        k: int = STATEMENTS,
+        *,
+        about: str | None = None,
+        **options: Unpack[SearchOptions],
+    ) -> Statements:
+        """Read what somebody said over time: similar quotations joined, and changes of wording marked.
+
+        They are the k newest quotations, or with `about` the best ones whose sentences have all of its words.
+        Only quotations whose speaker is certain count. Statements come in the order in which they first
+        appeared. Raises NotFound for an unknown name, and UsageError if the index has no quotations.
+        """
+        from esr.corpus.statements import find_statements
+
+        settings = read_search_options(options, "k", "about")
+        query = None if about is None else settings.parse(about)
+        return find_statements(self._searcher, name, query, settings.filters, k=check_k(k))
 
     def names(
         self,

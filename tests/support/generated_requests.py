@@ -42,6 +42,8 @@ GOOD = {
     "concordance": {"q": "storm"},
     "collocations": {"q": "storm", "min_count": 1},
     "quotes": {"speaker": "Ann Lee"},
+    "statements": {"name": "Ann Lee"},
+    "evidence": {"q": "storm flood"},
     "names": {"type": "person"},
     "name": {"name": "Lee"},
     "network": {"least": 1},

@@ -25,6 +25,7 @@ _SECTIONS = {
     "What is returned": "Document Sentence Timeline Series Peak Concordance Line Collocations Collocation "
     "Quotations Quotation Quote QuotationCheck CheckedQuotation Appearance "
     "ClaimEvidence EvidenceSentence Copy Contrast DifferingPart Point PointValue "
+    "Statements Statement Wording Piece "
     "NamePage Companion ListedName NameNetwork "
     "ContrastedCollocations Contrasted Frequencies Frequency KeyWords KeyWord "
     "Explanation LoadReport DeliveryReport "

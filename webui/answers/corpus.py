@@ -23,10 +23,18 @@ from esr.corpus.frequencies import (
     find_key_words,
     find_key_words_both_ways,
 )
+from esr.corpus.statements import Statements, find_statements
 from esr.query import ParsedQuery, parse
 from esr.ranking.searcher import Searcher
 from webui.answers.lists import SERVED_SENTENCES
-from webui.arguments.request import Arguments, SearchRequest, check_query, parse_search, parse_searches
+from webui.arguments.request import (
+    Arguments,
+    SearchRequest,
+    check_query,
+    parse_filters,
+    parse_search,
+    parse_searches,
+)
 from webui.running.problems import blame_argument
 from webui.running.settings import Settings
 
@@ -161,6 +169,16 @@ def read_name_page(searcher: Searcher, arguments: Arguments) -> names_and_quotes
         return names_and_quotes.read_name(
             searcher, arguments.first("name"), companions=value("companions"), sentences=value("k")
         )
+
+
+def read_statements(searcher: Searcher, arguments: Arguments, settings: Settings, k: int) -> Statements:
+    """What somebody said over time, of at most k quotations."""
+    about = parse(arguments.first("about")) if arguments.first("about") else None
+    if about is not None:
+        check_query(searcher, about, settings, "about")
+    filters = parse_filters(arguments)
+    with blame_argument("name"):
+        return find_statements(searcher, arguments.first("name"), about, filters, k=k)
 
 
 def read_quotations(

@@ -51,6 +51,7 @@ from webui.answers.corpus import (
     read_names,
     read_part,
     read_quotations,
+    read_statements,
 )
 from webui.answers.downloads import INCOMPLETE_HEADER, SKIPPED_HEADER
 from webui.answers.explanations import compare_rankings, explain_sentence, score_document
@@ -267,6 +268,12 @@ def contrast(call: Call) -> dict[str, Any]:
     )
     assert part is not None  # the argument is required
     return read_contrast(call.searcher, call.arguments, call.settings, part, against).as_dict()
+
+
+def statements(call: Call) -> dict[str, Any]:
+    """List what somebody said over time, with similar statements joined and changes of wording marked."""
+    k = call.arguments.value("k")
+    return read_statements(call.searcher, call.arguments, call.settings, k).as_dict()
 
 
 def evidence(call: Call) -> dict[str, Any]:

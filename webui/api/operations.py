@@ -21,6 +21,7 @@ from esr.corpus.collocations import Collocation, Contrasted
 from esr.corpus.concordance import Line
 from esr.corpus.frequencies import GROUPINGS, KeyWord
 from esr.corpus.names_and_quotes import Companion, Edge, ListedName, NamePage, Quotation
+from esr.corpus.statements import Piece
 from esr.evidence.claim_evidence import ClaimEvidence, Copy, EvidenceSentence
 from esr.evidence.contrast import RULES, Contrast, DifferingPart
 from esr.following.timeline import INTERVALS
@@ -312,6 +313,32 @@ SCHEMAS: dict[str, Schema] = {
     "Quotations": having(
         quotations=array(having(**of_class(Quotation))), sentences=described(WHOLE, "how many match")
     ),
+    "Statements": having(
+        name=_TEXT,
+        about=_TEXT,
+        statements=array(
+            having(
+                wordings=array(
+                    having(
+                        quotation=having(**of_class(Quotation)),
+                        copies=array(having(**of_class(Quotation))),
+                        changes=described(
+                            array(
+                                having(
+                                    kind={"enum": ["same", "added", "removed"]},
+                                    **of_class(Piece, without=("kind",)),
+                                )
+                            ),
+                            "how it differs from the wording before",
+                        ),
+                    )
+                ),
+                sources=described(WHOLE, "how many sources print one of its wordings"),
+            )
+        ),
+        quotations=described(WHOLE, "how many quotations are in the statements"),
+        sentences=described(WHOLE, "how many sentences match"),
+    ),
     "Names": having(names=array(having(**of_class(ListedName)))),
     "NamePage": having(
         **of_class(
@@ -552,6 +579,7 @@ OPERATIONS = {
         Operation("quotes", handlers.quotes, "Quotations", has_twin=True),
         Operation("names", handlers.names, "Names", has_twin=True),
         Operation("name", handlers.name, "NamePage", path="/names/page"),
+        Operation("statements", handlers.statements, "Statements", path="/names/statements"),
         Operation("network", handlers.network, "NameNetwork", path="/names/network"),
         Operation("contrast", handlers.contrast, "Contrast", has_twin=True),
         Operation("evidence", handlers.evidence, "Evidence", has_twin=True),

@@ -303,8 +303,8 @@ COUNTED, OF_EACH_TYPE = "400", 40
 """Number of the most frequent names that the page counts, and of each type that it lists if it lists all."""
 SPEAKERS_OF, SPEAKERS = 500, 30
 """Number of first quotations whose speakers the page counts, and number of speakers that it lists."""
-SENTENCES, COMPANIONS = "5", "12"
-"""Numbers of sentences and companions on the page of a name, as arguments."""
+SENTENCES, COMPANIONS, OVER_TIME = "5", "12", 50
+"""Numbers of sentences and companions of a name's page, as arguments, and of quotations in order of time."""
 
 
 def _add_names(get: Route, settings: Settings, render: PageRenderer) -> None:
@@ -328,11 +328,15 @@ def _add_names(get: Route, settings: Settings, render: PageRenderer) -> None:
 
     @get("/name")
     def name(visit: Visit) -> Response:
-        arguments = decode_arguments(request.query_string, settings, "name", "page")
+        arguments = decode_arguments(request.query_string, settings, "name", "statements", "page")
         own, _ = split_links(request.query_string, settings, "name")
         page = corpus.read_name_page(
             visit.searcher, arguments.with_defaults(k=SENTENCES, companions=COMPANIONS)
         )
+        about = arguments.first("about")
+        said = None
+        if page.said:
+            said = corpus.read_statements(visit.searcher, arguments, settings, OVER_TIME)
         index = visit.searcher.index
         dates, analyzer = draw_months(page.months), index.analyzer.for_language(None)
         clause = query_clause(page.type, page.name) or page.name
@@ -348,6 +352,9 @@ def _add_names(get: Route, settings: Settings, render: PageRenderer) -> None:
             about=Links([("q", clause), *kept]),
             headings=find_headings(index, [*page.said, *map(require_record, page.best)]),
             highlight=Highlighter(analyzer, analyzer.terms(page.name)),
+            said=said,
+            subject=about,
+            kept=kept,
         )
 
     @get("/quotes", "quotations")

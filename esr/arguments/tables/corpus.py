@@ -11,7 +11,7 @@ from esr.corpus.collocations import COLLOCATIONS, MEASURES, MIN_COUNT, UNITS, WI
 from esr.corpus.concordance import LINES, WIDTH
 from esr.corpus.concordance import SORTS as LINE_SORTS
 from esr.corpus.frequencies import GROUPINGS, KEY_WORDS, ORDERS
-from esr.corpus.names_and_quotes import COMPANIONS, MAX_NETWORK, NAMES, QUOTATIONS, SENTENCES
+from esr.corpus.names_and_quotes import COMPANIONS, MAX_NETWORK, NAMES, QUOTATIONS, SENTENCES, STATEMENTS
 from esr.index.names import ENTITY_TYPES
 
 MOST_LISTED = 1_000
@@ -130,6 +130,25 @@ CORPUS: tuple[Argument, ...] = (
         "network",
     ),
     Argument("k", "how many quotations to return", WholeNumber(high=MOST_LISTED, usual=QUOTATIONS), "quotes"),
+    Argument(
+        "name",
+        "who said it: a form of the name, in any case",
+        Text("query_chars", 1),
+        "statements",
+        is_required=True,
+    ),
+    Argument(
+        "about",
+        "only quotations in sentences with all of these words",
+        Text("query_chars"),
+        "statements",
+    ),
+    Argument(
+        "k",
+        "how many quotations to put in order: the best for `about`, or the newest",
+        WholeNumber(high=MOST_LISTED, usual=STATEMENTS),
+        "statements",
+    ),
     Argument("speaker", "who said it: a name, or a speaker as written", Text(), "quotes"),
 )
 """Words in context, collocations, frequencies, key words, names and quotations."""

@@ -21,9 +21,11 @@ from esr.corpus.names_and_quotes import (
     read_name,
     select,
 )
+from esr.corpus.statements import Statements, find_statements
 from esr.plugin import UsageError, index_option
 from esr.plugin.provisional import (
     FILE,
+    NO_FILTERS,
     TABLE,
     Filters,
     arguments_of,
@@ -31,6 +33,7 @@ from esr.plugin.provisional import (
     data_format_option,
     filter_options,
     open_searcher,
+    parse_query,
     print_answer,
     write_table,
 )
@@ -100,8 +103,12 @@ def names(
 @click.argument("name")
 @index_option
 @arguments_of(TABLE, "name", "companions", "k")
+@click.option("--over-time", is_flag=True, help="Also show what the person said, in the order of time.")
+@click.option("--about", metavar="QUERY", help="The same for sentences with all of these words.")
 @data_format_option("text", "json", help="Print text for people, json for programs.")
-def name(name: str, where: str, companions: int, k: int, format_name: str) -> None:
+def name(
+    name: str, where: str, companions: int, k: int, over_time: bool, about: str | None, format_name: str
+) -> None:
     """Show what an index has about a name.
 
     These are counts, dates, forms, sources, names that occur with it, sentences about it, and its newest
@@ -112,14 +119,38 @@ def name(name: str, where: str, companions: int, k: int, format_name: str) -> No
     \b
     Example:
       esr name "Michael Flynn" --index my-index
+      esr name "Sean Spicer" --about wiretap --index my-index
       esr name person:washington --format json --index my-index
     """
     with open_searcher(where) as searcher:
         page = read_name(searcher, name, companions=companions, sentences=k)
-    print_answer(format_name, page.as_dict(), (), lambda: "\n".join(_draw_page(page)))
+        said = None
+        if over_time or about:
+            query = parse_query(about) if about else None
+            said = find_statements(searcher, name, query, NO_FILTERS)
+    answer = page.as_dict() | ({} if said is None else {"over_time": said.as_dict()})
+    print_answer(format_name, answer, (), lambda: "\n".join([*_draw_page(page), *_draw_statements(said)]))
 
 
 _MOST_FORMS = 10
+_SIGNS = {"same": "{}", "added": "+{}+", "removed": "-{}-"}
+"""How the pieces of a later wording are written."""
+
+
+def _draw_statements(said: Statements | None) -> Iterator[str]:
+    if said is None:
+        return
+    yield f"\nwhat it said over time{f' about {said.about}' if said.about else ''}"
+    if not said.statements:
+        yield "no quotation whose speaker is certain"
+    for statement in said.statements:
+        for number, wording in enumerate(statement.wordings):
+            quotation = wording.quotation
+            date = (quotation.date or "undated")[:10]
+            text = " ".join(_SIGNS[piece.kind].format(piece.text) for piece in wording.changes)
+            copies = f", {count(len(wording.copies), 'more time')}" if wording.copies else ""
+            indent = "  " if number else ""
+            yield f"{indent}{date} {text or quotation.text} ({quotation.sentence_id}{copies})"
 
 
 def _draw_page(page: NamePage) -> Iterator[str]:

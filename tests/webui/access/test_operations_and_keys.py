@@ -158,6 +158,7 @@ PROBES: Mapping[str, list[dict[str, Any]]] = {
     "name": [{"name": "Avonton"}, {"name": "location:Zanzton"}, {"name": "zanz"}],
     "page": [{"name": "Avonton"}, {"name": "Zanzton"}],
     "quotes": [{"q": "storm"}, {"speaker": "Zanzton"}, {}],
+    "statements": [{"name": "Zanzton"}, {"name": "Avonton", "about": "storm"}],
     "evidence": [{"q": "storm"}, {"q": "zanz storm", "order": "oldest"}],
     "collocations": [{"q": "storm", "min_count": "1", "window": "0"}, {"q": "zanz*", "min_count": "1"}],
     "keyness": [{"q": "storm", "min_count": "1"}, {"q": "zanz*", "min_count": "1"}],
