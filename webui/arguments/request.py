@@ -18,6 +18,7 @@ from msgspec import Struct, structs
 from esr.arguments.argument import Alias, Argument
 from esr.arguments.filters import read_filters
 from esr.arguments.tables.rankings import NAME
+from esr.arguments.tables.hit_fields import DOCUMENT_FIELDS
 from esr.arguments.tables.table import FORMER_NAMES, PAGE, names_of, rows
 from esr.errors import UsageError, unknown
 from esr.following.overlap import DEFAULT_THRESHOLD
@@ -370,7 +371,7 @@ class HitShape(Struct, frozen=True):
     def reads_documents(self) -> bool:
         """Whether the documents of the hits must be read."""
         return self.window > 1 or any(
-            name == "metadata" or name.startswith(META_PREFIX) for name in self.fields
+            name in DOCUMENT_FIELDS or name.startswith(META_PREFIX) for name in self.fields
         )
 
 

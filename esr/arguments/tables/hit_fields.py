@@ -13,6 +13,8 @@ HIT_FIELDS = (
     *("score", "direction", *PASSAGE_FIELDS, "matches", "metadata", "permalink"),
     *SentenceRecord._fields,
 )
+DOCUMENT_FIELDS = frozenset({"metadata"})
+"""The fields for which the documents of the hits are read, beside keys of the metadata."""
 HITS: tuple[Argument, ...] = (
     Argument(
         "fields",
