@@ -17,8 +17,8 @@ from msgspec import Struct, structs
 
 from esr.arguments.argument import Alias, Argument
 from esr.arguments.filters import read_filters
-from esr.arguments.tables.rankings import NAME
 from esr.arguments.tables.hit_fields import DOCUMENT_FIELDS
+from esr.arguments.tables.rankings import NAME
 from esr.arguments.tables.table import FORMER_NAMES, PAGE, names_of, rows
 from esr.errors import UsageError, unknown
 from esr.following.overlap import DEFAULT_THRESHOLD
