@@ -1,4 +1,4 @@
-"""The first page: a description of the collection, its latest headlines, and queries that have hits.
+"""The first page: the stories of the last days, names that rise, a quotation, and queries that have hits.
 
 Its content is computed once for each state of an index, since it takes as long as several searches. The state
 includes what was enriched. While an enrichment runs, it changes with each hundredth of the documents.
@@ -16,7 +16,9 @@ from itertools import pairwise
 from typing import NamedTuple, TypeVar
 
 from esr.arguments.filters import filters_of
+from esr.corpus.names_and_quotes import Quotation, call_speakers, find_quotations, find_speakers
 from esr.errors import EsrError
+from esr.following.stories import Story, find_stories
 from esr.following.timeline import name_of
 from esr.index.contract import Index
 from esr.index.filters import DAY, NO_FILTERS, Filters
@@ -31,15 +33,17 @@ from esr.ranking.searcher import Searcher
 from esr.text.attributes import META, META_PREFIX
 from esr.text.languages import name_language
 from esr.text.sentence_enrichment import PARSE, QUOTES, VECTORS
+from webui.answers.rising_names import Rise, find_rising_names
 from webui.pages.dates import Dates, draw_dates
 from webui.pages.facets import LABELS, query_clause
 from webui.running.settings import Settings
 
 T = TypeVar("T")
-EXAMPLES, ASKS, HEADLINES, LISTED = 6, 6, 8, 8
-"""Maximum numbers of example queries, examples of the query language, headlines, and values of a list."""
+EXAMPLES, ASKS, STORIES, RISING, LISTED = 6, 6, 9, 6, 8
+"""Maximum numbers of example queries, examples of the query language, stories, rising names, and values of a
+list."""
 LATEST_SENTENCES = 4_000
-"""Number of the newest sentences from which headlines and examples are taken."""
+"""Number of the newest sentences from which stories and examples are taken."""
 LEAST_FOUND = 3
 """Minimum number of sentences that an example query finds."""
 LAST_DAYS = 30
@@ -59,6 +63,14 @@ class Listed(NamedTuple):
     name: str
     query: str
     number: int
+
+
+class Said(NamedTuple):
+    """A quotation, its speaker as readers call them, and who is quoted most: keys of names, and forms."""
+
+    quotation: Quotation | None
+    speaker: str
+    speakers: Sequence[tuple[str, str]]
 
 
 PART_LABELS = {
@@ -110,15 +122,18 @@ def read_enrichment(index: Index, documents: int) -> EnrichmentState:
 class Home:
     """The content of the first page. Lists may be empty.
 
-    `lists`: the most frequent sources, languages and names by label. `headlines`: a sentence of each of the
-    latest articles. `examples`: queries of words; `asks`: examples of the query language; `fields`: the query
-    fields that have values in the collection.
+    `lists`: the most frequent sources, languages and names by label. `stories`: those of the last days.
+    `last`: the day of the newest article. `examples`: queries of words; `asks`: examples of the query
+    language; `fields`: the query fields that have values in the collection.
     """
 
     collection: CollectionStatistics
     dates: Dates | None
     lists: dict[str, list[Listed]]
-    headlines: Sequence[SentenceRecord]
+    last: str
+    stories: Sequence[Story]
+    rise: Rise | None
+    said: Said | None
     examples: Sequence[str]
     asks: Sequence[QueryExample]
     fields: Sequence[str]
@@ -150,7 +165,10 @@ def describe_collection(searcher: Searcher, collection: CollectionStatistics, se
             for label, of_label in lists.items()
             if (shown := [each for each in of_label if each.query])
         },
-        _first_of_each(latest)[:HEADLINES],
+        name_of(last, "day") if days else "",
+        _try(lambda: find_stories(index, latest, STORIES)) or (),
+        _try(lambda: find_rising_names(index, days, RISING)),
+        (_try(lambda: _find_quotation(snapshot, last)) if days else None),
         chosen[:EXAMPLES] or found_pairs,
         [ask for ask in asks if found.get(ask.query)][:ASKS],
         [field.name for field in FIELDS if _try(partial(count_values_of, index, field))]
@@ -189,13 +207,32 @@ def _latest(index: Index, last: int) -> list[SentenceRecord]:
     return [require_record(hit) for hit in index.select(condition, LATEST_SENTENCES, NO_FILTERS, Hits()).hits]
 
 
-def _first_of_each(records: Iterable[SentenceRecord]) -> list[SentenceRecord]:
-    """One sentence of each document that has a title."""
-    by_document: dict[str, SentenceRecord] = {}
-    for record in records:
-        if record.title:
-            by_document.setdefault(record.document_id, record)
-    return list(by_document.values())
+QUOTED_DAYS, QUOTED, SPEAKERS = 7, 200, 2
+"""Number of days, up to the last one, and of quotations that are read; number of speakers listed."""
+QUOTED_WORDS = (6, 24)
+"""Least and greatest number of words of a quotation that is shown by itself."""
+
+
+def _find_quotation(snapshot: Searcher, last: int) -> Said | None:
+    """The newest quotation that can stand by itself, of a certain speaker with a name; and who is quoted."""
+    start = name_of(last - QUOTED_DAYS + 1, "day")
+    found = find_quotations(snapshot, None, None, Filters(date_from=start), k=QUOTED).quotations
+    least, most = QUOTED_WORDS
+
+    def stands_alone(it: Quotation) -> bool:
+        text = it.text.strip(_MARKS)
+        is_whole = text[:1].isupper() and text[-1:] in ".!?" and not it.is_probable
+        return is_whole and bool(it.name and " " in it.name) and least <= len(text.split()) <= most
+
+    often = Counter(it.name for it in found if it.name and " " in it.name and not it.is_probable)
+    called = call_speakers(find_speakers(snapshot.index, found), found)
+    speakers = [(name, called.get(name, name)) for name, _ in often.most_common(SPEAKERS)]
+    quotation = next(filter(stands_alone, found), None)
+    speaker = "" if quotation is None else called.get(quotation.name or "", quotation.speaker or "")
+    return Said(quotation, speaker, speakers)
+
+
+_MARKS = "\"'“”‘’„‟«»‹› "
 
 
 _ALWAYS = ("source", "language")
@@ -260,12 +297,12 @@ def make_asks(
     """Examples of the query language with words and values of the collection, the most useful first."""
     if len(examples) < 2:
         return []
-    (one, two), (other, last) = examples[0].split(maxsplit=1), examples[1].split(maxsplit=1)
+    last = examples[1].split()[-1]
     pair, long = examples[0], max((word for example in examples for word in example.split()), key=len)
     asks = [
         QueryExample(f'"{pair}"', "sentences with this phrase"),
-        QueryExample(f"+{one} -{two}", "sentences with the first word and without the second"),
-        QueryExample(f"({one} OR {other}) AND {last}", "the last word, with one of the others"),
+        QueryExample(f"{pair} -{last}", "sentences without the last word"),
+        QueryExample(f'"{pair}" OR "{examples[1]}"', "sentences with one of the phrases"),
     ]
     if people and people[0].query:
         asks.append(QueryExample(query_clause("person", people[0].name), "sentences that name this person"))
@@ -273,9 +310,5 @@ def make_asks(
         asks.append(QueryExample(f"{pair} {sources[0].query}", "only from this source"))
     if has_dates:
         asks.append(QueryExample(f"{pair} after:7d", "only of the last seven days"))
-    return [
-        *asks,
-        QueryExample(f"{long[: max(3, len(long) - 1)]}*", "words that begin like this"),
-        QueryExample(f"title:{one}", "only where the headline has this word"),
-        QueryExample(f"{one} OR {other}", "sentences with one of these"),
-    ]
+    beginning = [QueryExample(f"{long[:6]}*", "words that begin like this")] if len(long) > 7 else []
+    return [*asks, QueryExample(f'title:"{pair}"', "only where the headline has this phrase"), *beginning]

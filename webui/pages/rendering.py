@@ -173,6 +173,8 @@ def install_filters(app: Flask) -> None:
         day=day,
         describe_place=describe_place,
         month=month,
+        weekday=weekday,
+        day_month=day_month,
         term_set=describe_term_set,
         split_end=split_end,
         text_attributes=text_attributes,
@@ -213,6 +215,18 @@ def day(text: str) -> str:
     except ValueError:
         return text
     return f"{parsed.day} {parsed:%B} {parsed.year}"
+
+
+def day_month(text: str) -> str:
+    """A date without its year, such as 3 March. Anything but a full date is returned unchanged."""
+    whole = day(text)
+    return whole.rpartition(" ")[0] if whole != text else text
+
+
+def weekday(text: str) -> str:
+    """The day of the week of a full date, such as Friday; empty for anything else."""
+    match = _DAY.match(text)
+    return f"{date(*map(int, match.groups())):%A}" if match else ""
 
 
 def month(text: str) -> str:

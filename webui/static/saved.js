@@ -105,9 +105,11 @@
     }));
     const section = kept.element("section");
     const heading = kept.element("h2");
-    heading.append(kept.link("Saved searches and clippings", saved));
+    heading.append(kept.link("Saved searches and sentences", saved));
     section.append(heading, list);
-    document.querySelector("main > section")?.before(section);
+    const place = document.querySelector(".front .second");
+    if (place) place.append(section);
+    else document.querySelector("main > section")?.before(section);
   }
 
   if (document.body.matches(".home") && (searches().length || kept.read("clippings").length)) listAtHome();
