@@ -74,6 +74,11 @@ def count_groups(groups: Integers) -> tuple[int, int]:
     return len(members), len(np.unique(members))
 
 
+def has_digit(term: str) -> bool:
+    """Whether a term is a number, or has one in it."""
+    return any(map(str.isdigit, term))
+
+
 class _CopyFinder:
     def __init__(self, sentences: SentenceTerms) -> None:
         self._given = sentences

@@ -22,6 +22,7 @@ from esr.text.analyzer import get_analyzer
 
 if TYPE_CHECKING:
     from esr.elastic import api_keys, location
+    from esr.elastic import copies as elastic_copies
     from esr.elastic import index as elastic_index
     from esr.elastic import requests as elastic_requests
     from esr.elastic import tables as elastic_tables
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from esr.folder.write import maintenance as folder_maintenance
 else:
     api_keys = import_lazily("esr.elastic.api_keys")
+    elastic_copies = import_lazily("esr.elastic.copies")
     elastic_delivery = import_lazily("esr.elastic.write.delivery")
     elastic_index = import_lazily("esr.elastic.index")
     elastic_requests = import_lazily("esr.elastic.requests")
@@ -139,7 +141,9 @@ def has_table(where: str) -> bool:
 
 def has_copies(where: str) -> bool:
     """Whether copies were looked for in the index at this location, without opening it."""
-    return not is_elasticsearch(where) and folder_delivery.has_copies(Path(where))
+    if is_elasticsearch(where):
+        return elastic_copies.is_compared(where)
+    return folder_delivery.has_copies(Path(where))
 
 
 def open_generations(where: str) -> Generations:

@@ -35,10 +35,8 @@ def run_reuse(index: Index) -> ReuseReport:
     with index.enrichment() as enrichment:
         sentences = enrichment.read_terms(REUSE_RECIPE)
         report.new = int((sentences.group == UNKNOWN).sum())
-        groups = sentences.group
-        if report.new:
-            groups = find_copies(sentences)
-            enrichment.store_groups(REUSE_RECIPE, groups)
+        groups = find_copies(sentences) if report.new else sentences.group
+        enrichment.store_groups(REUSE_RECIPE, groups)
         report.copies, report.groups = count_groups(groups)
     report.seconds = time.perf_counter() - started
     return report

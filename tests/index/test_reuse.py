@@ -42,7 +42,7 @@ MORE = [
 Groups = Mapping[str, list[str] | None]
 
 
-@pytest.fixture(params=["folder"])
+@pytest.fixture(params=["folder", "elasticsearch"])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """An index of FIRST on either engine, in which copies were found."""
     with ExitStack() as stack:

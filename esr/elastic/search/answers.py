@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from esr.elastic import meta
+from esr.elastic.copies import GROUP_FIELD, has_copies, read_groups
 from esr.elastic.documents import decode_quotes, decode_sentence
 from esr.elastic.search.counts import (
     count_days,
@@ -59,7 +61,7 @@ def read(
         case questions.Quotes():
             return list(map(decode_quotes, look_up_sources(cluster, ids, [QUOTES])))
         case questions.Copies():
-            return [None] * len(ids)
+            return read_groups(cluster, look_up_sources(cluster, ids, [GROUP_FIELD]))
         case questions.Vectors(encoder):
             return _read_vectors(opened, ids, encoder)
         case questions.VectorOrigins(encoder):
@@ -133,7 +135,7 @@ def tell(opened: OpenedAlias, fact: questions.Fact[Any]) -> Any:
         case questions.HasParses():
             return opened.parses.exist()
         case questions.HasCopies():
-            return False
+            return has_copies(meta.searchable_loads(opened.cluster))
         case questions.MainEncoder():
             return opened.encoders.main_encoder()
         case questions.StoredTable():

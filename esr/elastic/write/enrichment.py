@@ -35,10 +35,11 @@ from esr.elastic.vocabulary import (
 )
 from esr.elastic.write.actions import encode_parse
 from esr.elastic.write.bulk import Action, send_bulk
+from esr.elastic.write.copies import StoredCopies
 from esr.elastic.write.templates import install_templates, map_field
 from esr.enrichment.copy_finder import Integers, SentenceTerms
 from esr.enrichment.recipe import Recipe
-from esr.errors import EsrError, NotFound, UsageError
+from esr.errors import EsrError, NotFound
 from esr.index.names import (
     IDS_KEY,
     Aliases,
@@ -53,7 +54,7 @@ from esr.index.names import (
 from esr.stdlib import batched
 from esr.text.analyzer import Analyzer, get_analyzer
 from esr.text.document import Document
-from esr.text.sentence_enrichment import QUOTES, VECTORS, SentenceEnrichment
+from esr.text.sentence_enrichment import QUOTES, REUSE, VECTORS, SentenceEnrichment
 
 Query = dict[str, Any]
 ENTITIES = "entities"
@@ -294,6 +295,7 @@ class ElasticsearchEnrichment:
         self._has_mapped_names = False
         install_templates(cluster)
         self._maps_quotes = False
+        self._copies: StoredCopies | None = None
         refresh(cluster, cluster.documents_alias)  # makes the last writes of an earlier enricher visible
 
     def progress(self, recipe: Recipe, slice: tuple[int, int] = (1, 1)) -> tuple[int, int]:
@@ -377,10 +379,24 @@ class ElasticsearchEnrichment:
         store_table(self._cluster, table)
 
     def read_terms(self, recipe: Recipe) -> SentenceTerms:
-        raise UsageError("copies are found in index folders only")
+        refresh(self._cluster, [self._cluster.alias, self._cluster.documents_alias])
+        self._copies = StoredCopies(self._cluster, self._analyzer, recipe)
+        return self._copies.read()
 
     def store_groups(self, recipe: Recipe, groups: Integers) -> None:
-        raise UsageError("copies are found in index folders only")
+        assert self._copies is not None  # `read_terms` comes first
+        self._record(recipe)
+        map_field(self._cluster, [load.index for load in self._loads.values()], "esr-sentences", REUSE)
+        mark = [REUSE], list(recipe.fingerprints.values())
+        changes = self._copies.list_changes(groups)
+        sentences = (
+            replace_parts(self._loads[index].index, id, mark[1] if fields else mark[0], fields)
+            for index, id, fields in changes
+        )
+        send_updates(self._cluster, sentences)
+        documents = (replace_parts(index, id, mark[1], {}) for index, id in self._copies.list_unmarked())
+        send_updates(self._cluster, documents)
+        refresh(self._cluster, [self._cluster.alias, self._cluster.documents_alias])
 
     def index_vectors(self) -> list[str]:
         return index_vectors(self._cluster, [load.index for load in self._loads.values()])

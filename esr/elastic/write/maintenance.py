@@ -70,9 +70,9 @@ from esr.stdlib import batched
 from esr.text.analyzer import get_analyzer
 from esr.text.analyzer_definitions import language_of_term
 from esr.text.document import Located
-from esr.text.sentence_enrichment import QUOTES, VECTORS
+from esr.text.sentence_enrichment import QUOTES, REUSE, VECTORS
 
-_ENRICHED_FIELDS = ("features", "entities", "parse", VECTORS, QUOTES, "enriched")
+_ENRICHED_FIELDS = ("features", "entities", "parse", VECTORS, QUOTES, REUSE, "enriched")
 """The fields that enrichment writes to the entry of a sentence."""
 _DOCUMENT_BATCH = 100
 _MAX_FINGERPRINTS = 10_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from esr.enrichment.copy_finder import UNKNOWN, SentenceTerms
+from esr.enrichment.copy_finder import UNKNOWN, SentenceTerms, has_digit
 from esr.enrichment.recipe import Recipe
 from esr.folder.format.segment import NO_DATE, Segment
 from esr.folder.format.snapshot import Snapshot
@@ -38,11 +38,6 @@ def read_sentence_terms(snapshot: Snapshot, recipe: Recipe) -> SentenceTerms:
         np.where(date == NO_DATE, np.iinfo(np.int64).max, date),
         _number_sources(segments),
     )
-
-
-def has_digit(term: str) -> bool:
-    """Whether a term is a number, or has one in it."""
-    return any(map(str.isdigit, term))
 
 
 def _number_sources(segments: list[Segment]) -> npt.NDArray[np.int64]:

@@ -15,7 +15,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from esr.dependency.parses import encode
-from esr.enrichment.copy_finder import Integers, SentenceTerms
+from esr.enrichment.copy_finder import UNKNOWN, Integers, SentenceTerms
 from esr.enrichment.recipe import Recipe
 from esr.errors import NotFound
 from esr.folder.format import manifest
@@ -236,6 +236,9 @@ class EmbeddedEnrichment:
 
     def store_groups(self, recipe: Recipe, groups: Integers) -> None:
         before = self._snapshot.manifest
+        stored = [segment.enrichment.groups(UNKNOWN) for segment in self._snapshot.segments]
+        if np.array_equal(np.concatenate([np.zeros(0, np.int32), *stored]), groups):
+            return
         layers = [layer for layer in before.layers if layer.parts != (REUSE,)]
         with translate_disk_errors(self._folder, "enrich"):
             try:
