@@ -50,13 +50,19 @@ def read_groups(cluster: Cluster, sources: Sequence[Mapping[str, Any]]) -> list[
 def _read_members(cluster: Cluster, groups: Sequence[str]) -> Iterable[tuple[str, Appearance]]:
     """Yield the sentences of these groups with their groups, by date, then in collection order."""
     body = {"query": {"terms": {GROUP_FIELD: list(groups)}}, "sort": _BY_DATE}
-    source = [GROUP_FIELD, "document_id", "date", "source"]
+    source = [GROUP_FIELD, "document_id", "position", "date", "source"]
     for page in search_pages(cluster, _PAGE, index=cluster.alias, source=source, **body):
         for hit in hits_of(page):
             fields = hit["_source"]
             yield (
                 fields[REUSE][GROUP],
-                Appearance(hit["_id"], fields["document_id"], fields.get("date"), fields.get("source")),
+                Appearance(
+                    hit["_id"],
+                    fields["document_id"],
+                    fields["position"],
+                    fields.get("date"),
+                    fields.get("source"),
+                ),
             )
 
 

@@ -230,7 +230,7 @@ for _citation in (
 
 
 RANK = "rank"
-FIELDS = (RANK, "score", *SentenceRecord._fields, "direction", "metadata", "permalink")
+FIELDS = (RANK, "score", *SentenceRecord._fields, "direction", "copies", "metadata", "permalink")
 """The fields of a hit in files, in addition to keys of the metadata such as `meta.desk`."""
 
 
@@ -349,6 +349,8 @@ def _cell(row: Row, column: str) -> str | int | float:
         value = row.fields.get(column)
     if column == "url":
         value = web_url(value)
+    elif column == "copies":
+        value = value and value["text"]
     match value:
         case None:
             return ""

@@ -7,10 +7,13 @@ from typing import NamedTuple
 
 
 class Appearance(NamedTuple):
-    """A sentence of a group: its id, and its document's id, date as written, and source."""
+    """A sentence of a group: its id, its position in its document from 0, and the document's id, date as
+    written, and source.
+    """
 
     sentence_id: str
     document_id: str
+    position: int
     date: str | None
     source: str | None
 

@@ -88,7 +88,7 @@ def test_copies_are_found_also_edited_but_neither_templates_nor_short_sentences(
         assert searcher.index.status(HasCopies())
         (group,) = searcher.index.read(["evening.s0"], Copies())
         rows = searcher.index.status(Summary())["enrichment"]
-    assert group is not None and group.first == ("wire.s0", "wire", "2024-03-03", "Northern Wire")
+    assert group is not None and group.first == ("wire.s0", "wire", 0, "2024-03-03", "Northern Wire")
     assert (group.documents, group.sources) == (4, ["Northern Wire", "Daily Post", "Evening News"])
     assert [(row["part"], row["documents"]) for row in rows] == [("reuse", 4)]
 

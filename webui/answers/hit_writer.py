@@ -1,6 +1,6 @@
 """Hits as the API writes them, with the fields that a request asks for.
 
-Matches, metadata, links and windows are added only on request. Metadata, and windows of more than one
+Copies, matches, metadata, links and windows are added only on request. Metadata, and windows of more than one
 sentence, read the documents of the hits.
 """
 
@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 from flask import url_for
 
 from esr.following.atom import text_digest
+from esr.following.copies import CopyNote, find_copies, write_copies
 from esr.index.contract import Index, find_documents
 from esr.index.hits import Hit, SentenceRecord
 from esr.ranking.answers import PASSAGE_FIELDS, Passage, hit_dict, passage_fields, require_record
@@ -46,6 +47,7 @@ class HitWriter:
         self._terms = terms
         self._index_name = index_name
         self._documents: Mapping[str, Document] = {}
+        self._copies: Mapping[str, CopyNote] = {}
 
     def write_entries(
         self, entries: Iterable[Sequence[Passage]], is_list: bool = True
@@ -58,6 +60,10 @@ class HitWriter:
         if self._shape.reads_documents:
             hits = (hit for entry in entries for each in entry for hit in (*each.sentences, *each.similar))
             self._documents = find_documents(self._index, {require_record(hit).document_id for hit in hits})
+        if "copies" in self._shape.fields:
+            passages = [passage for entry in entries for passage in entry]
+            shown = (hit for each in passages for hit in (each.best, *each.sentences, *each.similar))
+            self._copies = find_copies(self._index, shown)
         left = self._shape.budget
         written: list[list[HitData]] = []
         windows = []
@@ -90,6 +96,8 @@ class HitWriter:
             tokens = self._index.analyzer.tokens(record.text)
             spans = find_spans(record.text, tokens, self._terms)
             data["matches"] = [{"start": span.start, "end": span.end} for span in spans]
+        if "copies" in fields:
+            data["copies"] = write_copies(self._copies, hit.sentence_id)
         if "permalink" in fields:
             data["permalink"] = sentence_link(record, True, self._index_name)
         keys = [name.removeprefix(META_PREFIX) for name in fields if name.startswith(META_PREFIX)]

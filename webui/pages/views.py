@@ -19,6 +19,7 @@ from esr.arguments.types import ALL
 from esr.corpus.names_and_quotes import ListedName, Selection, list_names
 from esr.errors import EsrError
 from esr.following.atom import MEDIA_TYPE, Feed, feed_urn, render_feed, text_digest
+from esr.following.copies import read_copies
 from esr.following.exports import (
     CITATIONS,
     EXPORTS,
@@ -158,6 +159,7 @@ def _add_document(get: Route, settings: Settings, render: PageRenderer) -> None:
             shades=explanations.SHADES,
             names=list_article_names(snapshot, scored.document),
             similar=similar,
+            copies=read_copies(snapshot.index, [sentence.sentence_id for sentence in scored.sentences]),
             headings=find_headings(snapshot.index, similar),
         )
 

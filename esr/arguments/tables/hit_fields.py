@@ -10,7 +10,7 @@ from esr.index.hits import SentenceRecord
 from esr.ranking.answers import PASSAGE_FIELDS
 
 HIT_FIELDS = (
-    *("score", "direction", *PASSAGE_FIELDS, "matches", "metadata", "permalink"),
+    *("score", "direction", *PASSAGE_FIELDS, "copies", "matches", "metadata", "permalink"),
     *SentenceRecord._fields,
 )
 DOCUMENT_FIELDS = frozenset({"metadata"})
@@ -18,7 +18,8 @@ DOCUMENT_FIELDS = frozenset({"metadata"})
 HITS: tuple[Argument, ...] = (
     Argument(
         "fields",
-        "a field of each hit, also `matches`, `permalink`, `metadata` and a key of it, as in meta.desk; "
+        "a field of each hit, also `copies`, `matches`, `permalink`, `metadata` and a key of it, as in "
+        "meta.desk; "
         "several are separated by commas; by default, all but these",
         FieldName(names=HIT_FIELDS),
         WITH_HITS,

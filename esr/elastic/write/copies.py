@@ -53,9 +53,7 @@ class StoredCopies:
         numbers: dict[str, int] = {}
         sources: dict[str | None, int] = {}
         terms, starts, source = array("q"), array("q", [0]), array("q")
-        for hit in self._read_hits(
-            self._cluster.documents_alias, {"match_all": {}}, {"excludes": ["context"]}
-        ):
+        for hit in self._read_hits(self._cluster.documents_alias, {"match_all": {}}, WITHOUT_CONTEXT):
             fields = hit["_source"]
             document = decode_document(fields)
             analyze = self._analyzer.for_language(document.language).terms

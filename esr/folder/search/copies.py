@@ -40,7 +40,9 @@ class CopyTable:
         if len(members) < 2:
             return None
         records = read_records(self._snapshot, documents, members)
-        return make_group([Appearance(r.sentence_id, r.document_id, r.date, r.source) for r in records])
+        return make_group(
+            [Appearance(r.sentence_id, r.document_id, r.position, r.date, r.source) for r in records]
+        )
 
     @property
     def is_repeated(self) -> Mask:

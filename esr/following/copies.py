@@ -1,0 +1,86 @@
+"""Copies of sentences in words and as JSON: in how many other sources a sentence stands, and where first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import date
+from typing import Any, NamedTuple
+
+from esr.index.contract import Index
+from esr.index.copies import Appearance, CopyGroup
+from esr.index.hits import Hit
+from esr.index.questions import Copies, HasCopies
+from esr.wording import count
+
+
+class CopyNote(NamedTuple):
+    """What readers see of the copies of a sentence: the text, the group, and the other copies of it."""
+
+    text: str
+    group: CopyGroup
+    others: tuple[Appearance, ...]
+
+    @property
+    def earliest(self) -> Appearance:
+        """The first appearance, or if that is the sentence itself, the next one."""
+        return self.others[0]
+
+    def as_dict(self) -> dict[str, Any]:
+        """`{"text", "documents", "sources", "first": {"sentence_id", "document_id", "date", "source"}}`.
+
+        `documents` and `sources` count the sentence's own document.
+        """
+        group = self.group
+        first = {name: value for name, value in group.first._asdict().items() if name != "position"}
+        return {
+            "text": self.text,
+            "documents": group.documents,
+            "sources": list(group.sources),
+            "first": first,
+        }
+
+
+def find_copies(index: Index, hits: Iterable[Hit]) -> dict[str, CopyNote]:
+    """A note for each of these hits that has copies in other documents, by sentence id."""
+    return read_copies(index, [hit.sentence_id for hit in hits])
+
+
+def read_copies(index: Index, ids: Iterable[str]) -> dict[str, CopyNote]:
+    """A note for each of these sentences that has copies in other documents, by id."""
+    wanted = list(dict.fromkeys(ids))
+    if not wanted or not index.status(HasCopies()):
+        return {}
+    groups = zip(wanted, index.read(wanted, Copies()), strict=True)
+    return {id: describe_copies(id, group) for id, group in groups if group is not None}
+
+
+def describe_copies(sentence_id: str, group: CopyGroup) -> CopyNote:
+    """The note of a sentence of a group, such as `also in 4 sources, first in Northern Wire on 3 March 2024`.
+
+    If its own source is the only one, other documents are counted. If no copy has a date, none is first.
+    """
+    (own,) = (one for one in group.appearances if one.sentence_id == sentence_id)
+    others = tuple(one for one in group.appearances if one.document_id != own.document_id)
+    sources = {one.source for one in others if one.source not in (None, own.source)}
+    number = len({one.document_id for one in others})
+    text = f"also in {count(len(sources), 'source') if sources else count(number, 'other document')}"
+    first = group.first
+    if first.date is not None:
+        place = "here" if first.document_id == own.document_id else f"in {first.source or first.document_id}"
+        text += f", first {place} on {_write_day(first.date)}"
+    return CopyNote(text, group, others)
+
+
+def write_copies(notes: Mapping[str, CopyNote], sentence_id: str) -> dict[str, Any] | None:
+    """The JSON of a sentence's note, None without copies."""
+    note = notes.get(sentence_id)
+    return note and note.as_dict()
+
+
+def _write_day(text: str) -> str:
+    """A date for readers, such as 3 March 2017; anything but a full date as it is."""
+    try:
+        day = date.fromisoformat(text[:10])
+    except ValueError:
+        return text
+    return f"{day.day} {day:%B} {day.year}"
