@@ -115,6 +115,8 @@ class FakeIndex(Index):
                 return None
             case questions.NearestIsExact():
                 return True
+            case questions.HasCopies():
+                return False
             case questions.Summary():
                 return {"enrichment": []}
         raise NotImplementedError

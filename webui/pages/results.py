@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from esr.following.copies import CopyNote, find_copies
 from esr.following.weaker import find_weaker
 from esr.ranking.answers import require_record
 from esr.ranking.prepared_query import Answer, PreparedQuery
@@ -79,7 +80,7 @@ class Results:
     `reasons`: why each sentence is listed, by sentence id. `headings`: the headings of documents without a
     title, by document id. `next_k`: how many sentences "Show more" requests, or None. `terms`: the terms of
     `analyzer` to mark in sentences. `weaker`: the number of entries before the weak part of the list,
-    or None.
+    or None. `copies`: notes on copies in other documents, by sentence id.
     """
 
     answer: Answer
@@ -96,6 +97,7 @@ class Results:
     understanding: Understanding
     articles: Articles
     weaker: int | None
+    copies: Mapping[str, CopyNote]
 
     @property
     def folded(self) -> int:
@@ -122,6 +124,7 @@ def _find_results(searcher: Searcher, search: SearchRequest, settings: Settings)
     listed = entries[: search.k]
     articles = start_beside(index, lambda: count_articles(prepared, listed, filters))
     best = [each.best for entry in listed for each in entry.passages[:GROUP_SENTENCES]]
+    copies = start_beside(index, lambda: find_copies(index, best))
     report = report_of()
     shown = [hit for entry in listed for each in entry.passages for hit in (each.best, *each.similar)]
     return Results(
@@ -139,4 +142,5 @@ def _find_results(searcher: Searcher, search: SearchRequest, settings: Settings)
         describe_understanding(search, report),
         articles(),
         find_weaker(prepared, [entry.best for entry in entries]) if not by_date else None,
+        copies(),
     )
