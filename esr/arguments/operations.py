@@ -17,8 +17,10 @@ FILTERED = (
     "network evidence statements"
 )
 """The operations that list or count sentences."""
+CHECKED = "check check_body"
+"""The operations that check the quotations of a text."""
 OF_INDEX = (
-    f"{RANKED} {WORDS} {ABOUT_NAMES} name quotes evidence statements search_body batch values complete "
-    "analyze status"
+    f"{RANKED} {WORDS} {ABOUT_NAMES} {CHECKED} name quotes evidence statements search_body batch values "
+    "complete analyze status"
 )
 """The operations of one index."""

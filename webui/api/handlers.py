@@ -22,6 +22,7 @@ from esr.arguments.types import Schema
 from esr.corpus.names_and_quotes import build_network
 from esr.dependency.dependence_signals import SIGNALS
 from esr.errors import UsageError
+from esr.evidence.quotation_check import MAX_TEXT_CHARS
 from esr.features import FEATURES
 from esr.index.contract import Index
 from esr.index.filters import FACET_FIELDS, Filters
@@ -40,7 +41,7 @@ from esr.ranking.ranking import Ranking
 from esr.ranking.requests import raw_request
 from esr.ranking.searcher import Searcher
 from esr.text.scripts import text_direction
-from webui.answers import counts, downloads, hit_writer, lists, similar_sentences
+from webui.answers import checks, counts, downloads, hit_writer, lists, similar_sentences
 from webui.answers.claims import read_evidence
 from webui.answers.corpus import (
     read_collocations,
@@ -242,6 +243,36 @@ def quotes(call: Call) -> dict[str, Any]:
     """List what a speaker said, or anyone: the newest quotations, or the best for a query."""
     k = call.arguments.value("k")
     return read_quotations(call.searcher, call.arguments, call.settings, k).as_dict()
+
+
+def check(call: Call) -> dict[str, Any]:
+    """Check quotations: whether sentences have them exactly or nearly, who said them, and where first."""
+    text, index_name = call.arguments.first("text"), call.arguments.first("index")
+    return checks.write_check(call.searcher, checks.check_text(call.searcher, text), index_name)
+
+
+def check_schema(settings: Settings) -> Schema:
+    """The JSON Schema of a text to check."""
+    return {
+        "type": "object",
+        "required": ["text"],
+        "additionalProperties": False,
+        "properties": {
+            "text": {
+                "type": "string",
+                "minLength": 1,
+                "maxLength": MAX_TEXT_CHARS,
+                "description": "a quotation, or a text with several in quotation marks",
+            }
+        },
+    }
+
+
+def check_body(call: Call) -> dict[str, Any]:
+    """Check the quotations of a text that is sent as JSON, however long an address may be."""
+    body = read_body(check_schema(call.settings))
+    index_name = call.arguments.first("index")
+    return checks.write_check(call.searcher, checks.check_text(call.searcher, body["text"]), index_name)
 
 
 def names(call: Call) -> dict[str, Any]:

@@ -24,6 +24,8 @@ from esr.corpus.names_and_quotes import Companion, Edge, ListedName, NamePage, Q
 from esr.corpus.statements import Piece
 from esr.evidence.claim_evidence import ClaimEvidence, Copy, EvidenceSentence
 from esr.evidence.contrast import RULES, Contrast, DifferingPart
+from esr.evidence.alignment import Difference
+from esr.evidence.quotation_check import Appearance, Verdict
 from esr.following.timeline import INTERVALS
 from esr.index.filters import FACET_FIELDS
 from esr.index.hits import SentenceRecord
@@ -31,7 +33,7 @@ from esr.query import FIELDS, TEXT, Form
 from esr.query.interpretation import Reading
 from esr.ranking.completions import Completion
 from esr.text.attributes import ATTRIBUTES, META
-from esr.text.document import Document, Sentence
+from esr.text.document import CERTAIN, PROBABLE, Document, Sentence
 from esr.text.scripts import DIRECTIONS
 from webui.api import handlers
 from webui.api.operation import (
@@ -234,6 +236,9 @@ _TERM = having(
     adds=NUMBER,
     boosts={"type": "object", "description": "how much of the weight comes from which boost"},
 )
+_VERDICT: Schema = {"enum": list(get_args(Verdict)), "description": "exactly so, nearly, or not found"}
+_CERTAINTY: Schema = {"enum": [CERTAIN, PROBABLE, None], "description": "how surely this is the speaker"}
+_DIFFERENCE: Schema = having(**of_class(Difference))
 _PARAMETERS = array(reference("Parameter"))
 _DESCRIBED: dict[str, Schema] = {"name": _TEXT, "description": _TEXT, "source": _TEXT}
 _STATUS: dict[str, Schema] = {
@@ -338,6 +343,29 @@ SCHEMAS: dict[str, Schema] = {
         ),
         quotations=described(WHOLE, "how many quotations are in the statements"),
         sentences=described(WHOLE, "how many sentences match"),
+    ),
+    "Check": having(quotations=array(reference("CheckedQuotation"))),
+    "CheckedQuotation": having(
+        text=described(_TEXT, "the quotation without its marks"),
+        start=described(WHOLE, "where it begins in the text, in code points"),
+        end=WHOLE,
+        verdict=_VERDICT,
+        speaker=described(_TEXT_OR_NULL, "who said it: a name if it is known, or else as written"),
+        certainty=_CERTAINTY,
+        first={
+            "anyOf": [reference("Appearance"), {"type": "null"}],
+            "description": "the oldest appearance with the fewest differences",
+        },
+        later=described(array(reference("Appearance")), "the others, oldest first"),
+        differences=described(array(_DIFFERENCE), "between the quotation and `first`"),
+        nearest=described(array(reference("Appearance")), "the most similar sentences if it is not found"),
+    ),
+    "Appearance": having(
+        **of_class(Appearance, without=("verdict", "certainty", "differences")),
+        verdict=_VERDICT,
+        certainty=_CERTAINTY,
+        differences=array(_DIFFERENCE),
+        permalink=described(_TEXT, "an address that stays that of the sentence"),
     ),
     "Names": having(names=array(having(**of_class(ListedName)))),
     "NamePage": having(
@@ -577,6 +605,16 @@ OPERATIONS = {
         Operation("concordance", handlers.concordance, "Concordance", has_twin=True),
         Operation("collocations", handlers.collocations, "Collocations", has_twin=True),
         Operation("quotes", handlers.quotes, "Quotations", has_twin=True),
+        Operation("check", handlers.check, "Check", has_twin=True),
+        Operation(
+            "check_body",
+            handlers.check_body,
+            "Check",
+            method="POST",
+            path="/check",
+            body=handlers.check_schema,
+            deadline="batch_deadline",
+        ),
         Operation("names", handlers.names, "Names", has_twin=True),
         Operation("name", handlers.name, "NamePage", path="/names/page"),
         Operation("statements", handlers.statements, "Statements", path="/names/statements"),

@@ -33,6 +33,14 @@ _LOOKUPS: tuple[Argument, ...] = (
     ),
     Argument("size", "how many to list", WholeNumber(high=100, usual=10), "values"),
     Argument("text", "what to make terms of", Text("query_chars", 1), "analyze", is_required=True),
+    Argument(
+        "text",
+        "a quotation, or a text with several in quotation marks",
+        Text("query_chars", 1),
+        "check",
+        is_required=True,
+    ),
+    Argument("text", "the text to check", Text("query_chars"), "checked"),
     Argument("id", "the id of the document", Text(min_chars=1), "document sentence", is_required=True),
     Argument(
         "id", "the id of a document", Text(min_chars=1), "documents", is_required=True, is_repeatable=True

@@ -1,0 +1,133 @@
+"""The page that checks the quotations of a text: pasted, or in the address of a permanent link."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from flask import Flask, Response, request
+
+from esr.errors import UsageError
+from esr.evidence.alignment import Difference
+from esr.evidence.quotation_check import MAX_TEXT_CHARS, Appearance, CheckedQuotation, QuotationCheck
+from esr.following.timeline import name_of
+from esr.index.filters import NO_FILTERS
+from esr.index.questions import ByDay
+from esr.ranking.searcher import Searcher
+from esr.wording import count
+from webui.answers.checks import check_text, read_records
+from webui.arguments.form import split_links
+from webui.arguments.request import decode_arguments
+from webui.pages.rendering import PageRenderer
+from webui.running.problems import as_sentence, wants_json
+from webui.running.served_indexes import ServedIndexes, Visit
+from webui.running.settings import Settings
+
+SHOWN = 8
+"""Later appearances that are shown at once; the others are behind a click."""
+Piece = tuple[str, bool]
+"""A piece of a text, and whether it differs."""
+
+
+def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: PageRenderer) -> None:
+    """Add the page and its template functions to the application."""
+    app.jinja_env.globals.update(
+        split_quoted=split_quoted,
+        split_original=split_original,
+        split_pasted=split_pasted,
+        describe_verdict=describe_verdict,
+        shown_appearances=SHOWN,
+    )
+
+    def page(visit: Visit, text: str, found: QuotationCheck | None, message: str | None = None) -> Response:
+        own, others = split_links(request.query_string, settings, "checked", "q")
+        quotations = found.quotations if found else ()
+        return render(
+            visit,
+            "check.html",
+            text=text,
+            most_chars=MAX_TEXT_CHARS,
+            found=found,
+            records=read_records(visit.searcher, quotations),
+            holdings=describe_holdings(
+                visit.searcher, has_dates=any(q.verdict == "none" for q in quotations)
+            ),
+            message=message,
+            own=own,
+            others=others,
+            is_short=len(text) <= settings.query_chars,
+        )
+
+    @indexes.route(app, "/check")
+    def check(visit: Visit) -> Response:
+        arguments = decode_arguments(request.query_string, settings, "checked", "page")
+        text = arguments.first("text")
+        return page(visit, text, check_text(visit.searcher, text) if text else None)
+
+    @indexes.route(app, "/check", "check_answer", method="POST", seconds=settings.batch_deadline)
+    def check_answer(visit: Visit) -> Response:
+        text = request.form.get("text", "").replace("\r\n", "\n")
+        try:
+            return page(visit, text, check_text(visit.searcher, text))
+        except UsageError as error:
+            if wants_json():
+                raise
+            response = page(visit, text, None, as_sentence(str(error)))
+            response.status_code = 400
+            return response
+
+
+def describe_holdings(searcher: Searcher, has_dates: bool) -> str:
+    """What was looked through: the number of sentences and, if asked, the days of the oldest and newest."""
+    index = searcher.index
+    number = f"{index.statistics([]).collection.sentences:,} sentences"
+    days = index.count([None], NO_FILTERS, ByDay())[0] if has_dates else {}
+    return f"{number} from {name_of(min(days), 'day')} to {name_of(max(days), 'day')}" if days else number
+
+
+def split_quoted(quotation: CheckedQuotation) -> list[Piece]:
+    """The quotation in pieces, with the words that differ from the first appearance."""
+    return list(_split(quotation.text, [(d.start, d.end) for d in quotation.differences]))
+
+
+def split_original(appearance: Appearance) -> list[Piece]:
+    """The text of an appearance in pieces, with the words that differ from the quotation."""
+    return list(_split(appearance.text, [(d.original_start, d.original_end) for d in appearance.differences]))
+
+
+def split_pasted(text: str, quotations: Sequence[CheckedQuotation]) -> list[tuple[str, int]]:
+    """The checked text in pieces, each with the number of its quotation from 1, or 0."""
+    pieces, at = [], 0
+    for number, quotation in enumerate(quotations, 1):
+        if quotation.start >= at:
+            pieces += [(text[at : quotation.start], 0), (quotation.text, number)]
+            at = quotation.end
+    return [piece for piece in [*pieces, (text[at:], 0)] if piece[0]]
+
+
+def _split(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[Piece]:
+    at = 0
+    for start, end in sorted(spans):
+        if at <= start < end:
+            if start > at:
+                yield text[at:start], False
+            yield text[start:end], True
+            at = end
+    if at < len(text):
+        yield text[at:], False
+
+
+def describe_verdict(quotation: CheckedQuotation) -> str:
+    """The verdict in a few words, with the numbers of sources."""
+    if quotation.first is None:
+        return "Not found"
+    if quotation.verdict == "near":
+        number = sum(_count_words(difference) for difference in quotation.differences)
+        return f"Nearly: {count(number, 'word')} {'differs' if number == 1 else 'differ'}"
+    all_of = [quotation.first, *quotation.later]
+    exact = {each.source for each in all_of if each.verdict == "exact"}
+    near = {each.source for each in all_of} - exact
+    return f"Exact in {count(len(exact), 'source')}" + (f", nearly in {len(near)} more" if near else "")
+
+
+def _count_words(difference: Difference) -> int:
+    return max(len(difference.text.split()), len(difference.original.split()))
