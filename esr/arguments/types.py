@@ -29,6 +29,8 @@ class Limits(Protocol):
     @property
     def query_chars(self) -> int: ...
     @property
+    def text_chars(self) -> int: ...
+    @property
     def default_k(self) -> int: ...
     @property
     def max_k(self) -> int: ...
@@ -43,6 +45,7 @@ class UsualLimits:
 
     value_chars = 300
     query_chars = 2_000
+    text_chars = 20_000
     default_k = 10
     max_k = 100
     max_depth = 1_000

@@ -8,7 +8,7 @@ from typing import Any
 from mcp.types import CallToolResult
 
 import esr
-from esr.bridges.mcp_budget import fit
+from esr.bridges.mcp_budget import fit, size
 from esr.plugin.provisional import Article, cite, web_url
 
 
@@ -73,6 +73,38 @@ def describe_evidence(group: str, text: esr.EvidenceSentence) -> dict[str, Any]:
         **describe_article(text.document_id, _Quoted(text)),
         "document_id": text.document_id,
     }
+
+
+_LATER = 5
+"""Later appearances of a quotation that are listed if there is room."""
+
+
+def describe_checked(quotation: esr.CheckedQuotation, room: int) -> dict[str, Any]:
+    """A checked quotation as JSON data, with the later or nearest appearances that `room` characters hold."""
+    described: dict[str, Any] = {
+        "text": quotation.text,
+        "verdict": quotation.verdict,
+        "speaker": quotation.speaker,
+        "certainty": quotation.certainty,
+        "first": _describe_appearance(quotation.first) if quotation.first else None,
+        "later": [_describe_appearance(later) for later in quotation.later[:_LATER]],
+        "differences": _describe_differences(quotation),
+        "nearest": [_describe_appearance(nearest) for nearest in quotation.nearest],
+    }
+    for name in ("later", "nearest"):
+        while described[name] and size(described) > room:
+            described[name].pop()
+    return described
+
+
+def _describe_appearance(appearance: esr.Appearance) -> dict[str, Any]:
+    names = ("sentence_id", "date", "source", "text", "verdict", "speaker", "certainty")
+    described = {name: getattr(appearance, name) for name in names}
+    return {**described, "differences": _describe_differences(appearance)}
+
+
+def _describe_differences(compared: esr.CheckedQuotation | esr.Appearance) -> list[dict[str, str]]:
+    return [{"text": each.text, "original": each.original} for each in compared.differences]
 
 
 class _Quoted:

@@ -166,6 +166,52 @@ class FoundEvidence(Answer):
     evidence: list[EvidenceText]
 
 
+class DifferingWords(TypedDict):
+    """Words of a quotation, and those in their place in the original; one of both may be empty."""
+
+    text: str
+    original: str
+
+
+class Appearance(TypedDict):
+    """A sentence that has a quotation, or words like it."""
+
+    sentence_id: Annotated[str, Field(description="Finds the sentence again.")]
+    date: str | None
+    source: str | None
+    text: Annotated[str, Field(description="As it was printed.")]
+    verdict: Literal["exact", "near", "none"]
+    speaker: str | None
+    certainty: Literal["certain", "probable"] | None
+    differences: list[DifferingWords]
+
+
+class CheckedQuotation(Cut):
+    """A quotation, and what the index has of it."""
+
+    text: str
+    verdict: Annotated[
+        Literal["exact", "near", "none"],
+        Field(description="Printed in these words, nearly so, or not found: it may still have been said."),
+    ]
+    speaker: Annotated[str | None, Field(description="A name if it is known, or else as written.")]
+    certainty: Annotated[
+        Literal["certain", "probable"] | None,
+        Field(description="How surely this is the speaker. Check a probable one before you name it."),
+    ]
+    first: Annotated[Appearance | None, Field(description="The oldest with the fewest differences.")]
+    later: Annotated[list[Appearance], Field(description="Others, oldest first, as far as there is room.")]
+    differences: Annotated[list[DifferingWords], Field(description="From the first appearance.")]
+    nearest: Annotated[list[Appearance], Field(description="Similar sentences if it was not found.")]
+
+
+class CheckedQuotations(Answer):
+    """Quotations, in the order of the text."""
+
+    total: int
+    quotations: list[CheckedQuotation]
+
+
 class CountedSource(TypedDict):
     """A source and its number of documents."""
 

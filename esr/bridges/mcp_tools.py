@@ -13,9 +13,16 @@ from pydantic import Field
 
 import esr
 from esr.bridges.mcp_budget import choose_window, fit, size
-from esr.bridges.mcp_items import describe_article, describe_evidence, describe_quotation, list_hits
+from esr.bridges.mcp_items import (
+    describe_article,
+    describe_checked,
+    describe_evidence,
+    describe_quotation,
+    list_hits,
+)
 from esr.bridges.mcp_schemas import (
     ArticlePart,
+    CheckedQuotations,
     Contents,
     FoundEvidence,
     FoundQuotations,
@@ -152,6 +159,13 @@ class Tools:
         items = [describe_quotation(quotation) for quotation in quotes.quotations]
         return fit({"total": quotes.sentences}, "quotations", items, budget)
 
+    def check(self, text: str, budget: int) -> Annotated[CallToolResult, CheckedQuotations]:
+        """Check whether quotations were printed exactly or nearly so, who said them, and where first."""
+        found = self._index.check(text).quotations
+        room = budget // min(len(found), 4)
+        items = [describe_checked(quotation, room) for quotation in found]
+        return fit({"total": len(items)}, "quotations", items, budget)
+
     def evidence(
         self, claim: str, k: int, order: str, budget: int, **filters: Texts
     ) -> Annotated[CallToolResult, FoundEvidence]:
@@ -199,6 +213,7 @@ def build_tools(index: esr.Index, ranking: Ranking) -> list[Tool]:
         tools.similar,
         tools.names,
         tools.quotes,
+        tools.check,
         tools.evidence,
         tools.contents,
     )

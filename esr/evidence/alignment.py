@@ -64,12 +64,15 @@ class Difference(Struct, frozen=True):
 class Alignment(Struct, frozen=True):
     """Where a quotation is in a text, as characters of the text, and what differs there.
 
-    `edits` counts the words that differ, `words` those of the quotation outside of brackets.
+    `edits` counts the words that differ, `longest` those of the longest run of them, `in_half` those in the
+    half of the quotation that has most of them, and `words` those of the quotation outside of brackets.
     """
 
     start: int
     end: int
     edits: int
+    longest: int
+    in_half: int
     words: int
     differences: tuple[Difference, ...]
 
@@ -115,7 +118,8 @@ def _join_words(text: str) -> str:
 
 
 def _key(word: str) -> str:
-    word = _LEFT_OUT.sub("", word)
+    if not word.isalnum():
+        word = _LEFT_OUT.sub("", word)
     if not word.isascii():
         word = "".join(c for c in normalize("NFKD", word) if not combining(c))
     return word.casefold()
@@ -158,16 +162,20 @@ def align(
     if not matched:
         return None
     beside = [step.original for step in steps if step.original is not None]
-    differences, edits = [], _count_excess(quotation, steps)
+    differences, edits, longest, halves = [], _count_excess(quotation, steps), 0, [0, 0]
+    middle = len(text) // 2
     for group in _group(steps):
         quoted = [quotation[step.quoted] for step in group if step.quoted is not None]
         replaced = [original[step.original] for step in group if step.original is not None]
         if "".join(token.key for token in quoted) != "".join(token.key for token in replaced):
-            edits += max(len(quoted), len(replaced))
+            run = max(len(quoted), len(replaced))
+            edits, longest = edits + run, max(longest, run)
             (start, end), (original_start, original_end) = (
                 _span(quoted, quotation, steps, group, 0),
                 _span(replaced, original, steps, group, 1),
             )
+            in_second = sum(token.start >= middle for token in quoted) if quoted else run * (start >= middle)
+            halves = [halves[0] + run - in_second, halves[1] + in_second]
             differences.append(
                 Difference(
                     text[start:end],
@@ -178,7 +186,8 @@ def align(
                     original_end,
                 )
             )
-    return Alignment(original[beside[0]].start, original[beside[-1]].end, edits, words, tuple(differences))
+    start, end = original[beside[0]].start, original[beside[-1]].end
+    return Alignment(start, end, edits, longest, max(halves), words, tuple(differences))
 
 
 def _fill(quotation: Sequence[Token], keys: Sequence[str]) -> npt.NDArray[np.float64]:

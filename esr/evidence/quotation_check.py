@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from msgspec import Struct, to_builtins
+from msgspec.structs import replace
 
 from esr.evidence.alignment import Alignment, Difference, Token, align, read_quotation, read_words
 from esr.plugin import Document, Sentence, UsageError
@@ -28,6 +29,7 @@ from esr.plugin.provisional import (
     Searcher,
     SentenceRecord,
     UnsearchableQuery,
+    any_of,
     find_written,
     get_analyzer,
     pair_marks,
@@ -42,14 +44,18 @@ MAX_TEXT_CHARS = 200_000
 """Maximum length of a text to check."""
 MAX_QUOTATIONS = 200
 """Maximum number of quotations of a text."""
-NEAR, LEAST_WORDS = 0.6, 4
-"""The share of words that a quotation has in common with its original at least, and its words at least."""
+NEAR, LEAST_WORDS = 0.55, 4
+"""The least share of words of a near quotation that need no edit, and its least number of words."""
 LATER, NEAREST = 50, 3
 """Maximum numbers of later appearances, and of nearest sentences."""
 
 _RANKING = Ranking(model="bm25")
 _PHRASES, _RANKED, _ALIGNED, _WIDENED = 60, 40, 12, 4
 _MAX_PARTS = 4
+_GOOD = 0.8
+"""Similarity from which no further candidates are read."""
+_RUN, _RARE, _MAX_RUN_WORDS = 4, 30, 24
+"""Words of a run, the sentences that have a rare one at most, and the words from which runs are taken."""
 _MAX_WORDS = 600
 
 
@@ -197,8 +203,13 @@ class _Match(NamedTuple):
 def check_quotation(searcher: Searcher, text: str, start: int = 0) -> CheckedQuotation:
     """Check one quotation, without its marks, on a snapshot. `start` is where it begins in a text."""
     index, tokens = searcher.index, read_quotation(text)[:_MAX_WORDS]
-    records = list(_find_candidates(searcher, text, tokens))
-    matches = _compare(index, text, tokens, records)
+    parts = _split_parts(text, tokens)
+    records = {record.sentence_id: record for record in _read_candidates(searcher, text, parts)}
+    matches = _compare(index, text, tokens, list(records.values()))
+    if parts and (not matches or matches[0].alignment.similarity < _GOOD):
+        others = {record.sentence_id: record for record in _read_rare_phrases(index, text, parts[0])}
+        if others.keys() - records.keys():
+            matches = _compare(index, text, tokens, list((records | others).values()))
     best = [match for match in matches if _judge(match.alignment) != "none"]
     appearances = list(_describe(index, best or matches[:NEAREST]))
     end = start + len(text)
@@ -227,7 +238,19 @@ def check_quotation(searcher: Searcher, text: str, start: int = 0) -> CheckedQuo
 def _judge(alignment: Alignment) -> Verdict:
     if alignment.edits == 0:
         return "exact"
-    return "near" if alignment.words >= LEAST_WORDS and alignment.similarity >= NEAR else "none"
+    return "near" if alignment.words >= LEAST_WORDS and is_near(alignment, NEAR) else "none"
+
+
+def is_near(alignment: Alignment, least: float) -> bool:
+    """Whether the differences can be slips: few words of the quotation, of each half, and beside one another.
+
+    More of them in one place are the words of another sentence.
+    """
+    return (
+        alignment.similarity >= least
+        and alignment.longest <= min(max(alignment.words // 4, 2), 4)
+        and alignment.in_half <= max(0.3 * alignment.words, 2)
+    )
 
 
 def _order(record: SentenceRecord) -> tuple[bool, str, str, int]:
@@ -254,20 +277,11 @@ def _split_parts(text: str, tokens: Sequence[Token]) -> list[list[Token]]:
 _SENTENCE_END = re.compile(r"[.!?]+[\"”’')\]]*\s+(?=\W*[^\W\d_a-z])")
 
 
-def _find_candidates(searcher: Searcher, text: str, tokens: Sequence[Token]) -> Iterator[SentenceRecord]:
-    """Sentences that may have the quotation, or a part of it, each once."""
-    index, parts = searcher.index, _split_parts(text, tokens)
-    seen = set()
-    for record in _read_candidates(searcher, index, text, parts):
-        if record.sentence_id not in seen:
-            seen.add(record.sentence_id)
-            yield record
-
-
 def _read_candidates(
-    searcher: Searcher, index: Index, text: str, parts: Sequence[Sequence[Token]]
+    searcher: Searcher, text: str, parts: Sequence[Sequence[Token]]
 ) -> Iterator[SentenceRecord]:
-    analyzer = get_analyzer(WORDS_ANALYZER)
+    """Sentences that may have the quotation or a part of it; some are there twice."""
+    index, analyzer = searcher.index, get_analyzer(WORDS_ANALYZER)
     for part in parts[:1]:
         if words := tuple(analyzer.terms(text[part[0].start : part[-1].end])):
             phrase = HasWords(words)
@@ -281,6 +295,17 @@ def _read_candidates(
         except UnsearchableQuery:
             continue
         yield from map(require_record, answer.hits)
+
+
+def _read_rare_phrases(index: Index, text: str, part: Sequence[Token]) -> list[SentenceRecord]:
+    """Sentences with a rare run of words of a quotation, for one whose words are all frequent."""
+    words = get_analyzer(WORDS_ANALYZER).terms(text[part[0].start : part[-1].end])[:_MAX_RUN_WORDS]
+    runs = [HasWords(tuple(words[n : n + _RUN])) for n in range(len(words) - _RUN + 1)]
+    numbers = index.count(runs, NO_FILTERS) if runs else []
+    rare = [run for run, number in zip(runs, numbers, strict=True) if 0 < number <= _RARE]
+    if not rare:
+        return []
+    return list(map(require_record, index.select(any_of(rare), _PHRASES, NO_FILTERS, Hits()).hits))
 
 
 # Comparison
@@ -347,8 +372,8 @@ def _cut(window: _Window, alignment: Alignment, sentences: Sequence[Sentence], o
         Difference(d.text, d.original, d.start, d.end, d.original_start - shift, d.original_end - shift)
         for d in alignment.differences
     )
-    moved = Alignment(
-        alignment.start - shift, alignment.end - shift, alignment.edits, alignment.words, differences
+    moved = replace(
+        alignment, start=alignment.start - shift, end=alignment.end - shift, differences=differences
     )
     return _Match(cut, moved)
 

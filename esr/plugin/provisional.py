@@ -117,6 +117,7 @@ if TYPE_CHECKING:
         StaticScore,
         TermStatistics,
         all_of,
+        any_of,
     )
     from esr.processes import defer_interrupt, end_with_parent, scratch_folder
     from esr.progress import count_topics, show_steps
@@ -291,6 +292,7 @@ __all__ = [
     "add_static_scores",
     "align_columns",
     "all_of",
+    "any_of",
     "apply_static_score",
     "arguments_of",
     "as_json_option",
@@ -459,7 +461,7 @@ _MODULES = {
     "esr.plans.evaluate": "Array Evidence GroupedEvidence add_static_scores apply_static_score concatenate "
     "no_evidence score_sentences top_k",
     "esr.plans.plan": "FIELDS AllOf CandidateRule CollectionStatistics Condition Curve HasEntity "
-    "HasQuote HasTerm HasWords Not Plan SaidBy StaticScore TermStatistics all_of",
+    "HasQuote HasTerm HasWords Not Plan SaidBy StaticScore TermStatistics all_of any_of",
     "esr.processes": "defer_interrupt end_with_parent scratch_folder",
     "esr.progress": "count_topics show_steps",
     "esr.query": "TEXT Clause Group ParsedQuery literal_query=literal parse_query=parse",

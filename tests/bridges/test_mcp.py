@@ -259,6 +259,19 @@ def test_quotations_are_found_by_speaker_and_subject(quoted: Any) -> None:
     assert answer(quoted, "quotes", after="2026")["quotations"] == []
 
 
+SAID = "It was said: “the flood is over and we shall rebuild”, “he left” and “wheat fell”."
+
+
+def test_quotations_are_checked(quoted: Any) -> None:
+    near, exact, unknown = answer(quoted, "check", text=SAID)["quotations"]
+    assert (near["verdict"], near["speaker"], near["certainty"]) == ("near", "Maria Silva", "certain")
+    assert near["first"]["sentence_id"] == "a.s0"
+    assert near["differences"] == [{"text": "shall", "original": "will"}]
+    assert (exact["verdict"], exact["first"]["text"]) == ("exact", "He left.")
+    assert (unknown["verdict"], unknown["first"]) == ("none", None)
+    assert "no quotation" in error(quoted, "check", text=" ")
+
+
 def test_the_contents_of_an_index_are_its_sources_dates_and_languages(quoted: Any, server: Any) -> None:
     found = answer(quoted, "contents")
     assert (found["documents"], found["sentences"]) == (3, 5)
@@ -288,6 +301,8 @@ def test_answers_satisfy_the_schemas_of_the_tools(server: Any, quoted: Any) -> N
         (server, "names", {}),
         (quoted, "quotes", {}),
         (quoted, "quotes", {"budget": 500}),
+        (quoted, "check", {"text": SAID}),
+        (quoted, "check", {"text": SAID, "budget": 700}),
         (server, "evidence", {"claim": "No relief reached China"}),
         (quoted, "contents", {}),
     ):
@@ -341,6 +356,7 @@ def test_both_engines_give_the_same_answers(server: Any, elasticsearch_url: str)
                 ("names", {"prefix": "Chi"}),
                 ("names", {"source": "Northern Wire"}),
                 ("quotes", {}),
+                ("check", {"text": "a strong earthquake struck a mountain county"}),
                 ("evidence", {"claim": "A strong earthquake did not shake China"}),
                 ("contents", {}),
             ):
@@ -414,7 +430,7 @@ def test_tools_are_marked_as_reading_only_and_describe_their_arguments(server: A
         "timeline",
         "similar",
         "names",
-        "quotes",
+        "quotes", "check",
         "evidence",
         "contents",
     ]

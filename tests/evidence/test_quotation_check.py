@@ -31,7 +31,7 @@ def test_an_exact_quotation_has_the_oldest_appearance_first_and_its_speaker(inde
         ("rte.s0", "exact"),
     ]
     assert [(d.text, d.original) for d in found.later[0].differences] == [("FROM", "for")]
-    assert found.differences == found.nearest == ()
+    assert (found.differences, found.nearest) == ((), ())
 
 
 def test_a_quotation_with_wrong_words_is_near_and_shows_them(index: esr.Index) -> None:

@@ -44,6 +44,8 @@ GOOD = {
     "quotes": {"speaker": "Ann Lee"},
     "statements": {"name": "Ann Lee"},
     "evidence": {"q": "storm flood"},
+    "check": {"text": "the storm hit the coast"},
+    "check_body": {},
     "names": {"type": "person"},
     "name": {"name": "Lee"},
     "network": {"least": 1},
@@ -64,6 +66,7 @@ GOOD = {
 }
 """Arguments that make an answer likely."""
 GOOD_BODY = {
+    "check_body": {"text": "He said: “the storm hit the coast”."},
     "batch": {"queries": [{"id": "1", "query": "storm flood"}]},
     "search_body": {"q": "storm flood"},
 }

@@ -22,7 +22,6 @@ from esr.arguments.types import Schema
 from esr.corpus.names_and_quotes import build_network
 from esr.dependency.dependence_signals import SIGNALS
 from esr.errors import UsageError
-from esr.evidence.quotation_check import MAX_TEXT_CHARS
 from esr.features import FEATURES
 from esr.index.contract import Index
 from esr.index.filters import FACET_FIELDS, Filters
@@ -261,7 +260,7 @@ def check_schema(settings: Settings) -> Schema:
             "text": {
                 "type": "string",
                 "minLength": 1,
-                "maxLength": MAX_TEXT_CHARS,
+                "maxLength": settings.text_chars,
                 "description": "a quotation, or a text with several in quotation marks",
             }
         },

@@ -8,7 +8,7 @@ from flask import Flask, Response, request
 
 from esr.errors import UsageError
 from esr.evidence.alignment import Difference
-from esr.evidence.quotation_check import MAX_TEXT_CHARS, Appearance, CheckedQuotation, QuotationCheck
+from esr.evidence.quotation_check import Appearance, CheckedQuotation, QuotationCheck
 from esr.following.timeline import name_of
 from esr.index.filters import NO_FILTERS
 from esr.index.questions import ByDay
@@ -45,7 +45,6 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
             visit,
             "check.html",
             text=text,
-            most_chars=MAX_TEXT_CHARS,
             found=found,
             records=read_records(visit.searcher, quotations),
             holdings=describe_holdings(
@@ -67,6 +66,7 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
     def check_answer(visit: Visit) -> Response:
         text = request.form.get("text", "").replace("\r\n", "\n")
         try:
+            check_text_field(text)
             return page(visit, text, check_text(visit.searcher, text))
         except UsageError as error:
             if wants_json():

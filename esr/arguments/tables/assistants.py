@@ -41,6 +41,20 @@ ASSISTANTS: tuple[Argument, ...] = (
         spelled=_SPELLED,
     ),
     Argument(
+        "text",
+        "a quotation, or a text with several in quotation marks",
+        Text("text_chars", 1),
+        f"{TOOL}check",
+        is_required=True,
+    ),
+    Argument(
+        "text",
+        "a quotation, or a text with several in quotation marks",
+        Text("text_chars", 1),
+        f"{TOOL}check",
+        is_required=True,
+    ),
+    Argument(
         "k",
         "how many sentences to return",
         WholeNumber(high="max_k", usual="default_k"),

@@ -35,6 +35,8 @@ from webui.running.settings import Settings
 
 SENTENCE_PATHS = {"/explain", "/similar", "/sentence.bib", "/sentence.ris", "/sentence.csl"}
 HIDDEN_TEXT = "The storm hit Zanzuton hard."
+QUOTED = "“The storm hit”, “storms are” and “the storm of”"
+"""Quotations from sentences of both kinds, without the mark."""
 
 
 def routes(app: Flask) -> list[tuple[str, str]]:
@@ -50,6 +52,10 @@ def routes(app: Flask) -> list[tuple[str, str]]:
 def arguments(path: str, method: str, document: str = "v0") -> dict[str, Any]:
     """What makes a route answer from an index."""
     name = path.removeprefix("/api/v1").removesuffix(".json")
+    if name == "/check":
+        checked = {"text": QUOTED}
+        kind = "body" if path.startswith("/api") else "form"
+        return checked if method == "GET" else {kind: checked}
     if method == "POST":
         body: dict[str, Any] = (
             {"q": "storm"} if name == "/search" else {"queries": [{"id": "1", "query": "storm"}]}

@@ -494,6 +494,8 @@ CALLS: dict[str, dict[str, Any]] = {
     "documents": {"id": ["a", "b"], "q": "storm"},
     "compare": {"q": "storm flood"},
     "analyze": {"text": "The storms came."},
+    "check": {"text": "the storms came"},
+    "check_body": {"text": "“The storms came” and “the storm hit the coast”"},
     "models": {},
     "status": {},
     "query": {"q": "storm"},

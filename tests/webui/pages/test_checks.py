@@ -1,0 +1,87 @@
+"""The page that checks quotations, and its operation of the API."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html import unescape
+from urllib.parse import urlsplit
+
+import pytest
+from flask.testing import FlaskClient
+
+from esr.ranking.searcher import open_searcher
+from tests.support.elasticsearch import load
+from tests.support.quoted_corpus import make_documents
+from webui.app import create_app
+from webui.running.settings import Settings
+
+EXACT, NEAR = "an historic moment from which there can be no turning back", "the House rose for dinner"
+TEXT = f"“{EXACT}”, “{NEAR}” and “wheat never fell <b>at all</b> in my garden”"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
+    where = str(tmp_path_factory.mktemp("checks") / "index")
+    load(where, make_documents())
+    return where
+
+
+@pytest.fixture(scope="module")
+def client(folder: str) -> Iterator[FlaskClient]:
+    with open_searcher(folder) as searcher:
+        yield create_app(searcher, Settings(access_log=0, query_chars=300)).test_client()
+
+
+def words(html: str) -> str:
+    return " ".join(unescape(re.sub(r"<[^>]*>", " ", html)).split())
+
+
+def test_a_text_is_answered_with_a_verdict_for_each_quotation_and_an_address_to_keep(
+    client: FlaskClient,
+) -> None:
+    posted = client.post("/check", data={"text": TEXT})
+    assert posted.status_code == 200
+    page = posted.get_data(as_text=True)
+    verdicts = [words(heading) for heading in re.findall(r'<h2 class="state">.*?</h2>', page, re.DOTALL)]
+    assert verdicts == ["1 Exact in 2 sources, nearly in 1 more", "2 Nearly: 1 word differs", "3 Not found"]
+    assert '<del class="differ">dinner</del>' in page and '<ins class="differ">lunch</ins>' in page
+    assert "<b>at all</b>" not in page
+    assert "Theresa May certain" in words(page) and "29 March 2017" in page
+    kept = unescape(next(iter(re.findall(r'href="([^"]*)">Permanent link', page))))
+    again = client.get(kept).get_data(as_text=True)
+    assert again.partition("<ol")[2] == page.partition("<ol")[2]
+    links = set(re.findall(r'href="(/sentence\?id=bbc&[^"]*)"', page))
+    assert {client.get(unescape(link)).location.partition("#")[2] for link in links} == {"s1", "s2"}
+
+
+def test_a_text_that_cannot_be_checked_stays_in_the_form_with_the_reason(client: FlaskClient) -> None:
+    answer = client.post("/check", data={"text": "… !"})
+    assert answer.status_code == 400
+    page = answer.get_data(as_text=True)
+    assert "The quotation has no word." in page and "… !</textarea>" in page
+    assert (
+        client.post("/check", data={}, headers={"Accept": "application/json"}).json["error"]["field"]
+        == "text"
+    )
+    assert "<form" in client.get("/check").get_data(as_text=True)
+
+
+def test_the_api_answers_an_address_and_a_body_alike_with_permalinks(client: FlaskClient) -> None:
+    found = client.get("/api/v1/check", query_string={"text": TEXT[:300]})
+    assert found.status_code == 200
+    assert client.post("/api/v1/check", json={"text": TEXT}).json == found.json
+    exact, near, unknown = found.json["quotations"]
+    assert [q["verdict"] for q in (exact, near, unknown)] == ["exact", "near", "none"]
+    first = exact["first"]
+    assert (first["source"], first["date"], exact["speaker"]) == ("bbc.co.uk", "2017-03-29", "Theresa May")
+    address = urlsplit(first["permalink"])
+    assert client.get(f"{address.path}?{address.query}").location.endswith("/document?id=bbc#s1")
+    assert unknown["first"] is None and unknown["nearest"][0]["permalink"]
+
+
+def test_each_quotation_counts_as_a_query(folder: str) -> None:
+    with open_searcher(folder) as searcher:
+        client = create_app(searcher, Settings(access_log=0, rate="4/minute")).test_client()
+        assert client.post("/check", data={"text": TEXT}).status_code == 200
+        assert client.post("/check", data={"text": TEXT}).status_code == 429
