@@ -45,7 +45,7 @@ class UsualLimits:
 
     value_chars = 300
     query_chars = 2_000
-    text_chars = 20_000
+    text_chars = 50_000
     default_k = 10
     max_k = 100
     max_depth = 1_000

@@ -430,7 +430,8 @@ def test_tools_are_marked_as_reading_only_and_describe_their_arguments(server: A
         "timeline",
         "similar",
         "names",
-        "quotes", "check",
+        "quotes",
+        "check",
         "evidence",
         "contents",
     ]

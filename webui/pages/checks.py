@@ -18,7 +18,7 @@ from webui.answers.checks import check_text, read_records
 from webui.arguments.form import split_links
 from webui.arguments.request import decode_arguments
 from webui.pages.rendering import PageRenderer
-from webui.running.problems import as_sentence, wants_json
+from webui.running.problems import RequestError, as_sentence, wants_json
 from webui.running.served_indexes import ServedIndexes, Visit
 from webui.running.settings import Settings
 
@@ -66,7 +66,10 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
     def check_answer(visit: Visit) -> Response:
         text = request.form.get("text", "").replace("\r\n", "\n")
         try:
-            check_text_field(text)
+            if len(text) > (most := settings.text_chars):
+                raise RequestError(
+                    f"the text has {len(text):,} characters: at most {most:,} are allowed", "text"
+                )
             return page(visit, text, check_text(visit.searcher, text))
         except UsageError as error:
             if wants_json():

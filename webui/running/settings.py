@@ -63,6 +63,7 @@ class Settings:
     export_k: int = _setting(UsualLimits.export_k, "maximum number of sentences in a file")
     query_chars: int = _setting(UsualLimits.query_chars, "maximum number of characters in a query")
     query_terms: int = _setting(200, "maximum number of distinct terms in a query")
+    text_chars: int = _setting(UsualLimits.text_chars, "maximum number of characters in a text to check")
     value_chars: int = _setting(UsualLimits.value_chars, "maximum number of characters in any other argument")
     arguments: int = _setting(120, "maximum number of arguments in an address")
     address_bytes: int = _setting(32_000, "maximum number of bytes in an address after the question mark")

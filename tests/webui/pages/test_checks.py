@@ -61,17 +61,19 @@ def test_a_text_that_cannot_be_checked_stays_in_the_form_with_the_reason(client:
     page = answer.get_data(as_text=True)
     assert "The quotation has no word." in page and "… !</textarea>" in page
     assert (
-        client.post("/check", data={}, headers={"Accept": "application/json"}).json["error"]["field"]
+        client.post("/check", data={}, headers={"Accept": "application/json"}).get_json()["error"]["field"]
         == "text"
     )
     assert "<form" in client.get("/check").get_data(as_text=True)
+    long = client.post("/check", data={"text": "word " * 30_000})
+    assert long.status_code == 400 and "at most 50,000 are allowed" in long.get_data(as_text=True)
 
 
 def test_the_api_answers_an_address_and_a_body_alike_with_permalinks(client: FlaskClient) -> None:
     found = client.get("/api/v1/check", query_string={"text": TEXT[:300]})
     assert found.status_code == 200
     assert client.post("/api/v1/check", json={"text": TEXT}).json == found.json
-    exact, near, unknown = found.json["quotations"]
+    exact, near, unknown = found.get_json()["quotations"]
     assert [q["verdict"] for q in (exact, near, unknown)] == ["exact", "near", "none"]
     first = exact["first"]
     assert (first["source"], first["date"], exact["speaker"]) == ("bbc.co.uk", "2017-03-29", "Theresa May")
