@@ -21,6 +21,7 @@ from esr.corpus.collocations import Collocation, Contrasted
 from esr.corpus.concordance import Line
 from esr.corpus.frequencies import GROUPINGS, KeyWord
 from esr.corpus.names_and_quotes import Companion, Edge, ListedName, NamePage, Quotation
+from esr.corpus.statements import Piece
 from esr.evidence.alignment import Difference
 from esr.evidence.claim_evidence import ClaimEvidence, Copy, EvidenceSentence
 from esr.evidence.contrast import RULES, Contrast, DifferingPart
