@@ -57,13 +57,17 @@ _SINGLE_VALUED = ("source", "section", "language")
 """Fields with one value per document: several clauses of one field are alternatives."""
 
 
+_NO_READINGS: Mapping[str, tuple[str, ...]] = {}
+
+
 class Interpretation(Struct, frozen=True):
     """A query as an index understands it.
 
     `query` is a string if it consists of words alone. `counts` has c(t,q) of its terms, in order; the ranking
     adds terms that begin with `prefixes`. `wanted` are the terms of the wanted words alone.
     `decides_candidates`: the condition, not the ranking, decides which sentences are candidates.
-    `require_all`: a sentence needs every wanted word.
+    `require_all`: a sentence needs every wanted word. `readings` are the terms that a term stands for, if not
+    for itself alone.
     """
 
     query: str | ParsedQuery
@@ -73,6 +77,7 @@ class Interpretation(Struct, frozen=True):
     prefixes: tuple[str, ...]
     decides_candidates: bool
     require_all: bool = False
+    readings: Mapping[str, tuple[str, ...]] = _NO_READINGS
 
     @property
     def parsed(self) -> ParsedQuery:
@@ -91,31 +96,41 @@ class Interpretation(Struct, frozen=True):
         None for a query that asks for nothing.
         """
         condition = () if self.condition is None else (self.condition,)
-        return all_of([*map(HasTerm, self.wanted), *condition])
+        return all_of([*_term_conditions(self.wanted, self.readings), *condition])
 
 
-def interpret(query: str | ParsedQuery, analyzer: Analyzer, require_all: bool = False) -> Interpretation:
+def interpret(
+    query: str | ParsedQuery,
+    analyzer: Analyzer,
+    require_all: bool = False,
+    readings: Mapping[str, tuple[str, ...]] = _NO_READINGS,
+) -> Interpretation:
     """Interpret a query with the index's analyzer. A string consists of words alone.
 
-    `require_all`: a sentence needs every wanted word.
+    `require_all`: a sentence needs every wanted word. `readings` are the terms that a term stands for, if not
+    for itself alone.
     """
     counts: dict[str, int] = {}
     texts = ranked_texts(query)
     is_shouted = are_shouted(texts, analyzer)
-    for term in _terms_of(texts, analyzer, is_shouted):
-        counts[term] = counts.get(term, 0) + 1
+    typed = _terms_of(texts, analyzer, is_shouted)
+    for term in typed:
+        for read in readings.get(term, (term,)):
+            counts[read] = counts.get(read, 0) + 1
     if not require_all and (isinstance(query, str) or query.is_plain):
-        return Interpretation(query, counts, tuple(counts), None, (), False)
+        wanted = tuple(dict.fromkeys(typed)) if readings else tuple(counts)
+        return Interpretation(query, counts, wanted, None, (), False, readings=readings)
     parsed = literal(query) if isinstance(query, str) else query
     wanted = tuple(
         dict.fromkeys(_terms_of([text for _, text in _wanted_texts(parsed)], analyzer, is_shouted))
     )
     required = [g for g in parsed.groups if g.role == "required" and is_searchable(g)]
     excluded = [g for g in parsed.groups if g.role == "excluded" and is_searchable(g)]
-    conditions = list(_required_conditions(required, analyzer))
+    reader = _ClauseReader(analyzer, readings)
+    conditions = list(_required_conditions(required, reader))
     if require_all:
-        conditions += map(HasTerm, wanted)
-    conditions += [Not(_group_condition(group, analyzer)) for group in excluded]
+        conditions += _term_conditions(wanted, readings)
+    conditions += [Not(_group_condition(group, reader)) for group in excluded]
     of_text = [group for group in required if TEXT in _fields_of(group)]
     prefixes = dict.fromkeys(
         _words(clause.text)[-1]
@@ -125,14 +140,31 @@ def interpret(query: str | ParsedQuery, analyzer: Analyzer, require_all: bool = 
     )
     decides_candidates = bool(of_text) or require_all or (bool(required) and not counts)
     condition = all_of(conditions)
-    return Interpretation(parsed, counts, wanted, condition, tuple(prefixes), decides_candidates, require_all)
+    return Interpretation(
+        parsed, counts, wanted, condition, tuple(prefixes), decides_candidates, require_all, readings
+    )
 
 
-def _required_conditions(required: Sequence[Group], analyzer: Analyzer) -> Iterator[Condition]:
+class _ClauseReader(NamedTuple):
+    """What the terms of a clause depend on."""
+
+    analyzer: Analyzer
+    readings: Mapping[str, tuple[str, ...]]
+
+
+def _term_conditions(terms: Iterable[str], readings: Mapping[str, tuple[str, ...]]) -> Iterator[Condition]:
+    """Yield the condition for each term: that a sentence has any of the terms that it stands for."""
+    for term in terms:
+        read = readings.get(term, (term,))
+        if read:
+            yield any_of(map(HasTerm, read))
+
+
+def _required_conditions(required: Sequence[Group], reader: _ClauseReader) -> Iterator[Condition]:
     """Yield the conditions of required groups; clauses of a single-valued field are alternatives."""
     single: dict[str, list[Condition]] = {field: [] for field in _SINGLE_VALUED}
     for group in required:
-        condition = _group_condition(group, analyzer)
+        condition = _group_condition(group, reader)
         (field, *others) = _fields_of(group)
         if field in single and not others and group.expression is None:
             single[field].append(condition)
@@ -184,6 +216,14 @@ def ranked_texts(query: str | ParsedQuery) -> list[str]:
     return [query] if isinstance(query, str) else _ranked_texts(query)
 
 
+def text_clauses(query: str | ParsedQuery) -> list[str]:
+    """The texts of a query that have terms: words and phrases that are wanted, required or excluded."""
+    if isinstance(query, str):
+        return [normalize("NFC", query)]
+    clauses = (clause for group in query.groups for clause in group.clauses)
+    return [normalize("NFC", c.text) for c in clauses if c.field == TEXT and c.form != "prefix"]
+
+
 def is_searchable(group: Group) -> bool:
     """Whether every clause can be searched for: a text needs words."""
     return all(clause.field not in (TEXT, "title") or _words(clause.text) for clause in group.clauses)
@@ -193,27 +233,27 @@ def _fields_of(group: Group) -> set[str]:
     return {clause.field for clause in group.alternatives}
 
 
-def _group_condition(group: Group, analyzer: Analyzer) -> Condition:
+def _group_condition(group: Group, reader: _ClauseReader) -> Condition:
     if group.expression is not None:
-        return _condition(group.expression, analyzer)
-    return any_of(_clause_condition(clause, analyzer) for clause in group.alternatives)
+        return _condition(group.expression, reader)
+    return any_of(_clause_condition(clause, reader) for clause in group.alternatives)
 
 
-def _condition(expression: Expression, analyzer: Analyzer) -> Condition:
+def _condition(expression: Expression, reader: _ClauseReader) -> Condition:
     match expression:
         case Conjunction(parts):
-            condition = all_of(_condition(part, analyzer) for part in parts)
+            condition = all_of(_condition(part, reader) for part in parts)
             assert condition is not None  # parts is not empty
             return condition
         case Disjunction(parts):
-            return any_of(_condition(part, analyzer) for part in parts)
+            return any_of(_condition(part, reader) for part in parts)
         case Negation(part):
-            return Not(_condition(part, analyzer))
+            return Not(_condition(part, reader))
         case clause:
-            return _clause_condition(clause, analyzer)
+            return _clause_condition(clause, reader)
 
 
-def _clause_condition(clause: Clause, analyzer: Analyzer) -> Condition:
+def _clause_condition(clause: Clause, reader: _ClauseReader) -> Condition:
     match clause.field:
         case "source":
             return HasSource((normalize("NFC", clause.text),))
@@ -226,7 +266,7 @@ def _clause_condition(clause: Clause, analyzer: Analyzer) -> Condition:
         case "title":
             return _words_condition(clause, "title")
         case "text":
-            return _text_condition(clause, analyzer)
+            return _text_condition(clause, reader)
         case "is":
             return HasQuote()
         case "speaker":
@@ -240,12 +280,12 @@ def _clause_condition(clause: Clause, analyzer: Analyzer) -> Condition:
             return HasEntity((f"{type}:{text}" if type else text,))
 
 
-def _text_condition(clause: Clause, analyzer: Analyzer) -> Condition:
+def _text_condition(clause: Clause, reader: _ClauseReader) -> Condition:
     """The condition for one word, by its term as in the ranking, or for several words as a phrase."""
     if clause.form == "word":
-        terms = analyzer.terms(normalize("NFC", clause.text))
+        terms = reader.analyzer.terms(normalize("NFC", clause.text))
         if len(terms) == 1:
-            return HasTerm(terms[0])
+            return next(_term_conditions(terms, reader.readings), _words_condition(clause, "sentence"))
     return _words_condition(clause, "sentence")
 
 

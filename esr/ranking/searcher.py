@@ -26,11 +26,12 @@ from esr.index.questions import Features, Hits, Languages, TermHolders, TermsWit
 from esr.index.view import in_language
 from esr.models.adjustments import BUILTIN_FEATURES
 from esr.plans.plan import AllOf, DateRange, HasPrefix
-from esr.query.interpretation import Interpretation, interpret, ranked_texts
+from esr.query.interpretation import Interpretation, interpret, ranked_texts, text_clauses
 from esr.query.parser import literal as read_literal
 from esr.query.parser import may_have_syntax, parse, parse_syntax
 from esr.query.query import TEXT, ParsedQuery, has_relative_dates, resolve_dates
 from esr.ranking import boosts
+from esr.ranking.accents import find_readings
 from esr.ranking.prepared_query import Answer, PreparedQuery, elapsed_ms, plan_query
 from esr.ranking.ranking import NO_EXPANSIONS, Ranking
 from esr.text.analyzer import get_analyzer
@@ -284,6 +285,8 @@ class Searcher:
         if isinstance(query, ParsedQuery) and has_relative_dates(query):
             query = resolve_dates(query, self._last_day())
         interpretation = interpret(query, self.index.analyzer, require_all)
+        if self.index.analyzer.accents and (readings := find_readings(self.index, text_clauses(query))):
+            interpretation = interpret(query, self.index.analyzer, require_all, readings)
         counts = interpretation.counts
         if not counts and not interpretation.decides_candidates:
             raise UnsearchableQuery(_explain_empty(interpretation.parsed))
@@ -356,6 +359,11 @@ def find_language(index: Index, query: ParsedQuery) -> QueryLanguage:
     by_group = {group: tuple(each.counts) for group, each in read.items()}
     every = list(dict.fromkeys(term for terms in by_group.values() for term in terms))
     holders = dict(index.vocabulary(TermHolders(every))) if every else {}
+    if not any(map(holders.get, every)):  # no language has a word as typed
+        for group in known:
+            readings = find_readings(in_language(index, group), text_clauses(query))
+            by_group[group] = tuple(as_read for t in by_group[group] for as_read in readings.get(t, (t,)))
+            holders |= index.vocabulary(TermHolders(by_group[group])) if readings else {}
     for prefix in next((each.prefixes for each in read.values()), ()):  # equal in all languages
         begun = HasPrefix(prefix, "sentence")
         counts = index.count([AllOf((begun, language_condition(languages, g))) for g in known], NO_FILTERS)

@@ -94,47 +94,14 @@ def suggest(prepared: PreparedQuery) -> tuple[Suggestion, ...]:
     """Suggest corrections for the words of a query that hardly any sentence has."""
     text = prepared.interpretation.parsed.text
     suggestions = []
-    rare = list(_rare_words(prepared))
-    accented = _find_accented(prepared, rare)
-    for token, sentences in rare:
-        similar = find_alternatives(prepared, token.term, sentences)
-        same = accented.get(token)
-        alternatives = similar if same is None else (same, *similar)[:MAX_SUGGESTED]
-        if alternatives:
+    for token, sentences in _rare_words(prepared):
+        if alternatives := find_alternatives(prepared, token.term, sentences):
             queries = tuple(text[: token.start] + word.text + text[token.end :] for word in alternatives)
             word = text[token.start : token.end]
             suggestions.append(Suggestion(word, token.start, token.end, alternatives, queries))
         if len(suggestions) == MAX_LISTED:
             break
     return tuple(suggestions)
-
-
-def _find_accented(
-    prepared: PreparedQuery, rare: Sequence[tuple[TermToken, int]]
-) -> Mapping[TermToken, WordCount]:
-    """Find the rare words that sentences have with other accents, in their usual spelling: sequía.
-
-    Stemmers cut words by their accents, so these forms have other terms. The analyzer `words` ignores them.
-    """
-    if not rare:
-        return {}
-    index = prepared.index
-    counts = index.count([HasWords((token.term,)) for token, _ in rare], NO_FILTERS)
-    frequent = {
-        token: count
-        for (token, sentences), count in zip(rare, counts, strict=True)
-        if count > sentences and count >= _RARER * sentences
-    }
-    forms = index.vocabulary(WrittenForms([token.term for token in frequent]))
-    return {
-        token: WordCount(form, count)
-        for (token, count), form in zip(frequent.items(), forms, strict=True)
-        if terms_of_word(form, index.analyzer) != terms_of_word(_typed(prepared, token), index.analyzer)
-    }
-
-
-def _typed(prepared: PreparedQuery, token: TermToken) -> str:
-    return normalize("NFC", prepared.interpretation.parsed.text[token.start : token.end])
 
 
 def correct(text: str, suggestions: Sequence[Suggestion]) -> str | None:

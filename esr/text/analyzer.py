@@ -59,6 +59,8 @@ class Analyzer:
         self.version = definition.version
         self.mark = language and language + LANGUAGE_MARK
         """The prefix of all terms."""
+        self.accents = definition.accents
+        """The letters that people type without their accents, and that may make a difference to terms."""
         chain = definition.chain("filter")
         of_words = [settings for settings in chain if settings["type"] not in _SPLITTING]
         assert chain[len(chain) - len(of_words) :] == of_words, "words are split before they are changed"
@@ -110,7 +112,7 @@ class AnalyzerByLanguage(Analyzer):
     """Represents the analyzers of all languages. Raises UsageError for terms without a language."""
 
     def __init__(self, definition: Definition) -> None:
-        self.name, self.version, self.mark = definition.name, definition.version, ""
+        self.name, self.version, self.mark, self.accents = definition.name, definition.version, "", ""
 
     def for_language(self, language: str | None) -> Analyzer:
         return get_analyzer(f"{BY_LANGUAGE}{LANGUAGE_SEPARATOR}{language_group(language)}")

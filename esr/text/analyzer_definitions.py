@@ -39,7 +39,10 @@ _PARTS = ("char_filter", "tokenizer", "filter")
 
 
 class Definition(Struct, frozen=True):
-    """An analyzer as data. `languages` are ISO 639-1 codes; `example` is a text that shows what it does."""
+    """An analyzer as data. `languages` are ISO 639-1 codes; `example` is a text that shows what it does.
+
+    `accents` are letters that people type without their accents, and that the analyzer may tell apart.
+    """
 
     name: str
     description: str
@@ -48,6 +51,7 @@ class Definition(Struct, frozen=True):
     example: str
     settings: Mapping[str, Mapping[str, Any]]
     """Its part of the settings `index.analysis`: components by kind and name, and the analyzer itself."""
+    accents: str = ""
 
     def chain(self, kind: str) -> list[Mapping[str, Any]]:
         """The settings of its components of one kind, char_filter or filter, in order."""
@@ -169,7 +173,13 @@ def _read(name: str) -> Definition:
                 settings[kind][part] = of_file
     settings["analyzer"] = {name: {"type": "custom", **analyzer}}
     return Definition(
-        name, data["description"], tuple(data["languages"]), data["version"], data["example"], settings
+        name,
+        data["description"],
+        tuple(data["languages"]),
+        data["version"],
+        data["example"],
+        settings,
+        data.get("accents", ""),
     )
 
 

@@ -19,7 +19,7 @@ from esr.ranking.completions import complete
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.ranking.speakers import QuotedSpeaker, find_quoted, find_written, suggest_speakers
-from esr.ranking.spelling import Suggestion, WordCount, correct, suggest
+from esr.ranking.spelling import Suggestion, correct, suggest
 from esr.text.document import Document, Quote, Sentence
 from esr.text.sentence_enrichment import Entity, SentenceEnrichment
 from tests.support.elasticsearch import document, load
@@ -245,38 +245,6 @@ def test_a_right_word_that_resembles_a_frequent_one_by_chance_gets_no_suggestion
 ) -> None:
     for query in ("coral", "reefs", "warmer", "coral reefs in warmer water", "wasp", "wasps"):
         assert suggestions(searcher_of_spelling, query) == (), query
-
-
-SPANISH = [
-    document(
-        "a", "La sequía vacía los embalses.", "Otra Sequía en España.", "El año terminó.", language="es"
-    ),
-    document("b", "La sequía sigue.", "Una elección difícil.", language="es"),
-]
-
-
-@pytest.fixture(scope="module", params=ENGINES)
-def spanish_searcher(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Searcher]:
-    with open_loaded(request, tmp_path_factory.mktemp("spanish"), SPANISH, analyzer="spanish") as opened:
-        yield opened
-
-
-@pytest.mark.parametrize("query", ["sequia", "SEQUIA", "otra sequia", '"sequia"', "séquia"])
-def test_a_word_that_the_collection_has_with_other_accents_is_suggested_so(
-    spanish_searcher: Searcher, query: str
-) -> None:
-    (suggestion,) = suggestions(spanish_searcher, query)
-    assert suggestion.alternatives == (WordCount("sequía", 3),)
-    assert spanish_searcher.search(suggestion.queries[0]).hits[0].sentence_id.startswith(("a.", "b."))
-
-
-def test_a_word_is_not_suggested_in_its_own_spelling_or_another_of_the_same_term(
-    spanish_searcher: Searcher,
-) -> None:
-    for query in ("sequía", "Sequía", "eleccion", "elección", "ano", "año"):
-        assert suggestions(spanish_searcher, query) == (), query
 
 
 def test_what_is_excluded_and_what_is_no_word_get_none(searcher_of_spelling: Searcher) -> None:

@@ -1,0 +1,129 @@
+"""Words typed without accents find what is written with them, and the other way round, on both engines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from esr.query import in_language, parse
+from esr.ranking.query_report import report_reading
+from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import Searcher
+from esr.ranking.spelling import suggest
+from tests.support.elasticsearch import document
+from tests.support.index_contents import ENGINES, open_loaded
+
+pytestmark = pytest.mark.slow
+
+TEXTS = {
+    "ca": "El govern va comentar l'elecció de la població.",
+    "cs": "Ředitel školy mluvil o příštím týdnu.",
+    "da": "København fik en ny borgmester på Fyn.",
+    "de": "München und Köln grüßen die größten Städte.",
+    "el": "Οι εκλογές έγιναν χθες στην Αθήνα.",
+    "fa": "علی گفت که کتاب‌های او در ایران است.",
+    "fi": "Hyvää päivää sanoi pääministeri Mäkelä.",
+    "fr": "La société située à Orléans est fermée après la grève.",
+    "ar": "قرر مجلس الأمن إرسال بعثة إلى أوروبا.",
+    "hu": "A háború után épült városokért harcoltak.",
+    "it": "La città perché la felicità finirà.",
+    "lt": "Rinkėjų balsavimas vyko mokyklose.",
+    "no": "Tromsø er en by i Nord-Norge på kysten.",
+    "pl": "Łódź świętowała zwycięstwo drużyny.",
+    "pt": "A eleição e a inflação preocupam também os cidadãos do país.",
+    "ro": "Populația privește secundară creșterea economică.",
+    "sv": "Göteborg och Gävle växer snabbt.",
+    "tr": "Doğu sınırında yapılan görüşmeler önce başladı.",
+    "vi": "Thủ tướng Việt Nam thăm Hà Nội.",
+}
+SPANISH = [
+    document(
+        "a", "La sequía vacía los embalses.", "Otra Sequía en España.", "El año terminó.", language="es"
+    ),
+    document("b", "La sequía sigue.", "Una elección difícil. La policía no vino.", language="es"),
+    document("c", "Las casas vacias sin agua.", "En la revista, sequia sin acento.", language="es"),
+    document("d", "La sequía cede, y el informe sobre la sequía salió.", language="es"),
+    document("e", "Escribieron mayoria y nada.", language="es"),
+]
+
+
+@pytest.fixture(scope="module", params=ENGINES)
+def mixed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
+    """An index by language, with a document for each language and those in Spanish."""
+    news = [*SPANISH, *(document(code, text, language=code) for code, text in TEXTS.items())]
+    with open_loaded(request, tmp_path_factory.mktemp("accents"), news, analyzer="by-language") as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module", params=ENGINES)
+def spanish(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
+    with open_loaded(request, tmp_path_factory.mktemp("spanish"), SPANISH, analyzer="spanish") as opened:
+        yield opened
+
+
+def find(searcher: Searcher, query: str, language: str | None = None, **options: bool) -> list[str]:
+    hits = searcher.search(in_language(parse(query), language), 20, candidates="matching", **options).hits
+    return [hit.sentence_id for hit in hits]
+
+
+@pytest.mark.parametrize(
+    ("language", "queries"),
+    [
+        ("ca", ["eleccio", "poblacio"]),
+        ("cs", ["reditel", "skoly", "pristim tydnu"]),
+        ("da", ["kobenhavn", "koebenhavn", "København"]),
+        ("de", ["Munchen", "Muenchen", "grossten", "Koeln"]),
+        ("el", ["εκλογες", "αθηνα"]),
+        ("fa", ["علي", "كتاب‌های"]),
+        ("fi", ["hyvaa", "paivaa", "paaministeri", "Makela"]),
+        ("fr", ["societe", "situee", "fermee", "greve", "orleans", "SOCIÉTÉ"]),
+        ("ar", ["الامن", "ارسال", "اوروبا"]),
+        ("hu", ["haboru", "epult", "varosokert"]),
+        ("it", ["citta", "felicita", "finira"]),
+        ("lt", ["rinkeju"]),
+        ("no", ["tromso", "tromsoe"]),
+        ("pl", ["lodz", "swietowala", "zwyciestwo", "druzyny"]),
+        ("pt", ["eleicao", "inflacao", "cidadaos", "pais"]),
+        ("ro", ["populatia", "priveste", "secundara", "cresterea"]),
+        ("sv", ["goteborg", "gavle", "vaxer"]),
+        ("tr", ["dogu", "sinirinda", "gorusmeler", "basladi"]),
+        ("vi", ["thu tuong", "viet nam", "ha noi"]),
+    ],
+)
+def test_words_typed_without_accents_find_what_is_written_with_them(
+    mixed: Searcher, language: str, queries: list[str]
+) -> None:
+    assert [query for query in queries if find(mixed, query, language) != [f"{language}.s0"]] == []
+
+
+def test_the_language_of_a_word_without_accents_is_the_one_that_writes_it_with_them(mixed: Searcher) -> None:
+    for query, language in {"sequia": "es", "eleicao": "pt", "goteborg": "sv", "gorusmeler": "tr"}.items():
+        assert report_reading(mixed.prepare(query, Ranking())).language == language, query
+
+
+def test_exact_forms_rank_first_and_each_sentence_is_scored_by_the_form_it_has(spanish: Searcher) -> None:
+    written = ["a.s0", "a.s1", "b.s0", "d.s0"]
+    for query in ("sequia", "SEQUIA", '"sequia"', "+sequia"):
+        first, *others = find(spanish, query)
+        assert first == "c.s1" and sorted(others) == written, query
+    assert sorted(find(spanish, "séquia")) == sorted(["c.s1", *written])
+    assert sorted(find(spanish, "sequia", require_all=True)) == sorted(["c.s1", *written])
+    assert sorted(find(spanish, "embalses sequia", require_all=True)) == ["a.s0"]
+    assert find(spanish, "casas -sequia") == ["c.s0"]
+
+
+def test_a_word_typed_with_accents_is_as_it_was_unless_no_sentence_writes_it_so(spanish: Searcher) -> None:
+    for query, term in {
+        "sequía": "sequ",
+        "mayoría": "mayori",
+        "policía": "polic",
+        "policia": "polic",
+    }.items():
+        assert list(spanish.interpret(query).counts) == [term], query
+    assert find(spanish, "mayoría") == ["e.s0"]
+
+
+def test_words_whose_form_is_found_get_no_suggestion(spanish: Searcher) -> None:
+    for query in ("sequia", "policia", '"sequia"', "séquia", "eleccion", "sequía"):
+        assert suggest(spanish.prepare(query, Ranking())) == (), query
