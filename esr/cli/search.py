@@ -20,8 +20,6 @@ from esr.cli.arguments import arguments_of
 from esr.cli.output import FORMATS, describe_query, format_option
 from esr.cli.ranking_options import ReadQuery, filter_options, furniture, query_argument, ranking_options
 from esr.errors import UsageError
-from esr.following.newest import find_newest
-from esr.following.novelty import find_novel
 from esr.following.overlap import DEFAULT_THRESHOLD
 from esr.following.passages import find_passages
 from esr.index.factory import store_search_template
@@ -35,9 +33,12 @@ from esr.ranking.searcher import open_searcher
 from esr.stdlib import import_lazily, replace_nonfinite
 
 if TYPE_CHECKING:
+    from esr.following import newest, novelty
     from esr.ranking import requests
     from esr.ranking.explanation import explain as explaining
 else:
+    newest = import_lazily("esr.following.newest")
+    novelty = import_lazily("esr.following.novelty")
     explaining = import_lazily("esr.ranking.explanation.explain")
     requests = import_lazily("esr.ranking.requests")
 
@@ -101,10 +102,10 @@ def search(
         threshold = overlap or DEFAULT_THRESHOLD
         joins = passages and output.has_passages and sort == "score"
         if novel:
-            answer, repeats = astuple(find_novel(prepared, k, filters, threshold=threshold))
+            answer, repeats = astuple(novelty.find_novel(prepared, k, filters, threshold=threshold))
             listed = single([hit, *(repeats[hit.sentence_id] if fold else ())] for hit in answer.hits)
         else:
-            by_date = partial(find_newest, prepared, oldest_first=sort == "oldest")
+            by_date = partial(newest.find_newest, prepared, oldest_first=sort == "oldest")
             find = prepared.search if sort == "score" else by_date
             answer, listed = find_passages(
                 partial(find, filters=filters),

@@ -31,7 +31,6 @@ from esr.folder.search.records import (
     read_records,
     sentence_ids,
 )
-from esr.folder.search.similarity import find_nearest, prepare_bits
 from esr.index.contract import Index, Result
 from esr.index.filters import Filters, resolve_by_field, resolve_condition, resolve_filters, resolve_plan
 from esr.index.hits import CandidateEvidence, Hit, LazyHits, SearchResult, make_hits
@@ -58,10 +57,11 @@ from esr.text.sentence_enrichment import QuantizedVector
 from esr.threads import start_thread
 
 if TYPE_CHECKING:
-    from esr.folder.search import counts, pruned_search
+    from esr.folder.search import counts, pruned_search, similarity
     from esr.folder.write import enrichment as stored_enrichment
     from esr.folder.write.enrichment import EmbeddedEnrichment
 else:
+    similarity = import_lazily("esr.folder.search.similarity")
     counts = import_lazily("esr.folder.search.counts")
     stored_enrichment = import_lazily("esr.folder.write.enrichment")
     pruned_search = import_lazily("esr.folder.search.pruned_search")
@@ -275,7 +275,7 @@ class FolderSnapshot(Index):
         with self._reading() as cache:
             resolved = None if condition is None else resolve_condition(self, condition)
             allowed = mask_allowed(resolved, cache, resolve_filters(self, filters))
-            ordinals, products = find_nearest(cache, encoder, query, k, allowed)
+            ordinals, products = similarity.find_nearest(cache, encoder, query, k, allowed)
             ids = sentence_ids(cache.snapshot, ordinals)
             return [
                 Hit(id, product, None, ordinal)
@@ -377,7 +377,7 @@ def _is_served(folder: Path, part: Part) -> bool:
 def _prepare_searches(cache: SearchCache) -> None:
     LOADER.load(apart=True)  # until then, searches score every candidate
     if cache.snapshot.main_encoder is not None:
-        prepare_bits(cache, cache.snapshot.main_encoder)
+        similarity.prepare_bits(cache, cache.snapshot.main_encoder)
 
 
 class EmbeddedIndex(Index):

@@ -52,6 +52,8 @@ UNNEEDED = (
     "esr.lab esr.loaders esr.plans.bounds flask numba numpy.ma requests scipy webui "
     # The kernel is not loaded in a search from the command line.
     "esr.folder.search.impacts esr.folder.kernel.layout "
+    # Vectors, second stages and other orders.
+    "esr.folder.search.similarity esr.dependency.clique_search esr.following.novelty "
     # Of the standard library, each takes a millisecond or more.
     "_hashlib asyncio calendar csv dataclasses email http importlib.resources logging ssl tempfile zipfile "
     # Entry points of plug-ins.

@@ -11,7 +11,6 @@ from esr.folder.format.snapshot import Snapshot
 from esr.folder.search import vocabulary
 from esr.folder.search.cache import SearchCache
 from esr.folder.search.records import Locations, group_by_segment, read_evidence, read_records
-from esr.folder.search.similarity import may_use_bits, read_origins, read_similarities, read_vectors
 from esr.index import questions
 from esr.index.hits import EVIDENCE_COLUMNS
 from esr.plans.evaluate import Evidence, concatenate, no_evidence
@@ -20,9 +19,10 @@ from esr.stdlib import import_lazily
 from esr.text.document import Quote
 
 if TYPE_CHECKING:
-    from esr.folder.search import counts
+    from esr.folder.search import counts, similarity
 else:
     counts = import_lazily("esr.folder.search.counts")
+    similarity = import_lazily("esr.folder.search.similarity")
 
 
 def read(cache: SearchCache, column: questions.Column[Any], locations: Locations) -> Any:
@@ -36,7 +36,7 @@ def read(cache: SearchCache, column: questions.Column[Any], locations: Locations
         case questions.EvidenceOf(terms, columns):
             return _read_evidence(snapshot, terms, {*EVIDENCE_COLUMNS, *columns}, locations)
         case questions.SimilaritiesTo(encoder, query, contexts):
-            return read_similarities(snapshot, encoder, query, locations, contexts)
+            return similarity.read_similarities(snapshot, encoder, query, locations, contexts)
         case questions.Parses():
             return _read_parses(snapshot, locations)
         case questions.Quotes():
@@ -46,9 +46,9 @@ def read(cache: SearchCache, column: questions.Column[Any], locations: Locations
             ordinals = bases[locations.segments] + locations.numbers
             return cache.copies.read(ordinals, cache.documents)
         case questions.Vectors(encoder):
-            return read_vectors(snapshot, encoder, locations)
+            return similarity.read_vectors(snapshot, encoder, locations)
         case questions.VectorOrigins(encoder):
-            return read_origins(snapshot, encoder, locations)
+            return similarity.read_origins(snapshot, encoder, locations)
     raise TypeError(f"read: {column}")
 
 
@@ -130,5 +130,5 @@ def tell(cache: SearchCache, fact: questions.Fact[Any]) -> Any:
         case questions.StoredTable():
             return snapshot.table
         case questions.NearestIsExact():
-            return snapshot.main_encoder is None or not may_use_bits(cache, snapshot.main_encoder)
+            return snapshot.main_encoder is None or not similarity.may_use_bits(cache, snapshot.main_encoder)
     raise TypeError(f"status: {fact}")

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from msgspec import Struct
 
-from esr.dependency.clique_search import ParsedSentences
 from esr.errors import EsrError, UsageError
 from esr.index.contract import Index
 from esr.index.filters import NO_FILTERS
@@ -44,9 +43,12 @@ if TYPE_CHECKING:
     import logging
 
     from esr import encoders
+    from esr.dependency import clique_search
+    from esr.dependency.clique_search import ParsedSentences
     from esr.encoders import AnyEncoder, table
     from esr.encoders.table import VectorTable
 else:
+    clique_search = import_lazily("esr.dependency.clique_search")
     encoders = import_lazily("esr.encoders")
     logging = import_lazily("logging")
     table = import_lazily("esr.encoders.table")
@@ -299,4 +301,6 @@ def load_parses(
         own_ids = [ids[position] for position in positions]
         return index.read(own_ids, EvidenceOf(distinct), own).counts["sentence"]
 
-    return ParsedSentences.from_blobs(index.read(ids, Parses(), ordinals), distinct, count_terms)
+    return clique_search.ParsedSentences.from_blobs(
+        index.read(ids, Parses(), ordinals), distinct, count_terms
+    )

@@ -16,13 +16,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from msgspec import Struct
 
 from esr import models
-from esr.dependency import dependence_signals
 from esr.dependency.random_fields import ALIASES
 from esr.errors import unknown
 from esr.index.contract import Index
@@ -43,7 +42,14 @@ from esr.ranking.second_stage.meaning_signal import (
 )
 from esr.ranking.second_stage.rerank_context import CROSS_VARIABLE, RerankContext
 from esr.registry import Parameter, Value, describe
+from esr.stdlib import import_lazily
 from esr.text.sentence_enrichment import PARSE, VECTORS
+
+if TYPE_CHECKING:
+    from esr.dependency import dependence_signals
+else:
+    # A search without a second stage needs none.
+    dependence_signals = import_lazily("esr.dependency.dependence_signals")
 
 FRESHNESS = "freshness"
 HALF_LIFE = Parameter(
