@@ -83,7 +83,11 @@ def _read_pattern(clause: Clause) -> Pattern:
 
 
 class Line(Struct, frozen=True):
-    """An occurrence with the text on both sides, which may reach into the neighbouring sentences."""
+    """An occurrence with the text on both sides, which may reach into the neighbouring sentences.
+
+    `group`: in an order by the words of a side, the first word that it is sorted by, in lower case.
+    Punctuation is skipped. It is empty where the sentence begins or ends there, and None in other orders.
+    """
 
     sentence_id: str
     document_id: str
@@ -95,6 +99,7 @@ class Line(Struct, frozen=True):
     date: str | None
     url: str | None
     language: str | None = None
+    group: str | None = None
 
 
 class Concordance(Table, Struct, frozen=True):
@@ -129,7 +134,9 @@ SORTS: Mapping[str, str] = {
     **{f"left{n}": f"by the words to the left, from the {which}" for n, which in _ORDINALS.items()},
     **{f"right{n}": f"by the words to the right, from the {which}" for n, which in _ORDINALS.items()},
 }
-"""The orders of lines. Ties are newest first."""
+"""The orders of lines. Ties are newest first. Where the sentence ends, lines come after all others."""
+OUTSIDE: Mapping[str, str] = {"left": "beginning of the sentence", "right": "end of the sentence"}
+"""What to call the group of lines without a word to sort by, by side."""
 
 
 def build_concordance(
@@ -170,9 +177,11 @@ def build_concordance(
         records, number = dict(enumerate(listed)), len(listed)
         found = _sort(words, words.find(node), [sentence.source for sentence in listed], sort, k)
     lines = [
-        _make_line(records[text], first - start, last - start, width, unit)
-        for first, last, text, start in zip(
-            *(column.tolist() for column in (*found, words.starts[found.texts])), strict=True
+        _make_line(records[text], first - start, last - start, width, unit, group)
+        for first, last, text, start, group in zip(
+            *(column.tolist() for column in (*found, words.starts[found.texts])),
+            _name_groups(words, found, sort),
+            strict=True,
         )
     ]
     return Concordance(lines, sentences, number, _count_all_words(searcher, query, filters))
@@ -211,12 +220,22 @@ def _sort(words: Words, found: Occurrences, sources: Sequence[str | None], sort:
         rank = {source: n for n, source in enumerate(sorted(set(folded)))}
         keys = [np.array([rank[source] for source in folded], np.int64)[found.texts]]
     for columns in places:
-        keys.append(words.ranks(*(column[rows] for column in columns)))
+        ranks = words.ranks(*(column[rows] for column in columns))
+        keys.append(np.where(ranks < 0, len(found.first) + 1, ranks) if side in ("left", "right") else ranks)
         if k < len(rows):  # the others are after the first k, for any further words
             near = keys[0] <= np.partition(keys[0], k - 1)[k - 1]
             rows, keys = rows[near], [key[near] for key in keys]
     order = rows[np.lexsort(keys[::-1])] if keys else rows
     return Occurrences(*(column[order[:k]] for column in found))
+
+
+def _name_groups(words: Words, found: Occurrences, sort: str) -> Sequence[str | None]:
+    """The first word that each line is sorted by, empty outside of its sentence; None in other orders."""
+    side, first = sort.rstrip("123"), sort[-1]
+    if side not in ("left", "right"):
+        return [None] * len(found.first)
+    places = found.first - int(first) if side == "left" else found.last - 1 + int(first)
+    return words.names_at(places, words.starts[found.texts], words.starts[found.texts + 1])
 
 
 def _read_records(
@@ -236,7 +255,9 @@ def _read_records(
     return list(map(require_record, result.hits)), result.total
 
 
-def _make_line(record: SentenceRecord, first: int, last: int, width: int, unit: Unit) -> Line:
+def _make_line(
+    record: SentenceRecord, first: int, last: int, width: int, unit: Unit, group: str | None
+) -> Line:
     """The line whose node is the words from `first` to before `last` of a sentence."""
     tokens = list(islice(get_analyzer(WORDS_ANALYZER).tokens(record.text), first, last))
     start, end = word_span(record.text, tokens[0]).start, word_span(record.text, tokens[-1]).end
@@ -263,6 +284,7 @@ def _make_line(record: SentenceRecord, first: int, last: int, width: int, unit: 
         record.date,
         record.url,
         record.language,
+        group,
     )
 
 

@@ -273,6 +273,16 @@ class Words:
         ranks[inside] = np.fromiter(map(rank_of.__getitem__, names), np.int64, len(names))[found]
         return ranks
 
+    def names_at(self, places: Numbers, starts: Numbers, ends: Numbers) -> list[str]:
+        """The words at these places, empty for a place outside its range. Arrays as for `ranks`."""
+        inside = np.flatnonzero((places >= starts) & (places < ends))
+        names = [""] * len(places)
+        for place, name in zip(
+            inside.tolist(), self._vocabulary.names(self.words[places[inside]]), strict=True
+        ):
+            names[place] = name
+        return names
+
 
 _LEXICONS: dict[str, Lexicon] = {}
 

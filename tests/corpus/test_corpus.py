@@ -146,14 +146,17 @@ def test_a_concordance_is_that_of_a_plain_scan(searcher: Searcher, language: str
 
 
 def test_lines_are_sorted_by_the_words_beside_the_node(searcher: Searcher, language: str) -> None:
+    """Where the sentence ends, lines come last."""
     query = QUERIES[language][0]
     expected = scan(searcher, query)
     for side in ("left", "right"):
         for first in (1, 2, 3):
             made = make(searcher, query, k=10_000, sort=f"{side}{first}")
             keys = sorted(
-                (left[::-1] if side == "left" else right)[first - 1 : 3] for _, left, _, right in expected
+                ((left[::-1] if side == "left" else right)[first - 1 : 3] for _, left, _, right in expected),
+                key=lambda words: [*words, "\U0010ffff"],
             )
+            assert [line.group for line in made.lines] == [words[0] if words else "" for words in keys]
             of_sentence = Counter((id, tuple(node)) for id, _, node, _ in expected)
             assert len(made.lines) == of_sentence.total()
             by_id: dict[str, list[list[str]]] = {}

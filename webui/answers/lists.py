@@ -160,16 +160,23 @@ SERVED_SENTENCES = 20_000
 
 
 def list_occurrences(
-    searcher: Searcher, search: SearchRequest, arguments: Arguments, settings: Settings, k: int
+    searcher: Searcher,
+    search: SearchRequest,
+    arguments: Arguments,
+    settings: Settings,
+    k: int,
+    most: int = SERVED_SENTENCES,
 ) -> Concordance:
     """The first k occurrences of the words of a search, sorted and cut as its arguments say.
+
+    `most`: the maximum number of sentences to read.
 
     Raises RequestError.
     """
     check_query(searcher, search.parsed, settings)
     with blame_argument(None):
         shape = {name: arguments.value(name) for name in ("sort", "width", "unit", "sample", "seed")}
-        return build_concordance(searcher, search.parsed, search.filters, most=SERVED_SENTENCES, k=k, **shape)
+        return build_concordance(searcher, search.parsed, search.filters, most=most, k=k, **shape)
 
 
 def prepare_search(searcher: Searcher, search: SearchRequest, settings: Settings) -> PreparedQuery:

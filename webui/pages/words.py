@@ -6,10 +6,11 @@ sentences, one name, and quotations.
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
-from itertools import accumulate, pairwise
+from itertools import accumulate, groupby, pairwise
 from typing import Any, NamedTuple
 from unicodedata import bidirectional
 
@@ -19,7 +20,9 @@ from msgspec.structs import replace
 from esr.arguments.tables.corpus import MOST_LISTED
 from esr.corpus.attributions import split_sentence
 from esr.corpus.collocations import MEASURES, UNITS, Collocations, ContrastedCollocations
-from esr.corpus.concordance import LINES, SORTS, Line
+from esr.corpus.concordance import LINES, MAX_SENTENCES, OUTSIDE, SORTS, Line
+from esr.corpus.formulas import FORMULAS, SYMBOLS
+from esr.corpus.formulas import PAGE as FORMULA_PAGE
 from esr.corpus.frequencies import GROUPINGS, ORDERS, Frequencies, KeyWords
 from esr.corpus.names_and_quotes import (
     ONLY_SOME_WORDS,
@@ -75,6 +78,9 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
         query_clause=query_clause,
         entity_key=entity_key,
         most_listed=MOST_LISTED,
+        word_formulas=FORMULAS,
+        formula_symbols=SYMBOLS,
+        formula_page=FORMULA_PAGE,
         name_speaker=name_speaker,
         split_sentence=split_sentence,
         sees_whole=lambda: not indexes.guard.part,
@@ -237,6 +243,10 @@ LINE_WIDTH = "110"
 """Characters on each side, as an argument: as many as fit on a wide screen."""
 _LETTERS = {"L": LEFT_TO_RIGHT, "R": RIGHT_TO_LEFT, "AL": RIGHT_TO_LEFT}
 """The direction of letters by their bidirectional class."""
+SAMPLES = (100, 500)
+"""Sizes of the samples that the page offers, in sentences."""
+LEAST_GROUP = 3
+"""Minimum number of lines of a group with a heading."""
 LINE_ORDERS = {name: text for name, text in SORTS.items() if name != "best"}
 
 
@@ -273,15 +283,38 @@ def _add_concordance(get: Route, settings: Settings, render: PageRenderer) -> No
             next_k=offer_more(k, len(found.lines), LINES),
             singly=[] if found.lines else list_words(search.parsed),
             orders=LINE_ORDERS,
+            groups=name_groups(found.lines[:k], arguments.value("sort")),
+            samples=SAMPLES,
             direction=_find_direction(found.lines),
         )
 
-    @get("/concordance.csv")
+    @get("/concordance.csv", seconds=settings.export_deadline, is_export=True)
     def concordance_csv(visit: Visit) -> Response:
+        """All lines, or the first k."""
         arguments = decode_arguments(request.query_string, settings, "concordance", "page")
-        search, k = parse_search(arguments), arguments.value("k")
-        found = list_occurrences(visit.searcher, search, arguments, settings, k)
-        return table_csv(found.as_dict()["lines"], "concordance")
+        search, k = parse_search(arguments), arguments.value("k") if arguments.first("k") else sys.maxsize
+        found = list_occurrences(visit.searcher, search, arguments, settings, k, MAX_SENTENCES)
+        missing = None
+        if found.sentences > MAX_SENTENCES and len(found.lines) < k:
+            missing = f"lines of {MAX_SENTENCES:,} of {found.sentences:,} sentences"
+        return table_csv(found.as_dict()["lines"], "concordance", missing)
+
+
+def name_groups(lines: Sequence[Line], sort: str) -> dict[int, str]:
+    """The headings of groups of lines with the same word, by the number of their first line, from 1.
+
+    A word needs LEAST_GROUP lines for a heading; the group without a word always has one.
+    """
+    headings = {}
+    start = 0
+    for word, group in groupby(lines, key=lambda line: line.group):
+        size = len([*group])
+        if word == "":
+            headings[start + 1] = OUTSIDE[sort.rstrip("123")].capitalize()
+        elif word and size >= LEAST_GROUP:
+            headings[start + 1] = f"{word}: {size:,} lines"
+        start += size
+    return headings
 
 
 def offer_more(k: int, found: int, more: int) -> int | None:

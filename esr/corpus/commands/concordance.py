@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from esr.corpus.commands.word_tables import table_format_option
-from esr.corpus.concordance import Concordance, Unit, build_concordance
+from esr.corpus.concordance import OUTSIDE, Concordance, Unit, build_concordance
 from esr.plugin import index_option
 from esr.plugin.provisional import (
     TABLE,
@@ -54,20 +54,22 @@ def concordance(
             searcher, query.parsed, filters, k=k, sort=sort, width=width, unit=unit, sample=sample, seed=seed
         )
     answer = made.as_dict()
-    print_answer(format_name, answer, answer["lines"], lambda: _draw_lines(made))
+    print_answer(format_name, answer, answer["lines"], lambda: _draw_lines(made, sort))
     is_partial = made.read < made.sentences and (sample is not None or len(made.lines) < k or made.read > k)
     if format_name == "text" and is_partial:
         click.echo(f"{made.read:,} of {made.sentences:,} sentences were read", err=True)
 
 
-def _draw_lines(made: Concordance) -> str:
+def _draw_lines(made: Concordance, sort: str) -> str:
     if not made.lines:
         return "Nothing matched."
     left = max(len(line.left.strip()) for line in made.lines)
-    lines = (
+    lines = [
         f"{line.left.strip():>{left}} {click.style(line.node, bold=True)}{line.right.rstrip()}"
         for line in made.lines
-    )
+    ]
+    if (outside := next((n for n, line in enumerate(made.lines) if line.group == ""), None)) is not None:
+        lines.insert(outside, f"{'':>{left}} {OUTSIDE[sort.rstrip('123')]}:")
     exact = f"{count(made.sentences, 'sentence')} with exactly this form"
     others = f", {made.all_words:,} with all forms" if made.all_words not in (None, made.sentences) else ""
     return "\n".join([*lines, "", f"{count(len(made.lines), 'line')}, {exact}{others}"])

@@ -234,7 +234,7 @@ def test_the_words_near_a_query_are_in_the_order_of_the_measure(real: FlaskClien
     html = real.get(f"/collocations?q=relief&measure={measure}&min_count=2").text
     assert [row[0] for row in cells(html)] == [each["word"] for each in answer]
     assert f"{len(answer)} words, each at least 2 times near " in html
-    assert re.findall(r'<th scope="col" class="number" aria-sort="descending">([^<]+)<', html) == [
+    assert re.findall(r'<th scope="col" class="number" aria-sort="descending">(?:<a [^>]+>)?([^<]+)<', html) == [
         {"logdice": "logDice", "t": "t-score"}[measure]
     ]
     lines = re.findall(r'<th scope="row"><a href="([^"]+)"', html)
@@ -361,12 +361,48 @@ def test_lines_and_quotations_are_exported_as_tables_of_all(real: FlaskClient) -
         ("/quotes", {}, "quotations"),
     ):
         page = real.get(path, query_string={**query, "k": 1}).text
-        (link,) = re.findall(r'href="([^"]+)">CSV</a>', page)
+        (link,) = re.findall(r'href="([^"]+)">(?:All lines as )?CSV</a>', page)
         everything = get(real, path, **query, k=1000)[shown]
         table = read_table(real, unescape(link))
         assert len(table) == len(everything) > 1
         assert [row["sentence_id"] for row in table] == [each["sentence_id"] for each in everything]
         assert set(table[0]) == set(everything[0])
+
+
+def test_lines_are_grouped_by_their_next_word_and_a_sample_is_named_with_its_seed(tmp_path: Path) -> None:
+    texts = [
+        'A storm, "long" and wild.',
+        "The storm - long ago.",
+        "One storm: (long) gone.",
+        "It was a storm.",
+    ]
+    load(str(tmp_path / "i"), [document("a", *texts)], analyzer="english-stem")
+    with open_searcher(str(tmp_path / "i")) as opened:
+        client = create_app(opened, Settings(access_log=0)).test_client()
+        html = client.get("/concordance?q=storm&sort=right1").text
+        headings = re.findall(r'class="group"><th[^>]*><bdi>([^<]+)', html)
+        assert headings == ["long: 3 lines", "End of the sentence"]
+        assert 'class="group"' not in client.get("/concordance?q=storm").text
+        html = client.get("/concordance?q=storm&sample=2&seed=5").text
+        assert "2 lines of 2 sentences drawn at random (seed 5) from the 4" in html
+        assert html == client.get("/concordance?q=storm&sample=2&seed=5").text and "seed=6" in html
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "collocations?q=relief&min_count=1",
+        "keyness?q=relief&min_count=1",
+        "frequencies?q=relief",
+        "contrast?part=relief&min_count=1",
+    ],
+)
+def test_each_statistic_leads_to_its_formula(real: FlaskClient, address: str) -> None:
+    html = real.get(f"/{address}").text
+    assert 'href="#formulas"' in html and 'id="formulas"' in html
+    page = Path("docs/formulas.md").read_text("utf-8").replace(" ", "")
+    shown = re.findall(r"<code>([^<]+)</code>", html.split('id="formulas"')[1])
+    assert shown and all(unescape(text).replace(" ", "") in page for text in shown)
 
 
 def test_a_concordance_tells_exact_forms_from_those_that_a_search_finds(tmp_path: Path) -> None:
