@@ -18,7 +18,6 @@ from esr.errors import UsageError
 from esr.plans.evaluate import Array, Evidence
 from esr.stdlib import cached_property
 
-_new_tuple = tuple.__new__
 Numbers = npt.NDArray[np.int64]
 Places = npt.NDArray[np.intp]
 ReadIds = Callable[[Places], list[str]]
@@ -74,8 +73,8 @@ def make_hits(
     records: Iterable[SentenceRecord | None],
     ordinals: Iterable[int],
 ) -> list[Hit]:
-    """Hits from their columns. Takes half the time of calling `Hit` for each."""
-    return [_new_tuple(Hit, fields) for fields in zip(ids, scores, records, ordinals, strict=False)]
+    """Hits from their columns."""
+    return list(map(Hit, ids, scores, records, ordinals))
 
 
 class SearchResult(Struct, frozen=True):

@@ -23,7 +23,6 @@ from esr.query.query import (
 )
 from esr.query.quote_marks import CLOSING_MARKS
 
-_new_tuple = tuple.__new__
 _WORDS = re.compile(r"\S+")
 _SYNTAX = re.compile(
     rf"[:*]|(?i:speaker~)|(?<![^\s()])(?:[{re.escape(SIGNS + ''.join(CLOSING_MARKS))}]|"
@@ -76,7 +75,6 @@ def literal(text: str) -> ParsedQuery:
     groups = []
     for match in _WORDS.finditer(text):
         start, end = match.span()
-        # Same result as Clause(...) and Group(...), in half the time.
-        clause = _new_tuple(Clause, (TEXT, "word", match[0], start, end))
-        groups.append(_new_tuple(Group, ("wanted", (clause,), start, end, None)))
+        clause = Clause(TEXT, "word", match[0], start, end)
+        groups.append(Group("wanted", (clause,), start, end))
     return ParsedQuery(text, tuple(groups))

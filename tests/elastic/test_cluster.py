@@ -28,7 +28,6 @@ from elastic_transport import (
     ObjectApiResponse,
     Urllib3HttpNode,
 )
-from elastic_transport._node import NodeApiResponse
 from elasticsearch import ApiError
 from elasticsearch.exceptions import SerializationError
 from elasticsearch.serializer import JsonSerializer
@@ -108,7 +107,7 @@ class TwoNodes:
                 index: value for index, value in json.loads(answer.body).items() if self._new in index
             }
             changed = json.dumps(old_answer).replace(self._new, self._old)
-            return NodeApiResponse(answer.meta, changed.encode())
+            return answer._replace(body=changed.encode())
         self.stale_searches += 1
         body = body and body.replace(self._new.encode(), self._old.encode())
         return send(node, method, target.replace(self._new, self._old), body, **options)

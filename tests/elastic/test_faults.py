@@ -15,6 +15,7 @@ from typing import Any, Self
 from urllib.parse import urlsplit
 
 import pytest
+from elasticsearch import Elasticsearch
 
 from esr import resources
 from esr.elastic import requests
@@ -282,16 +283,15 @@ def test_a_bad_network_never_makes_a_search_lie(where: str) -> None:
 @pytest.mark.usefixtures("make_requests_small_and_fast")
 def test_a_switch_whose_answer_is_lost_succeeds(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The aliases have moved, but the client does not know and asks again: there is nothing to move."""
-    from elasticsearch._sync.client.indices import IndicesClient
-
-    real = IndicesClient.update_aliases
+    client = type(Elasticsearch("http://localhost:9200").indices)
+    real = client.update_aliases
 
     def update_twice(self: Any, **arguments: Any) -> Any:
         real(self, **arguments)
         return real(self, **arguments)
 
     load(where, OLD)
-    monkeypatch.setattr(IndicesClient, "update_aliases", update_twice)
+    monkeypatch.setattr(client, "update_aliases", update_twice)
     load(where, NEWS, if_exists="replace")
     delivery_to(where, LoadOptions()).append(located([document("came", "Flood.")]))
     monkeypatch.undo()

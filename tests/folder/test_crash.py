@@ -311,7 +311,8 @@ def test_a_backup_above_the_limit_of_file_sizes_keeps_no_half_of_a_part(tmp_path
     backup = tmp_path / "backup"
     command = ["backup", str(backup), "--index", str(tmp_path / "index"), "--copy"]
     result = esr(*command, max_bytes=5_000)
-    _assert_one_message(result, ".npy", "ulimit -f", start=f"Error: cannot write {backup}/segments/")
+    words = (".npy", "backup is not complete", "ulimit -f")
+    _assert_one_message(result, *words, start=f"Error: cannot write {backup}/segments/")
     assert not list((backup / "segments").iterdir())
     assert esr(*command).returncode == 0
     assert indexed_ids(backup) == indexed_ids(tmp_path / "index")

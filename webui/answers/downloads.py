@@ -7,7 +7,6 @@ also marked in its tag, and a table of several queries in a column.
 from __future__ import annotations
 
 import csv
-import errno
 import io
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
@@ -15,6 +14,7 @@ from typing import Any
 
 from flask import Response, stream_with_context
 
+from esr.disk_errors import NO_SPACE
 from esr.following.exports import CitationFormat, ExportFormat, Row
 from esr.following.timeline import TABLE_COLUMNS
 from esr.index.hits import Hit, SentenceRecord
@@ -58,7 +58,7 @@ def export_file(
                 is_whole = False
                 break
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+        if error.errno not in NO_SPACE:
             raise
         raise NoSpace(f"cannot write a file of {format.label}: {(error.strerror or '').lower()}") from error
     if is_whole:

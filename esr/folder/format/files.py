@@ -372,10 +372,10 @@ def _align(size: int) -> int:
 
 
 @contextmanager
-def translate_disk_errors(folder: Path, command: str = "load") -> Iterator[None]:
+def translate_disk_errors(folder: Path, command: str = "load", state: str = "is unchanged") -> Iterator[None]:
     """Turn an OSError into EsrError if the disk is full, otherwise into IndexUnusable.
 
-    `command` is the user's command, for the advice to repeat it.
+    `command` is the user's command, for the advice to repeat it. `state`: that of the folder after a failure.
     """
     try:
         yield
@@ -383,11 +383,11 @@ def translate_disk_errors(folder: Path, command: str = "load") -> Iterator[None]
         if error.errno == errno.EFBIG:
             raise EsrError(
                 f"cannot write {error.filename or folder}, which is larger than this process may write, "
-                f"{folder} is unchanged: raise the limit (ulimit -f) and {command} again"
+                f"{folder} {state}: raise the limit (ulimit -f) and {command} again"
             ) from error
         if error.errno in NO_SPACE:
             raise EsrError(
-                f"the disk is full, {folder} is unchanged: free some space and {command} again"
+                f"the disk is full, {folder} {state}: free some space and {command} again"
             ) from error
         raise IndexUnusable(f"cannot write to {folder}: {error.strerror or error}") from error
 

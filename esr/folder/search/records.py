@@ -44,7 +44,6 @@ class DocumentCache:
         return read_shown([self._segments[owner].blob_view(number) for owner, number in keys])
 
 
-_new_tuple = tuple.__new__
 _ID_INFIX = default_id_prefix("")
 """The string between the document's id and the position in a default sentence id."""
 
@@ -133,7 +132,7 @@ def read_records(snapshot: Snapshot, cache: DocumentCache, ordinals: Sequence[in
     for ordinal in ordinals:
         owner = bisect_right(bases, ordinal) - 1
         number = ordinal - bases[owner]
-        rows.append((_new_tuple(DocumentKey, (owner, columns[owner].document[number])), number))
+        rows.append((DocumentKey(owner, columns[owner].document[number]), number))
     documents = cache.read(dict.fromkeys([key for key, _ in rows]))
     features = _features(snapshot, ordinals) if snapshot.features else None
     entities = [s.enrichment.entities if s.enrichment.entity_spans else None for s in segments]
@@ -144,28 +143,24 @@ def read_records(snapshot: Snapshot, cache: DocumentCache, ordinals: Sequence[in
         paragraph, of_sentence = columns[owner].paragraph[number], entities[owner]
         sentences, end = document.sentences, position + 1
         sentence = sentences[position]
-        # SentenceRecord(...) takes twice as long.
-        record = _new_tuple(
-            SentenceRecord,
-            (
-                f"{document.id}{_ID_INFIX}{position}" if sentence.id is None else sentence.id,
-                document.id,
-                position,
-                sentence.text,
-                sentences[position - 1].text if position else None,
-                sentences[end].text if end < len(sentences) else None,
-                document.title,
-                document.date,
-                document.source,
-                document.url,
-                document.language,
-                {} if features is None else features[len(records)],
-                None if of_sentence is None else of_sentence(number),
-                None if paragraph == NO_PARAGRAPH else paragraph - 1,
-                document.authors,
-                document.section,
-                document.keywords,
-            ),
+        record = SentenceRecord(
+            f"{document.id}{_ID_INFIX}{position}" if sentence.id is None else sentence.id,
+            document.id,
+            position,
+            sentence.text,
+            sentences[position - 1].text if position else None,
+            sentences[end].text if end < len(sentences) else None,
+            document.title,
+            document.date,
+            document.source,
+            document.url,
+            document.language,
+            {} if features is None else features[len(records)],
+            None if of_sentence is None else of_sentence(number),
+            None if paragraph == NO_PARAGRAPH else paragraph - 1,
+            document.authors,
+            document.section,
+            document.keywords,
         )
         records.append(record)
     return records

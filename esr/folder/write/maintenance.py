@@ -387,7 +387,8 @@ def _read_mark(folder: Path) -> str | None:
 @contextmanager
 def _locked(folder: Path, command: str) -> Iterator[None]:
     with ExitStack() as stack:
-        stack.enter_context(translate_disk_errors(folder, command))
+        state = "is unchanged" if (folder / MANIFEST_NAME).exists() else "is not complete"
+        stack.enter_context(translate_disk_errors(folder, command, state))
         folder.mkdir(parents=True, exist_ok=True)
         stack.enter_context(hold_writer_lock(folder))
         yield

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from elasticsearch._sync.client.indices import IndicesClient
+from elasticsearch import Elasticsearch
 
 from esr.elastic import meta
 from esr.elastic.cluster import Cluster
@@ -201,9 +201,10 @@ def test_a_generation_whose_shards_are_not_open_is_not_empty(
 ) -> None:
     """So a node answers for some seconds after its start."""
     load(where, OLD)
-    real = IndicesClient.stats
+    client = type(Elasticsearch("http://localhost:9200").indices)
+    real = client.stats
 
-    def stats(self: IndicesClient, **options: Any) -> Any:
+    def stats(self: Any, **options: Any) -> Any:
         answer = real(self, **options)
         for name, of_index in list(answer.body["indices"].items()):
             if not is_listed:
@@ -213,7 +214,7 @@ def test_a_generation_whose_shards_are_not_open_is_not_empty(
                 shard["routing"]["state"] = "INITIALIZING"
         return answer
 
-    monkeypatch.setattr(IndicesClient, "stats", stats)
+    monkeypatch.setattr(client, "stats", stats)
     (closed,) = generations(where)
     assert (closed.documents, closed.sentences, closed.size_bytes) == (None, None, None)
     (_, line) = call("indices", where).stdout.splitlines()

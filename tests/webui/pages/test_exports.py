@@ -17,6 +17,7 @@ import msgspec
 import pytest
 from flask.testing import FlaskClient
 
+from esr.disk_errors import NO_SPACE
 from esr.errors import EngineUnreachable
 from esr.following.exports import EXPORTS
 from esr.following.saved_searches import read_searches
@@ -326,12 +327,13 @@ def test_a_file_of_lines_needs_no_disk(
         assert again.data == whole.data
 
 
-def test_a_full_disk_is_one_clear_message() -> None:
+@pytest.mark.parametrize("number", sorted(NO_SPACE), ids=errno.errorcode.get)
+def test_a_full_disk_is_one_clear_message(number: int) -> None:
     def fail(rows: object, columns: object) -> Iterator[bytes]:
         yield b"begin"
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        raise OSError(number, os.strerror(number))
 
-    with pytest.raises(NoSpace, match="Excel: no space left on device") as caught:
+    with pytest.raises(NoSpace, match=f"Excel: {os.strerror(number).lower()}") as caught:
         export_file(msgspec.structs.replace(EXPORTS["xlsx"], write=fail), [], [], None, 1)
     problem = describe_error(caught.value)
     assert (problem.status, problem.code) == (503, "no_space")
