@@ -1,8 +1,9 @@
 """Sentences for other programs: citations of their articles, and files of any number of hits.
 
-A citation is a line, BibTeX, RIS or CSL-JSON. The formats of files are a registry, each with a writer that
-needs little memory: it gets hits one by one and yields bytes. Tables have a column for each requested field.
-A value that a spreadsheet could take for a formula is written as text.
+A citation is a line, in one of the styles of `citation_styles.py`, BibTeX, RIS or CSL-JSON. The formats of
+files are a registry, each with a writer that needs little memory: it gets hits one by one and yields bytes.
+Tables have a column for each requested field. A value that a spreadsheet could take for a formula is written
+as text.
 """
 
 from __future__ import annotations
@@ -12,12 +13,14 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from msgspec import Struct
 
 from esr.extras import require
+from esr.following.citation_styles import SINGLE_QUOTES, STYLES, Reference, quote_inside, split_name
 from esr.index.hits import Hit, SentenceRecord
 from esr.ranking.answers import COLUMNS, guard_formula, require_record
 from esr.registry import Registry
@@ -43,11 +46,23 @@ else:
 
 
 class Cited(NamedTuple):
-    """A sentence to cite, with a reader's note and tags."""
+    """A sentence to cite, with a reader's note and tags, its permanent link, and the day it was read."""
 
     record: SentenceRecord
     note: str = ""
     tags: tuple[str, ...] = ()
+    permalink: str = ""
+    accessed: date | None = None
+
+    @property
+    def day_read(self) -> date:
+        """The day of access, by default the present one in UTC."""
+        return self.accessed or datetime.now(UTC).date()
+
+    @property
+    def address(self) -> str:
+        """The article at its source or, without its address, the sentence in esr."""
+        return web_url(self.record.url) or web_url(self.permalink) or ""
 
 
 class CitationFormat(Struct, frozen=True):
@@ -62,9 +77,15 @@ class CitationFormat(Struct, frozen=True):
     media_type: str
     pieces: Callable[[Iterable[Cited]], Iterator[str]]
 
-    def render(self, records: Iterable[SentenceRecord]) -> str:
+    def render(self, sentences: Iterable[SentenceRecord | Cited]) -> str:
         """The citations of the sentences."""
-        return "".join(self.pieces(map(Cited, records)))
+        cited = (each if isinstance(each, Cited) else Cited(each) for each in sentences)
+        return "".join(self.pieces(cited))
+
+    @property
+    def ending(self) -> str:
+        """The end of the names of its files."""
+        return "json" if self.media_type.endswith("json") else self.suffix
 
 
 class Article(Protocol):
@@ -90,15 +111,31 @@ def cite(document_id: str, of: Article) -> str:
     """
     title = f"document {document_id}"
     if of.title:
-        title = f"“{shorten_title(of.title, LONG_TITLE_CHARS).translate(_SINGLE_QUOTES)}”"
-    authors = (author.translate(_SINGLE_QUOTES) for author in of.authors)
-    source = (of.source or "").translate(_SINGLE_QUOTES)
+        title = f"“{shorten_title(of.title, LONG_TITLE_CHARS).translate(SINGLE_QUOTES)}”"
+    authors = (author.translate(SINGLE_QUOTES) for author in of.authors)
+    source = (of.source or "").translate(SINGLE_QUOTES)
     day = "-".join(filter(None, _date_parts(of.date)))
     return _one_line(", ".join(filter(None, (*authors, title, source, day, web_url(of.url)))))
 
 
-_SINGLE_QUOTES = str.maketrans('"“”„‟＂〝〞〟', "'‘’‚‛'‘’’")
-"""Double quotation marks and the single ones that replace them."""
+def to_lines(style: Callable[[Reference], str], sentences: Iterable[Cited]) -> Iterator[str]:
+    """The articles of the sentences as lines in a style, each article once."""
+    known: set[str] = set()
+    for cited in sentences:
+        record = cited.record
+        if record.document_id in known:
+            continue
+        known.add(record.document_id)
+        title = shorten_title(record.title or record.document_id, LONG_TITLE_CHARS)
+        reference = Reference(
+            [split_name(author) for author in record.authors],
+            _one_line(title),
+            _one_line(record.source or ""),
+            _date_parts(record.date),
+            cited.address,
+            cited.day_read,
+        )
+        yield style(reference) + "\n"
 
 
 def to_bibtex(sentences: Iterable[Cited]) -> Iterator[str]:
@@ -151,13 +188,16 @@ def _bibtex_entry(key: str, cited: Cited) -> str:
     record = cited.record
     year, month, day = _date_parts(record.date)
     fields = {
+        "author": " and ".join(_bibtex_name(author) for author in record.authors),
         "title": f"{{{_bibtex_text(record.title or record.document_id)}}}",
         "journal": _bibtex_text(record.source or ""),
         "year": year,
         "month": str(int(month)) if month else "",
         "day": str(int(day)) if day else "",
-        "url": re.sub(r"[{}\\]", lambda sign: f"%{ord(sign[0]):02X}", web_url(record.url) or ""),
-        "note": f"``{_bibtex_text(record.text)}''",
+        "url": _bibtex_address(cited.address),
+        "urldate": f"{cited.day_read}" if cited.address else "",
+        "permalink": _bibtex_address(cited.permalink),
+        "note": f"``{_bibtex_text(quote_inside(record.text))}''",
         "annote": _bibtex_text(cited.note),
         "keywords": _bibtex_text(", ".join(cited.tags)),
     }
@@ -169,18 +209,31 @@ def _bibtex_text(text: str) -> str:
     return "".join(_BIBTEX_SIGNS.get(sign, sign) for sign in _one_line(text))
 
 
+def _bibtex_name(author: str) -> str:
+    """A person's name by the family name; in braces, BibTeX does not split another."""
+    name = split_name(author)
+    return _bibtex_text(name.inverted) if name.given else f"{{{_bibtex_text(name.family)}}}"
+
+
+def _bibtex_address(address: str) -> str:
+    return re.sub(r"[{}\\]", lambda sign: f"%{ord(sign[0]):02X}", address)
+
+
 def _ris_entry(key: str, cited: Cited) -> str:
     record = cited.record
     year, month, day = _date_parts(record.date)
     fields = (
         ("TY", "NEWS"),
         ("ID", key),
+        *(("AU", split_name(author).inverted) for author in record.authors),
         ("TI", record.title or record.document_id),
         ("T2", record.source),
         ("PY", year),
         ("DA", f"{year}/{month}/{day}/" if year else None),
         ("AB", record.text),
-        ("UR", web_url(record.url)),
+        ("UR", cited.address),
+        ("Y2", f"{cited.day_read:%Y/%m/%d}/" if cited.address else None),
+        ("L2", cited.permalink if cited.permalink != cited.address else None),
         ("LA", record.language),
         ("N1", cited.note),
         *(("KW", tag) for tag in cited.tags),
@@ -192,13 +245,17 @@ def _ris_entry(key: str, cited: Cited) -> str:
 def _csl_item(key: str, cited: Cited) -> dict[str, Any]:
     record = cited.record
     parts = [int(part) for part in _date_parts(record.date) if part]
+    day = cited.day_read
     fields = {
         "id": key,
         "type": "article-newspaper",
         "title": record.title or record.document_id,
         "container-title": record.source,
         "issued": {"date-parts": [parts]} if parts else None,
-        "URL": web_url(record.url),
+        "author": [_csl_name(author) for author in record.authors],
+        "URL": cited.address,
+        "accessed": {"date-parts": [[day.year, day.month, day.day]]} if cited.address else None,
+        "custom": {"permalink": cited.permalink} if cited.permalink else None,
         "abstract": record.text,
         "language": record.language,
         "note": cited.note,
@@ -207,9 +264,14 @@ def _csl_item(key: str, cited: Cited) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value}
 
 
-def _date_parts(date: str | None) -> tuple[str, str, str]:
+def _csl_name(author: str) -> dict[str, str]:
+    name = split_name(author)
+    return {"family": name.family, "given": name.given} if name.given else {"literal": name.family}
+
+
+def _date_parts(written: str | None) -> tuple[str, str, str]:
     """Year, month and day as written, empty if not given."""
-    match = re.match(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?(?![\dW])", normalise_date(date or ""), re.ASCII)
+    match = re.match(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?(?![\dW])", normalise_date(written or ""), re.ASCII)
     return (match[1], match[2] or "", match[3] or "") if match else ("", "", "")
 
 
@@ -219,6 +281,10 @@ def _one_line(text: str) -> str:
 
 CITATIONS: Registry[CitationFormat] = Registry("citation format")
 for _citation in (
+    *(
+        CitationFormat(label.lower(), label, f"{label.lower()}.txt", "text/plain", partial(to_lines, style))
+        for label, style in STYLES.items()
+    ),
     CitationFormat("bibtex", "BibTeX", "bib", "application/x-bibtex", to_bibtex),
     CitationFormat("ris", "RIS", "ris", "application/x-research-info-systems", to_ris),
     CitationFormat("csl", "CSL-JSON", "csl", "application/vnd.citationstyles.csl+json", to_csl),
@@ -329,7 +395,13 @@ def _write_citations(
     citation: CitationFormat, rows: Iterable[Row], columns: Sequence[str]
 ) -> Iterator[bytes]:
     sentences = (
-        Cited(require_record(row.hit), _note_of(row), tuple(row.fields.get(TAGS, ()))) for row in rows
+        Cited(
+            require_record(row.hit),
+            _note_of(row),
+            tuple(row.fields.get(TAGS, ())),
+            web_url(row.fields.get("permalink")) or "",
+        )
+        for row in rows
     )
     for batch in batched(citation.pieces(sentences), _BATCH):
         yield "".join(batch).encode("utf-8", "replace")
@@ -408,7 +480,7 @@ for _format in (
             each.suffix,
             each.media_type,
             partial(_write_citations, each),
-            "json" if each.media_type.endswith("json") else each.suffix,
+            each.ending,
             has_columns=False,
         )
         for each in CITATIONS.values()

@@ -123,6 +123,20 @@ def test_back_closes_an_article_and_forward_and_a_reload_open_it_again(opens: Op
     page.wait_for_url("**/")
 
 
+def test_copying_the_text_of_an_article_copies_the_text_alone(opens: Opens) -> None:
+    page = opens(PAGES["document"])
+    assert page.locator(".whole .why").count() and page.locator(".whole .clip").count()
+    copied = page.evaluate(
+        """() => {
+          const paragraphs = document.querySelectorAll(".whole > p");
+          const last = paragraphs[paragraphs.length - 1];
+          getSelection().setBaseAndExtent(paragraphs[0], 0, last, last.childNodes.length);
+          return getSelection().toString();
+        }"""
+    )
+    assert len(copied) > 200 and not re.search(r"Why|Save|shade", copied)
+
+
 def test_the_best_sentence_of_a_document_is_the_darkest(opens: Opens) -> None:
     page = opens(PAGES["document"])
     page.get_by_role("link", name="Go to the best sentence").click()

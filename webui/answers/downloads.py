@@ -15,9 +15,9 @@ from typing import Any
 from flask import Response, stream_with_context
 
 from esr.disk_errors import NO_SPACE
-from esr.following.exports import CitationFormat, ExportFormat, Row
+from esr.following.exports import CitationFormat, Cited, ExportFormat, Row
 from esr.following.timeline import TABLE_COLUMNS
-from esr.index.hits import Hit, SentenceRecord
+from esr.index.hits import Hit
 from esr.ranking.answers import COLUMNS, build_spreadsheet_rows, guard_formula, require_record
 from esr.ranking.prepared_query import Answer
 from esr.topics.runs import format_lines
@@ -127,11 +127,13 @@ def document_csv(scored: ScoredDocument) -> Response:
     return _csv(("position", "score", "sentence_id", "text"), rows, "document.csv")
 
 
-def citations_file(citation: CitationFormat, records: Sequence[SentenceRecord]) -> Response:
-    """The citations of these sentences."""
-    name = "sentences" if len(records) != 1 else "sentence"
-    extension = "json" if citation.media_type.endswith("json") else citation.suffix
-    return _file(citation.render(records), citation.media_type, f"{name}.{extension}")
+def citations_file(citation: CitationFormat, sentences: Sequence[Cited]) -> Response:
+    """The citations of these sentences. Lines are shown by browsers, other formats are files."""
+    name = "sentences" if len(sentences) != 1 else "sentence"
+    response = _file(citation.render(sentences), citation.media_type, f"{name}.{citation.ending}")
+    if citation.media_type == "text/plain":
+        response.headers["Content-Disposition"] = f'inline; filename="{name}.{citation.ending}"'
+    return response
 
 
 def timeline_csv(rows: Sequence[Mapping[str, str]]) -> Response:

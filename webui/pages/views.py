@@ -19,6 +19,7 @@ from esr.arguments.types import ALL
 from esr.corpus.names_and_quotes import ListedName, Selection, list_names
 from esr.errors import EsrError
 from esr.following.atom import MEDIA_TYPE, Feed, feed_urn, render_feed, text_digest
+from esr.following.citation_styles import quote_inside
 from esr.following.copies import read_copies
 from esr.following.exports import (
     CITATIONS,
@@ -26,6 +27,7 @@ from esr.following.exports import (
     FIELDS,
     RANK,
     CitationFormat,
+    Cited,
     ExportFormat,
     Row,
 )
@@ -103,7 +105,9 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
         most_known=min(MOST_KNOWN, settings.max_k),
         **known,
     )
-    app.jinja_env.filters.update(sentence_link=sentence_link, language_name=name_language)
+    app.jinja_env.filters.update(
+        quote_inside=quote_inside, sentence_link=sentence_link, language_name=name_language
+    )
 
 
 def read_search_and_id(settings: Settings, taker: str) -> tuple[SearchRequest, str]:
@@ -240,10 +244,12 @@ def _add_citation(get: Route, settings: Settings, citation: CitationFormat) -> N
         return citations_file(citation, _read_sentence(visit, settings))
 
 
-def _read_sentence(visit: Visit, settings: Settings) -> Sequence[SentenceRecord]:
+def _read_sentence(visit: Visit, settings: Settings) -> Sequence[Cited]:
     arguments = decode_arguments(request.query_string, settings, "explain", "page")
     with look_up("sentence", arguments["id"][0]):
-        return visit.searcher.index.read(arguments["id"], Records())
+        records = visit.searcher.index.read(arguments["id"], Records())
+    name = arguments.first("index")
+    return [Cited(record, permalink=sentence_link(record, True, name)) for record in records]
 
 
 def _add_sentence(get: Route, settings: Settings) -> None:
@@ -332,7 +338,8 @@ def _add_export(get: Route, settings: Settings, format: ExportFormat) -> None:
         if format.most and search.k > format.most:
             search, is_all = replace(search, k=format.most), True
         listing = list_hits(visit.searcher.snapshot(), search, settings, is_all)
-        rows = _write_rows(listing, columns, arguments.first("index"))
+        written = columns if format.has_columns else ("permalink",)
+        rows = _write_rows(listing, written, arguments.first("index"))
         response = export_file(format, rows, columns, listing.incomplete, listing.total)
         if response.is_streamed:
             response.call_on_close(visit.hand_over())

@@ -240,6 +240,10 @@ def test_clippings_come_as_files_with_speakers_notes_and_tags(client: FlaskClien
         assert (row["title"], row["note"], row["tags"]) == ("'=cmd()", "Ask {her}", "storm; to check")
         assert row["speaker"] == "Bo Day"
         return
+    if format.media_type == "text/plain":
+        assert answer.text.startswith("Lee, A") and "=cmd()" in answer.text
+        assert len(answer.text.splitlines()) == 2
+        return
     wanted = {
         "jsonl": ['"note": "Ask {her}"', '"speaker": "Bo Day"', '"tags": ["storm", "to check"]'],
         "bibtex": [

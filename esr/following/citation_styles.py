@@ -1,0 +1,266 @@
+"""Citations of articles as lines in the styles APA (7th edition), MLA (9th) and Chicago (17th, bibliography).
+
+Only newspaper articles are cited, so each style is a template of one type. citeproc-py, the processor of CSL
+styles for Python, is not used: where an article has no author, as most of a news collection, its version 0.11
+writes the title twice in APA and MLA, and it adds the word "Edition" in Chicago. Any other style can be made
+of the CSL-JSON that esr exports, by a reference manager or pandoc.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date
+from typing import NamedTuple
+
+MONTHS = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+]
+_SHORT = ("Jan.", "Feb.", "Mar.", "Apr.", "May", "June", "July", "Aug.", "Sept.", "Oct.", "Nov.", "Dec.")
+
+
+class Name(NamedTuple):
+    """An author: family and given names, or all of the name as `family` if it is not a person's."""
+
+    family: str
+    given: str = ""
+
+    @property
+    def inverted(self) -> str:
+        """The name by its family name, as indexes have it."""
+        return ", ".join(filter(None, self))
+
+    @property
+    def initials(self) -> str:
+        """The name by its family name, with the initials of the given names."""
+        letters = " ".join(f"{part[0]}." for part in self.given.split())
+        return ", ".join(filter(None, (self.family, letters)))
+
+    @property
+    def direct(self) -> str:
+        """The name as it is spoken."""
+        return " ".join(filter(None, (self.given, self.family)))
+
+
+_PARTICLES = {
+    *(
+        "al",
+        "ap",
+        "ben",
+        "bin",
+        "da",
+        "de",
+        "del",
+        "den",
+        "der",
+        "di",
+        "dos",
+        "du",
+        "el",
+        "ibn",
+        "la",
+    ),
+    *(
+        "le",
+        "ten",
+        "ter",
+        "van",
+        "von",
+        "zu",
+    ),
+}
+_GROUPS = {
+    *(
+        "agencies",
+        "agency",
+        "agencia",
+        "associated",
+        "bbc",
+        "board",
+        "bureau",
+        "channel",
+        "cnn",
+    ),
+    *(
+        "correspondent",
+        "correspondents",
+        "desk",
+        "editor",
+        "editorial",
+        "editors",
+        "group",
+        "herald",
+    ),
+    *(
+        "international",
+        "jazeera",
+        "journal",
+        "magazine",
+        "media",
+        "network",
+        "news",
+        "newsroom",
+        "online",
+    ),
+    *(
+        "post",
+        "press",
+        "radio",
+        "redaktion",
+        "reporter",
+        "reporters",
+        "reuters",
+        "room",
+        "service",
+    ),
+    *(
+        "staff",
+        "team",
+        "television",
+        "times",
+        "today",
+        "tribune",
+        "tv",
+        "wire",
+        "writers",
+    ),
+}
+
+
+def split_name(text: str) -> Name:
+    """An author's name in parts. Names of groups, and those that cannot be split safely, stay whole.
+
+    "Ludwig van Beethoven" is van Beethoven, Ludwig; "Al Jazeera", "Reuters" and "Our own reporters" stay.
+    """
+    text = " ".join(text.split())
+    if "," in text:
+        family, _, given = text.partition(",")
+        return Name(family.strip(), given.strip()) if given.strip() and "," not in given else Name(text)
+    words = text.split()
+    if not 2 <= len(words) <= 5 or any(word.lower() in _GROUPS for word in words):
+        return Name(text)
+    end = len(words) - 1
+    while end > 1 and words[end - 1].lower() in _PARTICLES and words[end - 1][0].islower():
+        end -= 1
+    named = [*words[:end], words[-1]]
+    if not all(
+        (word[0].isupper() and any(map(str.islower, word))) or len(word.strip(".")) == 1 for word in named
+    ):
+        return Name(text)
+    return Name(" ".join(words[end:]), " ".join(words[:end]))
+
+
+def _is_written_as_name(word: str) -> bool:
+    """Whether a word begins with a capital and goes on small, or is an initial."""
+    return len(word.strip(".")) == 1 or (word[0].isupper() and any(map(str.islower, word)))
+
+
+class Reference(NamedTuple):
+    """What a style prints of an article. The parts of `issued` are empty if unknown; texts too."""
+
+    authors: Sequence[Name]
+    title: str
+    source: str
+    issued: tuple[str, str, str]
+    url: str
+    accessed: date
+
+
+def write_apa(it: Reference) -> str:
+    """Authors. (Date). Title. Source. Retrieved date, from URL"""
+    year, month, day = it.issued
+    when = f"{MONTHS[int(month) - 1]} {int(day)}" if day else MONTHS[int(month) - 1] if month else ""
+    issued = f"({', '.join(filter(None, (year, when)))})." if year else "(n.d.)."
+    authors = _list_names([name.initials for name in it.authors], ", & ", ", & ")
+    heads = [_close(authors), issued, _close(it.title)] if authors else [_close(it.title), issued]
+    accessed = f"Retrieved {_american(it.accessed)}, from {it.url}" if it.url else ""
+    return _join(*heads, _close(it.source), accessed)
+
+
+def write_mla(it: Reference) -> str:
+    """Authors. “Title.” Source, date, URL. Accessed date."""
+    year, month, day = it.issued
+    issued = " ".join(
+        filter(None, (str(int(day)) if day else "", _SHORT[int(month) - 1] if month else "", year))
+    )
+    inside = ", ".join(filter(None, (it.source, issued, it.url)))
+    accessed = (
+        f"Accessed {it.accessed.day} {_SHORT[it.accessed.month - 1]} {it.accessed.year}." if it.url else ""
+    )
+    return _join(_close(_by_first(it.authors, ", and ")), _quote_title(it.title), _close(inside), accessed)
+
+
+def write_chicago(it: Reference) -> str:
+    """Authors. “Title.” Source, date. Accessed date. URL. Without authors, the source stands for them."""
+    year, month, day = it.issued
+    issued = (
+        f"{MONTHS[int(month) - 1]} {int(day)}, {year}"
+        if day
+        else " ".join(filter(None, (MONTHS[int(month) - 1] if month else "", year)))
+    )
+    head = _by_first(it.authors, ", and ") or it.source
+    inside = ", ".join(filter(None, (it.source if it.authors else "", issued)))
+    accessed = f"Accessed {_american(it.accessed)}. {it.url}." if it.url else ""
+    return _join(_close(head), _quote_title(it.title), _close(inside), accessed)
+
+
+STYLES: Mapping[str, Callable[[Reference], str]] = {
+    "APA": write_apa,
+    "MLA": write_mla,
+    "Chicago": write_chicago,
+}
+"""The styles by their labels."""
+
+
+def _american(day: date) -> str:
+    return f"{MONTHS[day.month - 1]} {day.day}, {day.year}"
+
+
+def _by_first(names: Sequence[Name], last: str) -> str:
+    """The names, of which the first one is inverted; of more than three, only the first in MLA's way."""
+    if len(names) > 3:
+        return f"{names[0].inverted}, et al."
+    return _list_names([name.direct if n else name.inverted for n, name in enumerate(names)], last, last)
+
+
+def _list_names(names: Sequence[str], of_two: str, last: str) -> str:
+    if len(names) < 3:
+        return of_two.join(names)
+    return ", ".join(names[:-1]) + last + names[-1]
+
+
+def _close(text: str) -> str:
+    """The text with a full stop, unless it ends in a mark, or is empty."""
+    return text if not text or text[-1] in ".?!…" else f"{text}."
+
+
+def _quote_title(title: str) -> str:
+    return f"“{_close(quote_inside(title))}”"
+
+
+def _join(*parts: str) -> str:
+    return " ".join(filter(None, parts))
+
+
+SINGLE_QUOTES = str.maketrans('"“”„‟＂〝〞〟«»', "'‘’‚‛'‘’’‹›")
+"""Double quotation marks and the single ones that replace them."""
+_PAIRS = {'"': '"', "“": "”", "„": "“”", "«": "»", "»": "«"}
+
+
+def quote_inside(text: str) -> str:
+    """The text as it stands between double quotation marks: without marks around all of it, others single."""
+    text = text.strip()
+    inner = text[1:-1]
+    if len(text) > 2 and text[-1] in _PAIRS.get(text[0], "") and not set(inner) & {text[0], text[-1]}:
+        text = inner.strip()
+    return text.translate(SINGLE_QUOTES)
