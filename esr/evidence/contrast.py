@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 
 from msgspec import Struct
 
-from esr.plugin.provisional import compile_lazily, get_analyzer
+from esr.plugin.provisional import cached_property, compile_lazily, get_analyzer
 
 Rule = Literal["negation", "opposite", "denial", "number", "date", "name"]
 RULES: Mapping[Rule, str] = {
@@ -30,6 +30,8 @@ RULES: Mapping[Rule, str] = {
 """The rules by name, each with what it goes by."""
 REACH = 5
 """How many content words after a negation are negated, at most, in its clause."""
+_AFFIRMED = 2
+"""How many negated words a sentence without a negation has, at least, to affirm what a claim negates."""
 BESIDE = 4
 """How many words away from a word are beside it, at most."""
 _TOLERANCE = 0.02
@@ -107,6 +109,7 @@ class Words(NamedTuple):
     clause_ends: frozenset[str]
     denials: frozenset[str]
     falsehoods: frozenset[str]
+    speech: frozenset[str]
     exclusive: Mapping[str, Sequence[tuple[int, int]]]
     numbers: Mapping[str, float]
     scales: Mapping[str, float]
@@ -124,6 +127,7 @@ NO_WORDS = Words(
     clause_ends=frozenset(),
     denials=frozenset(),
     falsehoods=frozenset(),
+    speech=frozenset(),
     exclusive={},
     numbers={},
     scales={},
@@ -159,6 +163,7 @@ def read_words(language: str | None) -> Words:
         frozenset(data["clause_ends"].split()),
         frozenset(data["denials"].split()),
         frozenset(data["falsehoods"].split()),
+        frozenset(data["speech"].split()),
         exclusive,
         {word: float(value) for word, value in _read_values(data["numbers"]).items()},
         {word: float(value) for word, value in _read_values(data["scales"]).items()},
@@ -223,34 +228,55 @@ class Statement:
         return not any(_has_run(near, phrase) for phrase in self.words.not_negations)
 
     def _find_negated(self) -> Mapping[str, int]:
-        """The negated stems, each with the number of the token that negates it."""
+        """The negated stems, each with the number of the token that negates it.
+
+        A negation reaches the content words after it in its clause, a word such as false those before it.
+        """
         negated: dict[str, int] = {}
         for number in range(len(self.tokens)):
-            if not self._is_negation(number):
+            if self._is_negation(number):
+                reached = self._reach(self.tokens[number + 1 :], self.words.clause_ends)
+            elif self._is_falsehood(number):
+                before = self.tokens[:number][::-1]
+                reached = self._reach(before, self.words.clause_ends | self.words.speech)
+            else:
                 continue
-            content = 0
-            for token in self.tokens[number + 1 :]:
-                if token.word in _CLAUSE_SIGNS or token.word in self.words.clause_ends:
-                    break
-                if token.stem:
-                    content += 1
-                    if content > REACH:
-                        break
-                    if token.stem in negated:
-                        del negated[token.stem]  # twice negated
-                    else:
-                        negated[token.stem] = number
+            for stem in reached:
+                if stem in negated:
+                    del negated[stem]  # twice negated
+                else:
+                    negated[stem] = number
         return negated
 
-    @property
+    def _is_falsehood(self, number: int) -> bool:
+        """Whether a word calls what stands before it false. An adjective before a noun does not."""
+        after = self.tokens[number + 1 : number + 2]
+        return self.tokens[number].word in self.words.falsehoods and not (after and after[0].stem)
+
+    def _reach(self, tokens: Sequence[Token], ends: frozenset[str]) -> list[str]:
+        """The stems of the next content words of a clause, which these words end."""
+        stems: list[str] = []
+        for token in tokens:
+            if token.word in _CLAUSE_SIGNS or token.word in ends or len(stems) == REACH:
+                break
+            if token.stem:
+                stems.append(token.stem)
+        return stems
+
+    @cached_property
     def heads(self) -> frozenset[str]:
-        """The negated stems that come first after their negations."""
+        """The negated stems that come first after their negations, and those that are called false."""
         names = {token.stem for token in self.tokens[1:] if token.is_capital}
         first: dict[int, str] = {}
+        heads: set[str] = set()
         for stem, number in self.negated.items():
-            if stem not in names:
+            if stem in names or stem.isdigit():
+                continue
+            if self._is_falsehood(number):
+                heads.add(stem)
+            else:
                 first.setdefault(number, stem)
-        return frozenset(first.values())
+        return frozenset(heads) | frozenset(first.values())
 
     def find_opposites(self) -> Mapping[int, Mapping[int, int]]:
         """The first token of each member of a group of opposites, by group and member."""
@@ -366,7 +392,6 @@ def find_contrasts(claim: Statement, sentence: Statement) -> list[Contrast]:
     found = [
         *_compare_negations(claim, sentence),
         *_compare_opposites(claim, sentence),
-        *_find_denials(claim, sentence),
         *_compare_numbers(claim, sentence),
         *_compare_dates(claim, sentence),
         *_compare_names(claim, sentence),
@@ -379,26 +404,42 @@ def _contrast(rule: Rule, sentence: Statement, start: int, end: int, claimed: st
 
 
 def _compare_negations(claim: Statement, sentence: Statement) -> Iterator[Contrast]:
-    """The first word after a negation in one of them, which the other has without a negation."""
+    """What one of them negates and the other does not."""
     if claim.negated.keys() & sentence.negated.keys():
         return
     for token in sentence.tokens:
         if token.stem in sentence.heads and token.stem in claim.stems:
             negation = sentence.tokens[sentence.negated[token.stem]]
-            if negation.start < token.start:
-                rule: Rule = "denial" if negation.word in sentence.words.denials else "negation"
-                yield _contrast(rule, sentence, negation.start, token.end, token.word)
-                return
-    for token in sentence.tokens:
-        if token.stem in claim.heads:
-            number = claim.negated[token.stem]
-            claimed = claim.text[claim.tokens[number].start : _last(claim, number, token.stem).end]
-            yield _contrast("negation", sentence, token.start, token.end, claimed)
+            start, end = min(negation.start, token.start), max(negation.end, token.end)
+            yield _contrast(_name_rule(sentence, negation), sentence, start, end, token.word)
             return
+    affirmed = _find_affirmed(claim, sentence)
+    if affirmed:
+        negation, token = claim.tokens[claim.negated[affirmed.stem]], _find(claim, affirmed.stem)
+        claimed = claim.text[min(negation.start, token.start) : max(negation.end, token.end)]
+        yield _contrast(_name_rule(claim, negation), sentence, affirmed.start, affirmed.end, claimed)
 
 
-def _last(statement: Statement, number: int, stem: str) -> Token:
-    return next(token for token in statement.tokens[number:] if token.stem == stem)
+def _name_rule(statement: Statement, negation: Token) -> Rule:
+    words = statement.words
+    return "denial" if negation.word in words.denials | words.falsehoods else "negation"
+
+
+def _find_affirmed(claim: Statement, sentence: Statement) -> Token | None:
+    """What the claim negates, where the sentence has its first word, or more of its words and no negation."""
+    affirmed = [token for token in sentence.tokens if token.stem in claim.heads]
+    if not affirmed and claim.heads and not sentence.negated:
+        shared = [token for token in sentence.tokens if token.stem in claim.negated]
+        affirmed = shared if len({token.stem for token in shared}) >= _AFFIRMED else []
+    return affirmed[0] if affirmed else None
+
+
+def _find(statement: Statement, stem: str) -> Token:
+    """The token of a negated stem."""
+    number = statement.negated[stem]
+    after = (token for token in statement.tokens[number:] if token.stem == stem)
+    before = (token for token in statement.tokens[:number] if token.stem == stem)
+    return next(after, None) or next(before)
 
 
 def _compare_opposites(claim: Statement, sentence: Statement) -> Iterator[Contrast]:
@@ -411,17 +452,6 @@ def _compare_opposites(claim: Statement, sentence: Statement) -> Iterator[Contra
         is_opposite = (claimed.stem in claim.negated) == (said.stem in sentence.negated)
         if is_opposite and claim.beside(one) & sentence.beside(two):
             yield _contrast("opposite", sentence, said.start, said.end, claimed.word)
-
-
-def _find_denials(claim: Statement, sentence: Statement) -> Iterator[Contrast]:
-    """A word that calls something false, where the claim has none and is not negated."""
-    falsehoods = claim.words.falsehoods
-    if claim.negated or any(token.word in falsehoods for token in claim.tokens):
-        return
-    for token in sentence.tokens:
-        if token.word in falsehoods and token.stem not in sentence.negated:
-            yield _contrast("denial", sentence, token.start, token.end, "")
-            return
 
 
 def _compare_numbers(claim: Statement, sentence: Statement) -> Iterator[Contrast]:

@@ -13,7 +13,7 @@ FOUND = [
     ("The ban affects doctors.", "Doctors aren't affected.", "negation", "aren't affected", "affected"),
     ("There is no evidence of fraud.", "Evidence of fraud was found.", "negation", "Evidence", "no evidence"),
     ("Flynn discussed sanctions.", "He denied that Flynn discussed it.", "denial", None, "discussed"),
-    ("Vaccines cause autism.", "The claim that vaccines cause autism is false.", "denial", "false", ""),
+    ("Vaccines cause autism.", "That vaccines cause autism is false, he said.", "denial", None, "vaccines"),
     ("Sea levels fell last year.", "Sea levels rose last year.", "opposite", "rose", "fell"),
     ("The ban affects seven countries.", "The ban affects six countries.", "number", "six", "seven"),
     ("Growth was 4.7 percent.", "Growth was 3 % last year.", "number", "3 %", "4.7 percent"),
