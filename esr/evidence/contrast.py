@@ -30,8 +30,6 @@ RULES: Mapping[Rule, str] = {
 """The rules by name, each with what it goes by."""
 REACH = 5
 """How many content words after a negation are negated, at most, in its clause."""
-_AFFIRMED = 2
-"""How many negated words a sentence without a negation has, at least, to affirm what a claim negates."""
 BESIDE = 4
 """How many words away from a word are beside it, at most."""
 _TOLERANCE = 0.02
@@ -426,11 +424,10 @@ def _name_rule(statement: Statement, negation: Token) -> Rule:
 
 
 def _find_affirmed(claim: Statement, sentence: Statement) -> Token | None:
-    """What the claim negates, where the sentence has its first word, or more of its words and no negation."""
+    """What the claim negates: the first word, or another one where the sentence has no negation."""
     affirmed = [token for token in sentence.tokens if token.stem in claim.heads]
     if not affirmed and claim.heads and not sentence.negated:
-        shared = [token for token in sentence.tokens if token.stem in claim.negated]
-        affirmed = shared if len({token.stem for token in shared}) >= _AFFIRMED else []
+        affirmed = [token for token in sentence.tokens if token.stem in claim.negated]
     return affirmed[0] if affirmed else None
 
 
