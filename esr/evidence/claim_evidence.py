@@ -24,6 +24,7 @@ from esr.evidence.contrast import (
     says_all,
 )
 from esr.plugin.provisional import (
+    CopyGroup,
     EngineIndex,
     Filters,
     Names,
@@ -32,6 +33,7 @@ from esr.plugin.provisional import (
     Quote,
     Quotes,
     Ranking,
+    Records,
     Searcher,
     SentenceRecord,
     Table,
@@ -213,7 +215,10 @@ def find_evidence(
             group, text = placed
             groups[group].append(text)
     index = prepared.index
-    folded = {name: _fold(index, texts)[:k] for name, texts in groups.items()}
+    copies = _read_copies(index, [text.sentence_id for texts in groups.values() for text in texts])
+    folded = {name: _fold(index, texts, copies)[:k] for name, texts in groups.items()}
+    if copies and not filters:
+        folded = _add_stored_copies(index, compared, folded, copies)
     chosen = [text for texts in folded.values() for text in texts]
     said = _find_speakers(index, [text.sentence_id for text in chosen])
     opinions = (
@@ -316,34 +321,100 @@ def _weigh(index: EngineIndex, terms: Collection[str]) -> Mapping[str, float]:
     return {term: rarity(size, min(holders.get(term, 0), size)) for term in terms}
 
 
-def _fold(index: EngineIndex, texts: Sequence[EvidenceSentence]) -> list[EvidenceSentence]:
-    """The texts, each copy folded into the one that appeared first, in the order of the best of each."""
-    if len(texts) < 2:
-        return list(texts)
+def _read_copies(index: EngineIndex, ids: Sequence[str]) -> Mapping[str, CopyGroup | None] | None:
+    """The stored groups of copies by sentence; None if copies were not looked for in the index."""
+    if not index.status(questions.HasCopies()):
+        return None
+    return dict(zip(ids, index.read(list(ids), questions.Copies()), strict=True)) if ids else {}
+
+
+def _fold(
+    index: EngineIndex, texts: Sequence[EvidenceSentence], copies: Mapping[str, CopyGroup | None] | None
+) -> list[EvidenceSentence]:
+    """The texts, each copy folded into the one that appeared first, in the order of the best of each.
+
+    Copies are those of the index, or without any, texts of which an earlier one has most terms.
+    """
     places = {text.sentence_id: place for place, text in enumerate(texts)}
     by_time = sorted(texts, key=_appearance)
-    terms = [frozenset(index.analyzer.terms(text.text)) for text in by_time]
-    overlaps = find_overlaps(terms, lambda needed: _weigh(index, needed))
-    groups = [[by_time[place] for place in group] for group in group_repeats(overlaps, _COPY)]
+    groups: list[list[EvidenceSentence]]
+    if copies is None:
+        terms = [frozenset(index.analyzer.terms(text.text)) for text in by_time]
+        overlaps = find_overlaps(terms, lambda needed: _weigh(index, needed))
+        groups = [[by_time[place] for place in group] for group in group_repeats(overlaps, _COPY)]
+    else:
+        by_first: dict[str, list[EvidenceSentence]] = {}
+        for text in by_time:
+            group = copies[text.sentence_id]
+            by_first.setdefault(group.first.sentence_id if group else text.sentence_id, []).append(text)
+        groups = list(by_first.values())
     groups.sort(key=lambda group: min(places[text.sentence_id] for text in group))
     return [_join(group) for group in groups]
 
 
 def _join(group: Sequence[EvidenceSentence]) -> EvidenceSentence:
     first, *others = group
-    copies = [
-        Copy(text.sentence_id, text.document_id, text.text, text.source, text.date, text.url)
-        for text in others
-    ]
-    joined = replace(first, copies=copies)
+    joined = replace(first, copies=list(map(_as_copy, others)))
     return replace(joined, sources=max(1, len(_sources_of(joined))))
+
+
+def _add_stored_copies(
+    index: EngineIndex,
+    compared: _Comparison,
+    folded: Mapping[Group, Sequence[EvidenceSentence]],
+    copies: Mapping[str, CopyGroup | None],
+) -> dict[Group, list[EvidenceSentence]]:
+    """The texts with all copies that the index has stored, also those that the ranking did not reach."""
+    stored = [copies[text.sentence_id] for texts in folded.values() for text in texts]
+    known = {id for texts in folded.values() for text in texts for id in _ids_of(text)}
+    wanted = {
+        one.sentence_id: None
+        for group in stored
+        if group is not None
+        for one in group.appearances
+        if one.sentence_id not in known
+    }
+    records = {record.sentence_id: record for record in index.read(list(wanted), Records())} if wanted else {}
+    extended: dict[Group, list[EvidenceSentence]] = {}
+    for name, texts in folded.items():
+        extended[name] = []
+        for text in texts:
+            group = copies[text.sentence_id]
+            others = [records.pop(one.sentence_id, None) for one in group.appearances] if group else []
+            extended[name].append(_extend(compared, name, text, [record for record in others if record]))
+    return extended
+
+
+def _extend(
+    compared: _Comparison, name: Group, text: EvidenceSentence, records: Sequence[SentenceRecord]
+) -> EvidenceSentence:
+    """A text with these copies. The first of them replaces it where it says the same of the claim."""
+    if not records:
+        return text
+    added = [_describe(record, 0.0, (), ()) for record in records]
+    earliest = min(range(len(added)), key=lambda place: _appearance(added[place]))
+    placed = compared.place(records[earliest])
+    is_earlier = _appearance(added[earliest]) < _appearance(text)
+    if is_earlier and placed and placed[0] == name:
+        text, added[earliest] = replace(placed[1], copies=text.copies), text
+    copies = sorted((*text.copies, *map(_as_copy, added)), key=_appearance)
+    extended = replace(text, copies=copies)
+    return replace(extended, sources=max(1, len(_sources_of(extended))))
+
+
+def _ids_of(text: EvidenceSentence) -> list[str]:
+    return [text.sentence_id, *(copy.sentence_id for copy in text.copies)]
+
+
+def _as_copy(text: EvidenceSentence) -> Copy:
+    return Copy(text.sentence_id, text.document_id, text.text, text.source, text.date, text.url)
 
 
 def _sources_of(text: EvidenceSentence) -> set[str]:
     return {source for source in (text.source, *(copy.source for copy in text.copies)) if source}
 
 
-def _appearance(text: EvidenceSentence) -> tuple[bool, str, str]:
+def _appearance(text: EvidenceSentence | Copy) -> tuple[bool, str, str]:
     """Sorts by date, those without a date last."""
     return text.date is None, text.date or "", text.sentence_id
 

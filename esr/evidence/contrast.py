@@ -424,10 +424,11 @@ def _name_rule(statement: Statement, negation: Token) -> Rule:
 
 
 def _find_affirmed(claim: Statement, sentence: Statement) -> Token | None:
-    """What the claim negates: the first word, or another one where the sentence has no negation."""
+    """What the claim negates: the first word, or where the sentence negates nothing, another but a name."""
     affirmed = [token for token in sentence.tokens if token.stem in claim.heads]
     if not affirmed and claim.heads and not sentence.negated:
-        affirmed = [token for token in sentence.tokens if token.stem in claim.negated]
+        words = {token.stem for token in claim.tokens if token.stem in claim.negated and not token.is_capital}
+        affirmed = [token for token in sentence.tokens if token.stem in words]
     return affirmed[0] if affirmed else None
 
 

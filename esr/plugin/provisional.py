@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from esr.index import questions
     from esr.index.contract import Index as EngineIndex
     from esr.index.contract import check_sentences
+    from esr.index.copies import CopyGroup
     from esr.index.factory import open_writer
     from esr.index.filters import NO_FILTERS, Filters, find_meant, find_unknown_filters, resolve_speaker
     from esr.index.hits import (
@@ -217,6 +218,7 @@ __all__ = [
     "Clause",
     "CollectionStatistics",
     "Condition",
+    "CopyGroup",
     "Curve",
     "DayCounts",
     "EngineIndex",
@@ -429,6 +431,7 @@ _MODULES = {
     "esr.following.timeline": "Interval count_periods name_of period_of",
     "esr.index": "questions",
     "esr.index.contract": "EngineIndex=Index check_sentences",
+    "esr.index.copies": "CopyGroup",
     "esr.index.factory": "open_writer",
     "esr.index.filters": "NO_FILTERS Filters find_meant find_unknown_filters resolve_speaker",
     "esr.index.hits": "EVIDENCE_COLUMNS CandidateEvidence Hit SearchResult SentenceRecord SentenceTexts "

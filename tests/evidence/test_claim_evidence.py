@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 from jsonschema import Draft202012Validator
+from msgspec import to_builtins
 from msgspec.structs import replace
 
 import esr
@@ -90,6 +91,23 @@ def test_sentences_are_grouped_and_copies_folded_into_the_first(index: esr.Index
         ("seven", [("six", ["court.example"])])
     ]
     assert found.columns()["copies"] == [1, 0, 0, 0]
+
+
+def test_stored_copies_are_folded_also_where_the_ranking_does_not_reach_them(tmp_path: Path) -> None:
+    load(str(tmp_path / "index"), make_documents())
+    edited = "Ministers said that the travel ban affects seven countries of the African and Asian continents."
+    early, late = (
+        document(id, edited, date=date, source=f"{id}.example", language="en")
+        for id, date in (("early", "2017-01-01"), ("late", "2017-01-02"))
+    )
+    with esr.open(tmp_path / "index") as index:
+        index.append([to_builtins(early), to_builtins(late)])
+        index.enrich("reuse")
+        found = index.evidence(CLAIM)
+        limited = index.evidence(CLAIM, after="2017-01-02", before="2017-01-03")
+    ministers = next(text for text in found.says_so if text.document_id == "early")
+    assert [copy.document_id for copy in ministers.copies] == ["late"] and ministers.sources == 2
+    assert [(text.document_id, len(text.copies)) for text in limited.says_so] == [("late", 0)]
 
 
 def test_texts_come_in_the_order_in_which_they_appeared_and_pass_the_filters(index: esr.Index) -> None:
