@@ -28,6 +28,7 @@ from webui.running.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[1]
 QUERY = "/search?q=trump+travel+ban+court"
+CLAIM = "Michael+Flynn+did+not+discuss+sanctions+with+the+Russian+ambassador"
 COMPARED = QUERY.replace("search", "compare") + "&vs.model=bm25"
 QUALITY = 80
 """The quality of WebP. Letters are as sharp as in a PNG of four times the size."""
@@ -53,6 +54,10 @@ def save(page: Page) -> None:
     page.locator(".told a").click()
     page.get_by_label("Note").first.fill("Ask the court for the ruling")
     page.get_by_label("Tags").first.fill("court, ban")
+
+
+def show_statements(page: Page) -> None:
+    page.locator("#over-time").evaluate("heading => scrollTo(0, heading.offsetTop - 80)")
 
 
 def judge(page: Page) -> None:
@@ -85,6 +90,14 @@ PICTURES = (
     Picture("page-names", "/names?q=travel+ban", 1280, 700),
     Picture("page-name", "/name?name=person:Michael+Flynn", 1280, 820),
     Picture("page-quotations", "/quotes?q=travel+ban", 1280, 760),
+    Picture("page-evidence", f"/evidence?q={CLAIM}", 1280, 900),
+    Picture(
+        "page-over-time",
+        "/name?name=person:Sean+Spicer&about=surveillance",
+        1280,
+        900,
+        prepare=show_statements,
+    ),
     Picture("page-comparison", "/contrast?q=travel+ban&part=before:2017-03&against=after:2017-03", 1280, 560),
     Picture("page-phone", QUERY, 390, 844),
 )
