@@ -42,8 +42,14 @@ from esr.plans.plan import (
     all_of,
     replace_leaves,
 )
+from esr.stdlib import import_lazily
 from esr.text.attributes import ATTRIBUTES, META, META_PREFIX, is_attribute, value_key
 from esr.text.dates import parse_date_end, parse_date_start
+
+if TYPE_CHECKING:
+    from esr.text import written_dates
+else:
+    written_dates = import_lazily("esr.text.written_dates")
 
 FACET_FIELDS = ("source", "month", "language", *ATTRIBUTES, *ENTITY_TYPES)
 """The document's source, its month (2017-02, in UTC), the code of its language in lower case, its attributes,
@@ -173,13 +179,26 @@ def read_moment(name: str, value: Any, parse: Callable[[str], int]) -> int:
     if type(value) is int:
         return value
     try:
-        if isinstance(value, str | date):
-            return parse(value if isinstance(value, str) else value.isoformat())
+        if isinstance(value, date):
+            return parse(value.isoformat())
+        if isinstance(value, str):
+            return _read_date(value, parse)
         if not isinstance(value, bool):
             return index(value)
     except (TypeError, ValueError):
         pass
     raise UsageError(f"{name} is a date such as '2024-01-31', not {value!r}")
+
+
+def _read_date(text: str, parse: Callable[[str], int]) -> int:
+    """The moment of a date in ISO 8601, or as people write it: 22 March 2017. Raises ValueError."""
+    try:
+        return parse(text)
+    except ValueError:
+        written = written_dates.parse_typed_date(text)
+        if written is None:
+            raise
+        return parse(written)
 
 
 def read_texts(name: str, value: Any) -> tuple[str, ...]:

@@ -46,6 +46,8 @@ _CHANCE = 35.0
 
 Short words resemble others by chance: with 5 letters the ratio is 1,100, with 9 letters 50.
 """
+_MORE_OFTEN = 3
+"""The ratio of occurrences that a word needs to one that stands less often beside the same word."""
 _MOST = 100
 """Number of sentences above which a word gets no suggestions."""
 _SHORTEST = 3
@@ -95,7 +97,8 @@ def suggest(prepared: PreparedQuery) -> tuple[Suggestion, ...]:
     text = prepared.interpretation.parsed.text
     suggestions = []
     for token, sentences in _rare_words(prepared):
-        if alternatives := find_alternatives(prepared, token.term, sentences):
+        similar = find_alternatives(prepared, token.term, sentences)
+        if alternatives := similar or find_usual_neighbours(prepared, token, sentences):
             queries = tuple(text[: token.start] + word.text + text[token.end :] for word in alternatives)
             word = text[token.start : token.end]
             suggestions.append(Suggestion(word, token.start, token.end, alternatives, queries))
@@ -140,6 +143,45 @@ def find_alternatives(prepared: PreparedQuery, word: str, sentences: int) -> tup
         return ()
     forms = index.vocabulary(WrittenForms(best))
     return tuple(WordCount(form, exact[other]) for form, other in zip(forms, best, strict=True))
+
+
+def find_usual_neighbours(prepared: PreparedQuery, token: TermToken, sentences: int) -> tuple[WordCount, ...]:
+    """Find words one edit away that stand beside the same word far more often: Theresa, for Teresa May.
+
+    So a misspelling is found that a few documents share, and that is too frequent for a slip by itself.
+    """
+    words = list(_locate_words(prepared.interpretation.parsed.text))
+    place = next((n for n, word in enumerate(words) if word.start == token.start), None)
+    if place is None:
+        return ()
+    text, index = prepared.interpretation.parsed.text, prepared.index
+    after, before = words[place + 1 : place + 2], words[place - 1 : place]
+    beside = [
+        (*(word.term for word in before_it), None, *(word.term for word in after_it))
+        for before_it, after_it in ((before, ()), ((), after))
+        if (before_it and not text[before_it[0].end : token.start].strip(" "))
+        or (after_it and not text[token.end : after_it[0].start].strip(" "))
+    ]
+    similar = index.vocabulary(SimilarWords(token.term, 1, _MORE_OFTEN * max(1, sentences))) if beside else {}
+    own_terms = terms_of_word(token.term, index.analyzer)
+    others = [other for other in similar if _may_be_meant(token.term, other, own_terms, index.analyzer)]
+    candidates = sorted(others, key=lambda other: (-similar[other], other))[:_COUNTED]
+    pairs = [tuple(each or word for each in pair) for pair in beside for word in (token.term, *candidates)]
+    if not candidates:
+        return ()
+    counts = iter(index.count([HasWords(pair) for pair in pairs], NO_FILTERS))
+    best: dict[str, int] = {}
+    for _ in beside:
+        own = next(counts)
+        for word in candidates:
+            if (count := next(counts)) >= _RARER * max(1, own):
+                best[word] = max(best.get(word, 0), count)
+    chosen = sorted(best, key=lambda word: (-best[word], word))[:1]
+    if not chosen:
+        return ()
+    numbers = index.count([HasWords((word,)) for word in chosen], NO_FILTERS)
+    forms = index.vocabulary(WrittenForms(chosen))
+    return tuple(map(WordCount, forms, numbers))
 
 
 def _rare_words(prepared: PreparedQuery) -> Iterator[tuple[TermToken, int]]:

@@ -8,7 +8,7 @@ so it must give the same day for two different defaults.
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -218,3 +218,68 @@ def _find_zone(name: str | None, offset: int | None) -> tzinfo | None:
     if name.upper() not in _ZONES:
         raise ValueError(name)
     return timezone(timedelta(hours=_ZONES[name.upper()]))
+
+
+# Dates as readers type them, as a filter or among words, also months, and days relative to today
+
+_FULL_MONTHS: tuple[str, ...] = (
+    *("january", "february", "march", "april", "may", "june"),
+    *("july", "august", "september", "october", "november", "december"),
+)
+_TYPED_MONTH = "|".join(f"{name}|{name[:3]}\\.?" for name in _FULL_MONTHS) + r"|sept\.?"
+_TYPED_DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
+_TYPED_YEAR = r"(?P<year>(?:1[0-9]|20)\d\d)"
+_TYPED_FORMS = tuple(
+    compile_lazily(rf"(?<!\w){form}(?!\w)", re.IGNORECASE | re.ASCII)
+    for form in (
+        rf"(?:(?:on|of)\s+)?(?:the\s+)?{_TYPED_DAY}\s+(?:of\s+)?(?P<month>{_TYPED_MONTH}),?\s+{_TYPED_YEAR}",
+        rf"(?:on\s+)?(?P<month>{_TYPED_MONTH})\s+{_TYPED_DAY},?\s+{_TYPED_YEAR}",
+        rf"(?:in\s+|of\s+)?(?P<month>{_TYPED_MONTH}),?\s+{_TYPED_YEAR}",
+        rf"(?P<day>\d{{1,2}})\.\s?(?P<number>\d{{1,2}})\.\s?{_TYPED_YEAR}",
+        r"(?P<word>today|yesterday)",
+    )
+)
+
+
+class TypedDate(NamedTuple):
+    """A date in a text, from `start` to `end`. `iso`: the day or the month, such as 2017-03-22 or 2017-03."""
+
+    start: int
+    end: int
+    iso: str
+
+
+def find_typed_date(text: str, today: date | None = None) -> TypedDate | None:
+    """The first date that is written out in a text. Yesterday is the day before `today` (UTC)."""
+    for form in _TYPED_FORMS:
+        match = form.search(text)
+        iso = _read_typed(match, today) if match else None
+        if match and iso:
+            return TypedDate(match.start(), match.end(), iso)
+    return None
+
+
+def parse_typed_date(text: str, today: date | None = None) -> str | None:
+    """The date that is the whole of a text, in ISO 8601; None for anything else."""
+    found = find_typed_date(text.strip(), today)
+    if found and (found.start, found.end) == (0, len(text.strip())):
+        return found.iso
+    return to_iso_date(text)
+
+
+def _read_typed(match: re.Match[str], today: date | None) -> str | None:
+    parts = match.groupdict()
+    if parts.get("word"):
+        day = today or datetime.now(UTC).date()
+        return (day - timedelta(days=parts["word"].lower() == "yesterday")).isoformat()
+    number = int(parts.get("number") or _month_number(parts.get("month") or ""))
+    if parts.get("day") is None:
+        return f"{parts['year']}-{number:02}"
+    try:
+        return date(int(parts["year"]), number, int(parts["day"])).isoformat()
+    except ValueError:
+        return None
+
+
+def _month_number(text: str) -> int:
+    return next(n for n, name in enumerate(_FULL_MONTHS, 1) if name[:3] == text[:3].lower())

@@ -40,7 +40,7 @@ def test_a_saved_search_counts_what_is_new_since_its_last_visit(
 ) -> None:
     page = opens("/search?q=relief&k=20&sort=date&source=Northern+Wire")
     press(page, "Save this search")
-    expect(page.get_by_role("button", name="Remove this search")).to_be_visible()
+    expect(page.get_by_role("button", name="Saved search")).to_be_visible()
     expect(page.locator(".told")).to_contain_text("The search is saved")
     (search,) = stored(page, "searches")
     assert search["arguments"] == "q=relief&source=Northern+Wire"

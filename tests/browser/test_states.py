@@ -129,7 +129,7 @@ def test_a_query_of_stop_words_is_reported_at_the_box(opens: Opens) -> None:
 def test_a_printed_page_has_the_sentences_and_no_controls(opens: Opens) -> None:
     page = opens(f"/search?{QUERY}")
     page.emulate_media(media="print")
-    for gone in (".search", ".foot", ".toolbar", ".rail", ".actions", ".outside"):
+    for gone in (".search", ".foot", ".toolbar", ".rail", ".actions"):
         expect(page.locator(gone).first).to_be_hidden()
     expect(page.locator("p.sentence").first).to_be_visible()
     expect(page.get_by_role("heading", level=1)).to_be_visible()

@@ -14,6 +14,7 @@ from esr.index.filters import NO_FILTERS, Filters
 from esr.index.names import name_key
 from esr.index.questions import SimilarWords
 from esr.plans.plan import HasWords
+from esr.query import parse
 from esr.ranking import speakers
 from esr.ranking.completions import complete
 from esr.ranking.ranking import Ranking
@@ -381,3 +382,14 @@ def test_a_mistyped_speaker_gets_the_quoted_names_that_may_be_meant(
     searcher_of_quotations: Searcher, text: str, names: list[str]
 ) -> None:
     assert [speaker.name for speaker in suggest_speakers(searcher_of_quotations.index, text)] == names
+
+
+def test_a_misspelling_that_a_few_documents_share_is_found_beside_its_usual_neighbour(tmp_path: Path) -> None:
+    texts = [f"Theresa May spoke about number {n}." for n in range(60)]
+    texts += [f"Teresa Nunez of house {n} answered." for n in range(5)] + ["Teresa May spoke, too."]
+    load(str(tmp_path / "i"), [document(f"d{n}", text) for n, text in enumerate(texts)])
+    with open_searcher(str(tmp_path / "i")) as searcher:
+        (suggestion,) = suggest(searcher.prepare(parse("Teresa May speech"), Ranking()))
+        assert [word.text for word in suggestion.alternatives] == ["Theresa"]
+        assert suggestion.queries == ("Theresa May speech",)
+        assert suggest(searcher.prepare(parse("Teresa Nunez"), Ranking())) == ()

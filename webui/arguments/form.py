@@ -29,6 +29,7 @@ from esr.ranking.second_stage.reranker import DEPTH
 from esr.stdlib import cached_property
 from esr.text.dates import format_moment, parse_date_end, parse_date_start
 from esr.text.sentence_enrichment import PARTS
+from esr.text.written_dates import parse_typed_date
 from webui.arguments.rankings import (
     Checkbox,
     Option,
@@ -270,7 +271,17 @@ def clean_arguments(query_string: bytes, settings: Settings) -> Pairs:
     with suppress(RequestError):  # the page that shows them says what is wrong
         pairs = rename_former(pairs, settings)
     cleaned = ((n, _UNPRINTABLE.sub(" ", v).strip()[: settings.query_chars]) for n, v in pairs)
-    return [(n, v) for n, v in cleaned if v and _is_known(n)][: settings.arguments]
+    return [(n, _write_date(n, v)) for n, v in cleaned if v and _is_known(n)][: settings.arguments]
+
+
+_DAYS = frozenset(name for name, row in PAGE.items() if isinstance(row.type, Day))
+
+
+def _write_date(name: str, value: str) -> str:
+    """The value, with a date that is written out, such as 22 March 2017, as links and charts have it."""
+    if name not in _DAYS or value[:4].isdigit():
+        return value
+    return parse_typed_date(value) or value
 
 
 def build_form(
@@ -354,7 +365,7 @@ def shorten(fields: Pairs, settings: Settings, default_index: str = "") -> list[
     """
     if not any(name == FORM for name, _ in fields):
         return None
-    own = [(n, v.strip()) for n, v in fields if not n.startswith(VERSUS) and v.strip()]
+    own = [(n, _write_date(n, v.strip())) for n, v in fields if not n.startswith(VERSUS) and v.strip()]
     versus = [(n.removeprefix(VERSUS), v.strip()) for n, v in fields if n.startswith(VERSUS) and v.strip()]
     preset = preset_arguments(dict(own).get(PRESET, ""))
     arguments = [

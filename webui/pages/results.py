@@ -11,8 +11,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from esr.errors import EsrError
 from esr.following.copies import CopyNote, find_copies
+from esr.following.timeline import name_of
 from esr.following.weaker import find_weaker
+from esr.index.filters import NO_FILTERS
+from esr.index.questions import ByDay
 from esr.ranking.answers import require_record
 from esr.ranking.prepared_query import Answer, PreparedQuery
 from esr.ranking.query_report import QueryReport, report_query
@@ -80,7 +84,8 @@ class Results:
     `reasons`: why each sentence is listed, by sentence id. `headings`: the headings of documents without a
     title, by document id. `next_k`: how many sentences "Show more" requests, or None. `terms`: the terms of
     `analyzer` to mark in sentences. `weaker`: the number of entries before the weak part of the list,
-    or None. `copies`: notes on copies in other documents, by sentence id.
+    or None. `copies`: notes on copies in other documents, by sentence id. `span`: the first and the
+    last day of the collection, where nothing of a period was found.
     """
 
     answer: Answer
@@ -98,11 +103,23 @@ class Results:
     articles: Articles
     weaker: int | None
     copies: Mapping[str, CopyNote]
+    span: tuple[str, str] | None
 
     @property
     def folded(self) -> int:
         """Number of sentences folded into others."""
         return sum(len(each.similar) for entry in self.entries for each in entry.passages)
+
+
+def _find_span(searcher: Searcher, search: SearchRequest) -> tuple[str, str] | None:
+    """The first and the last day of the collection, as 2017-03-30, for a search that is limited by date."""
+    if search.filters.date_from is None and search.filters.date_to is None:
+        return None
+    try:
+        (days,) = searcher.index.count([None], NO_FILTERS, ByDay())
+    except EsrError:  # as for facets
+        return None
+    return (name_of(min(days), "day"), name_of(max(days), "day")) if days else None
 
 
 def find_results(searcher: Searcher, search: SearchRequest, settings: Settings) -> Results:
@@ -143,4 +160,5 @@ def _find_results(searcher: Searcher, search: SearchRequest, settings: Settings)
         articles(),
         find_weaker(prepared, [entry.best for entry in entries]) if not by_date else None,
         copies(),
+        None if listed else _find_span(searcher, search),
     )

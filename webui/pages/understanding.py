@@ -9,6 +9,8 @@ from typing import NamedTuple
 from esr.query import ParsedQuery
 from esr.query.interpretation import ReadGroup, Reading
 from esr.ranking.query_report import QueryReport
+from esr.text.written_dates import find_typed_date
+from webui.arguments.form import end_of
 from webui.arguments.request import SearchRequest
 
 MAX_IGNORED, MAX_NOTES = 12, 5
@@ -30,6 +32,26 @@ class PlacedNote(NamedTuple):
     message: str
 
 
+class DatedQuery(NamedTuple):
+    """A query with a date in it, read as the other words with a filter by date.
+
+    `date`: the day or the month in ISO 8601; `before`: the beginning of the next one.
+    """
+
+    query: str
+    date: str
+    before: str
+
+
+def find_date(search: SearchRequest) -> DatedQuery | None:
+    """The date in the words of a query, unless the search is limited by date."""
+    found = find_typed_date(search.query)
+    if found is None or search.is_literal or search.filters.date_from or search.filters.date_to:
+        return None
+    rest = " ".join((search.query[: found.start] + search.query[found.end :]).split())
+    return DatedQuery(rest, found.iso, end_of(found.iso)) if rest else None
+
+
 @dataclass(frozen=True)
 class Understanding:
     """How a query was read, as the page shows it.
@@ -45,6 +67,7 @@ class Understanding:
     is_literal: bool
     requires_all: bool
     has_syntax: bool
+    dated: DatedQuery | None
 
 
 def describe_understanding(search: SearchRequest, report: QueryReport) -> Understanding:
@@ -62,6 +85,7 @@ def describe_understanding(search: SearchRequest, report: QueryReport) -> Unders
         search.is_literal,
         search.require_all,
         bool(marked or notes),
+        find_date(search),
     )
 
 

@@ -126,9 +126,11 @@
   async function showMore(link) {
     const page = await fetchPage(link.href);
     const list = document.querySelector(".hits");
-    const count = list.children.length;
-    const added = [...page.querySelectorAll(".hits > li")].slice(count);
+    const added = [...page.querySelectorAll(".hits > li[id]")].filter((hit) => !document.getElementById(hit.id));
+    const weaker = list.querySelector(".weaker") ? null : page.querySelector(".hits > .weaker");
+    const below = weaker?.nextElementSibling.id;
     list.append(...added);
+    if (weaker) document.getElementById(below).before(weaker);
     for (const part of [".count", ".foot .fine", ".menu.of-export"]) {
       document.querySelector(part)?.replaceChildren(...page.querySelector(part).childNodes);
     }

@@ -31,7 +31,7 @@
     return { fresh, count: Math.max(fresh.length, total - (search.seen?.total ?? total)), seen: { total, ids } };
   }
 
-  const addressOf = (search) => `${results}?${search.arguments}&sort=date`;
+  const addressOf = (search) => `${results}?${search.arguments}&sort=date&per_document=all`;
   const newText = (count) => count ? `${count.toLocaleString("en")} new` : "";
 
   /* One at a time, so that many searches do not delay other requests. */
@@ -57,7 +57,11 @@
     const state = kept.button("", toggle);
     line.append(state);
     toolbar.append(line);
-    const show = () => { state.replaceChildren(find(here) ? "Remove" : "Save", kept.element("span", "which", " this search")); };
+    const show = () => { 
+      const isKept = Boolean(find(here));
+      state.replaceChildren(isKept ? "Saved" : "Save", kept.element("span", "which", isKept ? " search" : " this search"));
+      Object.assign(state, { ariaPressed: isKept, title: isKept ? "Remove it from the saved searches" : "" });
+    };
 
     async function toggle() {
       if (find(here)) {
