@@ -59,7 +59,7 @@ from esr.index.hits import Hit
 from esr.index.questions import NearestIsExact
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
-from esr.ranking.second_stage.rerank_context import encode_query
+from esr.ranking.second_stage.query_encoder import encode_query
 from esr.text.document import Document
 from esr.text.sentence_enrichment import VECTORS, SentenceEnrichment
 from esr.topics.topic_files import read_topics

@@ -82,7 +82,7 @@ from esr.wording import count
 @build_option(
     SAMPLE,
     metavar="N",
-    note=f"Default: a tenth of the index, at least {LEAST_SAMPLE:,}, at most {MOST_SAMPLE:,}.",
+    note=f"Default: 2 % of the index, at least {LEAST_SAMPLE:,}, at most {MOST_SAMPLE:,}.",
 )
 @click.option(
     "--vector-index",

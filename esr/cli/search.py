@@ -24,11 +24,11 @@ from esr.following.overlap import DEFAULT_THRESHOLD
 from esr.following.passages import find_passages
 from esr.index.factory import store_search_template
 from esr.index.filters import Filters
-from esr.index.questions import Records
+from esr.index.questions import MainEncoder, Records
 from esr.ranking.answers import single
 from esr.ranking.prepared_query import Answer
 from esr.ranking.query_report import report_query
-from esr.ranking.ranking import Ranking, lower_furniture
+from esr.ranking.ranking import DefaultRanking, Ranking, choose_ranking, lower_furniture
 from esr.ranking.searcher import open_searcher
 from esr.stdlib import import_lazily, replace_nonfinite
 
@@ -97,6 +97,8 @@ def search(
     output = FORMATS.find("json" if as_json else format_name or "text")
     with open_searcher(where) as searcher:
         snapshot = searcher.snapshot()
+        if sort == "score" or novel:
+            ranking = choose_ranking(ranking, snapshot.index)
         ranking = ranking if furniture else lower_furniture(ranking, snapshot.index)
         prepared = snapshot.prepare(query.parsed, ranking, require_all=query.require_all)
         threshold = overlap or DEFAULT_THRESHOLD
@@ -127,6 +129,8 @@ def _warn(answer: Answer) -> Iterator[str]:
     """Lines about missing parts of an answer, and about filters that no sentence passes."""
     if answer.incomplete:
         yield f"The answer is incomplete: {answer.incomplete}."
+    if answer.no_meaning:
+        yield f"Ranked by words alone: {answer.no_meaning}."
     if answer.without_vector:
         yield (
             f"{answer.without_vector:,} of the sentences ranked by meaning have no vector and are ranked "
@@ -166,6 +170,7 @@ def explain(
     """
     with open_searcher(where) as searcher:
         snapshot = searcher.snapshot()
+        ranking = choose_ranking(ranking, snapshot.index)
         ranking = ranking if furniture else lower_furniture(ranking, snapshot.index)
         prepared = snapshot.prepare(query.parsed, ranking, require_all=query.require_all)
         explanation = explaining.explain(prepared, sentence_id)
@@ -231,6 +236,9 @@ def query(
             click.echo(json.dumps({"id": name, "params": {"terms": terms, "k": k}}, ensure_ascii=False))
             return
         body = requests.raw_request(prepared, k, filters=filters, standalone=standalone)
+        has_vectors = searcher.index.status(MainEncoder()) is not None
+    if has_vectors and isinstance(ranking, DefaultRanking):
+        click.echo("esr: the request ranks by words; with --ranking hybrid, by meaning too", err=True)
     if requests.can_rescore(ranking):
         click.echo("esr: the request lacks what only vectors find; esr itself adds it", err=True)
     elif ranking.reranker() is not None:

@@ -75,6 +75,8 @@ class EncoderDescription:
     licence: str = ""
     language: str = ""
     """The code of the only language that the model is for; empty if there are several."""
+    suits_hybrid: bool = False
+    """Whether the weights of the ranking `hybrid` are for this encoder. Only then, it ranks by default."""
     description: str = ""
 
     @property
@@ -193,10 +195,14 @@ class HubModel(Struct, frozen=True):
     dimensions: int | None = None
     query_prefix: str = ""
     passage_prefix: str = ""
+    suits_hybrid: bool = False
+    card: str = ""
+    """What the model's card says. It was not measured here."""
 
     @property
     def description(self) -> str:
-        return f"{self.kind} for {self.languages}; {self.megabytes:,} MB; {self.licence}"
+        card = f"; not measured here, its card: {self.card}" if self.card else ""
+        return f"{self.kind} for {self.languages}; {self.megabytes:,} MB; {self.licence}{card}"
 
     def as_dict(self) -> dict[str, Any]:
         return {**to_builtins(self), "description": self.description}
@@ -310,6 +316,7 @@ def describe_model(path: Path, name: str) -> EncoderDescription:
             "normalize": is_cosine or "Normalize" in _module_types(path),
             "max_tokens": find_max_tokens(path),
             "licence": known.licence if known else "",
+            "suits_hybrid": known.suits_hybrid if known else False,
             "description": known.description if known else "",
         },
         str(path),

@@ -30,8 +30,8 @@ from esr.stdlib import batched
 from esr.text.document import Document
 from esr.text.sentence_enrichment import TABLE, VECTORS
 
-SAMPLE_SHARE = 0.1
-LEAST_SAMPLE, MOST_SAMPLE = 2_000, 20_000
+SAMPLE_SHARE = 0.02
+LEAST_SAMPLE, MOST_SAMPLE = 2_000, 10_000
 """The share of an index's sentences to which a table is fitted, and limits of their number."""
 COMPARED_DOCUMENTS = 200
 """Number of documents that show how many pieces a table lacks."""

@@ -269,6 +269,16 @@ class Hits(Table, Sequence[Hit]):
         return self._answer.incomplete
 
     @property
+    def by_default(self) -> str | None:
+        """The ranking, `words` or `hybrid`, if the search named none; otherwise None."""
+        return self._answer.by_default
+
+    @property
+    def no_meaning(self) -> str | None:
+        """Why words alone ranked although the index has vectors and the search named no ranking, or None."""
+        return self._answer.no_meaning
+
+    @property
     def unread(self) -> int | None:
         """The number of sentences that the cross-encoder had no time for; None without a cross-encoder."""
         return self._answer.unread

@@ -31,7 +31,7 @@ from esr.library.keywords import (
     WritingKeywords,
 )
 from esr.query import ParsedQuery, in_language, literal, parse
-from esr.ranking.ranking import Ranking, build_ranking
+from esr.ranking.ranking import DEFAULT, Ranking, build_ranking
 
 
 class SearchOptions(FilterKeywords, ReadingKeywords, RankingKeywords, ModelParameters, total=False):
@@ -79,9 +79,6 @@ class SearchSettings(NamedTuple):
         return query if self.language is None else self.parse(query)
 
 
-_DEFAULT = Ranking()
-
-
 def _parameter_names(by_name: Mapping[str, models.Model]) -> frozenset[str]:
     return frozenset(parameter.name for model in by_name.values() for parameter in model.parameters)
 
@@ -94,7 +91,7 @@ def read_search_options(options: Mapping[str, Any], *own: str) -> SearchSettings
     check_flags(options)
     given = {name: value for name, value in options.items() if value is not None}
     if not given:
-        return SearchSettings(_DEFAULT, NO_FILTERS, False, False)
+        return SearchSettings(DEFAULT, NO_FILTERS, False, False)
     filters = {name: given.pop(name) for name in FILTERS if name in given}
     ranking = {name: given.pop(name) for name in RANKING if name in given}
     require, literal = given.pop("require", None), given.pop("literal", False)
@@ -114,7 +111,7 @@ def read_search_options(options: Mapping[str, Any], *own: str) -> SearchSettings
         ranking["params"] = params
     with named_as_keywords():
         return SearchSettings(
-            build_ranking(**ranking) if ranking else _DEFAULT,
+            build_ranking(**ranking) if ranking else DEFAULT,
             read_filters(filters),
             require == "all",
             literal,

@@ -84,7 +84,7 @@ from esr.library.options import (
 )
 from esr.query import in_language, literal, parse
 from esr.ranking.prepared_query import Answer, PreparedQuery, check_k, check_offset
-from esr.ranking.ranking import Ranking
+from esr.ranking.ranking import ENCODER_SECONDS, Ranking, choose_ranking
 from esr.ranking.searcher import Searcher, UnsearchableQuery
 from esr.stdlib import import_lazily
 from esr.text.document import Document
@@ -750,8 +750,9 @@ def read_login(options: Mapping[str, Any]) -> Mapping[str, str]:
 
 def _prepare(index: contract.Index, query: str, settings: SearchSettings) -> PreparedQuery:
     """Plan a query on a snapshot."""
+    ranking = choose_ranking(settings.ranking, index, ENCODER_SECONDS)
     return Searcher(index).prepare(
-        settings.read(query), settings.ranking, require_all=settings.require_all, literal=settings.literal
+        settings.read(query), ranking, require_all=settings.require_all, literal=settings.literal
     )
 
 

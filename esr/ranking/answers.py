@@ -213,6 +213,8 @@ def answer_dict(
         "without_vector": answer.without_vector,
         "without_parse": answer.without_parse,
         "unread": answer.unread,
+        "by_default": answer.by_default,
+        "no_meaning": answer.no_meaning,
         **({} if report is None else {"query": report.as_dict()}),
     }
 

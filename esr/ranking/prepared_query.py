@@ -42,7 +42,7 @@ from esr.plans.plan import (
 )
 from esr.query.interpretation import Interpretation
 from esr.ranking import boosts
-from esr.ranking.ranking import Origin, Ranking
+from esr.ranking.ranking import DefaultRanking, Origin, Ranking
 from esr.ranking.second_stage.rerank_context import QueryVectors, RerankContext, build_context
 from esr.ranking.second_stage.reranker import Candidates, Reranker, rerank, rerank_last
 from esr.stdlib import cached_property
@@ -154,6 +154,8 @@ class Answer(Struct, frozen=True):
       if the ranking uses no vectors.
     - `without_parse` counts the reranked sentences without a parse, which get nothing from signals of term
       dependence; None if there are no such signals.
+    - `by_default` is the name of the ranking, words or hybrid, if the search named none. `no_meaning` says
+      why it is words although the index has vectors, or is None.
     - `unread` counts the sentences that a cross-encoder was to read and had no time for, which keep their
       order below those it has read; None if the ranking has no cross-encoder.
     """
@@ -169,6 +171,8 @@ class Answer(Struct, frozen=True):
     without_vector: int | None = None
     without_parse: int | None = None
     unread: int | None = None
+    by_default: str | None = None
+    no_meaning: str | None = None
 
 
 _WORDS = Ranking()
@@ -206,6 +210,8 @@ class PreparedQuery(Struct, frozen=True, dict=True):
         k, filters = check_k(k), read_filters(filters)
         started = time.perf_counter() - self.took_ms / 1000.0
         answer, condition = self._search(k, filters, records, started), self.interpretation.condition
+        if isinstance(self.ranking, DefaultRanking) and self.ranking.name:
+            answer = replace(answer, by_default=self.ranking.name, no_meaning=self.ranking.note)
         if self.incomplete:
             answer = replace(answer, incomplete=answer.incomplete or self.incomplete)
         if condition is None and not filters:

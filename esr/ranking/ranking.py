@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -18,7 +19,7 @@ from msgspec.structs import force_setattr, replace
 from esr import models
 from esr.errors import InputError, UsageError, unknown
 from esr.index.contract import Index
-from esr.index.questions import Features
+from esr.index.questions import Features, MainEncoder
 from esr.models import Model, Settings
 from esr.models.adjustments import Adjustment, adjustment_from_dict, parse_adjustment
 from esr.models.priors import PRIORS, check_weight
@@ -34,6 +35,7 @@ from esr.plans.plan import (
 from esr.ranking import boosts
 from esr.ranking.boosts import Expansion, from_json, to_json
 from esr.ranking.boosts.expansions import add_terms, feature_steps, term_weights
+from esr.ranking.second_stage.query_encoder import find_obstacle
 from esr.ranking.second_stage.regression_trees import TreeEnsemble, trees_from_dict
 from esr.ranking.second_stage.reranker import DEPTH, Reranker
 from esr.ranking.second_stage.signal_types import FEATURE, find_signal_type
@@ -98,8 +100,9 @@ def check_types(data: Any, keys: Collection[str]) -> Mapping[str, Any]:
 
 
 SHIPPED = {
-    "words": "words: the default ranking",
-    "hybrid": "words and meaning: the default model, and how close the vectors of sentence and query are",
+    "words": "words alone",
+    "hybrid": "words and meaning: the default model, and how close the vectors of sentence and query are; "
+    "the default of searches where the index has vectors of the default encoder",
     "meaning": "meaning: how close these vectors are; words decide between equally close ones",
     "latest": "latest and best: the default ranking, where a sentence 30 days older is half as probable",
 }
@@ -336,6 +339,42 @@ class Ranking(Struct, frozen=True, dict=True):
         }
 
 
+class DefaultRanking(Ranking, frozen=True, dict=True):
+    """The ranking of searches that name none: by words, until `choose_ranking` knows the index.
+
+    `name` is that of the shipped ranking that was chosen. If it is `words` although the index has vectors,
+    `note` says why.
+    """
+
+    name: str = ""
+    note: str | None = None
+
+
+DEFAULT = DefaultRanking()
+ENCODER_SECONDS = 0.1
+"""How long a search of a server or a library waits for the encoder of queries."""
+
+
+@cache
+def _default_by_meaning() -> DefaultRanking:
+    hybrid = Ranking.from_file("hybrid")
+    return DefaultRanking(params=hybrid.params, rerank=hybrid.rerank, depth=hybrid.depth, name="hybrid")
+
+
+def choose_ranking(ranking: Ranking, index: Index, seconds: float | None = None) -> Ranking:
+    """The ranking on an index: if it is DEFAULT, `hybrid` for an index with vectors, otherwise `words`.
+
+    The encoder must be one that `hybrid` suits. It is waited for at most so many seconds, by default until
+    it is loaded. Until then, and if it cannot be loaded and the index has no table, words alone rank.
+    """
+    if not isinstance(ranking, DefaultRanking) or ranking.name:
+        return ranking
+    if index.status(MainEncoder()) is None:
+        return DefaultRanking(name="words")
+    obstacle = find_obstacle(index, seconds)
+    return _default_by_meaning() if obstacle is None else DefaultRanking(name="words", note=obstacle or None)
+
+
 FURNITURE = "furniture"
 """The feature of text that is no sentence of the article."""
 LOWERED = Adjustment(FURNITURE, "satu", {"w": -12.0, "k": 0.5})
@@ -359,8 +398,6 @@ def lower_furniture(ranking: Ranking, index: Index) -> Ranking:
 Texts = str | Iterable[str | Mapping[str, Any]] | Mapping[str, Any]
 """Texts as on the command line, such as "subj:linear:0.5", or JSON as in a ranking file."""
 
-_DEFAULT = Ranking()
-
 
 def build_ranking(
     ranking: Ranking | Mapping[str, Any] | str | Path | None = None,
@@ -377,10 +414,15 @@ def build_ranking(
 ) -> Ranking:
     """Build a ranking with these options, which take precedence over those of `ranking`. Raises UsageError.
 
-    If `model` differs from that of `ranking`, the parameters of `ranking` are dropped: they belong to its
-    model.
+    Without any of them, it is `ranking`, or DEFAULT. If `model` differs from that of `ranking`, the
+    parameters of `ranking` are dropped: they belong to its model.
     """
-    base = _DEFAULT if ranking is None else Ranking.of(ranking)
+    base = DEFAULT if ranking is None else Ranking.of(ranking)
+    overrides = {"context": context, "candidates": candidates, "depth": rerank_depth}
+    if not any((model, params, prior, feature, boost, rerank)) and not any(
+        value is not None for value in overrides.values()
+    ):
+        return base
     data: dict[str, Any] = {"model": base.model, "context": base.context, "candidates": base.candidates}
     data |= {"params": dict(base.params), "priors": dict(base.priors)}
     if model is not None and model != base.model:
@@ -393,7 +435,6 @@ def build_ranking(
     signals = _read_list("rerank", rerank, parse_signal, signal_from_dict)
     data["rerank"] = list({signal.signal: signal for signal in (*base.rerank, *signals)}.values())
     data |= {"depth": base.depth, "trees": base.trees}
-    overrides = {"context": context, "candidates": candidates, "depth": rerank_depth}
     data |= {key: value for key, value in overrides.items() if value is not None}
     return Ranking.from_dict(data)
 

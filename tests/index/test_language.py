@@ -36,7 +36,7 @@ from esr.ranking.prepared_query import PreparedQuery, score_given
 from esr.ranking.ranking import Ranking
 from esr.ranking.requests import raw_request, request_template
 from esr.ranking.searcher import QueryLanguage, Searcher, find_language, open_searcher
-from esr.ranking.second_stage.rerank_context import encode_query
+from esr.ranking.second_stage.query_encoder import encode_query
 from esr.text.analyzer import get_analyzer
 from esr.text.analyzer_definitions import BY_LANGUAGE, analyzer_for_language, language_group
 from esr.text.document import Document, Located, ParseWord, Sentence

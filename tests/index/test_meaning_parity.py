@@ -26,7 +26,7 @@ from esr.ranking.explanation.explain import explain
 from esr.ranking.ranking import Ranking
 from esr.ranking.requests import raw_request
 from esr.ranking.searcher import open_searcher
-from esr.ranking.second_stage.rerank_context import encode_query
+from esr.ranking.second_stage.query_encoder import encode_query
 from esr.text.analyzer_definitions import analyzer_for_language
 from esr.text.document import Document
 from esr.text.validate import build_document

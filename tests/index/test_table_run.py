@@ -27,8 +27,8 @@ from esr.index.writer import LoadOptions
 from esr.ranking.explanation.explain import explain
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import open_searcher
-from esr.ranking.second_stage import rerank_context
-from esr.ranking.second_stage.rerank_context import encode_query
+from esr.ranking.second_stage import query_encoder
+from esr.ranking.second_stage.query_encoder import encode_query
 from esr.text.sentence_enrichment import QuantizedVector
 from esr.text.validate import to_json_line
 from tests.index.test_meaning_parity import FIRST, MORE
@@ -232,6 +232,7 @@ def test_a_sample_is_a_share_within_limits(tmp_path: Path, monkeypatch: pytest.M
     with open_searcher(str(tmp_path / "index")) as searcher:
         assert len(list(choose_sample(searcher.index))) == len(FIRST), "of few sentences, all"
         monkeypatch.setattr(table_run, "LEAST_SAMPLE", 1)
+        monkeypatch.setattr(table_run, "SAMPLE_SHARE", 0.1)
         tenth = list(choose_sample(searcher.index))
         assert sum(len(d.sentences) for d in tenth) == pytest.approx(0.1 * len(IDS), abs=5)
         assert [d.id for d in choose_sample(searcher.index, 30)][: len(tenth)] == [d.id for d in tenth]
@@ -350,7 +351,7 @@ def test_a_process_without_the_encoder_encodes_queries_by_the_table(
         run_table(searcher.index, settings)
         encoder, by_encoder = encode_query(searcher.index, "storm river")
     monkeypatch.delenv("ESR_ENCODER")
-    monkeypatch.setattr(rerank_context, "QUERY_TABLES", {})
+    monkeypatch.setattr(query_encoder, "QUERY_TABLES", {})
     with open_searcher(place) as searcher:
         of_table = VectorTable.from_bytes(searcher.index.status(StoredTable()) or b"")
         assert encode_query(searcher.index, "storm river") == (encoder, of_table.encode_query("storm river"))

@@ -205,6 +205,8 @@ def test_an_answer_as_json_has_the_keys_that_programs_read(searcher: Searcher) -
         "without_vector",
         "without_parse",
         "unread",
+        "by_default",
+        "no_meaning",
     }
     (hit,) = data["hits"]
     expected = {"sentence_id", "document_id", "score", "text", "previous", "next", "title", "source", "date"}
@@ -451,6 +453,8 @@ def test_an_answer_has_the_documented_keys() -> None:
         "without_vector": None,
         "without_parse": None,
         "unread": None,
+        "by_default": None,
+        "no_meaning": None,
     }
 
 

@@ -27,7 +27,7 @@ from esr.models.forms import FORMS, Form
 from esr.models.priors import PRIORS, Prior
 from esr.plans.plan import CANDIDATES
 from esr.ranking import boosts
-from esr.ranking.second_stage.rerank_context import ENCODER_VARIABLES
+from esr.ranking.second_stage.query_encoder import ENCODER_VARIABLES
 from esr.ranking.second_stage.signal_types import FEATURE, PRIOR, SignalType, signal_types
 from esr.text.analyzer import get_analyzer
 from esr.text.analyzer_definitions import BY_LANGUAGE, all_definitions, get_definition
@@ -75,9 +75,17 @@ def build_page() -> str:
         ),
         "Models of the Hugging Face hub that have what esr needs:\n",
         format_table(
-            ("model", "kind", "languages", "dimensions", "MB", "licence"),
+            ("model", "kind", "languages", "dimensions", "MB", "licence", "its card says; not measured here"),
             [
-                (f"`{m.name}`", m.kind, m.languages, str(m.dimensions or ""), str(m.megabytes), m.licence)
+                (
+                    f"`{m.name}`",
+                    m.kind,
+                    m.languages,
+                    str(m.dimensions or ""),
+                    str(m.megabytes),
+                    m.licence,
+                    m.card,
+                )
                 for m in HUB_MODELS.values()
             ],
         ),

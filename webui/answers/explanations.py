@@ -19,7 +19,7 @@ from esr.ranking.explanation.explain import explain
 from esr.ranking.explanation.explanation import Explanation
 from esr.ranking.explanation.sentence_tree import SentenceTree, sentence_tree
 from esr.ranking.prepared_query import Answer, score_given
-from esr.ranking.ranking import Ranking
+from esr.ranking.ranking import ENCODER_SECONDS, Ranking, choose_ranking
 from esr.ranking.searcher import Searcher
 from esr.text.document import Document
 from esr.text.scripts import text_direction
@@ -224,6 +224,7 @@ def compare_rankings(
 ) -> Comparison:
     """The best k sentences of both rankings, from one snapshot of the index."""
     snapshot = searcher.snapshot()
+    search = structs.replace(search, ranking=choose_ranking(search.ranking, snapshot.index, ENCODER_SECONDS))
     left = rank_sentences(snapshot, search, search.k, settings).answer
     right = rank_sentences(snapshot, structs.replace(search, ranking=versus), search.k, settings).answer
     return Comparison(

@@ -36,7 +36,7 @@ from esr.ranking.answers import analysis_dict, answer_dict, single
 from esr.ranking.completions import complete as complete_query
 from esr.ranking.prepared_query import Answer
 from esr.ranking.query_report import report_query
-from esr.ranking.ranking import Ranking
+from esr.ranking.ranking import ENCODER_SECONDS, Ranking, choose_ranking
 from esr.ranking.requests import raw_request
 from esr.ranking.searcher import Searcher
 from esr.text.scripts import text_direction
@@ -540,6 +540,7 @@ def _answer_queries(
     k = body.get("k", call.settings.default_k)
     has_records = body.get("format") != "run"
     read = literal if body.get("literal", False) else parse
+    ranking = choose_ranking(ranking, snapshot.index, ENCODER_SECONDS)
     results: dict[str, AnswerOrError] = {}
     for number, query in enumerate(body["queries"]):
         field = f"queries.{number}.query"

@@ -21,7 +21,7 @@ from esr.arguments.tables.rankings import MAX_DEPTH, expand
 from esr.arguments.tables.table import PAGE, rows
 from esr.arguments.types import Schema
 from esr.errors import UsageError
-from esr.ranking.ranking import Ranking
+from esr.ranking.ranking import DEFAULT, Ranking
 from esr.ranking.searcher import Searcher
 from esr.stdlib import import_lazily
 from webui.arguments.rankings import check_signals
@@ -285,7 +285,7 @@ def _as_text(value: Any) -> str:
 def read_ranking(call: Call, body: Mapping[str, Any]) -> Ranking:
     """The ranking of a body. Raises RequestError."""
     with blame_argument("ranking"):
-        ranking = Ranking.from_dict(body.get("ranking", {}))
+        ranking = Ranking.from_dict(body["ranking"]) if body.get("ranking") else DEFAULT
         if ranking.depth > MAX_DEPTH:
             raise UsageError(f"ranking key 'depth' is {ranking.depth:,}: at most {MAX_DEPTH:,} is allowed")
         check_signals(ranking.rerank)

@@ -219,6 +219,10 @@ _ANSWER: dict[str, Schema] = {
     "without_parse": described(
         _COUNT, "how many of the reranked sentences have no parse, where the ranking uses parses"
     ),
+    "by_default": described(_TEXT_OR_NULL, "the ranking, words or hybrid, if the request names none"),
+    "no_meaning": described(
+        _TEXT_OR_NULL, "why words alone ranked although the index has vectors and no ranking was named"
+    ),
     "unread": described(
         _COUNT, "how many sentences the cross-encoder had no time for, where the ranking has one"
     ),

@@ -31,6 +31,7 @@ from esr.text.dates import format_moment, parse_date_end, parse_date_start
 from esr.text.sentence_enrichment import PARTS
 from esr.text.written_dates import parse_typed_date
 from webui.arguments.rankings import (
+    WORDS,
     Checkbox,
     Option,
     RankingControls,
@@ -285,9 +286,16 @@ def _write_date(name: str, value: str) -> str:
 
 
 def build_form(
-    arguments: Pairs, settings: Settings, index_features: Sequence[str] = (), stored: Iterable[str] = PARTS
+    arguments: Pairs,
+    settings: Settings,
+    index_features: Sequence[str] = (),
+    stored: Iterable[str] = PARTS,
+    default: str = WORDS,
 ) -> Form:
-    """The form that holds these arguments. `index_features` and `stored` are as in `ranking_controls`."""
+    """The form that holds these arguments. `index_features` and `stored` are as in `ranking_controls`.
+
+    `default` is the label of the ranking without arguments.
+    """
     first = dict(reversed(arguments))
     own = [pair for pair in arguments if not pair[0].startswith(VERSUS)]
     return Form(
@@ -296,7 +304,7 @@ def build_form(
         ranking=ranking_controls(own, index_features, stored=stored),
         fields={n: _field(row, first.get(n, ""), settings) for n, row in PAGE.items() if row.label},
         filters=[Checkbox(n, v, f"{n} {v}") for n, v in arguments if n in _KEPT],
-        preset=preset_label([pair for pair in own if is_ranking_argument(pair[0])]),
+        preset=preset_label([pair for pair in own if is_ranking_argument(pair[0])], default),
     )
 
 

@@ -26,18 +26,15 @@ from esr.models.priors import PRIORS, Prior, check_weight
 from esr.plans.plan import CANDIDATES
 from esr.ranking import boosts
 from esr.ranking.boosts import Boost
-from esr.ranking.ranking import Ranking
+from esr.ranking.ranking import DEFAULT, DefaultRanking, Ranking
 from esr.ranking.second_stage.cross_encoder_signal import CROSS, SECONDS
-from esr.ranking.second_stage.rerank_context import CROSS_VARIABLE
+from esr.ranking.second_stage.query_encoder import CROSS_VARIABLE
 from esr.ranking.second_stage.reranker import DEPTH
 from esr.ranking.second_stage.signal_types import SignalType, signal_types
 from esr.ranking.second_stage.signals import RankingSignal, parse_signal
 from esr.registry import Parameter
 from esr.text.sentence_enrichment import PARTS, VECTORS
 from webui.running.problems import blame_argument
-
-_DEFAULT = Ranking()
-"""The ranking of addresses without ranking arguments."""
 
 
 def parse_ranking(arguments: Mapping[str, Sequence[str]], prefix: str = "") -> Ranking:
@@ -47,7 +44,7 @@ def parse_ranking(arguments: Mapping[str, Sequence[str]], prefix: str = "") -> R
     """
     own = {name.removeprefix(prefix): texts for name, texts in arguments.items() if name.startswith(prefix)}
     if not any(map(is_ranking_argument, own)):
-        return _DEFAULT
+        return DEFAULT
     first = {name: texts[0] for name, texts in own.items()}
     with blame_argument(prefix + "model"):
         model = models.get(first.get("model", models.DEFAULT.name))
@@ -147,10 +144,15 @@ BY_MEANING = {
     RERANK_DEPTH: str(_HYBRID.depth),
 }
 """The arguments that rank by words and meaning."""
+WORDS, WORDS_AND_MEANING = "With context", "Words and meaning"
 PRESETS = (
-    Preset("With context", "the words of the sentence, its neighbours and its document"),
     Preset(
-        "Words and meaning",
+        WORDS,
+        "the words of the sentence, its neighbours and its document",
+        {"model": models.DEFAULT.name},
+    ),
+    Preset(
+        WORDS_AND_MEANING,
         "also sentences that say it in other words",
         BY_MEANING,
         frozenset({VECTORS}),
@@ -187,6 +189,8 @@ def available_presets(index_features: Collection[str]) -> list[Preset]:
 
 def ranking_label(ranking: Ranking) -> str | None:
     """The label of the preset equal to this ranking, or None."""
+    if isinstance(ranking, DefaultRanking):
+        return WORDS_AND_MEANING if ranking.name == "hybrid" else WORDS
     return next((label for label, of_preset in _preset_rankings() if of_preset == ranking), None)
 
 
@@ -197,8 +201,10 @@ def _preset_rankings() -> list[tuple[str, Ranking]]:
     return [(label, parse_ranking(of_preset)) for label, of_preset in arguments]
 
 
-def preset_label(arguments: Sequence[tuple[str, str]]) -> str | None:
-    """The label of the preset with exactly these ranking arguments, or None."""
+def preset_label(arguments: Sequence[tuple[str, str]], default: str = WORDS) -> str | None:
+    """The label of the preset with exactly these ranking arguments, `default` without any, or None."""
+    if not arguments:
+        return default
     return next((p.label for p in PRESETS if sorted(p.arguments.items()) == sorted(arguments)), None)
 
 

@@ -27,7 +27,7 @@ from esr.index.filters import NO_FILTERS, Filters
 from esr.query import ParsedQuery, in_language, literal, parse
 from esr.query.interpretation import Interpretation
 from esr.ranking.prepared_query import PreparedQuery
-from esr.ranking.ranking import Ranking, lower_furniture
+from esr.ranking.ranking import DEFAULT, ENCODER_SECONDS, Ranking, choose_ranking, lower_furniture
 from esr.ranking.searcher import Searcher
 from esr.stdlib import cached_property
 from esr.text.analyzer import Analyzer
@@ -227,7 +227,7 @@ class Arrangement(Struct, frozen=True):
         return self.passages and self.sort == "score" and not self.group and not self.novel
 
 
-_RANKING, _ARRANGEMENT = Ranking(), Arrangement(per_document=1)
+_ARRANGEMENT = Arrangement(per_document=1)
 _FILTERS = frozenset(names_of("filter"))
 
 
@@ -235,7 +235,7 @@ class SearchRequest(Struct, frozen=True, dict=True):
     """A search as an address asks for it."""
 
     query: str
-    ranking: Ranking = _RANKING
+    ranking: Ranking = DEFAULT
     filters: Filters = NO_FILTERS
     k: int = 10
     arrangement: Arrangement = _ARRANGEMENT
@@ -270,8 +270,14 @@ class SearchRequest(Struct, frozen=True, dict=True):
             return searcher.index.analyzer, searcher.terms(self.parsed) if self.query else ()
 
     def ranking_on(self, searcher: Searcher) -> Ranking:
-        """The ranking on an index. It lowers known furniture, unless the request says otherwise."""
-        return self.ranking if self.with_furniture else lower_furniture(self.ranking, searcher.index)
+        """The ranking on an index. It lowers known furniture, unless the request says otherwise.
+
+        The default one ranks by words and meaning, if the index has vectors.
+        """
+        ranking = self.ranking
+        if self.arrangement.sort == "score" or self.arrangement.novel:
+            ranking = choose_ranking(ranking, searcher.index, ENCODER_SECONDS)
+        return ranking if self.with_furniture else lower_furniture(ranking, searcher.index)
 
 
 def read_search(query_string: bytes, settings: Settings) -> SearchRequest:

@@ -22,7 +22,7 @@ from esr.following.exports import (
 )
 from esr.following.saved_searches import write_search
 from esr.index.hits import Hit, SentenceRecord
-from esr.ranking.ranking import Ranking
+from esr.ranking.ranking import DEFAULT
 from webui.answers.downloads import export_file
 from webui.arguments.request import (
     decode_arguments,
@@ -110,7 +110,7 @@ def add_saved_searches(get: Route, settings: Settings, render: PageRenderer) -> 
         for row in filters_of(WATCH):
             texts = arguments.get(row.name, ())
             table[row.name] = list(texts) if row.is_repeatable else arguments.first(row.name)
-        if search.ranking != Ranking():
+        if search.ranking != DEFAULT:
             table["ranking"] = search.ranking.as_dict()
         response = Response(write_search(table), mimetype="application/toml")
         response.headers["Content-Disposition"] = 'attachment; filename="searches.toml"'

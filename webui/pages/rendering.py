@@ -24,6 +24,7 @@ from esr.index.questions import Features, HasParses, MainEncoder, NamesWithPrefi
 from esr.models.adjustments import BUILTIN_FEATURES
 from esr.plans.plan import HasQuote
 from esr.ranking import answers
+from esr.ranking.ranking import DEFAULT, choose_ranking
 from esr.text.addresses import web_url
 from esr.text.analyzer import Analyzer
 from esr.text.attributes import flat_metadata
@@ -77,7 +78,7 @@ class PageRenderer:
         without_versus = [pair for pair in arguments if not pair[0].startswith(VERSUS)]
         html = render_template(
             template,
-            form=build_form(arguments, self.settings, features, stored),
+            form=build_form(arguments, self.settings, features, stored, _default_label(visit)),
             versus=rankings.ranking_controls(arguments, features, VERSUS, stored) if is_comparison else None,
             links=Links(arguments if is_comparison else without_versus),
             presets=rankings.available_presets([*BUILTIN_FEATURES, *features, *stored]),
@@ -139,6 +140,15 @@ def _index_features(visit: Visit) -> Sequence[str]:
         return visit.searcher.index.status(Features())
     except EsrError:
         return ()
+
+
+def _default_label(visit: Visit | None) -> str:
+    """The label of the ranking of searches that name none."""
+    try:
+        ranking = choose_ranking(DEFAULT, visit.searcher.index, 0) if visit else DEFAULT
+    except EsrError:
+        ranking = DEFAULT
+    return rankings.ranking_label(ranking) or rankings.WORDS
 
 
 def _stored_parts(visit: Visit) -> Sequence[str]:

@@ -212,7 +212,7 @@ def _add_comparison(get: Route, settings: Settings, render: PageRenderer) -> Non
             highlight=Highlighter(analyzer, terms),
             reasons=describe_hits(hits, terms, analyzer),
             headings=find_headings(visit.searcher.index, map(require_record, hits)),
-            labels=[ranking_label(search.ranking), ranking_label(comparison.right.ranking)],
+            labels=[ranking_label(comparison.left.ranking), ranking_label(comparison.right.ranking)],
         )
 
     @get("/compare.csv")

@@ -24,6 +24,7 @@ from esr.index.contract import Index
 from esr.index.limits import time_remaining, within
 from esr.index.view import Deadline, View
 from esr.ranking.searcher import Searcher, open_searcher
+from esr.ranking.second_stage.query_encoder import find_obstacle
 from esr.stdlib import cached_property
 from esr.threads import Turn, take_turns
 from webui.running.gate import OPEN, QUEUE, Busy, CircuitBreaker, Gate, Room, is_beside, time_stage
@@ -115,6 +116,7 @@ class ServedIndex:
                     if self._searcher is None:
                         self._searcher = self._opener()
                         self._searcher.index.warm_up()
+                        find_obstacle(self._searcher.index, 0)  # begins to load the encoder
                 except EngineUnreachable as error:
                     self.gate.breaker.record_failure(error)
                     raise

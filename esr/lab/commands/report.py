@@ -111,7 +111,7 @@ def report(
     names = parse_measures(measure_texts)
     if topics_file and not where:
         raise UsageError("--topics needs --index: name the index to search")
-    if not topics_file and (ranking != Ranking() or restrict_file or curves):
+    if not topics_file and (ranking.as_dict() != Ranking().as_dict() or restrict_file or curves):
         raise UsageError("a model, --curves and --restrict need a search: give --index and --topics too")
     kinds = read_topic_kinds(by) if by else None
     data = read_inputs(qrels_file, run_files, baseline, kinds)

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from esr.errors import UsageError
-from esr.ranking.second_stage.rerank_context import CROSS_VARIABLE
+from esr.ranking.second_stage.query_encoder import CROSS_VARIABLE
 from esr.registry import Parameter
 from esr.stdlib import import_lazily
 

@@ -8,7 +8,6 @@ for all rankings and filters, so none of these changes the vector.
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,63 +15,41 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from msgspec import Struct
 
-from esr.errors import EsrError, UsageError
 from esr.index.contract import Index
 from esr.index.filters import NO_FILTERS
 from esr.index.hits import SearchResult
 from esr.index.questions import (
     EvidenceOf,
     Hits,
-    MainEncoder,
     Parses,
     Records,
     SimilaritiesTo,
-    StoredTable,
     Vectors,
 )
 from esr.index.similarities import Similarities
 from esr.plans import evaluate
 from esr.plans.evaluate import Array, Evidence
 from esr.plans.plan import DateRange, Plan, Statistics
+from esr.ranking.second_stage.query_encoder import QueryVector, encode_query
 from esr.registry import Value
 from esr.stdlib import cached_property, import_lazily
 from esr.text.dates import parse_date_start
-from esr.text.sentence_enrichment import ENCODER_VARIABLE, QuantizedVector
+from esr.text.sentence_enrichment import QuantizedVector
 
 if TYPE_CHECKING:
-    import logging
-
     from esr import encoders
     from esr.dependency import clique_search
     from esr.dependency.clique_search import ParsedSentences
-    from esr.encoders import AnyEncoder, table
-    from esr.encoders.table import VectorTable
 else:
     clique_search = import_lazily("esr.dependency.clique_search")
     encoders = import_lazily("esr.encoders")
-    logging = import_lazily("logging")
-    table = import_lazily("esr.encoders.table")
 
 MILLISECONDS = 86_400_000
 """Milliseconds per day."""
-CROSS_VARIABLE = "ESR_CROSS_ENCODER"
-ENCODER_VARIABLES = {
-    ENCODER_VARIABLE: "the folder or address of the encoder of queries, if that of an index has no known "
-    "name, and of the encoder of loads",
-    CROSS_VARIABLE: "the cross-encoder of the signal `cross`: hf:OWNER/NAME, an address or a folder",
-    "ESR_MODEL_KEY": "the bearer token for models on servers",
-}
 FEEDBACK = 3
 """The number of sentences, the best of a first ranking by words and meaning, whose mean vector is added."""
 _CANDIDATES, _WEIGHT = 100, 30.0
 """The first ranking adds _WEIGHT times the similarity to the scores of the _CANDIDATES best by words."""
-
-
-class QueryVector(NamedTuple):
-    """The id of an encoder, and its vector of a query."""
-
-    encoder: str
-    vector: QuantizedVector
 
 
 class VectorWeights(NamedTuple):
@@ -154,67 +131,6 @@ class QueryVectors:
 
 def _numbers(vector: QuantizedVector) -> Array:
     return vector.array.astype(float) * vector.scale
-
-
-def encode_query(index: Index, text: str) -> QueryVector:
-    """Encode a query with the encoder of the index's vectors, or with its table if that cannot be loaded.
-
-    Raises UsageError if the index has no vectors or those of another encoder, EsrError if the encoder cannot
-    be loaded and the index has no table that imitates it.
-    """
-    id = index.status(MainEncoder())
-    if id is None:
-        raise UsageError(f"{index.where} has no vectors: run esr enrich --only vectors")
-    place = index.where, id
-    if place in QUERY_TABLES:
-        return QueryVector(id, QUERY_TABLES[place].encode_query(text))
-    try:
-        encoder = _load_encoder(index, id)
-    except EsrError as error:
-        stand_in = _load_table(index, id)
-        if stand_in is None:
-            raise
-        log = logging.getLogger("esr")
-        log.warning("%s: queries are encoded by its table, which is less accurate: %s", index.where, error)
-        QUERY_TABLES[place] = stand_in
-        return QueryVector(id, stand_in.encode_query(text))
-    if encoder.description.id != id:
-        raise UsageError(
-            f"the vectors of {index.where} are of the encoder {id}, and this is {encoder.description.id}: "
-            f"set {ENCODER_VARIABLE} to that one, or run esr enrich --only vectors with this one"
-        )
-    return QueryVector(id, encoder.encode_query(text))
-
-
-QUERY_TABLES: dict[tuple[str, str], VectorTable] = {}
-"""The tables that encode queries in this process, by the place of an index and the id of its encoder."""
-
-
-def _load_encoder(index: Index, id: str) -> AnyEncoder:
-    name = os.environ.get(ENCODER_VARIABLE) or id.rpartition(" ")[0]
-    if (
-        name not in encoders.KNOWN
-        and not name.startswith(encoders.HUB_PREFIX)
-        and ENCODER_VARIABLE not in os.environ
-    ):
-        raise UsageError(
-            f"the vectors of {index.where} are of the encoder {id}, which has no known name: "
-            f"set {ENCODER_VARIABLE} to its folder or address"
-        )
-    return encoders.load_encoder(name)
-
-
-def _load_table(index: Index, id: str) -> VectorTable | None:
-    """The table of an index; None if there is none, it imitates another encoder, or cannot be read here."""
-    try:
-        stored = index.status(StoredTable())
-        loaded = None if stored is None else table.VectorTable.from_bytes(stored)
-        if loaded is None or loaded.settings.made_with["encoder"] != id:
-            return None
-        loaded.encode_query("text")  # needs packages
-    except EsrError:
-        return None
-    return loaded
 
 
 class RerankContext(Struct, frozen=True):

@@ -40,7 +40,8 @@ from esr.ranking.second_stage.meaning_signal import (
     meaning_shares,
     meaning_values,
 )
-from esr.ranking.second_stage.rerank_context import CROSS_VARIABLE, RerankContext
+from esr.ranking.second_stage.query_encoder import CROSS_VARIABLE
+from esr.ranking.second_stage.rerank_context import RerankContext
 from esr.registry import Parameter, Value, describe
 from esr.stdlib import import_lazily
 from esr.text.sentence_enrichment import PARSE, VECTORS

@@ -13,7 +13,7 @@ from esr import models
 from esr.arguments.tables.table import PAGE
 from esr.index.filters import Filters
 from esr.models.priors import PRIORS
-from esr.ranking.ranking import Ranking
+from esr.ranking.ranking import DEFAULT, Ranking
 from esr.text import dates
 from esr.text.attributes import ATTRIBUTES
 from webui.arguments.request import SearchRequest, check_text, decode_arguments, read_search
@@ -35,7 +35,7 @@ def error(*pairs: tuple[str, str]) -> RequestError:
 
 def test_a_query_alone_takes_all_defaults() -> None:
     assert parsed(("q", " storm damage ")) == SearchRequest(
-        "storm damage", Ranking(), Filters(), LIMITS.default_k
+        "storm damage", DEFAULT, Filters(), LIMITS.default_k
     )
 
 
@@ -176,7 +176,7 @@ def test_exactly_control_characters_and_those_of_direction_are_refused() -> None
 
 
 def test_an_address_without_a_ranking_has_the_default_one() -> None:
-    assert parsed(("q", "storm"), ("source", "BBC")).ranking == Ranking()
+    assert parsed(("q", "storm"), ("source", "BBC")).ranking == DEFAULT
     assert parsed(("q", "storm"), ("depth", "7")).ranking == Ranking(depth=7)
 
 
