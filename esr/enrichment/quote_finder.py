@@ -106,7 +106,8 @@ class _Finder:
             return Quotation(pieces, previous.source if goes_on else None, follows)
         if previous is not None and self._in_sentence_of(previous, start):
             return Quotation(pieces, previous.source, True)
-        if words >= _LONG or _LEADS_TO.search(between):
+        is_work = self._grammar.has_works_in_marks and is_title(quoted.strip(_MARKS + " "))
+        if (words >= _LONG or _LEADS_TO.search(between)) and not is_work:
             subject = self._grammar.subject(clause)
             if subject and self._is_in_headline(subject, start - len(clause)):
                 subject = None
@@ -155,13 +156,24 @@ class _Finder:
 
     def _source(self, start: int, end: int, low: int, high: int) -> Source | None:
         after, before = self._source_after(start, end, high), self._source_before(start, low)
+        if after and not after.speaker and self._grammar.is_subject_first:
+            clause = self._clause_start(start, low)
+            if found := self._grammar.before_quotation(self._text[clause:start]):
+                after = after._replace(speaker=found.text, at=clause + found.start)
         if before and before.speaker and self._is_in_headline(Phrase(before.speaker, before.at)):
             before = before._replace(speaker=None, at=before.cue_at)
         if after is None or before is None:
             return after or before
-        goes_on = self._text[end - 2 : end - 1] in ",?!" or self._text[end : end + 1] == ","
+        goes_on = self._last_sign(end) in ",?!" or self._text[end : end + 1] == ","
         first, second = (after, before) if goes_on else (before, after)
         return first if first.speaker or not second.speaker else second
+
+    def _last_sign(self, end: int) -> str:
+        """The last sign between marks: before a French mark after the blank."""
+        last = end - 2
+        if self._text[end - 1 : end] == "»" and self._text[last : last + 1].isspace():
+            last -= 1
+        return self._text[last : last + 1]
 
     def _is_in_headline(self, speaker: Phrase, offset: int = 0) -> bool:
         """Whether a speaker before a verb may be a part of a headline: "READ MORE: We love Lee Bay said"."""
@@ -177,6 +189,10 @@ class _Finder:
         signed = _SIGNATURE.fullmatch(text, end, self._joined.sentence_end(at)) if at < high else None
         if signed and not text[self._joined.sentence_start(start) : start].strip():
             return Source(signed[1], signed.start(1), "", end)
+        if (
+            match := rules.pattern_after.match(text, end, min(high, self._joined.sentence_end(at)))
+        ) is not None:
+            return Source(match["speaker"], match.start("speaker"), match["cue"], match.start("cue"))
         last = text[max(start, end - 2) : end]
         goes_on = last[0] in ",?!" or text[end : end + 1] == ","
         if at >= len(text) or text[at] == "\n" or text[end : end + 1] in (".", ";", ":"):
@@ -214,11 +230,16 @@ class _Finder:
         if not left.strip() and clause and (head := text[:clause].rstrip()).endswith(":"):
             clause = max(low, self._joined.sentence_start(len(head) - 1))
             left = text[clause : len(head)]
+        if (match := rules.pattern_before.search(left)) is not None:
+            speaker, cue_at = clause + match.start("speaker"), clause + match.start("cue")
+            return Source(match["speaker"], speaker, match["cue"], cue_at, True, clause + len(left))
         by = rules.by.search(left)
         if by and len(left) - by.end() < _REACH_BEFORE and (found := rules.after_verb(left[by.end() :])):
             return _source_of(found, clause + by.end(), by[0], clause + by.start(), is_near=False)
         named = _NAMED_BEFORE_COLON.fullmatch(left)
-        if named and rules.has_name(read_words(named[1])):
+        # Letters of other scripts have no case in the pattern, so it may have taken a verb.
+        has_verb = named and not named[1].isascii() and rules.cue.search(named[1])
+        if named and not has_verb and rules.has_name(read_words(named[1])):
             return Source(named[1], clause + named.start(1), ":", clause)
         cues = list(rules.cue.finditer(left)) or list(rules.cue_before.finditer(left))
         for cue in reversed(cues):

@@ -103,6 +103,12 @@ class Grammar:
         doubtful        verbs whose subject may be another than the speaker: "quoted"
         passives        auxiliaries of the passive: "was told"
         inserted        verbs that may stand with their speaker between two commas: ", said Bay,"
+        order           "subject-first" if a quotation may be between its speaker and the verb: "dedi"
+        letters         "caseless" if names have no capitals
+        works           "yes" if titles of works are in the same marks, also after a comma
+        before          a pattern that ends at a quotation, with the groups `speaker` and `cue`, for languages
+                        without blanks
+        after           a pattern that begins after a quotation, likewise
     """
 
     def __init__(
@@ -128,6 +134,11 @@ class Grammar:
         doubtful: str = "",
         passives: str = "",
         inserted: str = "",
+        order: str = "",
+        letters: str = "",
+        works: str = "",
+        before: str = "(?!)",
+        after: str = "(?!)",
     ) -> None:
         self.cue = _verbs(cues)
         self.cue_after = _verbs(f"{cues} {after_cues}")
@@ -152,6 +163,11 @@ class Grammar:
         self.doubtful = _set(doubtful)
         self.passives = _set(passives)
         self.inserted = _set(inserted)
+        self.is_subject_first = order == "subject-first"
+        self.is_caseless = letters == "caseless"
+        self.has_works_in_marks = works == "yes"
+        self.pattern_before = re.compile(before, re.VERBOSE)
+        self.pattern_after = re.compile(after, re.VERBOSE)
 
     def before_verb(self, left: str) -> Phrase | None:
         """The speaker at the end of the text before a verb: "Robby Mook, a manager, also" (said)."""
@@ -194,7 +210,7 @@ class Grammar:
             if taken and word.text in "'’" and word.start == taken[-1].end and taken[-1].text[-1] == "s":
                 continue  # a genitive: "Guterres' spokesman Ann Lee"
             is_article = word.bare in self.articles and not taken
-            ends = word.text[0].islower() and not is_article
+            ends = (word.text[0].islower() or self.is_caseless) and not is_article
             is_other = word.bare in self.prepositions or word.bare in self.fillers
             if not word.text[0].isalnum() or (ends and (is_other or self.cue.fullmatch(word.text))):
                 break
@@ -244,6 +260,25 @@ class Grammar:
             if self.has_name(taken) or has_title:
                 return self._cut(left, taken)
         return None
+
+    def before_quotation(self, left: str) -> Phrase | None:
+        """The speaker in the text before a quotation that the verb follows: "Ann Lee, dün" (“…” dedi).
+
+        It is the name directly before the quotation, or before a comma, or the first one without a suffix.
+        """
+        words = read_words(left)
+        runs: list[list[Word]] = [[]]
+        for word in words:
+            if word.is_capital and "'" not in word.bare:
+                runs[-1].append(word)
+            elif runs[-1]:
+                runs.append([])
+        names = [run for run in runs if self.has_name(run)]
+        last = words[-2:] if words and words[-1].text == "," else words[-1:]
+        beside = [run for run in names if last and run[-1] == last[0]]
+        before_comma = [run for run in names if left[run[-1].end :].startswith(",")]
+        found = next(iter((*beside, *before_comma, *names)), None)
+        return self.subject(left) if found is None else self._cut(left, found)
 
     def _is_filler(self, word: Word) -> bool:
         return word.bare in self.fillers and not word.is_capital  # May is a name
@@ -325,6 +360,9 @@ class Grammar:
 
     def has_name(self, words: Iterable[Word]) -> bool:
         """Whether a word has a capital and may be part of a name: "They've" may not."""
+        if self.is_caseless:
+            others = self.common | self.prepositions | self.fillers
+            return any(word.text[0].isalpha() and word.bare not in others for word in words)
         return any(word.is_capital and self._may_be_name(word.bare) for word in words)
 
     def _may_be_name(self, bare_word: str) -> bool:
