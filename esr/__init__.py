@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     )
     from esr.evidence.claim_evidence import ClaimEvidence, Copy, EvidenceSentence, Point, PointValue
     from esr.evidence.contrast import Contrast, DifferingPart
+    from esr.evidence.draft_check import CheckedName, CheckedNumber, CheckedSentence, DraftCheck, EvidenceFor
     from esr.evidence.quotation_check import Appearance, CheckedQuotation, QuotationCheck
     from esr.following.timeline import Peak, Series, Timeline
     from esr.index.enrichment_run import EnrichmentReport
@@ -53,7 +54,10 @@ __all__ = [
     "Appearance",
     "AppendOptions",
     "AsyncIndex",
+    "CheckedName",
+    "CheckedNumber",
     "CheckedQuotation",
+    "CheckedSentence",
     "ClaimEvidence",
     "Collocation",
     "Collocations",
@@ -66,10 +70,12 @@ __all__ = [
     "DeliveryReport",
     "DifferingPart",
     "Document",
+    "DraftCheck",
     "EngineUnreachable",
     "EnrichOptions",
     "EnrichmentReport",
     "EsrError",
+    "EvidenceFor",
     "EvidenceSentence",
     "Explanation",
     "Frequencies",
@@ -128,6 +134,7 @@ _MODULES = {
     "esr.corpus.statements": "Piece Statement Statements Wording",
     "esr.evidence.claim_evidence": "ClaimEvidence Copy EvidenceSentence Point PointValue",
     "esr.evidence.contrast": "Contrast DifferingPart",
+    "esr.evidence.draft_check": "CheckedName CheckedNumber CheckedSentence DraftCheck EvidenceFor",
     "esr.evidence.quotation_check": "Appearance CheckedQuotation QuotationCheck",
     "esr.following.timeline": "Peak Series Timeline",
     "esr.index.enrichment_run": "EnrichmentReport",

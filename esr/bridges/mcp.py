@@ -28,9 +28,9 @@ from esr.plugin.provisional import Ranking, ranking_options, redact, require
 def mcp(where: str, http: bool, host: str, port: int, names: tuple[str, ...], ranking: Ranking) -> None:
     """Serve an index to assistants (Model Context Protocol).
 
-    Assistants get the tools search, document, timeline, similar, names, quotes, check, evidence and
-    contents. Answers have a budget in characters, and each sentence comes with its id and a citation. Needs
-    the extra mcp.
+    Assistants get the tools search, document, timeline, similar, names, quotes, check, check_draft,
+    evidence and contents. Answers have a budget in characters, and each sentence comes with its id and a
+    citation. Needs the extra mcp.
 
     \b
     Example:

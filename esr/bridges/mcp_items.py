@@ -107,6 +107,26 @@ def _describe_differences(compared: esr.CheckedQuotation | esr.Appearance) -> li
     return [{"text": each.text, "original": each.original} for each in compared.differences]
 
 
+def describe_sentence(sentence: esr.CheckedSentence) -> dict[str, Any]:
+    """A sentence of a draft as JSON data, with its best evidence, and the numbers that this does not have."""
+    best = sentence.evidence[0] if sentence.evidence else None
+    return {
+        "text": sentence.text,
+        "evidence": {name: getattr(best, name) for name in _OF_EVIDENCE} if best else None,
+        "numbers": [
+            {
+                "text": number.text,
+                "verdict": number.verdict,
+                "beside": [other.text for other in number.beside],
+            }
+            for number in sentence.numbers
+        ],
+    }
+
+
+_OF_EVIDENCE = ("sentence_id", "date", "source", "text", "share")
+
+
 class _Quoted:
     """The article of a quotation or a text, whose authors are unknown."""
 

@@ -212,6 +212,59 @@ class CheckedQuotations(Answer):
     quotations: list[CheckedQuotation]
 
 
+class DraftEvidence(TypedDict):
+    """A sentence of the index with words of a sentence of the draft."""
+
+    sentence_id: str
+    date: str | None
+    source: str | None
+    text: Annotated[str, Field(description="As it was printed.")]
+    share: Annotated[float, Field(description="How much of the sentence's words it has, by their rarity.")]
+
+
+class DraftNumber(TypedDict):
+    """A number of a draft."""
+
+    text: str
+    verdict: Annotated[
+        Literal["same", "other", "none"],
+        Field(description="The evidence has it, has others for the same unit, or has none."),
+    ]
+    beside: Annotated[list[str], Field(description="The numbers of the evidence.")]
+
+
+class DraftSentence(Cut):
+    """A sentence of a draft."""
+
+    text: str
+    evidence: DraftEvidence | None
+    numbers: list[DraftNumber]
+
+
+class SimilarName(TypedDict):
+    """A form of a name and the number of sentences with it."""
+
+    name: str
+    sentences: int
+
+
+class DraftName(TypedDict):
+    """A name of a draft that may be misspelt, or that no sentence has."""
+
+    text: str
+    sentences: int
+    nearest: Annotated[list[SimilarName], Field(description="More frequent names that are nearly the same.")]
+
+
+class CheckedDraft(Answer):
+    """What an index has on a draft. It says nothing about whether the draft is right."""
+
+    total: Annotated[int, Field(description="Sentences of the draft.")]
+    quotations: list[CheckedQuotation]
+    names: list[DraftName]
+    sentences: list[DraftSentence]
+
+
 class CountedSource(TypedDict):
     """A source and its number of documents."""
 

@@ -18,10 +18,12 @@ from esr.bridges.mcp_items import (
     describe_checked,
     describe_evidence,
     describe_quotation,
+    describe_sentence,
     list_hits,
 )
 from esr.bridges.mcp_schemas import (
     ArticlePart,
+    CheckedDraft,
     CheckedQuotations,
     Contents,
     FoundEvidence,
@@ -177,6 +179,27 @@ class Tools:
         counts = {"total": found.sentences, "texts": found.texts, "sources": found.sources}
         return fit(counts, "evidence", items, budget)
 
+    def check_draft(self, text: str, budget: int) -> Annotated[CallToolResult, CheckedDraft]:
+        """Check a draft: its quotations, the evidence for each sentence, its numbers and misspelt names."""
+        draft = self._index.check_draft(text)
+        items = [describe_sentence(sentence) for sentence in draft.sentences]
+        head = {
+            "total": len(items),
+            "quotations": [describe_checked(quotation, 0) for quotation in draft.quotations],
+            "names": [
+                {
+                    "text": name.text,
+                    "sentences": name.sentences,
+                    "nearest": [{"name": near.name, "sentences": near.sentences} for near in name.nearest],
+                }
+                for name in draft.names
+                if name.nearest or not name.sentences
+            ],
+        }
+        if size(head) > budget // 2:
+            raise UsageError(f"the quotations and names need a budget of {2 * size(head):,}: raise it")
+        return fit(head, "sentences", items, budget)
+
     def contents(self, k: int, budget: int) -> Annotated[CallToolResult, Contents]:
         """List what the index holds: its sources, dates and languages, and how much of each."""
         index = self._index.searcher.snapshot().index
@@ -214,6 +237,7 @@ def build_tools(index: esr.Index, ranking: Ranking) -> list[Tool]:
         tools.names,
         tools.quotes,
         tools.check,
+        tools.check_draft,
         tools.evidence,
         tools.contents,
     )

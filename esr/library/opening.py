@@ -142,6 +142,7 @@ class AsyncIndex:
     keyness = _awaited(Index.keyness)
     quotes = _awaited(Index.quotes)
     check = _awaited(Index.check)
+    check_draft = _awaited(Index.check_draft)
     evidence = _awaited(Index.evidence)
     name = _awaited(Index.name)
     statements = _awaited(Index.statements)

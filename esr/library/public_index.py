@@ -92,6 +92,7 @@ from esr.text.document import Document
 if TYPE_CHECKING:
     from esr.corpus.statements import Statements
     from esr.evidence.claim_evidence import ClaimEvidence
+    from esr.evidence.draft_check import DraftCheck
     from esr.evidence.quotation_check import QuotationCheck
     from esr.index import contract
     from esr.index.enrichment_run import EnrichmentReport
@@ -543,6 +544,15 @@ class Index:
             order=order,
             opinion=open_opinion(cross_encoder),
         )
+
+    def check_draft(self, text: str) -> DraftCheck:
+        """Check a draft: its quotations, the best evidence for each sentence, its numbers and its names.
+
+        Raises UsageError for a text that is empty or too long.
+        """
+        from esr.evidence.draft_check import check_draft
+
+        return check_draft(self._searcher, text)
 
     def document(self, id: str) -> Document:
         """Read a whole document. Raises NotFound for an unknown id."""

@@ -65,9 +65,11 @@ if TYPE_CHECKING:
         NameUnit,
         Quotes,
         Records,
+        SimilarWords,
         TermsBy,
         Texts,
         WordCounts,
+        WrittenForms,
     )
     from esr.index.questions import Values as StoredValues
     from esr.index.similarities import Similarities
@@ -274,6 +276,7 @@ __all__ = [
     "Searcher",
     "SentenceRecord",
     "SentenceTexts",
+    "SimilarWords",
     "Similarities",
     "Speaker",
     "StaticScore",
@@ -291,6 +294,7 @@ __all__ = [
     "VectorWeights",
     "WordCounts",
     "WordNumbers",
+    "WrittenForms",
     "add_static_scores",
     "align_columns",
     "all_of",
@@ -440,8 +444,8 @@ _MODULES = {
     "esr.index.login_variables": "redact",
     "esr.index.names": "Name NameKey name_key parse_name_filter",
     "esr.index.questions": "ByDay ByDocument ByField ByName ByTerm ByValue DayCounts EvidenceOf Features "
-    "HasParses Hits NameForms NameUnit Names Quotes Records StoredValues=Values TermsBy Texts "
-    "WordCounts",
+    "HasParses Hits NameForms NameUnit Names Quotes Records SimilarWords StoredValues=Values "
+    "TermsBy Texts WordCounts WrittenForms",
     "esr.index.similarities": "Similarities",
     "esr.index.view": "chosen_language",
     "esr.index.writer": "LoadOptions",

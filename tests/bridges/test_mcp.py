@@ -272,6 +272,15 @@ def test_quotations_are_checked(quoted: Any) -> None:
     assert "no quotation" in error(quoted, "check", text=" ")
 
 
+def test_a_draft_is_checked_sentence_by_sentence(quoted: Any) -> None:
+    draft = answer(quoted, "check_draft", text="Nobody was hurt by the flood. Joe Kym left 7 harbours.")
+    first, second = draft["sentences"]
+    assert first["evidence"]["sentence_id"] == "b.s0" and first["evidence"]["source"] == "Courier"
+    assert second["numbers"] == [{"text": "7", "verdict": "none", "beside": []}]
+    assert [name["text"] for name in draft["names"]] == ["Joe Kym"]
+    assert draft["quotations"] and draft["total"] == 2
+
+
 def test_the_contents_of_an_index_are_its_sources_dates_and_languages(quoted: Any, server: Any) -> None:
     found = answer(quoted, "contents")
     assert (found["documents"], found["sentences"]) == (3, 5)
@@ -304,6 +313,7 @@ def test_answers_satisfy_the_schemas_of_the_tools(server: Any, quoted: Any) -> N
         (quoted, "check", {"text": SAID}),
         (quoted, "check", {"text": SAID, "budget": 700}),
         (server, "evidence", {"claim": "No relief reached China"}),
+        (quoted, "check_draft", {"text": f"{SAID} Maria Silvo saw 3 floods in the harbour."}),
         (quoted, "contents", {}),
     ):
         schema = tools[tool].output_schema
@@ -432,6 +442,7 @@ def test_tools_are_marked_as_reading_only_and_describe_their_arguments(server: A
         "names",
         "quotes",
         "check",
+        "check_draft",
         "evidence",
         "contents",
     ]

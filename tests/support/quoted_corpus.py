@@ -27,6 +27,7 @@ SENTENCES = {
             "We want a new partnership with Europe.”",
         ],
     ),
+    "dw": ("dw.com", "2017-03-31", ["Theresa May flew home on Friday.", "Prices rose 5 percent in Russia."]),
     "tass": ("tass.com", None, ["Wheat prices fell again in the south of the country on Monday."]),
 }
 QUOTES = {

@@ -24,6 +24,7 @@ _SECTIONS = {
     "Options": "SearchOptions ReadOptions WriteOptions AppendOptions LoginOptions LoadOptions EnrichOptions",
     "What is returned": "Document Sentence Timeline Series Peak Concordance Line Collocations Collocation "
     "Quotations Quotation Quote QuotationCheck CheckedQuotation Appearance "
+    "DraftCheck CheckedSentence EvidenceFor CheckedNumber CheckedName "
     "ClaimEvidence EvidenceSentence Copy Contrast DifferingPart Point PointValue "
     "Statements Statement Wording Piece "
     "NamePage Companion ListedName NameNetwork "

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Any
 
-from esr.evidence import quotation_check
-from esr.evidence.quotation_check import Appearance, CheckedQuotation, QuotationCheck
+from esr.evidence import draft_check, quotation_check
+from esr.evidence.draft_check import DraftCheck, EvidenceFor
+from esr.evidence.quotation_check import Appearance, QuotationCheck
 from esr.index.hits import SentenceRecord
 from esr.index.questions import Records
 from esr.ranking.searcher import Searcher
@@ -22,28 +24,42 @@ def check_text(searcher: Searcher, text: str) -> QuotationCheck:
         return quotation_check.check_text(searcher, text)
 
 
-def list_appearances(quotations: Iterable[CheckedQuotation]) -> Iterator[Appearance]:
-    """All appearances of quotations, and the sentences nearest to them."""
-    for quotation in quotations:
+def check_draft(searcher: Searcher, text: str) -> DraftCheck:
+    """Check a draft. Each quotation and each sentence counts as a query. Raises RequestError."""
+    spans = quotation_check.find_quotations(text), draft_check.split_draft(text)
+    count_queries(sum(map(len, spans)))
+    with blame_argument("text"):
+        return draft_check.check_draft(searcher, text)
+
+
+def list_sentences(found: QuotationCheck | DraftCheck) -> Iterator[Appearance | EvidenceFor]:
+    """All sentences that an answer shows."""
+    for quotation in found.quotations:
         if quotation.first:
             yield quotation.first
         yield from quotation.later
         yield from quotation.nearest
+    if isinstance(found, DraftCheck):
+        for sentence in found.sentences:
+            yield from sentence.evidence
 
 
-def read_records(searcher: Searcher, quotations: Iterable[CheckedQuotation]) -> Mapping[str, SentenceRecord]:
-    """The first sentences of all appearances, by id."""
-    ids = list(dict.fromkeys(each.sentence_id for each in list_appearances(quotations)))
+def read_records(
+    searcher: Searcher, found: QuotationCheck | DraftCheck | None
+) -> Mapping[str, SentenceRecord]:
+    """The sentences that an answer shows, by id; of an appearance in several, the first."""
+    ids = list(dict.fromkeys(each.sentence_id for each in list_sentences(found))) if found else []
     return dict(zip(ids, searcher.index.read(ids, Records()), strict=True)) if ids else {}
 
 
-def write_check(searcher: Searcher, found: QuotationCheck, index_name: str) -> dict[str, Any]:
-    """The answer of the API: as the command's, with a permalink of each appearance."""
-    records = read_records(searcher, found.quotations)
+def write_check(searcher: Searcher, found: QuotationCheck | DraftCheck, index_name: str) -> dict[str, Any]:
+    """The answer of the API: as the command's, with a permalink of each sentence of the index."""
+    records = read_records(searcher, found)
     answer = found.as_dict()
+    shown = [sentence["evidence"] for sentence in answer.get("sentences", ())]
     for quotation in answer["quotations"]:
         first = [quotation["first"]] if quotation["first"] else []
-        for appearance in (*first, *quotation["later"], *quotation["nearest"]):
-            record = records[appearance["sentence_id"]]
-            appearance["permalink"] = sentence_link(record, True, index_name or None)
+        shown += [first, quotation["later"], quotation["nearest"]]
+    for item in chain(*shown):
+        item["permalink"] = sentence_link(records[item["sentence_id"]], True, index_name or None)
     return answer

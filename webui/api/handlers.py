@@ -261,16 +261,22 @@ def check_schema(settings: Settings) -> Schema:
                 "type": "string",
                 "minLength": 1,
                 "maxLength": settings.text_chars,
-                "description": "a quotation, or a text with several in quotation marks",
-            }
+                "description": "a quotation, a text with several in quotation marks, or a draft",
+            },
+            "draft": {
+                "type": "boolean",
+                "default": False,
+                "description": "check all sentences, numbers and names of the text too",
+            },
         },
     }
 
 
 def check_body(call: Call) -> dict[str, Any]:
-    """Check the quotations of a text that is sent as JSON, however long an address may be."""
-    body = read_body(check_schema(call.settings))
-    index_name = call.arguments.first("index")
+    """Check the quotations of a text, or all of a draft, however long it is."""
+    body, index_name = read_body(check_schema(call.settings)), call.arguments.first("index")
+    if body.get("draft", False):
+        return checks.write_check(call.searcher, checks.check_draft(call.searcher, body["text"]), index_name)
     return checks.write_check(call.searcher, checks.check_text(call.searcher, body["text"]), index_name)
 
 

@@ -25,6 +25,14 @@ from esr.corpus.statements import Piece
 from esr.evidence.alignment import Difference
 from esr.evidence.claim_evidence import ClaimEvidence, Copy, EvidenceSentence
 from esr.evidence.contrast import RULES, Contrast, DifferingPart
+from esr.evidence.draft_check import (
+    CheckedName,
+    CheckedNumber,
+    CheckedSentence,
+    EvidenceFor,
+    NearName,
+    NumberBeside,
+)
 from esr.evidence.quotation_check import Appearance, Verdict
 from esr.following.timeline import INTERVALS
 from esr.index.filters import FACET_FIELDS
@@ -242,6 +250,7 @@ _TERM = having(
 )
 _VERDICT: Schema = {"enum": list(get_args(Verdict)), "description": "exactly so, nearly, or not found"}
 _CERTAINTY: Schema = {"enum": [CERTAIN, PROBABLE, None], "description": "how surely this is the speaker"}
+_NEAR_NAMES: Schema = array(having(**of_class(NearName)))
 _DIFFERENCE: Schema = having(**of_class(Difference))
 _PARAMETERS = array(reference("Parameter"))
 _DESCRIBED: dict[str, Schema] = {"name": _TEXT, "description": _TEXT, "source": _TEXT}
@@ -348,7 +357,32 @@ SCHEMAS: dict[str, Schema] = {
         quotations=described(WHOLE, "how many quotations are in the statements"),
         sentences=described(WHOLE, "how many sentences match"),
     ),
-    "Check": having(quotations=array(reference("CheckedQuotation"))),
+    "Check": {
+        **having(quotations=array(reference("CheckedQuotation"))),
+        "properties": {
+            "quotations": array(reference("CheckedQuotation")),
+            "text": described(_TEXT, "the draft"),
+            "sentences": described(array(reference("CheckedSentence")), "of a draft"),
+            "names": described(
+                array(having(**of_class(CheckedName, without=("nearest",)), nearest=_NEAR_NAMES)),
+                "of a draft, each with more frequent names that are written nearly like it",
+            ),
+        },
+    },
+    "CheckedSentence": having(
+        **of_class(CheckedSentence, without=("evidence", "numbers")),
+        evidence=array(having(**of_class(EvidenceFor), permalink=_TEXT)),
+        numbers=array(
+            having(
+                **of_class(CheckedNumber, without=("verdict", "beside")),
+                verdict={
+                    "enum": ["same", "other", "none"],
+                    "description": "same: the evidence has it; other: it has others for the same unit",
+                },
+                beside=array(having(**of_class(NumberBeside))),
+            )
+        ),
+    ),
     "CheckedQuotation": having(
         text=described(_TEXT, "the quotation without its marks"),
         start=described(WHOLE, "where it begins in the text, in code points"),

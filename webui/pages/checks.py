@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from flask import Flask, Response, request
 
-from esr.errors import UsageError
+from esr.errors import EsrError, InputError, UsageError
 from esr.evidence.alignment import Difference
+from esr.evidence.draft_check import CheckedSentence, DraftCheck
+from esr.evidence.draft_files import read_draft
 from esr.evidence.quotation_check import Appearance, CheckedQuotation, QuotationCheck
 from esr.following.timeline import name_of
 from esr.index.filters import NO_FILTERS
 from esr.index.questions import ByDay
 from esr.ranking.searcher import Searcher
 from esr.wording import count
-from webui.answers.checks import check_text, read_records
+from webui.answers.checks import check_draft, check_text, read_records
 from webui.arguments.form import split_links
 from webui.arguments.request import decode_arguments
 from webui.pages.rendering import PageRenderer
@@ -34,11 +38,14 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
         split_quoted=split_quoted,
         split_original=split_original,
         split_pasted=split_pasted,
+        split_numbers=split_numbers,
         describe_verdict=describe_verdict,
         shown_appearances=SHOWN,
     )
 
-    def page(visit: Visit, text: str, found: QuotationCheck | None, message: str | None = None) -> Response:
+    def page(
+        visit: Visit, text: str, found: QuotationCheck | DraftCheck | None, message: str | None = None
+    ) -> Response:
         own, others = split_links(request.query_string, settings, "checked", "q")
         quotations = found.quotations if found else ()
         return render(
@@ -46,10 +53,9 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
             "check.html",
             text=text,
             found=found,
-            records=read_records(visit.searcher, quotations),
-            holdings=describe_holdings(
-                visit.searcher, has_dates=any(q.verdict == "none" for q in quotations)
-            ),
+            draft=found if isinstance(found, DraftCheck) else None,
+            records=read_records(visit.searcher, found),
+            holdings=describe_holdings(visit.searcher, any(q.verdict == "none" for q in quotations)),
             message=message,
             own=own,
             others=others,
@@ -66,17 +72,42 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
     def check_answer(visit: Visit) -> Response:
         text = request.form.get("text", "").replace("\r\n", "\n")
         try:
+            uploaded = _read_upload()
+            text = text if uploaded is None else uploaded
             if len(text) > (most := settings.text_chars):
                 raise RequestError(
                     f"the text has {len(text):,} characters: at most {most:,} are allowed", "text"
                 )
-            return page(visit, text, check_text(visit.searcher, text))
-        except UsageError as error:
-            if wants_json():
+            is_draft = uploaded is not None or "draft" in request.form
+            return page(visit, text, (check_draft if is_draft else check_text)(visit.searcher, text))
+        except EsrError as error:
+            if wants_json() or not isinstance(error, UsageError | InputError):
                 raise
-            response = page(visit, text, None, as_sentence(str(error)))
+            response = page(visit, text[: settings.text_chars], None, as_sentence(str(error)))
             response.status_code = 400
             return response
+
+
+_SUFFIXES = frozenset({".txt", ".md", ".markdown", ".docx", ".odt"})
+"""Endings of files that the page takes."""
+
+
+def _read_upload() -> str | None:
+    """The text of an uploaded file; None without one. Raises RequestError, UsageError and InputError."""
+    upload = request.files.get("file")
+    if upload is None or not upload.filename:
+        return None
+    suffix = Path(upload.filename).suffix.lower()
+    if suffix not in _SUFFIXES:
+        raise RequestError("the file is none of " + ", ".join(sorted(_SUFFIXES)), "file")
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / f"draft{suffix}"
+        upload.save(path)
+        try:
+            return read_draft(path)
+        except (UsageError, InputError) as error:
+            message = str(error).replace(str(path), "the file")
+            raise RequestError(message, "file") from error
 
 
 def describe_holdings(searcher: Searcher, has_dates: bool) -> str:
@@ -105,6 +136,17 @@ def split_pasted(text: str, quotations: Sequence[CheckedQuotation]) -> list[tupl
             pieces += [(text[at : quotation.start], 0), (quotation.text, number)]
             at = quotation.end
     return [piece for piece in [*pieces, (text[at:], 0)] if piece[0]]
+
+
+def split_numbers(sentence: CheckedSentence) -> list[tuple[str, str]]:
+    """A sentence of a draft in pieces, each with the verdict of the number in it, or empty."""
+    pieces, at = [], 0
+    for number in sentence.numbers:
+        start, end = number.start - sentence.start, number.end - sentence.start
+        if start >= at:
+            pieces += [(sentence.text[at:start], ""), (sentence.text[start:end], number.verdict)]
+            at = end
+    return [piece for piece in [*pieces, (sentence.text[at:], "")] if piece[0]]
 
 
 def _split(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[Piece]:

@@ -47,6 +47,7 @@ ASSISTANTS: tuple[Argument, ...] = (
         f"{TOOL}check",
         is_required=True,
     ),
+    Argument("text", "the draft", Text("text_chars", 1), f"{TOOL}check_draft", is_required=True),
     Argument(
         "text",
         "a quotation, or a text with several in quotation marks",
@@ -54,6 +55,7 @@ ASSISTANTS: tuple[Argument, ...] = (
         f"{TOOL}check",
         is_required=True,
     ),
+    Argument("text", "the draft", Text("text_chars", 1), f"{TOOL}check_draft", is_required=True),
     Argument(
         "k",
         "how many sentences to return",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,6 +10,8 @@ from pathlib import Path
 import click
 
 import esr
+from esr.evidence.draft_check import CheckedName, DraftCheck
+from esr.evidence.draft_files import read_draft
 from esr.evidence.quotation_check import Appearance, CheckedQuotation, QuotationCheck
 from esr.plugin import UsageError, index_option
 from esr.plugin.provisional import FILE, count, data_format_option, print_answer
@@ -21,43 +24,72 @@ _LISTED = 10
 @click.command()
 @click.argument("text", required=False)
 @index_option
-@click.option("--file", "path", type=FILE, help="Check the text of this file; - reads standard input.")
+@click.option("--file", "path", type=FILE, help="Check the draft in this file; - reads standard input.")
 @data_format_option("text", "json", help="Print text for people, or json for programs.")
 def check(text: str | None, where: str, path: Path | None, format_name: str) -> None:
-    """Check quotations: whether the index has them word by word or nearly, who said them, and where first.
+    """Check quotations, or a draft, against an index.
 
-    TEXT is a quotation, or a text with several in quotation marks. Case, punctuation and kinds of marks do
-    not count. An ellipsis or [brackets] stand for other words.
+    TEXT is a quotation, or a text with several in quotation marks: were they printed exactly or nearly so,
+    who said them, and where first? Case, punctuation and kinds of marks do not count. An ellipsis or
+    [brackets] stand for other words.
+
+    If TEXT is the name of a file (plain text, Markdown, DOCX or another format that esr load reads), the
+    draft in it is checked: each quotation, each sentence with its best evidence, each number beside those of
+    the evidence, and each name with similar ones.
 
     \b
     Example:
       esr check "an historic moment from which there can be no turning back" --index my-index
-      esr check --file speech.txt --format json --index my-index
+      esr check draft.docx --format json --index my-index
     """
-    read = _read_text(text, path)
+    path, text = _choose_input(text, path)
     with esr.open(where) as index:
-        found = index.check(read)
-    answer = found.as_dict()
-    print_answer(format_name, answer, answer["quotations"], lambda: _draw(found))
+        if path is None:
+            found = index.check(text)
+            print_answer(format_name, found.as_dict(), (), lambda: _draw(found))
+            return
+        draft = index.check_draft(sys.stdin.read() if str(path) == "-" else read_draft(path))
+    print_answer(format_name, draft.as_dict(), (), lambda: _draw_draft(draft))
 
 
-def _read_text(text: str | None, path: Path | None) -> str:
+_PATH_CHARS = 1_000
+
+
+def _choose_input(text: str | None, path: Path | None) -> tuple[Path | None, str]:
+    """The file of a draft, or else the text to check."""
     if (text is None) == (path is None):
-        raise UsageError("give a text or --file, one of both")
-    if path is None:
-        return text or ""
-    if str(path) == "-":
-        return sys.stdin.read()
-    try:
-        return path.read_text("utf-8-sig")
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise UsageError(f"{path} is not UTF-8 text: save it as UTF-8") from None
+        raise UsageError("give a text, the name of a file or --file, one of them")
+    if text is not None and "\n" not in text and len(text) < _PATH_CHARS and os.path.isfile(text):
+        return Path(text), ""
+    return path, text or ""
 
 
 def _draw(found: QuotationCheck) -> str:
     return "\n\n".join(_draw_quotation(quotation) for quotation in found.quotations)
+
+
+def _draw_draft(draft: DraftCheck) -> str:
+    blocks = [_draw_quotation(quotation) for quotation in draft.quotations]
+    for sentence in draft.sentences:
+        lines = [click.style(sentence.text, bold=True)]
+        for evidence in sentence.evidence:
+            place = ", ".join(
+                filter(None, (evidence.source, (evidence.date or "")[:10], evidence.sentence_id))
+            )
+            lines += [f"  {evidence.share:.0%} {place}", f"    {evidence.text}"]
+        if not sentence.evidence:
+            lines.append("  no evidence")
+        for number in sentence.numbers:
+            beside = ", ".join(dict.fromkeys(other.text for other in number.beside)) or "no number"
+            lines.append(f"  number: {number.text}; in the evidence: {beside}")
+        blocks.append("\n".join(lines))
+    names = [_draw_name(name) for name in draft.names]
+    return "\n\n".join([*blocks, "\n".join(names)] if names else blocks)
+
+
+def _draw_name(name: CheckedName) -> str:
+    near = "; ".join(f"{near.name} ({near.sentences:,})" for near in name.nearest)
+    return f"name: {name.text} ({count(name.sentences, 'sentence')})" + (f"; similar: {near}" if near else "")
 
 
 def _draw_quotation(quotation: CheckedQuotation) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Iterator
 from html import unescape
@@ -80,6 +81,29 @@ def test_the_api_answers_an_address_and_a_body_alike_with_permalinks(client: Fla
     address = urlsplit(first["permalink"])
     assert client.get(f"{address.path}?{address.query}").location.endswith("/document?id=bbc#s1")
     assert unknown["first"] is None and unknown["nearest"][0]["permalink"]
+
+
+def test_a_draft_is_checked_from_the_form_a_file_and_the_api(client: FlaskClient) -> None:
+    draft = "Teresa May flew home. Prices rose 3 percent in Russia. She said “an historic moment”."
+    page = client.post("/check", data={"text": draft, "draft": "yes"}).get_data(as_text=True)
+    assert "Teresa May 0 sentences → Theresa May 3 sentences" in words(page)
+    assert "3 percent – the evidence has 5 percent" in words(page)
+    upload = {"file": (io.BytesIO(f"# {draft}".encode()), "draft.md")}
+    sent = client.post("/check", data=upload).get_data(as_text=True)
+    assert sent.partition('class="found"')[2] == page.partition('class="found"')[2]
+    found = client.post("/api/v1/check", json={"text": draft, "draft": True}).get_json()
+    assert [name["text"] for name in found["names"]] == ["Teresa May", "Russia"]
+    assert found["sentences"][1]["evidence"][0]["permalink"].startswith("http://localhost/sentence?id=dw")
+    for name, content, reason in (
+        ("a.exe", b"x", "none of"),
+        ("a.txt", b"\xe9", "not UTF-8"),
+        ("a.docx", b"x", "file"),
+    ):
+        refused = client.post("/check", data={"file": (io.BytesIO(content), name)})
+        assert refused.status_code == 400
+        assert reason in words(refused.get_data(as_text=True)) and "/tmp" not in refused.get_data(
+            as_text=True
+        )
 
 
 def test_each_quotation_counts_as_a_query(folder: str) -> None:

@@ -1,0 +1,98 @@
+"""Checks of drafts, on both engines: evidence for each sentence, numbers beside numbers, names and files."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import esr
+from esr.evidence.draft_check import split_draft
+from esr.evidence.draft_files import read_draft
+
+DRAFT = """# Brexit
+
+Prime Minister Teresa May said “we will leave a single market”.  The Taoiseach answered
+on the same day. Prices rose 3 percent in Russia. Nobody sang."""
+
+
+def test_a_draft_has_evidence_for_its_sentences_and_numbers_and_quotations(index: esr.Index) -> None:
+    found = index.check_draft(DRAFT)
+    assert [found.text[each.start : each.end] for each in found.sentences] == [
+        each.text for each in found.sentences
+    ]
+    heading, said, answered, prices, sang = found.sentences
+    assert answered.text.endswith("answered\non the same day.")
+    assert (answered.evidence[0].sentence_id, answered.evidence[0].share) == ("rte.s1", 1.0)
+    assert prices.evidence[0].sentence_id == "dw.s1"
+    assert [(n.text, n.verdict, [o.text for o in n.beside]) for n in prices.numbers] == [
+        ("3 percent", "other", ["5 percent"])
+    ]
+    assert (heading.evidence, sang.evidence, said.numbers) == ((), (), ())
+    (quotation,) = found.quotations
+    assert (quotation.verdict, [(d.text, d.original) for d in quotation.differences]) == (
+        "near",
+        [("a", "the")],
+    )
+    assert DRAFT[quotation.start : quotation.end] == quotation.text
+
+
+def test_a_misspelt_name_has_the_form_that_the_sentences_have(index: esr.Index) -> None:
+    found = index.check_draft(
+        "The aides of Teresa May flew home. Then Theresa May flew, and Theresa May’s aides flew to Russia."
+    )
+    assert [(name.text, name.sentences) for name in found.names] == [
+        ("Teresa May", 0),
+        ("Theresa May", 3),
+        ("Russia", 1),
+    ]
+    assert [(near.name, near.sentences) for near in found.names[0].nearest] == [("Theresa May", 3)]
+    assert all(name.nearest == () for name in found.names[1:])
+    assert found.text[found.names[0].start : found.names[0].end] == "Teresa May"
+
+
+def test_equal_numbers_are_the_same_whatever_their_form(index: esr.Index) -> None:
+    (sentence,) = index.check_draft("Prices rose five percent in Russia.").sentences
+    assert [(number.text, number.verdict) for number in sentence.numbers] == [("five percent", "same")]
+
+
+def test_a_short_draft_without_marks_is_one_quotation_too(index: esr.Index) -> None:
+    (quotation,) = index.check_draft("  This is an historic moment\n").quotations
+    assert (quotation.verdict, quotation.text) == ("exact", "This is an historic moment")
+    assert index.check_draft("Nobody sang. " * 4).quotations == ()
+
+
+def test_a_draft_that_cannot_be_checked_is_refused(index: esr.Index) -> None:
+    for text, message in (
+        (" ", "no text"),
+        ("He left. " * 600, "600 sentences"),
+        ("x" * 300_000, "characters"),
+    ):
+        with pytest.raises(esr.UsageError, match=message):
+            index.check_draft(text)
+
+
+def test_sentences_keep_their_places_in_a_text_of_any_spaces() -> None:
+    text = "\n One  two.\tThree\n four. \n\n Five."
+    assert [text[start:end] for start, end in split_draft(text)] == ["One  two.", "Three\n four.", "Five."]
+    assert split_draft(" ") == []
+
+
+def test_drafts_are_read_from_text_markdown_and_docx(tmp_path: Path) -> None:
+    markdown = tmp_path / "draft.md"
+    markdown.write_text('# A *title*\n\n> **He** [left](https://x.example "X"), he “[said]” it.\n\n1. One')
+    assert read_draft(markdown) == "A title\n\nHe left, he “[said]” it.\n\nOne"
+    (tmp_path / "draft.txt").write_text("\ufeff# as it is")
+    assert read_draft(tmp_path / "draft.txt") == "# as it is"
+    word = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+    paragraphs = "".join(
+        f"<w:p><w:r><w:t>{text}</w:t></w:r></w:p>" for text in ("He left. She sang.", "It rained.")
+    )
+    with zipfile.ZipFile(tmp_path / "draft.docx", "w") as packed:
+        packed.writestr("word/document.xml", f"<w:document {word}><w:body>{paragraphs}</w:body></w:document>")
+    assert read_draft(tmp_path / "draft.docx") == "He left. She sang.\n\nIt rained."
+    (tmp_path / "latin.txt").write_bytes("Café".encode("latin-1"))
+    for name, message in (("latin.txt", "not UTF-8"), ("none.md", "cannot read")):
+        with pytest.raises(esr.UsageError, match=message):
+            read_draft(tmp_path / name)
