@@ -1,6 +1,7 @@
 """Cross-encoders score pairs of a query and a text.
 
-A score is the unchanged output of the model; higher is better.
+A score is the unchanged output of the model; higher is better. A model with the labels entailment and
+contradiction gives the difference of both: above 0, the text supports the query, below 0 it contradicts it.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from esr.encoders.description import (
     HUB_PREFIX,
     TOKENIZER,
     fetch_model,
+    find_entailment,
     find_max_tokens,
     find_onnx,
     find_padding,
@@ -92,9 +94,12 @@ def _open_folder(path: Path) -> CrossEncoder:
     tokenizer = open_tokenizer(path / TOKENIZER, find_max_tokens(path))
     tokenizer.enable_padding(pad_id=find_padding(path))
     inputs, output = [node.name for node in session.get_inputs()], session.get_outputs()[0].name
+    entailment = find_entailment(path)
 
     def compute(query: str, texts: Sequence[str], seconds: float) -> Sequence[float]:
-        encodings = tokenizer.encode_batch([(query, text) for text in texts])
+        # Models of entailment read the text first, and then what may follow from it.
+        pairs = [(query, text) if entailment is None else (text, query) for text in texts]
+        encodings = tokenizer.encode_batch(pairs)
         feed: dict[str, Any] = {
             "input_ids": np.array([encoding.ids for encoding in encodings], np.int64),
             "attention_mask": np.array([encoding.attention_mask for encoding in encodings], np.int64),
@@ -104,6 +109,8 @@ def _open_folder(path: Path) -> CrossEncoder:
             (logits,) = session.run([output], {name: feed[name] for name in inputs})
         except Exception as error:  # the runtime raises errors without a common class
             raise EsrError(f"cross-encoder {path}: {to_one_line(error)}") from error
+        if entailment is not None and logits.ndim == 2 and logits.shape[1] > max(entailment):
+            logits = logits[:, entailment[0]] - logits[:, entailment[1]]
         if logits.size != len(texts):
             raise InputError(
                 str(model),

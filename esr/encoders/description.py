@@ -342,6 +342,17 @@ def find_padding(path: Path) -> int:
     return token if isinstance(token, int) else 0
 
 
+def find_entailment(path: Path) -> tuple[int, int] | None:
+    """The positions of entailment and of contradiction in the output of a model that has these labels."""
+    labels = _read_json(path, _CONFIG).get("id2label")
+    if not isinstance(labels, dict):
+        return None
+    positions = {str(label).lower(): int(number) for number, label in labels.items() if str(number).isdigit()}
+    if not {"entailment", "contradiction"} <= positions.keys():
+        return None
+    return positions["entailment"], positions["contradiction"]
+
+
 def _find_pooling(path: Path) -> Mapping[str, Any]:
     types = _module_types(path)
     for type in types:

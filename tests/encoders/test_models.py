@@ -50,6 +50,18 @@ def test_a_pair_has_the_score_of_the_model(folder: Path, cross: Path) -> None:
     assert scores[0] > scores[1], "a hurricane is a storm"
 
 
+def test_a_model_of_entailment_scores_how_much_more_a_text_supports_than_contradicts(
+    cross: Path, tmp_path: Path
+) -> None:
+    labels = ["contradiction", "entailment", "neutral"]
+    entailing = write_tiny_cross_encoder(tmp_path / "entailing", labels=labels)
+    scores = open_cross_encoder(str(cross)).scores("storm", TEXTS)
+    assert open_cross_encoder(str(entailing)).scores("storm", TEXTS) == pytest.approx(2 * scores, rel=1e-5)
+    other = write_tiny_cross_encoder(tmp_path / "other", labels=["spam", "ham"])
+    with pytest.raises(InputError, match="the model makes 2 numbers for a pair, and not one score"):
+        open_cross_encoder(str(other)).scores("storm", TEXTS)
+
+
 def test_a_text_has_the_same_score_beside_other_texts(cross: Path) -> None:
     together = open_cross_encoder(str(cross)).scores("storm", TEXTS)
     alone = [open_cross_encoder(str(cross)).scores("storm", [text])[0] for text in TEXTS]

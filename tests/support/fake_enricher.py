@@ -175,8 +175,11 @@ def write_tiny_encoder(folder: Path, dimensions: int = 16, **description: Any) -
     return folder
 
 
-def write_tiny_cross_encoder(folder: Path, dimensions: int = 16) -> Path:
-    """Write a cross-encoder: its score is the product of the sums of the vectors of both texts."""
+def write_tiny_cross_encoder(folder: Path, dimensions: int = 16, labels: Sequence[str] = ()) -> Path:
+    """Write a cross-encoder: its score is the product of the sums of the vectors of both texts.
+
+    With `labels`, it has a number for each: the score for entailment, its negative for contradiction, else 0.
+    """
     tables = {"table": _write_tokenizer(folder, dimensions)}
     tables |= {"first": np.array([1, 0], np.float32), "second": np.array([0, 1], np.float32)}
     inputs = ["input_ids", "attention_mask", "token_type_ids"]
@@ -186,9 +189,18 @@ def write_tiny_cross_encoder(folder: Path, dimensions: int = 16) -> Path:
     nodes += _node("Gather", ["second", "token_type_ids"], "is_text")
     factors = ["tokens", "is_query", "is_token", "tokens", "is_text", "is_token"]
     equation = b"bnd,bn,bn,bmd,bm,bm->b"
-    nodes += _node(
-        "Einsum", factors, "logits", _bytes(1, b"equation") + _bytes(4, equation) + _varint_field(20, 3)
-    )
+    score = "score" if labels else "logits"
+
+    def einsum(factors: Sequence[str], output: str, equation: bytes) -> bytes:
+        attribute = _bytes(1, b"equation") + _bytes(4, equation) + _varint_field(20, 3)
+        return _node("Einsum", factors, output, attribute)
+
+    nodes += einsum(factors, score, equation)
+    if labels:
+        signs = {"entailment": 1, "contradiction": -1}
+        tables["signs"] = np.array([signs.get(label, 0) for label in labels], np.float32)
+        nodes += einsum([score, "signs"], "logits", b"b,c->bc")
+        (folder / "config.json").write_text(json.dumps({"id2label": dict(enumerate(labels))}))
     (folder / "model.onnx").write_bytes(_model(nodes, tables, inputs, "logits"))
     return folder
 
