@@ -1,5 +1,6 @@
 # make demo       install, load the example news, answer a few queries, serve the page, and enrich beside it
-#                 (SERVE=no: do not serve, ENRICH=no: do not enrich, ELASTICSEARCH=yes: with Docker instead)
+#                 (SERVE=no: do not serve, ENRICH=no: do not enrich, MEANING=no: rank by words alone and at once,
+#                 ELASTICSEARCH=yes: with Docker instead)
 # make quick      the tests of single parts: no node, no browser, no large corpus; in about a minute
 # make test       install, check, and run all tests that need no Elasticsearch, in twelve minutes
 # make elasticsearch  the tests that need a node: both engines give the same answers, also on other servers
@@ -22,6 +23,8 @@ DEMO := .demo
 PORT ?= 8080
 SERVE ?= yes
 ENRICH ?= yes
+# The table of vectors, by which the first answers rank: it takes a minute.
+MEANING ?= $(or $(ESR_MEANING),yes)
 ELASTICSEARCH ?= no
 
 # The tests start hundreds of processes. They need not compile each module again, whatever the environment says.
@@ -51,7 +54,13 @@ $(DEMO)/news.jsonl: | $(VENV)/installed
 
 $(DEMO)/loaded: $(DEMO)/news.jsonl | $(VENV)/installed
 	@$(BIN)/python -m tools.demo --newest $< > $(DEMO)/newest.jsonl
-	$(BIN)/esr load $(DEMO)/newest.jsonl --index $(DEMO)/index --if-exists replace
+ifeq ($(MEANING),no)
+	$(BIN)/esr load $(DEMO)/newest.jsonl --index $(DEMO)/index --if-exists replace --no-meaning
+else
+	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[meaning]' || echo "== words alone rank"
+	$(BIN)/esr load $(DEMO)/newest.jsonl --index $(DEMO)/index --if-exists replace --meaning || \
+		$(BIN)/esr load $(DEMO)/newest.jsonl --index $(DEMO)/index --if-exists replace --no-meaning
+endif
 	@touch $@
 
 # PORT if it is free, else any free one.
