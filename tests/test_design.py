@@ -52,9 +52,8 @@ print(*sorted(files), sep="\\n")
 """
 ROOMS = ("esr/query/", "esr/ranking/", "esr/following/", "esr/folder/search/", "esr/elastic/search/")
 """Folders whose files the page names if a query passes them."""
-UNTRACED = {"esr/index/contract.py", "esr/folder/kernel/search.py"}
-"""Files of the page of which no function runs in Python: declarations, and compiled code."""
-TOOLS: frozenset[str] = frozenset()
+UNTRACED = {"esr/index/contract.py", "esr/folder/kernel/search.py", "esr/following/copies.py"}
+"""Files of the page that are not traced: declarations, compiled code, and copies."""
 
 
 def trace(where: str) -> set[str]:
@@ -76,9 +75,7 @@ def find_named() -> list[tuple[str, set[str]]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "engine", ["folder", pytest.param("elasticsearch", marks=pytest.mark.elasticsearch)]
-)
+@pytest.mark.parametrize("engine", ["folder", pytest.param("elasticsearch", marks=pytest.mark.elasticsearch)])
 def test_a_query_passes_the_files_that_the_page_names(
     engine: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
@@ -92,8 +89,10 @@ def test_a_query_passes_the_files_that_the_page_names(
             esr.load(where, articles).close()
             passed = trace(where)
     named = find_named()
-    here = [(name, {path for path in paths if not path.startswith(other)} - UNTRACED) for name, paths in named]
+    here = [
+        (name, {path for path in paths if not path.startswith(other)} - UNTRACED) for name, paths in named
+    ]
     assert [name for name, paths in here if paths and paths.isdisjoint(passed)] == []
     known = {path for _, paths in named for path in paths}
     rooms = {path for path in passed if path.startswith(ROOMS) and not path.endswith("__init__.py")}
-    assert " ".join(sorted(rooms - known - TOOLS)) == ""
+    assert " ".join(sorted(rooms - known)) == ""
