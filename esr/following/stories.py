@@ -44,8 +44,7 @@ class _Article(NamedTuple):
 def find_stories(index: Index, records: Iterable[SentenceRecord], most: int) -> list[Story]:
     """The stories in these sentences, at most `most`, the most widely reported first.
 
-    `records` are the newest sentences. Only articles with a headline and a sentence that can stand for them
-    are in stories.
+    `records` are the newest sentences. Only articles with a headline are in stories.
     """
     articles = _read_articles(index, records)
     if not articles:
@@ -80,9 +79,9 @@ def _read_articles(index: Index, records: Iterable[SentenceRecord]) -> list[_Art
     titles = set()
     for sentences in by_document.values():
         sentences.sort(key=lambda record: record.position)
-        lede = next((record for record in sentences if _can_stand(record)), None)
+        lede = next((record for record in sentences if _can_stand(record)), sentences[0])
         title = (sentences[0].title or "").casefold()
-        if lede is None or title in titles:  # the same article again
+        if title in titles:  # the same article again
             continue
         titles.add(title)
         analyze = index.analyzer.for_language(lede.language).terms

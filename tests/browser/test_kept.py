@@ -122,7 +122,8 @@ def test_all_sentences_and_chosen_columns_are_exported_without_scripts(opens: Op
     assert lines[0] == "text,title,date,source,language" and len(lines) > 3
     assert all("Northern Wire" in line for line in lines[1:])
     with page.expect_download() as waiting:
-        page.get_by_role("link", name="All sentences as RIS").click()
+        page.get_by_label("All", exact=True).check()
+        page.get_by_role("button", name="RIS", exact=True).click()
     assert Path(waiting.value.path()).read_text("utf-8").count("\nER  -") == len(lines) - 1
 
 

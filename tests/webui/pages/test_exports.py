@@ -103,7 +103,7 @@ def test_all_hits_are_in_the_file_one_by_one_in_the_order_of_the_ranking(storms:
 
 
 def test_few_hits_are_those_that_the_page_lists(storms: FlaskClient) -> None:
-    page = storms.get("/search.json?q=storm+kind&k=7&passages=no").json
+    page = storms.get("/search.json?q=storm+kind&k=7&passages=no&per_document=1").json
     assert page is not None
     assert ids_of(storms, "q=storm+kind&k=7") == [hit["sentence_id"] for hit in page["hits"]]
     assert len(ids_of(storms, "q=storm+kind")) == Settings().default_k
