@@ -30,6 +30,11 @@ ROOT = Path(__file__).resolve().parents[1]
 QUERY = "/search?q=trump+travel+ban+court"
 CLAIM = "Michael+Flynn+did+not+discuss+sanctions+with+the+Russian+ambassador"
 COMPARED = QUERY.replace("search", "compare") + "&vs.model=bm25"
+PASTED = (
+    "Theresa May told the Commons that this was “an historic moment from which there can be no turning "
+    "back”. Her letter warned that “a failure to reach an agreement would mean our cooperation in the fight "
+    "against crime and terror would be weakened”. Britain, she added, “will not pay to leave”."
+)
 QUALITY = 80
 """The quality of WebP. Letters are as sharp as in a PNG of four times the size."""
 
@@ -90,6 +95,7 @@ PICTURES = (
     Picture("page-names", "/names?q=travel+ban", 1280, 700),
     Picture("page-name", "/name?name=person:Michael+Flynn", 1280, 820),
     Picture("page-quotations", "/quotes?q=travel+ban", 1280, 760),
+    Picture("page-check", f"/check?text={PASTED}", 1280, 900),
     Picture("page-evidence", f"/evidence?q={CLAIM}", 1280, 900),
     Picture(
         "page-over-time",

@@ -17,7 +17,9 @@ from msgspec.structs import replace
 from esr.evidence.alignment import Alignment, Difference, Token, align, read_quotation, read_words
 from esr.plugin import Document, Sentence, UsageError
 from esr.plugin.provisional import (
+    CERTAIN,
     NO_FILTERS,
+    PROBABLE,
     WORDS_ANALYZER,
     HasWords,
     Hits,
@@ -88,7 +90,7 @@ class CheckedQuotation(Struct, frozen=True):
     `first` is the oldest appearance with the fewest differences, which `differences` lists. `later` are the
     others, oldest first; those in other words may be older than `first`. `nearest` are the most similar
     sentences if the verdict is "none". `speaker` and `certainty` are those of the first appearance that has
-    a speaker, certain ones first.
+    a speaker: certain ones first, then probable ones.
     """
 
     text: str
@@ -220,7 +222,7 @@ def check_quotation(searcher: Searcher, text: str, start: int = 0) -> CheckedQuo
     first = next(n for n in order if best[n].alignment.edits == least)
     later = tuple(appearances[n] for n in order if n != first)[:LATER]
     spoken = [each for each in (appearances[first], *later) if each.speaker]
-    surely = next((each for each in spoken if each.certainty == "certain"), spoken[0] if spoken else None)
+    surely = min(spoken, key=lambda each: _CERTAINTIES.index(each.certainty), default=None)
     return CheckedQuotation(
         text,
         start,
@@ -233,6 +235,9 @@ def check_quotation(searcher: Searcher, text: str, start: int = 0) -> CheckedQuo
         appearances[first].differences,
         (),
     )
+
+
+_CERTAINTIES = (CERTAIN, PROBABLE, None)
 
 
 def _judge(alignment: Alignment) -> Verdict:

@@ -151,7 +151,7 @@ if TYPE_CHECKING:
     from esr.text.addresses import web_url
     from esr.text.analyzer import Analyzer, get_analyzer
     from esr.text.analyzer_definitions import WORDS_ANALYZER
-    from esr.text.document import Located, ParseWord, Quote
+    from esr.text.document import CERTAIN, PROBABLE, Located, ParseWord, Quote
     from esr.text.placed_text import CONFIDENCE, PlacedText
     from esr.text.printed_lines import find_uncut_words, join_lines
     from esr.text.sentences import split_sentences
@@ -180,6 +180,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BOOST_WEIGHT",
     "BUILTIN_FEATURES",
+    "CERTAIN",
     "CONFIDENCE",
     "DEFAULT_CACHE_LIMIT",
     "DEFAULT_LIMITS",
@@ -195,6 +196,7 @@ __all__ = [
     "MU_GRID",
     "NO_FILTERS",
     "PRIOR",
+    "PROBABLE",
     "SHIPPED",
     "SPAWN",
     "TABLE",
@@ -491,7 +493,7 @@ _MODULES = {
     "esr.text.addresses": "web_url",
     "esr.text.analyzer": "Analyzer get_analyzer",
     "esr.text.analyzer_definitions": "WORDS_ANALYZER",
-    "esr.text.document": "Located ParseWord Quote",
+    "esr.text.document": "CERTAIN PROBABLE Located ParseWord Quote",
     "esr.text.placed_text": "CONFIDENCE PlacedText",
     "esr.text.printed_lines": "find_uncut_words join_lines",
     "esr.text.sentences": "split_sentences",
