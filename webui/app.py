@@ -31,7 +31,7 @@ from esr.threads import Turn
 from webui import plugins
 from webui.access import guard
 from webui.api.operations import install_api
-from webui.pages import batch, checks, claims, timeline, views, words
+from webui.pages import batch, checks, claims, collection, timeline, views, words
 from webui.pages.home import Home, describe_collection, read_enrichment
 from webui.pages.rendering import PageRenderer, install_filters
 from webui.pages.timeline import draw_chart
@@ -203,6 +203,7 @@ def create_app(
     timeline.install(app, indexes, settings, render)
     words.install(app, indexes, settings, render)
     claims.install(app, indexes, settings, render)
+    collection.install(app, indexes, settings, render)
     checks.install(app, indexes, settings, render)
     batch.install(app, indexes, settings, render)
     plugins.install_pages(app, indexes, settings, render)

@@ -114,6 +114,7 @@ PAGES = {
     "similar": f"/similar?id=earthquake-relief.s0&{QUERY}",
     "newest": f"/search?{QUERY}&sort=date",
     "novel": "/search?q=relief&novel=yes&overlap=.7",
+    "collection": "/collection",
     "batch": "/batch",
     "saved": "/saved",
     "judge": "/judge",

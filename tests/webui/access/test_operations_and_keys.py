@@ -18,6 +18,7 @@ from esr.cli import main
 from esr.enrichment.enricher import Enricher, VectorSettings
 from esr.errors import EsrError, UsageError
 from esr.following.atom import text_digest
+from esr.following.exports import CITATIONS
 from esr.index.enrichment_run import run_enrichment
 from esr.index.view import restrict
 from esr.ranking.ranking import Ranking
@@ -33,7 +34,7 @@ from webui.access.restricted import parse_restriction
 from webui.api.operations import OPERATIONS
 from webui.running.settings import Settings
 
-SENTENCE_PATHS = {"/explain", "/similar", "/sentence.bib", "/sentence.ris", "/sentence.csl"}
+SENTENCE_PATHS = {"/explain", "/similar", *(f"/sentence.{each.suffix}" for each in CITATIONS.values())}
 HIDDEN_TEXT = "The storm hit Zanzuton hard."
 QUOTED = "“The storm hit”, “storms are” and “the storm of”"
 """Quotations from sentences of both kinds, without the mark."""
