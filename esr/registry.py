@@ -36,14 +36,14 @@ class Registry(MutableMapping[str, T]):
         self._registered: dict[str, T] = {}
 
     @property
-    def own(self) -> Mapping[str, T]:
+    def built_in(self) -> Mapping[str, T]:
         """The items without those of installed plug-ins, for what cannot wait until these are read."""
         if not self._kind.field:
             return self._registered
         return {**self._registered, **PLUGINS.find_shipped(self._kind)}
 
     @property
-    def of_plugins(self) -> Mapping[str, T]:
+    def from_plugins(self) -> Mapping[str, T]:
         """The items of installed plug-ins, without those that cannot be used, which are reported."""
         return PLUGINS.find_all(self._kind, self._registered) if self._kind.field else {}
 
@@ -63,7 +63,7 @@ class Registry(MutableMapping[str, T]):
 
         The error is raised again if the item is one of esr.
         """
-        if item.name in self.own:
+        if item.name in self.built_in:
             raise error
         PLUGINS.report_failure(self._kind, item.name, error)
 
@@ -82,11 +82,11 @@ class Registry(MutableMapping[str, T]):
         del self._registered[name]
 
     def __iter__(self) -> Iterator[str]:
-        yield from self.own
-        yield from self.of_plugins
+        yield from self.built_in
+        yield from self.from_plugins
 
     def __len__(self) -> int:
-        return len(self.own) + len(self.of_plugins)
+        return len(self.built_in) + len(self.from_plugins)
 
 
 Value = float | str

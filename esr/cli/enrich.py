@@ -70,7 +70,7 @@ from esr.wording import count
 @click.option(
     "--encoder",
     default=DEFAULT_ENCODER,
-    help=f"The encoder of vectors: {', '.join(KNOWN.own)}, hf:OWNER/NAME of the Hugging Face hub, the "
+    help=f"The encoder of vectors: {', '.join(KNOWN.built_in)}, hf:OWNER/NAME of the Hugging Face hub, the "
     "address of a server, or a folder. See docs/encoders.md.",
 )
 @click.option(

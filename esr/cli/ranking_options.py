@@ -36,13 +36,13 @@ def _join(names: Iterable[str]) -> str:
 
 
 _NOTES = {
-    "model": f"Models: {_join(models.MODELS.own)}. See esr models.",
+    "model": f"Models: {_join(models.MODELS.built_in)}. See esr models.",
     "context": f"Contexts: {_join(models.CONTEXTS)}.",
     "set": "For example, mu=50.",
     "rerank_depth": f"Default: {DEPTH}.",
-    "prior": f"Priors: {_join(PRIORS.own)}. See esr priors.",
-    "feature": f"Forms: {_join(f.name for f in FORMS.own.values() if not f.is_trained)}. See esr forms.",
-    "boost": f"Boosts: {_join(boosts.BOOSTS.own)}. See esr boosts.",
+    "prior": f"Priors: {_join(PRIORS.built_in)}. See esr priors.",
+    "feature": f"Forms: {_join(f.name for f in FORMS.built_in.values() if not f.is_trained)}. See esr forms.",
+    "boost": f"Boosts: {_join(boosts.BOOSTS.built_in)}. See esr boosts.",
     "rerank": 'Signals are term dependence, a model in a context ("2si document:0.5"), a prior, a feature '
     '("feature subj:1"), meaning, and cross-encoders (cross:hf:OWNER/NAME). See esr signals.',
     "candidates": f"Rules: {'; '.join(f'{k} ({v})' for k, v in CANDIDATES.items())}.",

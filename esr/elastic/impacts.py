@@ -113,13 +113,13 @@ class Slack:
     growth: float
     losses: Mapping[str, float]
 
-    def of_term(self, term: str) -> float:
+    def slack_for(self, term: str) -> float:
         """The slack to add for this term if the document contains it."""
         return self.growth + self.losses.get(term, 0.0)
 
     def mean(self, terms: Sequence[PlanTerm]) -> float:
         """The weighted mean slack per term of a query, if all of its terms are in the document."""
-        added = math.fsum(term.weight * self.of_term(term.term) for term in terms)
+        added = math.fsum(term.weight * self.slack_for(term.term) for term in terms)
         return added / math.fsum(term.weight for term in terms)
 
 

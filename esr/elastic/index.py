@@ -20,7 +20,7 @@ from esr.elastic.documents import WITHOUT_CONTEXT, decode_document, read_documen
 from esr.elastic.impacts import Slack, find_slack
 from esr.elastic.requests import read_entries, search
 from esr.elastic.search import plan_query
-from esr.elastic.search.answers import count_fields, count_groups, look_up, read, select, tell
+from esr.elastic.search.answers import count_fields, count_groups, look_up, read, read_fact, select
 from esr.elastic.search.counts import count_sentences
 from esr.elastic.search.evidence import SCRIPTS as SIMILARITY_SCRIPTS
 from esr.elastic.search.evidence import add_rescoring, find_nearest
@@ -95,7 +95,7 @@ class ElasticsearchSnapshot(Index):
             case Readiness():
                 answer = self._check_ready()
             case _:
-                answer = tell(self.opened, fact)
+                answer = read_fact(self.opened, fact)
         return answer
 
     def _check_ready(self) -> Any:

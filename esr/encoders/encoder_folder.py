@@ -54,12 +54,12 @@ def find_folder(name: str) -> EncoderFolder:
     Raises UsageError for an unknown name, Unreachable, and InputError for a folder that is incomplete or
     whose files do not match its description.
     """
-    if name in KNOWN.own:
+    if name in KNOWN.built_in:
         return _cached(KNOWN[name])
     if is_address(name):
         return EncoderFolder(Path(), describe_address(name))
     if name.startswith(HUB_PREFIX):
-        return _of_hub(*fetch_model(name))
+        return _open_model(*fetch_model(name))
     path = Path(name)
     if not path.is_dir():
         if name in KNOWN:  # of a plug-in
@@ -83,7 +83,7 @@ def is_here(name: str) -> bool:
     return True
 
 
-def _of_hub(path: Path, name: str) -> EncoderFolder:
+def _open_model(path: Path, name: str) -> EncoderFolder:
     model = find_onnx(path)
     return EncoderFolder(path, _with_digests(path, describe_model(path, name), model), model)
 

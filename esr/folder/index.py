@@ -17,7 +17,7 @@ from esr.folder.format.damage import Part, SegmentDamaged, parts_of, require_int
 from esr.folder.format.files import size_on_disk
 from esr.folder.format.segment import DECODE_ERRORS
 from esr.folder.format.snapshot import Snapshot
-from esr.folder.search.answers import look_up, read, tell
+from esr.folder.search.answers import look_up, read, read_fact
 from esr.folder.search.cache import SearchCache
 from esr.folder.search.candidates import TopK, count_masked, mask_allowed, read_candidates, search_exhaustive
 from esr.folder.search.kernel_loader import LOADER
@@ -169,7 +169,7 @@ class FolderSnapshot(Index):
                 case Readiness():
                     answer = self._check_ready()
                 case _:
-                    answer = tell(cache, fact)
+                    answer = read_fact(cache, fact)
             return answer
 
     def _check_ready(self) -> Any:
@@ -195,7 +195,7 @@ class FolderSnapshot(Index):
                 if (unresolved := stored_enrichment.count_unresolved(snapshot))
                 else {}
             ),
-            **({} if tell(cache, NearestIsExact()) else {"vector_index": "bits"}),
+            **({} if read_fact(cache, NearestIsExact()) else {"vector_index": "bits"}),
             **self.description.as_dict(),
         }
 

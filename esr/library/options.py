@@ -102,7 +102,7 @@ def read_search_options(options: Mapping[str, Any], *own: str) -> SearchSettings
         raise UsageError(f"require is 'all' or None, not {require!r}")
     if given:
         params = {_parameter(name): value for name, value in given.items()}
-        known = _parameter_names(models.MODELS.own)
+        known = _parameter_names(models.MODELS.built_in)
         if not known.issuperset(params):
             known = _parameter_names(models.MODELS)
         for name in given:

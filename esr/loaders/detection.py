@@ -37,11 +37,11 @@ def detect_format(file: PeekedSource) -> Format | None:
     Formats of plug-ins are tried for suffixes that esr does not know, and for files that are in none of esr's
     formats, so that most loads import no plug-in.
     """
-    if find_suffix(file) and not _find_by_suffix(file, FORMATS.own):
-        by_suffix = _find_by_suffix(file, FORMATS.of_plugins)
+    if find_suffix(file) and not _find_by_suffix(file, FORMATS.built_in):
+        by_suffix = _find_by_suffix(file, FORMATS.from_plugins)
         if by_suffix:
             return next((format for format in by_suffix if _has_format(file, format)), by_suffix[0])
-    return _detect(file, FORMATS.own) or _detect(file, FORMATS.of_plugins)
+    return _detect(file, FORMATS.built_in) or _detect(file, FORMATS.from_plugins)
 
 
 def _detect(file: PeekedSource, formats: Mapping[str, Format]) -> Format | None:
@@ -70,11 +70,11 @@ def detect_format_in_folder(file: PeekedSource, required: Format | None) -> Form
     if required is None:
         format = detect_format(file)
         # A page that is called `.txt` is one that somebody saved, not an index of files.
-        is_own = bool(_find_by_suffix(file, FORMATS.own))
+        is_own = bool(_find_by_suffix(file, FORMATS.built_in))
         has_suffix = is_own or (format is not None and find_suffix(file) in format.suffixes)
         return None if format and format.often_incidental and not has_suffix else format
-    by_suffix = _find_by_suffix(file, FORMATS.own)
-    if required.name not in FORMATS.own:
+    by_suffix = _find_by_suffix(file, FORMATS.built_in)
+    if required.name not in FORMATS.built_in:
         has_suffix = find_suffix(file) in required.suffixes and not by_suffix
         return required if has_suffix or _has_format(file, required) else None
     if required in by_suffix:
@@ -95,8 +95,8 @@ def detect_container(file: PeekedSource, required: Format | None) -> Format | No
         return _detect_container(file, [required]) or (
             required if required.is_container and not find_suffix(file) else None
         )
-    return _detect_container(file, FORMATS.own.values()) or _detect_container(
-        file, FORMATS.of_plugins.values()
+    return _detect_container(file, FORMATS.built_in.values()) or _detect_container(
+        file, FORMATS.from_plugins.values()
     )
 
 

@@ -67,7 +67,7 @@ def test_an_item_of_a_plugin_is_found_by_its_name_and_listed_after_those_of_esr(
         assert Ranking.from_dict({"model": "halves"}).model == "halves"
         assert find_signal_type("halves").name == "halves"
         assert [*models.MODELS][-1] == "halves"
-        assert "halves" not in models.MODELS.own
+        assert "halves" not in models.MODELS.built_in
     with pytest.raises(UsageError, match="unknown model 'halves'"):
         models.get("halves")
 

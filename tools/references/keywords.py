@@ -55,7 +55,7 @@ def _read_types(rows: Iterable[Argument]) -> dict[str, str]:
 
 
 def _read_parameters() -> dict[str, str]:
-    parameters = {p.name: p for model in MODELS.own.values() for p in model.parameters}
+    parameters = {p.name: p for model in MODELS.built_in.values() for p in model.parameters}
     return {
         "lambda_" if name == "lambda" else name: "str" if parameters[name].choices else "Number"
         for name in sorted(parameters, key=str.lower)

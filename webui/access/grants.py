@@ -129,11 +129,11 @@ class Grants:
         self.by_name = {grant.name: grant for grant in grants}
         self._by_hash = {g.secret: g for g in grants if g.kind in ("key", "metrics")}
 
-    def of_key(self, key: str) -> Grant | None:
+    def find_by_key(self, key: str) -> Grant | None:
         """The grant of a key in clear text, as programs send it; None if there is none."""
         return self._by_hash.get(hash_key(key)) if _KEY.fullmatch(key) else None
 
-    def of_person(self, name: str, kind: str) -> Grant | None:
+    def find_person(self, name: str, kind: str) -> Grant | None:
         """The grant of a person by name: one with a password, or one named by a provider or a proxy."""
         grant = self.by_name.get(name)
         if grant is None and kind == "elsewhere" and name != ANYBODY:

@@ -138,7 +138,7 @@ class Logins:
         who = session.get(_WHO)
         if not who or not 0 <= time.time() - who["at"] <= self._settings.session_hours * 3_600:
             return None
-        grant = _read_current(self._grants).of_person(who["name"], who["kind"])
+        grant = _read_current(self._grants).find_person(who["name"], who["kind"])
         if grant is None or grant.mark != who["mark"] or not grant.is_valid(datetime.now(UTC)):
             return None
         return who["name"], grant
@@ -171,7 +171,7 @@ class Logins:
     def log_in(self) -> AnyResponse:
         """Answer the form: a session for the right password, the form again for a wrong one."""
         name, password = (request.form.get(field, "")[:_NAME_CHARS] for field in ("name", "password"))
-        grant = _read_current(self._grants).of_person(name, "password")
+        grant = _read_current(self._grants).find_person(name, "password")
         if grant is not None:
             g.attempt = name  # others may be passwords in the wrong field
         self._check_form()
@@ -220,7 +220,7 @@ class Logins:
         if claim == "email" and claims.get("email_verified") is not True:
             raise Forbidden("the provider has not verified the address of this person", None)
         g.attempt = name[:_NAME_CHARS]
-        grant = _read_current(self._grants).of_person(name, "elsewhere")
+        grant = _read_current(self._grants).find_person(name, "elsewhere")
         if grant is None or not grant.is_valid(datetime.now(UTC)):
             raise Forbidden(f"{name[:60]!r} may not search here", None)
         return self._begin(name, grant, session.get(_NEXT, ""))
@@ -366,12 +366,12 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
         current = _read_current(grants)
         scheme, _, key = request.headers.get("Authorization", "").partition(" ")
         if scheme.lower() == "bearer":
-            grant = current.of_key(key.strip())
+            grant = current.find_by_key(key.strip())
             if grant is None or not grant.is_valid(datetime.now(UTC)):
                 raise Unauthorized("this key is unknown, expired or revoked: ask for another one", None)
             return Sender(grant.name, grant)
         if name := _named_by_proxy(settings.user_header, believed):
-            grant = current.of_person(name, "elsewhere")
+            grant = current.find_person(name, "elsewhere")
             if grant is None or not grant.is_valid(datetime.now(UTC)):
                 raise Forbidden(f"{name[:60]!r} may not search here", None)
             return Sender(name, grant)

@@ -78,13 +78,13 @@ def extended(name: str, **properties: Schema) -> Schema:
     return {"allOf": [reference(name), having(**properties)]}
 
 
-def of_class(kind: type, *, without: Sequence[str] = ()) -> dict[str, Schema]:
+def describe_fields(kind: type, *, without: Sequence[str] = ()) -> dict[str, Schema]:
     """The schemas of the fields of a data class, a struct or a named tuple."""
     hints = typing.get_type_hints(kind)
-    return {name: of_type(hint) for name, hint in hints.items() if name not in without}
+    return {name: describe_type(hint) for name, hint in hints.items() if name not in without}
 
 
-def of_type(hint: Any) -> Schema:
+def describe_type(hint: Any) -> Schema:
     """The schema of a Python type. Raises TypeError for an unsupported type."""
     if hint is Any:
         return {}
@@ -92,11 +92,11 @@ def of_type(hint: Any) -> Schema:
         return {"type": _PLAIN[hint]}
     origin, inside = typing.get_origin(hint), typing.get_args(hint)
     if origin in (typing.Union, types.UnionType):
-        return {"anyOf": [of_type(member) for member in inside]}
+        return {"anyOf": [describe_type(member) for member in inside]}
     if origin is Mapping:
-        return {"type": "object", "additionalProperties": of_type(inside[1])}
+        return {"type": "object", "additionalProperties": describe_type(inside[1])}
     if origin in (Sequence, list, tuple):
-        return {"type": "array", "items": of_type(inside[0])}
+        return {"type": "array", "items": describe_type(inside[0])}
     raise TypeError(f"{hint!r} has no shape in JSON here")
 
 
@@ -177,7 +177,7 @@ QUERY = having(
 
 
 _DIRECTION: Schema = {"enum": list(DIRECTIONS), "description": "of writing, by the language: HTML's `dir`"}
-_HIT = having(score=NUMBER, **of_class(SentenceRecord), direction=_DIRECTION)
+_HIT = having(score=NUMBER, **describe_fields(SentenceRecord), direction=_DIRECTION)
 _LISTED: dict[str, Schema] = {
     **_HIT["properties"],
     "more": described(WHOLE, "further sentences of its document among those read for the page"),
@@ -250,8 +250,8 @@ _TERM = having(
 )
 _VERDICT: Schema = {"enum": list(get_args(Verdict)), "description": "exactly so, nearly, or not found"}
 _CERTAINTY: Schema = {"enum": [CERTAIN, PROBABLE, None], "description": "how surely this is the speaker"}
-_NEAR_NAMES: Schema = array(having(**of_class(NearName)))
-_DIFFERENCE: Schema = having(**of_class(Difference))
+_NEAR_NAMES: Schema = array(having(**describe_fields(NearName)))
+_DIFFERENCE: Schema = having(**describe_fields(Difference))
 _PARAMETERS = array(reference("Parameter"))
 _DESCRIBED: dict[str, Schema] = {"name": _TEXT, "description": _TEXT, "source": _TEXT}
 _STATUS: dict[str, Schema] = {
@@ -321,15 +321,15 @@ SCHEMAS: dict[str, Schema] = {
         sentences=described(WHOLE, "how many have the word or phrase exactly as it is written"),
         all_words=described(_COUNT, "how many have all words in any form; null for stop words alone"),
         read=described(WHOLE, "how many of them the lines were chosen from"),
-        lines=array(having(**of_class(Line))),
+        lines=array(having(**describe_fields(Line))),
     ),
     "Collocations": having(
         node=described(WHOLE, "occurrences of the word or phrase"),
         sentences=WHOLE,
-        collocations=array(having(**of_class(Collocation))),
+        collocations=array(having(**describe_fields(Collocation))),
     ),
     "Quotations": having(
-        quotations=array(having(**of_class(Quotation))), sentences=described(WHOLE, "how many match")
+        quotations=array(having(**describe_fields(Quotation))), sentences=described(WHOLE, "how many match")
     ),
     "Statements": having(
         name=_TEXT,
@@ -338,13 +338,13 @@ SCHEMAS: dict[str, Schema] = {
             having(
                 wordings=array(
                     having(
-                        quotation=having(**of_class(Quotation)),
-                        copies=array(having(**of_class(Quotation))),
+                        quotation=having(**describe_fields(Quotation)),
+                        copies=array(having(**describe_fields(Quotation))),
                         changes=described(
                             array(
                                 having(
                                     kind={"enum": ["same", "added", "removed"]},
-                                    **of_class(Piece, without=("kind",)),
+                                    **describe_fields(Piece, without=("kind",)),
                                 )
                             ),
                             "how it differs from the wording before",
@@ -364,22 +364,22 @@ SCHEMAS: dict[str, Schema] = {
             "text": described(_TEXT, "the draft"),
             "sentences": described(array(reference("CheckedSentence")), "of a draft"),
             "names": described(
-                array(having(**of_class(CheckedName, without=("nearest",)), nearest=_NEAR_NAMES)),
+                array(having(**describe_fields(CheckedName, without=("nearest",)), nearest=_NEAR_NAMES)),
                 "of a draft, each with more frequent names that are written nearly like it",
             ),
         },
     },
     "CheckedSentence": having(
-        **of_class(CheckedSentence, without=("evidence", "numbers")),
-        evidence=array(having(**of_class(EvidenceFor), permalink=_TEXT)),
+        **describe_fields(CheckedSentence, without=("evidence", "numbers")),
+        evidence=array(having(**describe_fields(EvidenceFor), permalink=_TEXT)),
         numbers=array(
             having(
-                **of_class(CheckedNumber, without=("verdict", "beside")),
+                **describe_fields(CheckedNumber, without=("verdict", "beside")),
                 verdict={
                     "enum": ["same", "other", "none"],
                     "description": "same: the evidence has it; other: it has others for the same unit",
                 },
-                beside=array(having(**of_class(NumberBeside))),
+                beside=array(having(**describe_fields(NumberBeside))),
             )
         ),
     ),
@@ -399,29 +399,31 @@ SCHEMAS: dict[str, Schema] = {
         nearest=described(array(reference("Appearance")), "the most similar sentences if it is not found"),
     ),
     "Appearance": having(
-        **of_class(Appearance, without=("verdict", "certainty", "differences")),
+        **describe_fields(Appearance, without=("verdict", "certainty", "differences")),
         verdict=_VERDICT,
         certainty=_CERTAINTY,
         differences=array(_DIFFERENCE),
         permalink=described(_TEXT, "an address that stays that of the sentence"),
     ),
-    "Names": having(names=array(having(**of_class(ListedName)))),
+    "Names": having(names=array(having(**describe_fields(ListedName)))),
     "NamePage": having(
-        **of_class(
+        **describe_fields(
             NamePage, without=("forms", "sources", "months", "in_sentences", "in_documents", "best", "said")
         ),
         **{
             name: {"type": "object", "additionalProperties": WHOLE} for name in ("forms", "sources", "months")
         },
-        **{name: array(having(**of_class(Companion))) for name in ("in_sentences", "in_documents")},
+        **{name: array(having(**describe_fields(Companion))) for name in ("in_sentences", "in_documents")},
         best=array(reference("Hit")),
-        said=array(having(**of_class(Quotation))),
+        said=array(having(**describe_fields(Quotation))),
     ),
-    "NameNetwork": having(names=array(having(**of_class(ListedName))), edges=array(having(**of_class(Edge)))),
+    "NameNetwork": having(
+        names=array(having(**describe_fields(ListedName))), edges=array(having(**describe_fields(Edge)))
+    ),
     "Contrast": having(
         node=described(array(WHOLE), "occurrences of the word or phrase in the part and the other"),
         sentences=array(WHOLE),
-        collocations=array(having(**of_class(Contrasted))),
+        collocations=array(having(**describe_fields(Contrasted))),
     ),
     "Evidence": having(
         claim=_TEXT,
@@ -433,25 +435,26 @@ SCHEMAS: dict[str, Schema] = {
                 "near": "other texts with some of the claim",
             }.items()
         },
-        **of_class(
+        **describe_fields(
             ClaimEvidence, without=("claim", "says_so", "says_otherwise", "near", "read", "sentences")
         ),
         sentences=described(WHOLE, "texts with their copies"),
         read=described(WHOLE, "how many sentences of the ranking were compared with the claim"),
     ),
     "EvidenceText": having(
-        **of_class(EvidenceSentence, without=("certainty", "contrasts", "differences", "copies")),
+        **describe_fields(EvidenceSentence, without=("certainty", "contrasts", "differences", "copies")),
         certainty={"enum": ["certain", "probable", None]},
-        contrasts=array(having(rule={"enum": list(RULES)}, **of_class(Contrast, without=("rule",)))),
+        contrasts=array(having(rule={"enum": list(RULES)}, **describe_fields(Contrast, without=("rule",)))),
         differences=described(
             array(
                 having(
-                    kind={"enum": ["number", "date", "name"]}, **of_class(DifferingPart, without=("kind",))
+                    kind={"enum": ["number", "date", "name"]},
+                    **describe_fields(DifferingPart, without=("kind",)),
                 )
             ),
             "its numbers, dates and names that the claim lacks",
         ),
-        copies=described(array(having(**of_class(Copy))), "later sentences in nearly the same words"),
+        copies=described(array(having(**describe_fields(Copy))), "later sentences in nearly the same words"),
     ),
     "Frequencies": having(
         by={"enum": list(GROUPINGS)},
@@ -472,7 +475,7 @@ SCHEMAS: dict[str, Schema] = {
     ),
     "KeyWords": having(
         sizes=described(array(WHOLE), "terms of the part and of the other"),
-        words=array(having(**of_class(KeyWord))),
+        words=array(having(**describe_fields(KeyWord))),
     ),
     "Timeline": having(
         interval={"enum": list(INTERVALS)},
@@ -541,11 +544,11 @@ SCHEMAS: dict[str, Schema] = {
         plan={"type": "object", "description": "what the engine executed"},
     ),
     "Document": having(
-        **of_class(Document, without=["sentences"]),
+        **describe_fields(Document, without=["sentences"]),
         direction=_DIRECTION,
         sentences=array(
             having(
-                **of_class(Sentence, without=["parse", "quotes"]),
+                **describe_fields(Sentence, without=["parse", "quotes"]),
                 score={"type": ["number", "null"], "description": "null without a query"},
                 hit={"type": "boolean", "description": "whether it contains a word of the query"},
             )

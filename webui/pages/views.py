@@ -240,7 +240,7 @@ def _add_similar(get: Route, settings: Settings, render: PageRenderer) -> None:
 
 def _add_citation(get: Route, settings: Settings, citation: CitationFormat) -> None:
     @get(f"/sentence.{citation.suffix}", f"sentence_{citation.name}")
-    def of_sentence(visit: Visit) -> Response:
+    def cite_sentence(visit: Visit) -> Response:
         return citations_file(citation, _read_sentence(visit, settings))
 
 

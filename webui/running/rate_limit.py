@@ -162,7 +162,7 @@ def install(app: Flask, settings: Settings, path: str) -> None:
             count(1)
 
     @app.after_request
-    def tell(response: Response) -> Response:
+    def add_headers(response: Response) -> Response:
         """Say in headers how many requests remain."""
         standing: RateState | None = g.get("standing")
         if standing:

@@ -125,7 +125,7 @@ def look_up(opened: OpenedAlias, lookup: questions.Lookup[Any]) -> Any:
     raise TypeError(f"vocabulary: {lookup}")
 
 
-def tell(opened: OpenedAlias, fact: questions.Fact[Any]) -> Any:
+def read_fact(opened: OpenedAlias, fact: questions.Fact[Any]) -> Any:
     """The answer of `Index.status`, except for a summary and readiness."""
     match fact:
         case questions.Features():

@@ -631,7 +631,7 @@ def sentence_bounds(plan: Plan, filters: Filters, slack: Slack) -> BoundQuery | 
     clauses = [_impact_clause(EMPTY, weight)]
     constants = [weight * slack.base.log_collection]
     for term in plan.terms:
-        far = math.log1p(slack.base.scale / term.background) + slack.of_term(term.term)
+        far = math.log1p(slack.base.scale / term.background) + slack.slack_for(term.term)
         has_term = {"term": {"context": term.term}}
         clauses.append(_impact_clause(term.term, term.weight))
         clauses.append({"constant_score": {"filter": has_term, "boost": term.weight * far}})

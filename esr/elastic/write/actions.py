@@ -134,7 +134,7 @@ class PostingsByDocument:
         """The segment's terms, by their numbers."""
         self._terms = np.repeat(numbers, np.diff(segment.column("document_starts")))[self.order]
 
-    def of_document(self, document: int) -> slice:
+    def locate(self, document: int) -> slice:
         """The postings of the document with this number in the segment."""
         return slice(self._ends[document - 1] if document else 0, self._ends[document])
 
@@ -161,9 +161,9 @@ class SegmentTerms:
         self._length = segment.column("length")
         self._surrounding_length = segment.column("surrounding_length")
 
-    def of_document(self, document: int) -> DocumentTerms:
+    def read_document(self, document: int) -> DocumentTerms:
         """The terms of the document with this number in the segment."""
-        postings = self._postings.of_document(document)
+        postings = self._postings.locate(document)
         terms = self._postings.terms(postings)
         sentences = slice(int(self._first[document]), int(self._first[document + 1]))
         return DocumentTerms(
@@ -253,7 +253,7 @@ class SegmentImpacts:
         self._document_counts = segment.column("document_counts")[postings.order]
         self._batch = _ImpactsBatch(range(0), 0, [], [], [], [])
 
-    def of_document(self, document: int) -> list[dict[str, float]]:
+    def read_document(self, document: int) -> list[dict[str, float]]:
         """The impacts of each sentence of this document, by term. Request documents in ascending order."""
         if document not in self._batch.documents:
             self._batch = self._read_batch(document)
@@ -306,7 +306,7 @@ class SegmentImpacts:
 
     def _document_postings(self, first: int, until: int) -> tuple[Integers, Array]:
         """The keys of the documents from `first` to before `until` with their terms, and the counts."""
-        slices = [self._postings.of_document(document) for document in range(first, until)]
+        slices = [self._postings.locate(document) for document in range(first, until)]
         postings = slice(slices[0].start, slices[-1].stop)
         documents = np.repeat(np.arange(first, until), [each.stop - each.start for each in slices])
         keys = self._key(documents, self._postings.term_numbers(postings).astype(np.int64))

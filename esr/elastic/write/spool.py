@@ -120,7 +120,7 @@ def spool_actions(
             if is_selected(segment.document_ids[number]):
                 actions = builder.build(
                     segment.document(number),
-                    terms.of_document(number),
+                    terms.read_document(number),
                     ordinal + sentences.start,
                     document_ordinal,
                     {name: column[sentences] for name, column in priors.items()},
@@ -131,7 +131,7 @@ def spool_actions(
                     entry["features"] = {FURNITURE: float(known[place]), **entry.get("features", {})}
                 if impacts is not None:
                     for entry, of_sentence in zip(
-                        actions.sentences, impacts.of_document(number), strict=True
+                        actions.sentences, impacts.read_document(number), strict=True
                     ):
                         entry[IMPACTS_FIELD] = of_sentence
                 yield actions

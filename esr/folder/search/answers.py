@@ -113,7 +113,7 @@ def look_up(cache: SearchCache, lookup: questions.Lookup[Any]) -> Any:
     raise TypeError(f"vocabulary: {lookup}")
 
 
-def tell(cache: SearchCache, fact: questions.Fact[Any]) -> Any:
+def read_fact(cache: SearchCache, fact: questions.Fact[Any]) -> Any:
     """The answer of `Index.status`, except for a summary and readiness."""
     snapshot = cache.snapshot
     match fact:

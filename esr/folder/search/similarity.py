@@ -95,9 +95,9 @@ def read_similarities(
         segment = snapshot.segments[owner]
         own = columns["sentence"][places] = multiply(segment, recipes, query, numbers)
         if "neighbours" in contexts:
-            columns["neighbours"][places] = _of_neighbours(segment, recipes, query, numbers, own)
+            columns["neighbours"][places] = _read_neighbours(segment, recipes, query, numbers, own)
         if "document" in contexts:
-            columns["document"][places] = _of_documents(segment, recipes, query, numbers, own)
+            columns["document"][places] = _read_documents(segment, recipes, query, numbers, own)
     return Similarities(**columns)
 
 
@@ -150,7 +150,7 @@ def multiply_rows(vectors: Vectors, rows: Numbers, query: npt.NDArray[np.int8]) 
     return np.asarray(vectors[rows].astype(floats) @ query.astype(floats), float)
 
 
-def _of_neighbours(
+def _read_neighbours(
     segment: Segment, recipes: Collection[str], query: QuantizedVector, numbers: Numbers, own: Array
 ) -> Array:
     document = segment.column("document")
@@ -164,7 +164,7 @@ def _of_neighbours(
     return average_neighbours(own, *sides)
 
 
-def _of_documents(
+def _read_documents(
     segment: Segment, recipes: Collection[str], query: QuantizedVector, numbers: Numbers, own: Array
 ) -> Array:
     documents, places = np.unique(segment.column("document")[numbers], return_inverse=True)

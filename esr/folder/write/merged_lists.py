@@ -57,7 +57,7 @@ class NumberLists(NamedTuple):
     values: tuple[Column, ...]
 
     @classmethod
-    def of_rows(
+    def from_rows(
         cls, starts: Column, rows: RemainingRows, read: Callable[[int, int], Sequence[Column]]
     ) -> Iterator[NumberLists]:
         """Yield the lists of the rows that remain, under their new numbers, consecutive lists together.

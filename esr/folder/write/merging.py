@@ -69,11 +69,11 @@ def merge_segments(folder: Path, sources: Sequence[tuple[Segment, Mask]]) -> Seg
     Returns None if no document remains. Raises EsrError if the segment is read back differently.
     """
     segments, masks = [segment for segment, _ in sources], [mask for _, mask in sources]
-    of_sentences = [
+    join_sentences = [
         np.repeat(mask, np.diff(segment.column("first")))
         for segment, mask in zip(segments, masks, strict=True)
     ]
-    parts = list(map(_Part, segments, RemainingRows.number(masks), RemainingRows.number(of_sentences)))
+    parts = list(map(_Part, segments, RemainingRows.number(masks), RemainingRows.number(join_sentences)))
     documents = sum(part.documents.total for part in parts)
     sentences = sum(part.sentences.total for part in parts)
     if not documents:
@@ -102,20 +102,20 @@ def merge_segments(folder: Path, sources: Sequence[tuple[Segment, Mask]]) -> Seg
 def _row_columns(parts: Sequence[_Part]) -> dict[str, Column]:
     """The columns with one value per document or per sentence."""
 
-    def of_documents(name: str) -> Column:
+    def join_documents(name: str) -> Column:
         return np.concatenate([part.segment.column(name)[part.documents.remain] for part in parts])
 
-    def of_sentences(name: str) -> Column:
+    def join_sentences(name: str) -> Column:
         return np.concatenate([part.segment.column(name)[part.sentences.remain] for part in parts])
 
     sizes = np.concatenate([np.diff(part.segment.column("first"))[part.documents.remain] for part in parts])
     return {
         "first": np.concatenate([[0], np.cumsum(sizes)]),
         "document": narrow(np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)),
-        "date": of_documents("date"),
-        "document_length": narrow(of_documents("document_length")),
-        **{name: narrow(of_sentences(name)) for name in ("length", "surrounding_length", PARAGRAPH)},
-        **{name: of_sentences(name) for name in ("document_likelihood", "surrounding_likelihood")},
+        "date": join_documents("date"),
+        "document_length": narrow(join_documents("document_length")),
+        **{name: narrow(join_sentences(name)) for name in ("length", "surrounding_length", PARAGRAPH)},
+        **{name: join_sentences(name) for name in ("document_likelihood", "surrounding_likelihood")},
     }
 
 
@@ -174,8 +174,8 @@ def _save_terms(path: Path, parts: Sequence[_Part]) -> dict[str, Column]:
     for segment, documents, sentences in parts:
         table, count = segment.terms, len(segment.terms)
         begins = segment.column("sentence_starts"), segment.column("document_starts")
-        in_sentences.append([*NumberLists.of_rows(begins[0], sentences, segment.sentence_postings)])
-        in_documents.append([*NumberLists.of_rows(begins[1], documents, segment.document_postings)])
+        in_sentences.append([*NumberLists.from_rows(begins[0], sentences, segment.sentence_postings)])
+        in_documents.append([*NumberLists.from_rows(begins[1], documents, segment.document_postings)])
         used = find_used(in_documents[-1], count)
         tables.append((table.hashes[used].tolist(), table.select(used), used))  # terms are in this order
     hashes, terms, new = UnitedTable.unite(tables)
@@ -187,8 +187,8 @@ def _save_terms(path: Path, parts: Sequence[_Part]) -> dict[str, Column]:
         **pack(numbers, counts),
     }
     starts, (numbers, counts) = merge_lists(renumber_lists(in_documents, new), len(hashes))
-    of_documents = {"starts": starts, "numbers": numbers, "counts": counts}
-    return columns | {f"document_{name}": narrow(column) for name, column in of_documents.items()}
+    join_documents = {"starts": starts, "numbers": numbers, "counts": counts}
+    return columns | {f"document_{name}": narrow(column) for name, column in join_documents.items()}
 
 
 def _save_words(path: Path, parts: Sequence[_Part]) -> None:
@@ -266,7 +266,7 @@ def _save_attributes(path: Path, parts: Sequence[_Part]) -> None:
     for part in parts:
         attributes = part.segment.attributes
         names, starts = attributes.names, attributes.starts
-        found.append([*NumberLists.of_rows(starts, part.documents, attributes.read_documents)])
+        found.append([*NumberLists.from_rows(starts, part.documents, attributes.read_documents)])
         used = find_used(found[-1], len(names))
         tables.append(([*compress(names, used.tolist())], attributes.select(used), used))
     names, values, new = UnitedTable.unite(tables)

@@ -122,7 +122,7 @@ def find_signal_type(name: str) -> SignalType:
     if name.startswith(f"{CROSS} "):
         return _cross(name.removeprefix(f"{CROSS} "))
     full_name = ALIASES.get(name, name)
-    own = _signal_types(tuple(models.MODELS.own), tuple(PRIORS.own))
+    own = _signal_types(tuple(models.MODELS.built_in), tuple(PRIORS.built_in))
     if full_name in own:
         return own[full_name]
     by_name = signal_types()

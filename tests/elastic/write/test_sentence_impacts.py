@@ -104,7 +104,7 @@ class Collection:
             base = described_base(self.description)
             of_segment = SegmentImpacts(spool, owner, postings, base, elsewhere, total)
             for number in range(segment.document_count):
-                self.impacts[segment.document_ids[number]] = of_segment.of_document(number)
+                self.impacts[segment.document_ids[number]] = of_segment.read_document(number)
 
 
 def occurrences(spool: Snapshot) -> Counter[str]:
@@ -182,7 +182,7 @@ def differences(collection: Collection) -> np.ndarray[tuple[int], np.dtype[np.fl
         ):
             stored = kept_impacts([impact.get(term.term, 0.0) for impact in stored_impacts])
             far = np.log1p(slack.base.scale / term.background)
-            with_slack = far + stored + slack.of_term(term.term)
+            with_slack = far + stored + slack.slack_for(term.term)
             adds = np.log(x / term.background) - length
             over.append((for_length + with_slack - adds)[in_document[row] > 0])
     return np.concatenate(over)

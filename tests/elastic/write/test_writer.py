@@ -642,7 +642,7 @@ def read_terms(documents: list[Located], title: bool = False) -> list[DocumentTe
         spool = write_spool(Path(folder) / "spool", Description("plain", title), documents)
         (segment,) = spool.segments
         terms = SegmentTerms(spool, 0, PostingsByDocument(segment))
-        return [terms.of_document(number) for number in range(segment.document_count)]
+        return [terms.read_document(number) for number in range(segment.document_count)]
 
 
 @pytest.mark.parametrize("batch", [1, 1 << 17])
