@@ -10,8 +10,9 @@ words of the index (the analyzer `words`, which ignores accents), so indices nee
 
 from __future__ import annotations
 
+import time
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations, islice
 from typing import NamedTuple
@@ -19,6 +20,7 @@ from typing import NamedTuple
 from esr.index.contract import Index
 from esr.index.filters import NO_FILTERS
 from esr.index.questions import TermHolders, Texts
+from esr.index.view import View
 from esr.plans.plan import AllOf, HasTerm, HasWords, Not
 from esr.query.interpretation import terms_of_word
 from esr.text.analyzer import Analyzer, get_analyzer
@@ -37,6 +39,8 @@ _READ, _SHARE = 20, 0.2
 """Number of sentences that are read for other forms, and the minimum share of a term in them."""
 _LONGEST, _REMEMBERED = 40, 1 << 14
 """Maximum length of a word that is looked up, and the number of words that are remembered."""
+_STATES, _SECONDS = 100, 60
+"""Number of states of indices whose words are remembered, and for how long."""
 _SHORTEST = 3
 """Minimum length of the term of a form that no sentence has."""
 _NO_TERM = ""
@@ -51,6 +55,17 @@ class _Word(NamedTuple):
     written: tuple[str, ...]
 
 
+class _Reading(NamedTuple):
+    """The terms that a word stands for. `is_guess`: no sentence has the word in any form."""
+
+    terms: tuple[str, ...]
+    is_guess: bool = False
+
+
+_known: dict[Hashable, dict[_Word, _Reading | None]] = {}
+"""What words stand for in the state of an index, None for the words that stay as they are."""
+
+
 def find_readings(index: Index, texts: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
     """The terms that each term of a query stands for, without the terms that stand for themselves alone.
 
@@ -59,23 +74,44 @@ def find_readings(index: Index, texts: Sequence[str]) -> Mapping[str, tuple[str,
     """
     if not index.analyzer.accents:
         return {}
-    words = _select_words(
-        index, {key: other for text in texts for key, other in _words(text, index.analyzer)}
-    )
+    words = {word: others for text in texts for word, others in _words(text, index.analyzer)}
+    if not words:
+        return {}
+    if len(_known) > _STATES:
+        _known.clear()
+    known = _known.setdefault(_state_of(index), {})
+    if new := {word: others for word, others in words.items() if word not in known}:
+        known.update({**dict.fromkeys(new), **_read_words(index, _select_words(index, new))})
+    types_accents = not {*index.analyzer.accents}.isdisjoint("".join(texts).lower())
+    readings = ((word, known[word]) for word in words)
+    return {
+        word.term: read.terms for word, read in readings if read and not (read.is_guess and types_accents)
+    }
+
+
+def _state_of(index: Index) -> Hashable:
+    """What stands for the visible part of an index as it is now, for a minute at most."""
+    collection = index.statistics(()).collection
+    sizes = collection.sentences, collection.documents, collection.occurrences, collection.document_terms
+    hidden = index.condition if isinstance(index, View) else None
+    return index.where, index.analyzer.name, sizes, hidden, int(time.monotonic() // _SECONDS)
+
+
+def _read_words(index: Index, words: Mapping[_Word, str]) -> Mapping[_Word, _Reading]:
+    """What words stand for, without those that stay as they are. `words` are those of `_select_words`."""
     if not words:
         return {}
     any_form = [HasWords(word.written) for word in words]
     as_typed = [AllOf((form, HasTerm(word.term))) for form, word in zip(any_form, words, strict=True)]
     counts = index.count([*any_form, *as_typed], NO_FILTERS)
-    types_accents = not {*index.analyzer.accents}.isdisjoint("".join(texts).lower())
-    readings: dict[str, tuple[str, ...]] = {}
+    readings = {}
     for word, total, typed in zip(words, counts[: len(words)], counts[len(words) :], strict=True):
         if total and typed <= total * (_ACCENTED if _has_accents(word.typed) else _COVERED):
             read = _find_terms(index, word)
             if read is not None:
-                readings[word.term] = (word.term, *read) if typed else read
-        elif not total and words[word] and not types_accents:
-            readings[word.term] = (words[word],)
+                readings[word] = _Reading((word.term, *read) if typed else read)
+        elif not total and words[word]:
+            readings[word] = _Reading((words[word],), is_guess=True)
     return readings
 
 
