@@ -316,6 +316,11 @@ class Recipe:
         """The recipe of the encoder that the table imitates; this one if it names no table."""
         return Recipe(self.parts, {name: v for name, v in self.versions.items() if name != TABLE})
 
+    @property
+    def begins_with_newest(self) -> bool:
+        """Whether the newest documents come first: for an encoder's vectors, which may take hours."""
+        return self.parts == (VECTORS,) and TABLE not in self.versions
+
     def may_agree(self, other: Recipe, part: str) -> bool:
         """Whether the other recipe gives the same result for a part of documents in some language."""
         languages = {

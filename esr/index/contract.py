@@ -56,7 +56,8 @@ class Enrichment(Protocol):
     ) -> Iterator[Document]:
         """Yield the documents that this recipe has not enriched, in collection order.
 
-        With `ids`, only those with these ids.
+        If the recipe begins with the newest, those of later dates come first, in a folder with some of the
+        documents beside them. With `ids`, only those with these ids.
         """
 
     def store(self, recipe: Recipe, batch: Iterable[tuple[str, Sequence[SentenceEnrichment]]]) -> None:

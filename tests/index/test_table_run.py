@@ -17,6 +17,7 @@ from esr.encoders.table import VectorTable
 from esr.enrichment.enricher import Enricher, VectorSettings
 from esr.enrichment.table_enricher import TableEnricher
 from esr.errors import EsrError, UsageError
+from esr.folder.write import enrichment as folder_enrichment
 from esr.index import table_run
 from esr.index.contract import Index
 from esr.index.enrichment_run import run_enrichment
@@ -333,6 +334,26 @@ def test_a_backup_has_the_table(place: str, settings: VectorSettings, tmp_path: 
         assert CliRunner().invoke(main, [*command, *target]).exit_code == 0
     again = str(tmp_path / "again")
     assert stored(again) == stored(place) and fit(again, settings) == digest
+
+
+def test_the_newest_documents_get_the_encoders_vectors_first(
+    anywhere: str, settings: VectorSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run that is killed has replaced the table's vectors of the newer delivery."""
+    monkeypatch.setattr(folder_enrichment, "RUN", 1)
+    old = [document(f"old{n}", "storm city", "river flood", date="2017-01-02") for n in range(3)]
+    new = [document(f"new{n}", "storm town", "court bank", date="2024-01-02") for n in range(3)]
+    load(anywhere, old)
+    open_delivery(anywhere, LoadOptions()).append(located(new))
+    with open_searcher(anywhere) as searcher:
+        run_table(searcher.index, settings, sample=1)
+    enricher = Enricher(["vectors"], vectors=settings)
+    with open_searcher(anywhere) as searcher, searcher.index.enrichment() as enrichment:
+        pending = [document.id for document in enrichment.pending(enricher.recipe)]
+        first = [id for id in pending if id.startswith("new")]
+        assert len(pending) == 5 and pending[: len(first)] == first
+        features = [document.id for document in enrichment.pending(Enricher(["quotes"]).recipe)]
+        assert features[0].startswith("old"), "other parts are computed in the order of the collection"
 
 
 def test_python_fits_a_table_too(place: str, settings: VectorSettings) -> None:

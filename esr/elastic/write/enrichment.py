@@ -311,7 +311,12 @@ class ElasticsearchEnrichment:
         groups = [[]] if ids is None else [[{"ids": {"values": some}}] for some in batched(ids, _MOST_IDS)]
         for clauses in groups:
             query = {"bool": {"filter": [*_slice_clauses(slice), *clauses], "must_not": not_done}}
-            body: dict[str, Any] = {"query": query, "sort": [{"ordinal": "asc"}], "source": WITHOUT_CONTEXT}
+            order: list[Any] = [{"date": {"order": "desc"}}] if recipe.begins_with_newest else []
+            body: dict[str, Any] = {
+                "query": query,
+                "sort": [*order, {"ordinal": "asc"}],
+                "source": WITHOUT_CONTEXT,
+            }
             for page in search_pages(self._cluster, PAGE_SIZE, index=self._cluster.documents_alias, **body):
                 yield from (decode_document(hit["_source"]) for hit in hits_of(page))
 

@@ -137,6 +137,10 @@ def enrichment(folder: Path) -> Iterator[EmbeddedEnrichment]:
         yield EmbeddedEnrichment(folder)
 
 
+RUN = 64
+"""Documents that stay together where the newest come first, since a layer has consecutive ones."""
+
+
 class EmbeddedEnrichment:
     """Reads the documents to enrich in a folder, and stores the results."""
 
@@ -155,11 +159,20 @@ class EmbeddedEnrichment:
     def pending(
         self, recipe: Recipe, slice: tuple[int, int] = (1, 1), ids: Collection[str] | None = None
     ) -> Iterator[Document]:
+        runs: list[tuple[Segment, Numbers]] = []
         for segment in self._snapshot.segments:
             numbers = self._pending(segment, recipe, slice)
             if ids is not None:
                 places = map(segment.document_ids.find, ids)
                 numbers = np.intersect1d(numbers, [n for n in places if n is not None])
+            if recipe.begins_with_newest:
+                borders = np.flatnonzero(np.diff(numbers // RUN)) + 1
+                runs += [(segment, run) for run in np.split(numbers, borders) if len(run)]
+            else:
+                runs.append((segment, numbers))
+        if recipe.begins_with_newest:
+            runs.sort(key=lambda run: run[0].column("date")[run[1]].max(), reverse=True)
+        for segment, numbers in runs:
             for number in numbers.tolist():
                 yield segment.document(int(number))
 
