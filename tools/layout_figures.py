@@ -19,6 +19,7 @@ CONTRACT = Path("esr/index/contract.py"), "Index"
 PERIPHERY = (
     "esr/bridges",
     "esr/corpus",
+    "esr/evidence",
     "esr/lab",
     "esr/loaders/archives",
     "esr/loaders/office",

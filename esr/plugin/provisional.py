@@ -50,7 +50,6 @@ if TYPE_CHECKING:
     from esr.index.names import Name, NameKey, name_key, parse_name_filter
     from esr.index.questions import (
         ByDay,
-        ByDocument,
         ByField,
         ByName,
         ByTerm,
@@ -212,7 +211,6 @@ __all__ = [
     "Article",
     "Budget",
     "ByDay",
-    "ByDocument",
     "ByField",
     "ByName",
     "ByTerm",
@@ -445,7 +443,7 @@ _MODULES = {
     "esr.index.limits": "DEFAULT_CACHE_LIMIT",
     "esr.index.login_variables": "redact",
     "esr.index.names": "Name NameKey name_key parse_name_filter",
-    "esr.index.questions": "ByDay ByDocument ByField ByName ByTerm ByValue DayCounts EvidenceOf Features "
+    "esr.index.questions": "ByDay ByField ByName ByTerm ByValue DayCounts EvidenceOf Features "
     "HasParses Hits NameForms NameUnit Names Quotes Records SimilarWords StoredValues=Values "
     "TermsBy Texts WordCounts WrittenForms",
     "esr.index.similarities": "Similarities",

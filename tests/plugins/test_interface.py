@@ -11,10 +11,9 @@ import pytest
 import esr
 import esr.plugin
 from esr.plugin import provisional
+from tools.layout_figures import PERIPHERY
 
-ROOT = Path(esr.__file__).parent
-PERIPHERY = ("bridges", "corpus", "lab", "loaders/archives", "loaders/office", "loaders/press", "sources")
-"""The folders of esr that import nothing else of it, as the rows of tests/test_layout.py say."""
+PROJECT = Path(esr.__file__).parents[1]
 
 
 @pytest.mark.parametrize("name", esr.plugin.__all__)
@@ -35,7 +34,7 @@ def test_what_the_plugins_of_esr_do_not_use_is_not_provisional() -> None:
     used = {
         alias.name
         for folder in PERIPHERY
-        for path in (ROOT / folder).rglob("*.py")
+        for path in (PROJECT / folder).rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(node, ast.ImportFrom) and node.module == provisional.__name__
         for alias in node.names
