@@ -102,7 +102,7 @@ def load_pairs(pairs: Iterable[Pair], folder: Path) -> tuple[esr.Index, dict[tup
         }
         for title, texts in documents.items()
     ]
-    return esr.create(folder / "index", rows), labels
+    return esr.create(folder / "index", rows, meaning=False), labels
 
 
 def list_ids(texts: Iterable[esr.EvidenceSentence]) -> list[str]:
@@ -112,7 +112,8 @@ def list_ids(texts: Iterable[esr.EvidenceSentence]) -> list[str]:
 
 def measure_index(index: esr.Index, claims: Iterable[str], labels: Mapping[tuple[str, str], str]) -> None:
     """Print what the groups of each claim have, beside as many sentences of the ranking."""
-    totals = Counter(labels.values())
+    claims = list(claims)
+    totals = Counter(label for (claim, _), label in labels.items() if claim in set(claims))
     found: dict[str, Counter[str]] = defaultdict(Counter)
     ranked: dict[str, Counter[str]] = defaultdict(Counter)
     for claim in claims:
@@ -131,14 +132,15 @@ def measure_index(index: esr.Index, claims: Iterable[str], labels: Mapping[tuple
             print(f"    {name:25} {describe(of, label, totals[label])}  unlabelled {of['unlabelled']}")
 
 
-def measure_collection(folder: Path) -> None:
+def measure_collection(folder: Path, number: int | None) -> None:
     """Print which share of each group is evidence by the judgements, beside the ranking."""
-    topics = [line.split("\t") for line in (folder / "topics.tsv").read_text("utf-8").splitlines()]
+    topics = [line.split("\t") for line in (folder / "topics.tsv").read_text("utf-8").splitlines()][:number]
     judged = [line.split() for line in (folder / "qrels.txt").read_text("utf-8").splitlines()]
-    relevant = {(topic, id) for topic, _, id, grade in judged if int(grade) > 0}
+    searched = {topic for topic, _ in topics}
+    relevant = {(topic, id) for topic, _, id, grade in judged if int(grade) > 0 and topic in searched}
     with (
         tempfile.TemporaryDirectory() as scratch,
-        esr.load(Path(scratch) / "index", folder / "docs.jsonl") as index,
+        esr.load(Path(scratch) / "index", folder / "docs.jsonl", meaning=False) as index,
     ):
         found: dict[str, list[bool]] = defaultdict(list)
         ranked: dict[str, list[bool]] = defaultdict(list)
@@ -164,6 +166,7 @@ def main() -> None:
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--part", choices=("dev", "test", "all"), default="all")
     parser.add_argument("--collection", type=Path)
+    parser.add_argument("--claims", type=int, help="Search for only the first N claims.")
     arguments = parser.parse_args()
     for path in arguments.files:
         pairs = list(read_pairs(path, arguments.part))
@@ -173,9 +176,10 @@ def main() -> None:
             index, labels = load_pairs(pairs, Path(scratch))
             with index:
                 print(f"  index: {len(labels)} labelled pairs")
-                measure_index(index, dict.fromkeys(pair.claim for pair in pairs), labels)
+                claims = list(dict.fromkeys(pair.claim for pair in pairs))[: arguments.claims]
+                measure_index(index, claims, labels)
     if arguments.collection:
-        measure_collection(arguments.collection)
+        measure_collection(arguments.collection, arguments.claims)
 
 
 if __name__ == "__main__":
