@@ -236,9 +236,14 @@ def _split_lines(text: str) -> list[str]:
     """A label in one or two lines of about equal length."""
     words = text.split()
     if len(text) < 24 or len(words) < 2:
-        return [text] if text else []
+        return [_isolate(text)] if text else []
     cut = min(range(1, len(words)), key=lambda n: abs(len(" ".join(words[:n])) - len(" ".join(words[n:]))))
-    return [" ".join(words[:cut]), " ".join(words[cut:])]
+    return [_isolate(" ".join(words[:cut])), _isolate(" ".join(words[cut:]))]
+
+
+def _isolate(text: str) -> str:
+    """The text in its own direction, also in a picture of the other one."""
+    return f"\u2068{text}\u2069"
 
 
 # The file
