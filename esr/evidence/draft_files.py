@@ -14,8 +14,8 @@ MARKDOWN = frozenset({".md", ".markdown"})
 """Endings of files that are read as they are, in UTF-8, and those with the marks of Markdown."""
 _MARKS = (
     (re.compile(r"^ {0,3}(?:#{1,6} +|> ?|[-*+] +|\d+[.)] +)", re.MULTILINE), ""),
-    (re.compile(r"!?\[([^\]\n]*)\]\([^()\s]*(?: \"[^\"\n]*\")?\)"), r"\1"),
-    (re.compile(r"(\*{1,3}|_{2,3}|`+)(?=\S)(.+?)(?<=\S)\1", re.DOTALL), r"\2"),
+    (re.compile(r"!?\[([^\[\]\n]{0,300})\]\([^()\s]{0,2000}(?: \"[^\"\n]{0,300}\")?\)"), r"\1"),
+    (re.compile(r"(\*{1,3}|_{2,3}|`{1,3})(?=\S)([^\n]{1,500}?)(?<=\S)\1"), r"\2"),
 )
 """Marks of headings, quotations and lists, links, and emphasis, each with what stays."""
 

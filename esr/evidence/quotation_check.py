@@ -139,7 +139,9 @@ def check_text(searcher: Searcher, text: str) -> QuotationCheck:
 
 # The quotations of a text
 
-_SINGLE = re.compile(r"(?<![\w’'])['‘’‚‹›](?=\w)[^'‘’‚‹›\n]*(?:['’](?=\w)[^'‘’‚‹›\n]*)*['’‘‹›](?!\w)")
+_SINGLE = re.compile(
+    r"(?<![\w’'])['‘’‚‹›](?=\w)[^'‘’‚‹›\n]{0,300}(?:['’](?=\w)[^'‘’‚‹›\n]{0,300}){0,8}['’‘‹›](?!\w)"
+)
 
 
 def find_quotations(text: str) -> list[tuple[int, int]]:
@@ -251,10 +253,11 @@ def is_near(alignment: Alignment, least: float) -> bool:
 
     More of them in one place are the words of another sentence.
     """
+    is_one_sided = alignment.in_half == alignment.edits
     return (
         alignment.similarity >= least
         and alignment.longest <= min(max(alignment.words // 4, 2), 4)
-        and alignment.in_half <= max(0.3 * alignment.words, 2)
+        and alignment.in_half <= max((0.3 if is_one_sided else 0.35) * alignment.words, 2)
     )
 
 

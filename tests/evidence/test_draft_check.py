@@ -9,7 +9,9 @@ import pytest
 
 import esr
 from esr.evidence.draft_check import split_draft
-from esr.evidence.draft_files import read_draft
+from esr.evidence.draft_files import read_draft, strip_markdown
+from esr.evidence.quotation_check import find_quotations
+from tests.support.processes import check_linear
 
 DRAFT = """# Brexit
 
@@ -96,3 +98,10 @@ def test_drafts_are_read_from_text_markdown_and_docx(tmp_path: Path) -> None:
     for name, message in (("latin.txt", "not UTF-8"), ("none.md", "cannot read")):
         with pytest.raises(esr.UsageError, match=message):
             read_draft(tmp_path / name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("run", [" 'a'a", "[a", "[", "“", "*a"])
+def test_marks_take_no_time_that_grows_faster_than_the_text(run: str) -> None:
+    check_linear(lambda length: find_quotations(run * (length // len(run))), 20_000)
+    check_linear(lambda length: strip_markdown(run * (length // len(run))), 20_000)
