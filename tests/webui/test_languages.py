@@ -331,7 +331,9 @@ def test_every_page_and_operation_answers_in_an_index_by_language(anywhere: str)
         }
         others = [{"id": "de.s0", "q": "after:7d"}, {"id": "de", "q": "after:7d"}, {"prefix": "ba"}]
         others += [{"name": "Merkel"}, {"part": "language:de"}, {"q": "Merkel", "part": "language:en"}]
-        asked = [{"q": q} for q in ("after:7d", "language:de", "Merkel", "ban*", '"der Banken"', "die")]
+        asked = [
+            {"q": q} for q in ("after:7d", "Merkel after:7d", "language:de", "ban*", '"der Banken"', "die")
+        ]
         failed = [
             (rule, arguments, answer.status_code)
             for rule in sorted(rules)
