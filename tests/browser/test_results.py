@@ -324,6 +324,15 @@ def test_a_drag_shows_its_range(opens: Opens) -> None:
     page.wait_for_url(re.compile(f"after={names[0]}&before={end_of(names[1])}$"))
 
 
+def test_the_chart_is_saved_as_an_image_that_the_browser_paints(opens: Opens) -> None:
+    page = opens(PAGE)
+    page.locator("summary", has_text="Export").click()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Chart as PNG").click()
+    assert download.value.suggested_filename == "timeline.png"
+    assert download.value.path().read_bytes().startswith(b"\x89PNG")
+
+
 def test_without_scripts_a_period_is_a_link(opens: Opens) -> None:
     page = opens(PAGE, java_script_enabled=False)
     first = page.locator(".plot a").first
