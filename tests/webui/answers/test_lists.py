@@ -92,6 +92,19 @@ def test_an_article_has_as_many_hits_as_are_asked_for(client: FlaskClient) -> No
     assert len(hits(client, q="flood", passages="no")) == 2
 
 
+def test_pages_of_one_hit_an_article_continue_each_other(client: FlaskClient) -> None:
+    asked = {"q": "storm flood", "per_document": 1, "fold": "no"}
+    whole = get(client, "/search", **asked)["hits"]
+    pages: list[dict[str, Any]] = []
+    cursor: dict[str, str] | None = {}
+    while cursor is not None:
+        page = get(client, "/search", **asked, k=1, **cursor)
+        pages += page["hits"]
+        cursor = {"cursor": page["next"]} if page["next"] else None
+    assert [hit["sentence_id"] for hit in pages] == [hit["sentence_id"] for hit in whole]
+    assert len({hit["document_id"] for hit in whole}) == len(whole) > 1
+
+
 def test_a_card_counts_what_it_leaves_out_and_leads_to_it(client: FlaskClient) -> None:
     html = client.get("/search?q=came&passages=yes").text
     assert "2 sentences with this word in 2 articles" in html and "more sentence here" not in html
