@@ -8,7 +8,7 @@ from typing import Any
 
 from esr.arguments.argument import ASSISTANT, SEARCHES, Alias, Argument
 from esr.arguments.operations import FILTERED
-from esr.arguments.types import Day, Pairs, Texts
+from esr.arguments.types import Day, Flag, Pairs, Texts
 from esr.errors import UsageError, unknown
 from esr.index.filters import NO_FILTERS, Filters, build_attribute_filters
 from esr.index.names import ENTITY_TYPES
@@ -21,7 +21,7 @@ def _filter(
     name: str,
     help: str,
     sets: str,
-    type: Day | Texts = _TEXTS,
+    type: Day | Flag | Texts = _TEXTS,
     *,
     label: str = "",
     empty: str = "",
@@ -36,10 +36,10 @@ def _filter(
         type,
         f"{SEARCHES} page {FILTERED} quotes {also_applies_to}",
         "filter",
-        is_repeatable=not is_date,
+        is_repeatable=isinstance(type, Texts),
         label=label,
         empty=empty,
-        phrase=f"{name} {{}}" if is_date else "",
+        phrase=f"{name} {{}}" if is_date else label.lower() if isinstance(type, Flag) else "",
         foreign_names=foreign_names,
         aliases=tuple(aliases),
         sets=sets,
@@ -90,6 +90,14 @@ FILTERS: tuple[Argument, ...] = (
         label="Name in the sentence",
         empty="any person, place …",
     ),
+    _filter(
+        "independent",
+        "only sentences that are no copies of earlier ones, so each group of copies counts once "
+        "(needs esr enrich --only reuse)",
+        "independent",
+        Flag(),
+        label="Without copies of earlier sentences",
+    ),
 )
 """The filters. One of an attribute of documents or of a key of their metadata, such as `meta.country`, is
 only its row. The engines compare what the others set in `Filters`."""
@@ -131,6 +139,7 @@ def read_filters(
             raise unknown("filter", str(name), _TYPES)
     moments: dict[str, list[tuple[int, str]]] = {"date_from": [], "date_to": []}
     texts: dict[str, tuple[str, ...]] = {}
+    flags: dict[str, bool] = {}
     for name, (row, type) in _TYPES.items():
         value = filters.get(name)
         if value is None:
@@ -138,6 +147,8 @@ def read_filters(
         with blame(name):
             if isinstance(type, Day):
                 moments[row.sets].append((type.read_value(label(name), value), name))
+            elif isinstance(type, Flag):
+                flags[row.sets] = _read_flag(type, label(name), value)
             elif isinstance(type, Texts):
                 texts[row.sets] = texts.get(row.sets, ()) + type.read_value(label(name), value)
     start, first = max(moments["date_from"], default=(None, ""))
@@ -151,7 +162,16 @@ def read_filters(
     sources, documents, entities = (texts.pop(name, ()) for name in ("sources", "documents", "entities"))
     with blame(META):
         attributes = build_attribute_filters(texts, texts.pop(META, ()))
-    return Filters(start, end, sources, documents, entities, attributes)
+    return Filters(start, end, sources, documents, entities, attributes, **flags)
+
+
+def _read_flag(type: Flag, name: str, value: Any) -> bool:
+    """A flag, also as a word of an address. Raises UsageError, whose message begins with `name`."""
+    if isinstance(value, bool):
+        return value
+    if value not in type.words:
+        raise UsageError(f"{name} is {' or '.join(type.words)}, not {value!r}")
+    return bool(value == type.words[0])
 
 
 _TYPES = {name: (row, type) for row in FILTERS for name, type in row.names("page")}

@@ -14,13 +14,13 @@ ABOUT_NAMES = "names network"
 """The operations that list names."""
 FILTERED = (
     "search facets timeline similar compare query concordance collocations contrast frequencies names "
-    "network evidence statements"
+    "network reuse evidence statements"
 )
 """The operations that list or count sentences."""
 CHECKED = "check check_body"
 """The operations that check the quotations of a text."""
 OF_INDEX = (
-    f"{RANKED} {WORDS} {ABOUT_NAMES} {CHECKED} name quotes evidence statements search_body batch values "
-    "complete analyze status"
+    f"{RANKED} {WORDS} {ABOUT_NAMES} {CHECKED} name quotes reuse evidence statements search_body batch "
+    "values complete analyze status"
 )
 """The operations of one index."""

@@ -6,6 +6,7 @@ repeated. So plain queries and aggregations can use both.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from itertools import groupby
@@ -13,9 +14,10 @@ from typing import Any
 
 from esr.elastic.cluster import Cluster
 from esr.elastic.meta import Load, searchable_loads
-from esr.elastic.requests import hits_of, search_pages
+from esr.elastic.requests import hits_of, read_entries, search_pages
 from esr.index.copies import Appearance, CopyGroup, make_group
 from esr.stdlib import batched
+from esr.text.dates import parse_date_start
 from esr.text.sentence_enrichment import REUSE
 
 GROUP, IS_REPEATED = "group", "repeated"
@@ -64,6 +66,33 @@ def _read_members(cluster: Cluster, groups: Sequence[str]) -> Iterable[tuple[str
                     fields.get("source"),
                 ),
             )
+
+
+def count_taken(cluster: Cluster, query: Mapping[str, Any]) -> Mapping[tuple[str, str], int]:
+    """The answer to `ByReuse` for the sentences that match a query."""
+    repeated = {"bool": {"filter": [query, {"term": {REPEATED_FIELD: True}}]}}
+    body: dict[str, Any] = {"query": repeated, "sort": [{"ordinal": "asc"}]}
+    takers = []
+    for page in search_pages(cluster, _PAGE, index=cluster.alias, source=[GROUP_FIELD, *_ORIGIN], **body):
+        takers += [hit["_source"] for hit in hits_of(page)]
+    ids = list(dict.fromkeys(taker[REUSE][GROUP] for taker in takers))
+    first = {hit["_id"]: hit["_source"] for hit in read_entries(cluster, cluster.alias, ids, _ORIGIN)}
+    taken = set()
+    for taker in takers:
+        group = taker[REUSE][GROUP]
+        origin = first.get(group, {})
+        sources = origin.get("source"), taker.get("source")
+        if None not in sources and sources[0] != sources[1] and _is_later(taker, origin):
+            taken.add((group, *sources))
+    return Counter((origin, taker) for _, origin, taker in taken)
+
+
+_ORIGIN = ["date", "source"]
+
+
+def _is_later(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    dates = [fields["date"] for fields in (one, other) if fields.get("date") is not None]
+    return len(dates) == 2 and parse_date_start(dates[0]) > parse_date_start(dates[1])
 
 
 def is_compared(where: str) -> bool:

@@ -7,6 +7,7 @@ plugin = Plugin(
     commands={
         "check": "esr.evidence.commands.check:check",
         "evidence": "esr.evidence.commands.evidence:evidence",
+        "reuse": "esr.evidence.commands.reuse:reuse",
     },
 )
 

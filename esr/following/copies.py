@@ -57,7 +57,8 @@ def read_copies(index: Index, ids: Iterable[str]) -> dict[str, CopyNote]:
 def describe_copies(sentence_id: str, group: CopyGroup) -> CopyNote:
     """The note of a sentence of a group, such as `also in 4 sources, first in Northern Wire on 3 March 2024`.
 
-    If its own source is the only one, other documents are counted. If no copy has a date, none is first.
+    If its own source is the only one, other documents are counted. If no copy has a date, none is first; if
+    several have the earliest, no source is.
     """
     (own,) = (one for one in group.appearances if one.sentence_id == sentence_id)
     others = tuple(one for one in group.appearances if one.document_id != own.document_id)
@@ -66,8 +67,9 @@ def describe_copies(sentence_id: str, group: CopyGroup) -> CopyNote:
     text = f"also in {count(len(sources), 'source') if sources else count(number, 'other document')}"
     first = group.first
     if first.date is not None:
+        places = {one.document_id for one in group.appearances if one.date == first.date}
         place = "here" if first.document_id == own.document_id else f"in {first.source or first.document_id}"
-        text += f", first {place} on {_write_day(first.date)}"
+        text += f", first {f'{place} ' if len(places) == 1 else ''}on {_write_day(first.date)}"
     return CopyNote(text, group, others)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from esr.arguments.argument import WATCH
 from esr.arguments.filters import filters_of, read_filters
 from esr.arguments.reading import reading_of
-from esr.arguments.types import Day
+from esr.arguments.types import Texts
 from esr.errors import EsrError, InputError, UsageError, unknown
 from esr.index.filters import NO_FILTERS, Filters
 from esr.query import ParsedQuery, in_language, literal, parse
@@ -124,7 +124,7 @@ def _read_search(where: str, name: str, table: Any) -> SavedSearch:
         if not isinstance(is_literal, bool):
             raise UsageError("literal must be true or false")
         values = {
-            name: table.get(name) if isinstance(type, Day) else _texts(table, name)
+            name: _texts(table, name) if isinstance(type, Texts) else table.get(name)
             for name, type in _FILTERS.items()
         }
         filters = read_filters(values, label=str)

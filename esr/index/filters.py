@@ -70,6 +70,8 @@ Texts = str | Iterable[str]
 class Filters(Struct, frozen=True):
     """The conditions that every hit satisfies. Dates are milliseconds since the epoch, both ends included.
 
+    `independent`: the sentence is no copy of an earlier one (`esr enrich --only reuse`), wherever that is.
+
     A hit needs one of the sources, one of the documents and one of the entities, and satisfies each of
     `attributes`. Sources and attributes may be written in any case. An entity is `person:Barack Obama`, or
     `Barack Obama` for any type; the sentence itself must contain a form of that name.
@@ -85,6 +87,7 @@ class Filters(Struct, frozen=True):
     documents: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
     attributes: tuple[HasAttribute, ...] = ()
+    independent: bool = False
 
     if TYPE_CHECKING:
 
@@ -96,6 +99,7 @@ class Filters(Struct, frozen=True):
             documents: Texts | None = (),
             entities: Texts | None = (),
             attributes: HasAttribute | Iterable[HasAttribute] | Mapping[str, Texts] = (),
+            independent: bool = False,
         ) -> None: ...
 
     def __post_init__(self) -> None:
@@ -123,6 +127,7 @@ class Filters(Struct, frozen=True):
             "date_to": self.date_to,
             **{name: sorted(set(getattr(self, name))) for name in ("sources", "documents", "entities")},
             "attributes": attributes,
+            "independent": self.independent or None,
         }
         return {name: value for name, value in fields.items() if value not in (None, [])}
 

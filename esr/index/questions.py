@@ -193,6 +193,16 @@ class ByTerm(Grouping[Mapping[str, int]], frozen=True):
     language: str | None = None
 
 
+class ByReuse(Grouping[Mapping[tuple[str, str], int]], frozen=True):
+    """The number of groups of copies by the source where they stood first, and a source that took them later.
+
+    The sentences are those that were taken. Without dates, or on the same date, nobody is said to have taken
+    anything. A group counts once for each source.
+    """
+
+    stage: ClassVar[str] = "count_reuse"
+
+
 class TermsBy(Grouping[Mapping[Any, int]], frozen=True):
     """The number of terms in the sentences, by day or by source as written.
 

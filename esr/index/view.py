@@ -131,6 +131,11 @@ class View(Index):
         if self.condition is not None:
             raise NotVisible("this is not for those who see only some documents of an index")
 
+    def _check_filters(self, filters: Filters) -> None:
+        """Raise NotVisible for a filter that depends on hidden documents, where a copy may be."""
+        if filters.independent:
+            self._refuse()
+
     def _check_visible(self, ids: Sequence[str], ordinals: Sequence[int] | None) -> None:
         """Raise NotFound for the id of a hidden sentence. Ids with ordinals are those of visible hits."""
         if self.condition is not None and ordinals is None:
@@ -194,6 +199,7 @@ class View(Index):
             return self.index.vocabulary(lookup)
 
     def search(self, plan: Plan, k: int, filters: Filters, *, records: bool = True) -> SearchResult:
+        self._check_filters(filters)
         plan = self._plan(plan)
         with self._call("search"):
             result = self.index.search(plan, k, filters, records=records)
@@ -216,6 +222,7 @@ class View(Index):
             return self.index.request(plan, k, filters, standalone=standalone, rescoring=rescoring)
 
     def candidates(self, plan: Plan, filters: Filters) -> CandidateEvidence:
+        self._check_filters(filters)
         plan = self._plan(plan)
         with self._call("candidates"):
             return self.index.candidates(plan, filters)
@@ -229,6 +236,7 @@ class View(Index):
         *,
         oldest_first: bool = False,
     ) -> Answer:
+        self._check_filters(filters)
         condition = self._restrict(condition) or condition
         with self._call(selection.stage):
             return self.index.select(condition, k, filters, selection, oldest_first=oldest_first)
@@ -236,6 +244,7 @@ class View(Index):
     def nearest(
         self, encoder: str, query: QuantizedVector, k: int, condition: Condition | None, filters: Filters
     ) -> list[Hit]:
+        self._check_filters(filters)
         condition = self._restrict(condition)
         with self._call("nearest"):
             return self.index.nearest(encoder, query, k, condition, filters)
@@ -249,11 +258,12 @@ class View(Index):
     def count(
         self, conditions: Sequence[Condition | None], filters: Filters, by: Grouping[Any] | None = None
     ) -> list[Any]:
+        self._check_filters(filters)
         restricted = list(map(self._restrict, conditions))
         if by is None:
             with self._call("count"):
                 return self.index.count(restricted, filters)
-        if isinstance(by, questions.TermsBy) or (
+        if isinstance(by, questions.TermsBy | questions.ByReuse) or (
             isinstance(by, questions.ByName) and by.unit == "documents"  # which takes no condition
         ):
             self._refuse()

@@ -31,6 +31,7 @@ class FilterKeywords(TypedDict, total=False):
     meta: Mapping[str, Texts] | Texts | None
     document: Texts | None
     entity: Texts | None
+    independent: bool | None
 
 
 class ReadingKeywords(TypedDict, total=False):

@@ -94,6 +94,7 @@ if TYPE_CHECKING:
     from esr.evidence.claim_evidence import ClaimEvidence
     from esr.evidence.draft_check import DraftCheck
     from esr.evidence.quotation_check import QuotationCheck
+    from esr.evidence.reuse import Reuse
     from esr.index import contract
     from esr.index.enrichment_run import EnrichmentReport
     from esr.index.writer import LoadReport
@@ -553,6 +554,17 @@ class Index:
         from esr.evidence.draft_check import check_draft
 
         return check_draft(self._searcher, text)
+
+    def reuse(self, *, least: int = 1, **options: Unpack[SearchOptions]) -> Reuse:
+        """Find who takes from whom: pairs of sources with at least `least` sentences taken.
+
+        Only filters are taken of the options; they are for the taken sentences. `Reuse.to_graphml` writes a
+        network. Raises UsageError before `enrich("reuse")`.
+        """
+        from esr.evidence.reuse import find_reuse
+
+        filters = read_search_options(options, "least").filters
+        return find_reuse(self._searcher, filters, least=least)
 
     def document(self, id: str) -> Document:
         """Read a whole document. Raises NotFound for an unknown id."""

@@ -8,17 +8,24 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
+from click.testing import CliRunner
 
 import esr
+from esr.cli.main import main
+from esr.errors import NotVisible
+from esr.evidence.reuse import Taking, find_reuse
 from esr.index.contract import Index
 from esr.index.factory import open_delivery, open_generations
-from esr.index.questions import Copies, HasCopies, Summary
+from esr.index.filters import NO_FILTERS, Filters
+from esr.index.questions import ByDay, ByField, ByReuse, Copies, HasCopies, Summary
 from esr.index.reuse_run import run_reuse
 from esr.index.view import restrict
 from esr.index.writer import LoadOptions
 from esr.plans.plan import HasSource, Not
+from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import open_searcher
 from esr.text.document import Document
 from esr.text.validate import to_json_line
@@ -116,12 +123,50 @@ def test_removed_documents_leave_their_groups_and_a_rollback_brings_them_back(pl
     assert groups_in(place, FIRST[0]) == {"daily.s1": ["daily.s1", "evening.s0", "undated.s0"]}
 
 
+def test_facets_and_days_can_count_each_group_once(place: str) -> None:
+    independent = Filters(independent=True)
+    with open_searcher(place) as searcher:
+        index = searcher.index
+        assert index.count([None], NO_FILTERS) == [10] and index.count([None], independent) == [7]
+        ((days,), (facets,)) = (
+            index.count([None], independent, by) for by in (ByDay(), ByField(["source"], 9))
+        )
+        plan = searcher.prepare("harbour breakwater", Ranking())
+        hits = plan.search(10, independent).hits
+    assert sum(days.values()) == 6, "the undated document has another one"
+    assert dict(facets["source"]) == {"Northern Wire": 3, "Daily Post": 2, "Evening News": 1}
+    assert "wire.s0" in {hit.sentence_id for hit in hits}
+    assert not {"daily.s1", "evening.s0", "undated.s0"} & {hit.sentence_id for hit in hits}
+
+
+def test_sources_that_print_a_sentence_later_take_it(place: str) -> None:
+    with open_searcher(place) as searcher:
+        found = find_reuse(searcher, NO_FILTERS)
+        assert found.pairs == [
+            Taking("Northern Wire", "Daily Post", 1),
+            Taking("Northern Wire", "Evening News", 1),
+        ]
+        assert find_reuse(searcher, Filters(sources=("Evening News",))).pairs == found.pairs[1:]
+        graph = ElementTree.fromstring(found.to_graphml())
+    assert len(graph.findall(".//{*}node")) == 3
+    assert [edge.attrib for edge in graph.iter("{http://graphml.graphdrawing.org/xmlns}edge")] == [
+        {"source": "n1", "target": "n0"},
+        {"source": "n2", "target": "n0"},
+    ]
+
+
 def test_who_sees_some_documents_sees_their_copies_alone(place: str) -> None:
     with open_searcher(place) as searcher:
         view = restrict(searcher.index, Not(HasSource(("Northern Wire", "Daily Post"))))
         assert read_groups(view, FIRST[2])["evening.s0"] == ["evening.s0", "undated.s0"]
         view = restrict(searcher.index, HasSource(("Daily Post",)))
         assert read_groups(view, FIRST[0])["daily.s1"] is None
+        for ask in (
+            lambda: view.count([None], Filters(independent=True)),
+            lambda: view.count([None], NO_FILTERS, ByReuse()),
+        ):
+            with pytest.raises(NotVisible):
+                ask()
 
 
 def test_an_append_of_the_library_finds_the_copies_of_new_sentences(tmp_path: Path) -> None:
@@ -138,6 +183,7 @@ _KILLED = """
 import os, signal, sys
 from esr.folder.format import manifest
 from esr.index.reuse_run import run_reuse
+from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import open_searcher
 
 manifest.commit = lambda *args: os.kill(os.getpid(), signal.SIGKILL)
@@ -156,3 +202,21 @@ def test_a_run_that_is_killed_before_its_commit_leaves_the_former_groups(tmp_pat
     assert groups_in(where, *FIRST, *MORE) == dict.fromkeys(ORDER, ORDER)
     find(where)
     assert groups_in(where, *MORE)["early.s0"] == ["early.s0", *ORDER]
+
+
+def test_the_command_lists_who_takes_from_whom(tmp_path: Path) -> None:
+    where = str(tmp_path / "index")
+    load(where, FIRST)
+    run = CliRunner().invoke
+    result = run(main, ["reuse", "--index", where])
+    assert result.exit_code == 2 and "esr enrich --only reuse" in result.output
+    enriched = run(main, ["enrich", "--only", "reuse", "--index", where])
+    assert "4 sentences stand in several documents, in 1 group" in enriched.output
+    assert run(main, ["enrich", "--only", "reuse", "--slice", "1/2", "--index", where]).exit_code
+    assert "4 of 4 documents" in run(main, ["status", "--index", where]).output
+    listed = run(main, ["reuse", "--index", where, "--format", "csv"]).output
+    assert listed.splitlines()[:2] == ["origin,taker,sentences", "Northern Wire,Daily Post,1"]
+    assert run(main, ["reuse", "--index", where]).output.startswith(
+        "     1  Daily Post    from Northern Wire"
+    )
+    assert run(main, ["reuse", "--index", where, "--least", "2"]).output.startswith("No source")

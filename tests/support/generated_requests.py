@@ -44,6 +44,7 @@ GOOD = {
     "quotes": {"speaker": "Ann Lee"},
     "statements": {"name": "Ann Lee"},
     "evidence": {"q": "storm flood"},
+    "reuse": {"least": 2},
     "check": {"text": "the storm hit the coast"},
     "check_body": {},
     "names": {"type": "person"},

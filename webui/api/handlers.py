@@ -22,6 +22,7 @@ from esr.arguments.types import Schema
 from esr.corpus.names_and_quotes import build_network
 from esr.dependency.dependence_signals import SIGNALS
 from esr.errors import UsageError
+from esr.evidence.reuse import find_reuse
 from esr.features import FEATURES
 from esr.index.contract import Index
 from esr.index.filters import FACET_FIELDS, Filters
@@ -315,6 +316,12 @@ def statements(call: Call) -> dict[str, Any]:
 def evidence(call: Call) -> dict[str, Any]:
     """List what says so, what says otherwise and what is near a claim, with copies folded. No verdict."""
     return read_evidence(call.searcher, call.arguments, call.settings).as_dict()
+
+
+def reuse(call: Call) -> dict[str, Any]:
+    """Count the sentences that each source printed after another, also edited: who takes from whom."""
+    filters = parse_filters(call.arguments)
+    return find_reuse(call.searcher, filters, least=call.arguments.value("least")).as_dict()
 
 
 def frequencies(call: Call) -> dict[str, Any]:

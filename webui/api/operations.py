@@ -554,6 +554,15 @@ SCHEMAS: dict[str, Schema] = {
             )
         ),
     ),
+    "Reuse": having(
+        pairs=array(
+            having(
+                origin=described(_TEXT, "the source in which they stood first"),
+                taker=described(_TEXT, "the source that printed them later"),
+                sentences=described(WHOLE, "how many different sentences"),
+            )
+        )
+    ),
     "Documents": having(
         documents=array(reference("Document")), missing=described(TEXTS, "ids of documents that do not exist")
     ),
@@ -661,6 +670,7 @@ OPERATIONS = {
         Operation("statements", handlers.statements, "Statements", path="/names/statements"),
         Operation("network", handlers.network, "NameNetwork", path="/names/network"),
         Operation("contrast", handlers.contrast, "Contrast", has_twin=True),
+        Operation("reuse", handlers.reuse, "Reuse"),
         Operation("evidence", handlers.evidence, "Evidence", has_twin=True),
         Operation("frequencies", handlers.frequencies, "Frequencies", has_twin=True),
         Operation("keyness", handlers.keyness, "KeyWords"),

@@ -25,5 +25,11 @@ EVIDENCE_ROWS: tuple[Argument, ...] = (
         Choice(labels=EVIDENCE_ORDERS, usual="best"),
         "evidence",
     ),
+    Argument(
+        "least",
+        "how many sentences a source has taken from another at least",
+        WholeNumber(high=999_999, usual=1),
+        "reuse",
+    ),
 )
 """A claim, and how the texts about it are listed."""

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from esr.elastic import meta
-from esr.elastic.copies import GROUP_FIELD, has_copies, read_groups
+from esr.elastic.copies import GROUP_FIELD, count_taken, has_copies, read_groups
 from esr.elastic.documents import decode_quotes, decode_sentence
 from esr.elastic.search.counts import (
     count_days,
@@ -181,6 +181,8 @@ def _count_group(
             return _count_names(opened, by, condition, filters)
         case questions.ByTerm():
             return _count_terms(opened, by, condition, filters)
+        case questions.ByReuse():
+            return count_taken(opened.cluster, match_sentences(condition, filters))
         case questions.TermsBy(group):
             return sum_lengths(opened.cluster, group, filters, condition)
         case questions.ByValue(column):

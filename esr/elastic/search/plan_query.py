@@ -25,6 +25,7 @@ from typing import Any, Literal, NamedTuple
 
 from msgspec.structs import asdict
 
+from esr.elastic.copies import REPEATED_FIELD
 from esr.elastic.documents import INDEXED_FIELD, WITHOUT_TERM, WORDS_FIELD, indexed_field, quotes_clause
 from esr.elastic.impacts import EMPTY, GREATEST_LENGTH, IMPACT_BOOST, IMPACTS_FIELD, MAXIMA_FIELD, Slack
 from esr.elastic.statistics import GREATEST_OFFSET, GREATEST_SCORE, exclusive_minimum, static_bounds
@@ -79,6 +80,8 @@ def filter_clauses(filters: Filters, of: Literal["sentences", "documents"] = "se
         clauses.append({"terms": {"document_id": list(filters.documents)}})
     if filters.entities and of == "sentences":
         clauses.append(names_clause(filters.entities))
+    if filters.independent and of == "sentences":
+        clauses.append({"bool": {"must_not": [{"term": {REPEATED_FIELD: True}}]}})
     return clauses
 
 
@@ -192,7 +195,9 @@ def scored_candidate_query(plan: Plan, filters: Filters) -> Query:
 def has_document_level_candidates(plan: Plan, collection: CollectionStatistics, filters: Filters) -> bool:
     """Whether in each document either all sentences or none are candidates with a score."""
     by_document = plan.candidates == "all" or (plan.candidates == "context" and plan.context == "document")
-    is_any_left_out = filters.entities or plan.condition is not None or required_value_clauses(plan)
+    is_any_left_out = (
+        filters.entities or filters.independent or plan.condition is not None or required_value_clauses(plan)
+    )
     return by_document and not is_any_left_out and not _exclude_termless(plan, collection)
 
 

@@ -41,6 +41,8 @@ def mask_sentences(condition: Condition | None, cache: SearchCache, filters: Fil
     masks = [] if condition is None else [cache.conditions.masks(condition)]
     if filters.entities:
         masks.append([mask_entities(segment, filters.entities) for segment in cache.snapshot.segments])
+    if filters.independent:
+        masks.append([~repeated for repeated in cache.copies.repeated])
     return [reduce(np.logical_and, of_segment) for of_segment in zip(*masks, strict=True)] if masks else None
 
 

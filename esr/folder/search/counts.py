@@ -52,6 +52,8 @@ def count_groups(cache: SearchCache, by: Grouping[Any], condition: Condition | N
             return _count_documents(cache, ids, condition, filters)
         case questions.ByName():
             return _count_names(cache, by, condition, filters)
+        case questions.ByReuse():
+            return cache.copies.count_taken([mask for _, mask in mask_allowed(condition, cache, filters)])
         case questions.ByTerm():
             return count_terms(condition, cache, filters)
         case questions.TermsBy(group):

@@ -480,6 +480,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "collocations": {"q": "storm", "min_count": 1},
     "quotes": {"speaker": "Ann Lee"},
     "evidence": {"q": "storm flood"},
+    "reuse": {},
     "statements": {"name": "Ann Lee"},
     "names": {"prefix": "l"},
     "name": {"name": "Lee"},

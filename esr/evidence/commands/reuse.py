@@ -1,0 +1,59 @@
+"""The command `esr reuse`."""
+
+from __future__ import annotations
+
+import click
+
+from esr.evidence.reuse import Reuse, find_reuse
+from esr.plugin import index_option
+from esr.plugin.provisional import (
+    TABLE,
+    Filters,
+    arguments_of,
+    data_format_option,
+    filter_options,
+    open_searcher,
+    print_answer,
+)
+
+_GRAPHML = "graphml"
+_LISTED = 30
+"""Pairs that the text shows."""
+
+
+@click.command()
+@index_option
+@arguments_of(TABLE, "reuse", "least")
+@data_format_option(
+    "text", "json", "csv", _GRAPHML, help="Print text for people, or json, csv or graphml for programs."
+)
+@filter_options
+def reuse(where: str, least: int, format_name: str, filters: Filters) -> None:
+    """Show which sources print sentences that stood in other sources first.
+
+    Copies may be edited. They are found by esr enrich --only reuse. Sentences without a date, or of the same
+    date, are not counted: nobody knows who was first. The filters are for the sentences that were taken.
+
+    \b
+    Example:
+      esr reuse --index my-index
+      esr reuse --index my-index --after 2017-03 --least 5 --format graphml > sources.graphml
+    """
+    with open_searcher(where) as searcher:
+        found = find_reuse(searcher, filters, least=least)
+    if format_name == _GRAPHML:
+        click.echo(found.to_graphml(), nl=False)
+    else:
+        answer = found.as_dict()
+        print_answer(format_name, answer, answer["pairs"], lambda: _draw(found))
+
+
+def _draw(found: Reuse) -> str:
+    if not found.pairs:
+        return "No source has sentences that another printed before."
+    shown = found.pairs[:_LISTED]
+    width = max(len(pair.taker) for pair in shown)
+    lines = [f"{pair.sentences:>6,}  {pair.taker:<{width}}  from {pair.origin}" for pair in shown]
+    if len(found.pairs) > _LISTED:
+        lines.append(f"and {len(found.pairs) - _LISTED:,} more pairs: --format csv lists all")
+    return "\n".join(lines)
