@@ -1,12 +1,16 @@
-"""Finds copies: sentences that several documents share, also slightly edited, by the terms of the sentences.
+"""Finds copies: sentences that several documents share, also slightly edited.
 
-Two sentences are candidates if they share at least two of their rarest terms. A candidate is a copy if the
-sentences share most of their terms, both by number and weighted by rarity, so templates such as reports of
-prices rarely meet. A sentence joins the group of the most similar earlier sentence, unless it differs too
-much from the first sentence of that group. Everything is computed by numpy over all pairs at once.
+Two sentences are candidates if they share two of their rarest terms or more, and many of all terms, by number
+and weighted by rarity; this is computed by numpy over all pairs at once. A candidate is a copy if most of its
+words are the same in the same order, and more of them if the two have different numbers or names, as reports
+made from a template have. A sentence joins the group of the most similar earlier sentence, unless it differs
+too much from the first sentence of that group.
 """
 
 from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -14,15 +18,16 @@ from msgspec import Struct
 
 COPIES_VERSION = 1
 """Version of these rules. Raise it when they change."""
-LEAST_TERMS = 6
+LEAST_TERMS = 4
 """Number of different terms that a sentence must have. Shorter ones are too often alike by chance."""
-LEAST_SHARED = 0.66
-"""The least share of terms that two copies have in common: twice the common ones, over those of both."""
-LEAST_RARE = 0.6
-"""The least such share with terms weighted by their rarity."""
-LEAST_WITH_OTHER_NUMBERS = 0.8
-"""The least share of terms if both have numbers and none in common, as in reports made from a template."""
-LEAST_WEIGHT = 30.0
+LEAST_SHARED, LEAST_RARE = 0.5, 0.3
+"""The least share of terms that candidates have in common (twice the common ones over those of both), by
+number and weighted by rarity."""
+LEAST_IN_ORDER = 0.64
+"""The least share of words that two copies have in common, in the same order."""
+LEAST_WITH_OTHER_NAMES, LEAST_WITH_OTHER_NUMBERS = 0.7, 0.95
+"""The least such share if each has a name, or a number, that the other lacks."""
+LEAST_WEIGHT = 18.0
 """The least weight of the common terms, each the logarithm of its rarity: stock phrases have less."""
 LEAST_OF_FIRST = 0.5
 """The least share, weighted by rarity, that a sentence has in common with the first one of its group."""
@@ -48,16 +53,17 @@ class SentenceTerms(Struct, frozen=True):
 
     Those of sentence i are `terms[starts[i]:starts[i + 1]]`, ascending. `document` and `group`, of shape
     (n,), have the number of its document and its group, UNKNOWN for a new sentence. `date` (ascending with
-    time, the greatest for none) and `source` are by document, `is_number` is by term.
+    time, the greatest for none) and `source` are by document. `read_texts` reads the texts of sentences.
     """
 
     starts: Integers
     terms: Integers
-    is_number: Mask
+    term_count: int
     document: Integers
     group: Integers
     date: Integers
     source: Integers
+    read_texts: Callable[[Integers], Sequence[str]]
 
 
 def find_copies(sentences: SentenceTerms) -> Integers:
@@ -74,9 +80,47 @@ def count_groups(groups: Integers) -> tuple[int, int]:
     return len(members), len(np.unique(members))
 
 
-def has_digit(term: str) -> bool:
-    """Whether a term is a number, or has one in it."""
-    return any(map(str.isdigit, term))
+_WORD = re.compile(r"\w+")
+_NUMBERS = {
+    *("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
+    *("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety", "hundred"),
+}
+
+
+class Wording:
+    """The words of a text as copies are compared by: in lower case, in order, and the numbers and names."""
+
+    def __init__(self, text: str) -> None:
+        written = _WORD.findall(text)
+        self.words = [word.lower() for word in written]
+        self.different = frozenset(self.words)
+        self.numbers = frozenset(word for word in self.different if word[0].isdigit() or word in _NUMBERS)
+        self.names = frozenset(word.lower() for word in written[1:] if word[0].isupper()) - self.numbers
+
+
+def measure_copy(one: Wording, other: Wording) -> float:
+    """The share of words that two texts have in common in the same order, 0.0 if they are no copies."""
+    if one.words == other.words:
+        return 1.0
+    share = 2 * count_in_order(one.words, other.words) / (len(one.words) + len(other.words) or 1)
+    least = LEAST_IN_ORDER
+    if one.names - other.different and other.names - one.different:
+        least = LEAST_WITH_OTHER_NAMES
+    if one.numbers - other.numbers and other.numbers - one.numbers:
+        least = LEAST_WITH_OTHER_NUMBERS
+    return share if share >= least else 0.0
+
+
+def count_in_order(one: Sequence[str], other: Iterable[str]) -> int:
+    """The length of the longest common subsequence of words, by bits (Hyyrö 2004)."""
+    places: dict[str, int] = {}
+    for place, word in enumerate(one):
+        places[word] = places.get(word, 0) | 1 << place
+    every = free = (1 << len(one)) - 1
+    for word in other:
+        matches = free & places.get(word, 0)
+        free = ((free + matches) | (free - matches)) & every
+    return len(one) - free.bit_count()
 
 
 class _CopyFinder:
@@ -90,7 +134,6 @@ class _CopyFinder:
         self._group = sentences.group[self._order]
         self._row_starts = np.concatenate([[0], np.cumsum(self._sizes)])
         self._terms = sentences.terms[_spread(sentences.starts[self._order], self._sizes)]
-        self._has_number = np.logical_or.reduceat(sentences.is_number[self._terms], self._row_starts[:-1])
         self._row = np.repeat(np.arange(len(self._order)), self._sizes)
 
     def find(self) -> Integers:
@@ -99,15 +142,19 @@ class _CopyFinder:
             return groups
         same_as = self._find_same()
         is_first = same_as == np.arange(len(same_as))
-        frequencies = np.bincount(self._terms[is_first[self._row]], minlength=len(self._given.is_number))
+        frequencies = np.bincount(self._terms[is_first[self._row]], minlength=self._given.term_count)
         size = max(int(is_first.sum()), _LEAST_SIZE)
         self._weights = np.log((1 + size) / (1 + frequencies)) + 0.1
         self._row_weights = np.add.reduceat(self._weights[self._terms], self._row_starts[:-1])
         ranks = np.empty(len(frequencies), np.int64)
         ranks[np.lexsort((np.arange(len(frequencies)), frequencies))] = np.arange(len(frequencies))
         low, high = self._find_candidates(is_first, ranks)
-        low, high, similarity = self._keep_similar(low, high)
-        assigned = self._assign(same_as, low, high, similarity)
+        low, high = self._keep_similar(low, high)
+        is_met = np.isin(same_as, same_as[self._group == UNKNOWN])  # their families have new members
+        repeated = np.flatnonzero(~is_first & is_met)
+        low, high = np.concatenate([low, same_as[repeated]]), np.concatenate([high, repeated])
+        low, high, similarity = self._align(low, high)
+        assigned = self._assign(low, high, similarity)
         groups[self._order] = assigned
         return self._drop_stock(groups)
 
@@ -149,28 +196,22 @@ class _CopyFinder:
         pairs = np.unique(np.concatenate(found))
         return pairs >> int(bits), pairs & ((1 << int(bits)) - 1)
 
-    def _keep_similar(self, low: Integers, high: Integers) -> tuple[Integers, Integers, Floats]:
-        """The pairs that are copies, with their similarity."""
+    def _keep_similar(self, low: Integers, high: Integers) -> tuple[Integers, Integers]:
+        """The pairs that share enough terms, of which one at least is new."""
         fits = 2 * np.minimum(self._sizes[low], self._sizes[high]) >= LEAST_SHARED * (
             self._sizes[low] + self._sizes[high]
         )
         fits &= (self._group[low] == UNKNOWN) | (self._group[high] == UNKNOWN)
         low, high = low[fits], high[fits]
-        by_number, by_rarity, weight, numbers = self._compare(low, high)
-        copies = (by_number >= LEAST_SHARED) & (by_rarity >= LEAST_RARE) & (weight >= LEAST_WEIGHT)
-        copies &= (
-            (numbers > 0)
-            | (by_number >= LEAST_WITH_OTHER_NUMBERS)
-            | ~self._has_number[low]
-            | (~self._has_number[high])
-        )
-        return low[copies], high[copies], (by_number + by_rarity)[copies]
+        by_number, by_rarity, weight = self._compare(low, high)
+        kept = (by_number >= LEAST_SHARED) & (by_rarity >= LEAST_RARE) & (weight >= LEAST_WEIGHT)
+        return low[kept], high[kept]
 
-    def _compare(self, low: Integers, high: Integers) -> tuple[Floats, Floats, Floats, Floats]:
-        """Of the common terms of pairs of rows: their share by number and weighted by rarity, their weight,
-        and how many are numbers.
+    def _compare(self, low: Integers, high: Integers) -> tuple[Floats, Floats, Floats]:
+        """Of the common terms of pairs of rows: their share by number and weighted by rarity, and their
+        weight.
         """
-        by_number, by_rarity, weight, numbers = np.zeros((4, len(low)))
+        by_number, by_rarity, weight = np.zeros((3, len(low)))
         ends = np.cumsum(self._sizes[low] + self._sizes[high])
         borders = np.searchsorted(ends, np.arange(0, int(ends[-1]) if len(ends) else 0, _BATCH))
         for start, stop in zip(borders, [*borders[1:], len(low)], strict=True):
@@ -182,17 +223,29 @@ class _CopyFinder:
             codes.sort()
             common = codes[1:][codes[1:] == codes[:-1]]
             shared = np.bincount(common >> 32, minlength=count)
-            terms = common & 0xFFFFFFFF
-            rare = np.bincount(common >> 32, self._weights[terms], minlength=count)
-            weight[start:stop] = rare
-            numbers[start:stop] = np.bincount(common >> 32, self._given.is_number[terms], minlength=count)
+            weights = self._weights[common & 0xFFFFFFFF]
+            weight[start:stop] = rare = np.bincount(common >> 32, weights, minlength=count)
+            of_both = self._row_weights[both]
             by_number[start:stop] = 2 * shared / (sizes[:count] + sizes[count:])
-            by_rarity[start:stop] = (
-                2 * rare / (self._row_weights[both[:count]] + self._row_weights[both[count:]])
-            )
-        return by_number, by_rarity, weight, numbers
+            by_rarity[start:stop] = 2 * rare / (of_both[:count] + of_both[count:])
+        return by_number, by_rarity, weight
 
-    def _assign(self, same_as: Integers, low: Integers, high: Integers, similarity: Floats) -> Integers:
+    def _align(self, low: Integers, high: Integers) -> tuple[Integers, Integers, Floats]:
+        """The pairs that are copies by their words, with the share of these in the same order."""
+        rows = np.unique(np.concatenate([low, high]))
+        texts = map(Wording, self._given.read_texts(self._order[rows]))
+        wordings = dict(zip(rows.tolist(), texts, strict=True))
+        similarity = np.array(
+            [
+                measure_copy(wordings[one], wordings[other])
+                for one, other in zip(low.tolist(), high.tolist(), strict=True)
+            ],
+            float,
+        )
+        copies = similarity > 0
+        return low[copies], high[copies], similarity[copies]
+
+    def _assign(self, low: Integers, high: Integers, similarity: Floats) -> Integers:
         """The group of each row. A row joins its most similar earlier row."""
         first_of: dict[int, int] = {}
         group = np.where(self._group > 0, self._group, NO_GROUP)
@@ -206,9 +259,6 @@ class _CopyFinder:
         parents: dict[int, list[int]] = {}
         for one, other in zip(low.tolist(), high.tolist(), strict=True):
             parents.setdefault(other, []).append(one)
-        rows = np.flatnonzero(same_as != np.arange(len(same_as)))
-        for row, one in zip(rows.tolist(), same_as[rows].tolist(), strict=True):
-            parents[row] = [one]
         for row in sorted(parents):
             for parent in parents[row]:
                 if group[row] and group[parent]:
@@ -220,8 +270,8 @@ class _CopyFinder:
                     last += 1
                     group[parent], first_of[last] = last, parent
                 first = first_of[int(group[parent])]
-                if first != parent and same_as[row] != parent:
-                    _, rare, _, _ = self._compare(np.array([first]), np.array([row]))
+                if first != parent:
+                    _, rare, _ = self._compare(np.array([first]), np.array([row]))
                     if rare[0] < LEAST_OF_FIRST:
                         continue
                 group[row] = group[parent]

@@ -21,8 +21,9 @@ from esr.arguments.argument import Argument
 from esr.arguments.tables.loading import DELIVERY, SOURCE
 from esr.arguments.types import Pairs, UsualLimits
 from esr.errors import EsrError, UsageError
-from esr.index.factory import has_copies, has_table, open_writer
+from esr.index.factory import has_copies, has_table, is_elasticsearch, open_writer
 from esr.index.filters import Texts
+from esr.index.questions import Summary
 from esr.index.writer import DeliveryReport, LoadOptions, LoadReport
 from esr.loaders.adapter import LanguageDetector, describe_uncertain
 from esr.loaders.pipeline import DocumentPipeline, format_counts, open_pipeline
@@ -245,11 +246,20 @@ def encode_new(where: str) -> list[str]:
     return []
 
 
+MOST_READ = 100_000
+"""Sentences of an index on a server with which new ones are compared at the end of a delivery."""
+
+
 def compare_new(where: str) -> list[str]:
-    """Find the copies of new sentences, if copies were looked for in an index. Returns notes for users."""
+    """Find the copies of new sentences, if copies were looked for in an index. Returns notes for users.
+
+    On a server all texts must be read, so those of a large index are left to `esr enrich`.
+    """
     try:
         if has_copies(where):
             with searcher.open_searcher(where) as opened:
+                if is_elasticsearch(where) and opened.index.status(Summary())["sentences"] > MOST_READ:
+                    return ["copies of new sentences were not looked for: run esr enrich --only reuse"]
                 reuse_run.run_reuse(opened.index)
     except EsrError as error:
         return [f"new sentences have not been compared with others yet: {error}"]

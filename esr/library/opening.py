@@ -144,6 +144,7 @@ class AsyncIndex:
     check = _awaited(Index.check)
     check_draft = _awaited(Index.check_draft)
     evidence = _awaited(Index.evidence)
+    reuse = _awaited(Index.reuse)
     name = _awaited(Index.name)
     statements = _awaited(Index.statements)
     names = _awaited(Index.names)

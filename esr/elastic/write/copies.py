@@ -17,7 +17,7 @@ from esr.elastic.cluster import Cluster
 from esr.elastic.copies import GROUP, GROUP_FIELD, encode_member
 from esr.elastic.documents import WITHOUT_CONTEXT, decode_document
 from esr.elastic.requests import hits_of, search_pages
-from esr.enrichment.copy_finder import NO_GROUP, UNKNOWN, Integers, SentenceTerms, has_digit
+from esr.enrichment.copy_finder import NO_GROUP, UNKNOWN, Integers, SentenceTerms
 from esr.enrichment.recipe import Recipe
 from esr.text.analyzer import Analyzer
 from esr.text.dates import parse_date_start
@@ -52,6 +52,7 @@ class StoredCopies:
         """The terms of all sentences, and the groups of the documents that have the fingerprint."""
         numbers: dict[str, int] = {}
         sources: dict[str | None, int] = {}
+        texts: list[str] = []
         terms, starts, source = array("q"), array("q", [0]), array("q")
         for hit in self._read_hits(self._cluster.documents_alias, {"match_all": {}}, WITHOUT_CONTEXT):
             fields = hit["_source"]
@@ -62,6 +63,7 @@ class StoredCopies:
                 terms.extend(sorted(different))
                 starts.append(len(terms))
                 self._ids.append(sentence.id)
+                texts.append(sentence.text)
                 self._document.append(len(self._entries))
             self._entries.append(_Entry(hit["_index"], hit["_id"], self._mark in fields.get("enriched", ())))
             date = document.date
@@ -72,11 +74,12 @@ class StoredCopies:
         return SentenceTerms(
             np.array(starts, np.int64),
             np.array(terms, np.int64),
-            np.array([has_digit(term) for term in numbers], bool),
+            len(numbers),
             np.array(self._document, np.int64),
             self._number_groups(),
             np.array(self._date, np.int64),
             np.array(source, np.int64),
+            lambda rows: [texts[n] for n in rows.tolist()],
         )
 
     def _read_hits(self, alias: str, query: Mapping[str, Any], source: Any) -> Iterator[Any]:

@@ -29,10 +29,11 @@ _LISTED = 30
 )
 @filter_options
 def reuse(where: str, least: int, format_name: str, filters: Filters) -> None:
-    """Show which sources print sentences that stood in other sources first.
+    """Show which sources take sentences from others.
 
-    Copies may be edited. They are found by esr enrich --only reuse. Sentences without a date, or of the same
-    date, are not counted: nobody knows who was first. The filters are for the sentences that were taken.
+    A sentence is taken from the source in which it stood first, also edited: esr enrich --only reuse finds
+    copies. Those without a date, or of the same date, are not counted, since nobody knows who was first. The
+    filters are for the sentences that were taken.
 
     \b
     Example:
