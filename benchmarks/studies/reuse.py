@@ -13,7 +13,8 @@ texts; the labels of a file of `first,later,label` are counted.
 
 A pair is right (1) if one sentence was made from the other, or both from the same text: most of the later one
 says the same in the same words. It is wrong (0) if they share only a subject, a phrase or a template, or have
-other facts in the same words.
+other facts in the same words. reuse_labels.csv has 200 pairs of the news of the demo, drawn with seed 63 and
+judged on 29 November 2026 by one reader.
 """
 
 from __future__ import annotations

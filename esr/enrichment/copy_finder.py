@@ -18,17 +18,19 @@ from msgspec import Struct
 
 COPIES_VERSION = 1
 """Version of these rules. Raise it when they change."""
-LEAST_TERMS = 4
+LEAST_TERMS = 3
 """Number of different terms that a sentence must have. Shorter ones are too often alike by chance."""
 LEAST_SHARED, LEAST_RARE = 0.5, 0.3
 """The least share of terms that candidates have in common (twice the common ones over those of both), by
 number and weighted by rarity."""
-LEAST_IN_ORDER = 0.64
+LEAST_IN_ORDER = 0.67
 """The least share of words that two copies have in common, in the same order."""
-LEAST_WITH_OTHER_NAMES, LEAST_WITH_OTHER_NUMBERS = 0.7, 0.95
+LEAST_WITH_OTHER_NAMES, LEAST_WITH_OTHER_NUMBERS = 0.78, 0.97
 """The least such share if each has a name, or a number, that the other lacks."""
-LEAST_WEIGHT = 18.0
+LEAST_WEIGHT = 20.0
 """The least weight of the common terms, each the logarithm of its rarity: stock phrases have less."""
+LEAST_TELLING = 4
+"""The least number of different words of some length: tables of figures have fewer."""
 LEAST_OF_FIRST = 0.5
 """The least share, weighted by rarity, that a sentence has in common with the first one of its group."""
 STOCK_DOCUMENTS, STOCK_SHARE = 8, 4
@@ -80,11 +82,14 @@ def count_groups(groups: Integers) -> tuple[int, int]:
     return len(members), len(np.unique(members))
 
 
-_WORD = re.compile(r"\w+")
+_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|\w+")
+"""A word, or a character of a script without spaces."""
 _NUMBERS = {
     *("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
-    *("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety", "hundred"),
+    *("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety", "hundred", "half"),
 }
+_TELLING_LETTERS = 4
+"""A word of so many letters tells something; so does any word beyond ASCII."""
 
 
 class Wording:
@@ -94,19 +99,28 @@ class Wording:
         written = _WORD.findall(text)
         self.words = [word.lower() for word in written]
         self.different = frozenset(self.words)
-        self.numbers = frozenset(word for word in self.different if word[0].isdigit() or word in _NUMBERS)
-        self.names = frozenset(word.lower() for word in written[1:] if word[0].isupper()) - self.numbers
+        self.numbers = [word for word in self.words if word in _NUMBERS or any(map(str.isdigit, word))]
+        self.names = frozenset(word.lower() for word in written[1:] if word[0].isupper())
+        self.names -= frozenset(self.numbers)
+        telling = [
+            word
+            for word in self.different
+            if (len(word) >= _TELLING_LETTERS or not word.isascii()) and not word[0].isdigit()
+        ]
+        self.is_telling = len(telling) >= LEAST_TELLING
 
 
 def measure_copy(one: Wording, other: Wording) -> float:
     """The share of words that two texts have in common in the same order, 0.0 if they are no copies."""
+    if not (one.is_telling and other.is_telling):
+        return 0.0
     if one.words == other.words:
         return 1.0
-    share = 2 * count_in_order(one.words, other.words) / (len(one.words) + len(other.words) or 1)
+    share = 2 * count_in_order(one.words, other.words) / (len(one.words) + len(other.words))
     least = LEAST_IN_ORDER
     if one.names - other.different and other.names - one.different:
         least = LEAST_WITH_OTHER_NAMES
-    if one.numbers - other.numbers and other.numbers - one.numbers:
+    if count_in_order(one.numbers, other.numbers) < min(len(one.numbers), len(other.numbers)):
         least = LEAST_WITH_OTHER_NUMBERS
     return share if share >= least else 0.0
 

@@ -43,7 +43,7 @@ FIRST = [
     document("undated", WIRE, "Nobody was hurt when the vessel hit the wall, a spokesman of the port said."),
 ]
 MORE = [
-    document("olives", OTHER.replace("three", "four"), date="2024-03-07", source="Evening News"),
+    document("olives", OTHER.replace("smallest", "poorest"), date="2024-03-07", source="Evening News"),
     document("early", EDITED, date="2024-03-01", source="Harbour Gazette"),
 ]
 Groups = Mapping[str, list[str] | None]
