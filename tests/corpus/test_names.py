@@ -36,7 +36,7 @@ from esr.text.document import CERTAIN, PROBABLE, Quote
 from tests.index.test_names import BODY, PERSON, PLACE, RECIPE, enriched
 from tests.support.elasticsearch import document, load
 from tests.support.runs import need
-from webui.api.operations import SCHEMAS
+from webui.api.schemas import SCHEMAS
 from webui.app import create_app
 from webui.running.settings import Settings
 

@@ -21,7 +21,7 @@ from tests.cli.conftest import call
 from tests.index.test_names import PERSON, RECIPE, enriched
 from tests.support.elasticsearch import document, fresh, load
 from tests.support.index_contents import ENGINES
-from webui.api.operations import SCHEMAS
+from webui.api.schemas import SCHEMAS
 from webui.app import create_app
 
 ANN = ("Ann Lee", PERSON)

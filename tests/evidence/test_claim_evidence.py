@@ -21,7 +21,7 @@ from esr.text.document import CERTAIN, Document, Quote
 from tests.cli.conftest import call
 from tests.support.elasticsearch import document, fresh, load
 from tests.support.index_contents import ENGINES
-from webui.api.operations import SCHEMAS
+from webui.api.schemas import SCHEMAS
 from webui.app import create_app
 
 CLAIM = "The travel ban affects seven countries"

@@ -38,7 +38,8 @@ from tests.support.runs import end_test, need
 from tests.support.web_servers import serving
 from tools.references.api import LIMITS, text
 from webui.api.operation import BASE, ERRORS, json_response
-from webui.api.operations import OPERATIONS, SCHEMAS, openapi_document
+from webui.api.operations import OPERATIONS, openapi_document
+from webui.api.schemas import SCHEMAS
 from webui.app import create_app
 from webui.running.settings import Settings, parse_origins
 
