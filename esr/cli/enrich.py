@@ -117,7 +117,7 @@ def enrich(
     skipped, so an interrupted run resumes where it stopped. Each document is read by the spaCy model of its
     language: see docs/features.md. One without an installed model gets only the features that need none.
     Vectors, quotations and copies are computed where --only names them: docs/meaning.md, docs/quotations.md,
-    docs/evidence.md.
+    docs/copies.md.
 
     Names that an older version of esr has stored are grouped without being searched for again. The index
     keeps the table of aliases until another is given.

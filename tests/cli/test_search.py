@@ -177,7 +177,7 @@ def test_only_what_is_new_is_listed_the_oldest_first(esr: Esr, news: Path) -> No
     ("options", "said"),
     [
         (["--overlap", "0.7", "--no-fold"], "--overlap says what repeats another: give it with --novel"),
-        (["--novel", "--sort", "date"], "--novel begins with the oldest and --sort date with the newest"),
+        (["--novel", "--sort", "date"], "--novel lists from the oldest on, and so has no --sort date"),
         (["--novel", "--overlap", "0.2"], "0.2 is not in the range 0.5<=x<=1.0"),
     ],
 )

@@ -530,6 +530,8 @@ def example(option: click.Option) -> str:
 
 NOT_OF_A_SYNC = {
     "--if-exists",
+    "--meaning",
+    "--no-meaning",
     "--enrich",
     "--enrich-only",
     "--dry-run",
