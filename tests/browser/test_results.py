@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Opens, Site, follow, query_box
 from tests.support.page_corpus import HOSTILE, QUERY
-from webui.arguments.form import end_of
+from webui.arguments.links import end_of
 
 
 def sentences(page: Page) -> list[str]:

@@ -20,7 +20,7 @@ from esr.ranking.answers import PASSAGE_FIELDS, Passage, hit_dict, passage_field
 from esr.text.attributes import META_PREFIX
 from esr.text.document import Document
 from esr.text.term_spans import find_spans
-from webui.arguments.form import path_to
+from webui.arguments.links import path_to
 from webui.arguments.request import (
     HitShape,
 )

@@ -19,7 +19,7 @@ from esr.index.questions import ByDay
 from esr.ranking.searcher import Searcher
 from esr.wording import count
 from webui.answers.checks import check_draft, check_text, read_records
-from webui.arguments.form import split_links
+from webui.arguments.links import split_links
 from webui.arguments.request import decode_arguments
 from webui.pages.rendering import PageRenderer
 from webui.running.problems import RequestError, as_sentence, wants_json

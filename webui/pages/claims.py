@@ -13,7 +13,7 @@ from esr.evidence.claim_evidence import GROUPS, EvidenceSentence
 from esr.evidence.contrast import RULES, Contrast
 from webui.answers.claims import read_evidence
 from webui.answers.downloads import table_csv
-from webui.arguments.form import split_links
+from webui.arguments.links import split_links
 from webui.arguments.request import decode_arguments
 from webui.pages.rendering import PageRenderer
 from webui.running.served_indexes import Route, ServedIndexes, Visit

@@ -34,7 +34,8 @@ from esr.text.sentence_enrichment import PARSE, VECTORS
 from esr.text.term_spans import find_spans
 from esr.wording import count, shorten_title
 from webui.arguments import rankings
-from webui.arguments.form import VIEW, Links, build_form, clean_arguments, end_of, path_to, shorten
+from webui.arguments.form import VIEW, build_form, clean_arguments, shorten
+from webui.arguments.links import Links, end_of, path_to
 from webui.arguments.request import split_pairs
 from webui.running.served_indexes import ServedIndexes, Visit
 from webui.running.settings import Settings

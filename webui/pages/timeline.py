@@ -20,7 +20,7 @@ from esr.following.timeline_chart import draw_svg, layout_chart, written_date
 from esr.ranking.answers import require_record
 from webui.answers import downloads
 from webui.answers.counts import make_timeline
-from webui.arguments.form import Links, change_arguments
+from webui.arguments.links import Links, change_arguments
 from webui.arguments.request import (
     MAX_QUERIES,
     TimelineRequest,

@@ -10,7 +10,7 @@ from esr.query import ParsedQuery
 from esr.query.interpretation import ReadGroup, Reading
 from esr.ranking.query_report import QueryReport
 from esr.text.written_dates import find_typed_date
-from webui.arguments.form import end_of
+from webui.arguments.links import end_of
 from webui.arguments.request import SearchRequest
 
 MAX_IGNORED, MAX_NOTES = 12, 5

@@ -48,7 +48,7 @@ from webui.answers.downloads import citations_file, export_file
 from webui.answers.hit_writer import HitWriter, sentence_link
 from webui.answers.lists import Listing, list_hits, rank_sentences
 from webui.answers.similar_sentences import find_similar
-from webui.arguments.form import Links
+from webui.arguments.links import Links
 from webui.arguments.rankings import BY_MEANING, parse_ranking, ranking_label
 from webui.arguments.request import (
     HitShape,

@@ -47,7 +47,7 @@ from esr.wording import count
 from webui.answers import corpus
 from webui.answers.downloads import table_csv
 from webui.answers.lists import list_occurrences
-from webui.arguments.form import Links, split_links
+from webui.arguments.links import Links, split_links
 from webui.arguments.request import Arguments, decode_arguments, parse_search
 from webui.pages.dates import draw_days
 from webui.pages.facets import LABELS, query_clause

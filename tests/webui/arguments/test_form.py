@@ -20,7 +20,8 @@ from esr.ranking.searcher import Searcher
 from esr.text.sentence_enrichment import VECTORS
 from tests.support.fake_index import FakeIndex
 from webui.app import create_app
-from webui.arguments.form import Form, Links, build_form, change_arguments, clean_arguments, shorten
+from webui.arguments.form import Form, build_form, clean_arguments, shorten
+from webui.arguments.links import Links, change_arguments
 from webui.arguments.rankings import PRESETS, ControlRow, Preset, available_presets, ranking_controls
 from webui.arguments.request import read_search
 from webui.running.settings import Settings
