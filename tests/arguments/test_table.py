@@ -56,11 +56,11 @@ def test_the_options_of_python_have_the_keywords_of_the_tables() -> None:
 
 
 @pytest.mark.parametrize(
-    "operation", [name for name in OPERATIONS if isinstance(vars(Index).get(name), FunctionType)]
+    "operation", [name for name in OPERATIONS if isinstance(getattr(Index, name, None), FunctionType)]
 )
 def test_keywords_of_methods_have_the_defaults_of_the_table(operation: str) -> None:
     own = {"k", "offset", "fold"}  # an answer of a program is a list, without repeats by request
-    for name, parameter in inspect.signature(vars(Index)[operation]).parameters.items():
+    for name, parameter in inspect.signature(getattr(Index, operation)).parameters.items():
         row = rows(operation).get(name)
         if row is not None and name not in own and parameter.default not in (parameter.empty, ""):
             assert parameter.default == row.type.default(SETTINGS), name

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 import esr
@@ -62,10 +63,11 @@ def described_names() -> set[str]:
 
 
 def public_members(owner: type) -> dict[str, Any]:
-    """The public methods and properties defined in a class, by name, in their order."""
+    """The public methods and properties of a class by name, its own before those of its parts."""
+    parts = [base for base in owner.__bases__ if base.__module__.startswith("esr.library.")]
     return {
         name: member
-        for name, member in vars(owner).items()
+        for name, member in chain.from_iterable(vars(cls).items() for cls in (owner, *parts))
         if not name.startswith("_")
         and isinstance(member, property | staticmethod) | inspect.isfunction(member)
     }
