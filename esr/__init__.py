@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from esr.evidence.draft_check import CheckedName, CheckedNumber, CheckedSentence, DraftCheck, EvidenceFor
     from esr.evidence.quotation_check import Appearance, CheckedQuotation, QuotationCheck
     from esr.following.timeline import Peak, Series, Timeline
-    from esr.index.enrichment_run import EnrichmentReport
     from esr.index.generations import Generation
+    from esr.index.runs.enrichment_run import EnrichmentReport
     from esr.index.writer import DeliveryReport, LoadReport
     from esr.library.hits import Hit, Hits
     from esr.library.opening import AsyncIndex, create, load, open, open_async, parse_query
@@ -137,7 +137,7 @@ _MODULES = {
     "esr.evidence.draft_check": "CheckedName CheckedNumber CheckedSentence DraftCheck EvidenceFor",
     "esr.evidence.quotation_check": "Appearance CheckedQuotation QuotationCheck",
     "esr.following.timeline": "Peak Series Timeline",
-    "esr.index.enrichment_run": "EnrichmentReport",
+    "esr.index.runs.enrichment_run": "EnrichmentReport",
     "esr.index.generations": "Generation",
     "esr.index.writer": "DeliveryReport LoadReport",
     "esr.library.hits": "Hit Hits",

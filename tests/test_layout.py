@@ -40,6 +40,7 @@ MAY_IMPORT = {
     "esr/loaders/office": "plugin plugin/provisional",
     "esr/loaders/press": "plugin plugin/provisional",
     "esr/index": "enrichment plans text text/analysis",
+    "esr/index/runs": "enrichment index text",
     "esr/arguments": "index query text",
     "esr/arguments/tables": "arguments corpus evidence following index loaders models plans ranking text",
     "esr/folder/format": "index plans text text/analysis",
@@ -60,7 +61,7 @@ MAY_IMPORT = {
     "esr/bridges": "esr plugin plugin/provisional",
     "esr/sources": "esr plugin plugin/provisional",
     "esr/library": "esr arguments arguments/tables corpus enrichment evidence features following index "
-    "loaders models query ranking ranking/explanation text",
+    "index/runs loaders models query ranking ranking/explanation text",
     "esr/topics": "index loaders",
     "esr/lab": "plugin plugin/provisional",
     "esr/lab/report": "esr lab plugin plugin/provisional",
@@ -78,8 +79,8 @@ MAY_IMPORT = {
     "webui/access": "index plans query text webui/pages webui/running",
     "webui": "arguments index library plans plugin ranking webui/access webui/api webui/arguments "
     "webui/pages webui/running",
-    "esr/cli": "esr arguments arguments/tables encoders enrichment features following index library "
-    "loaders models plans query ranking ranking/explanation text text/analysis webui webui/access",
+    "esr/cli": "esr arguments arguments/tables encoders enrichment features following index index/runs "
+    "library loaders models plans query ranking ranking/explanation text text/analysis webui webui/access",
 }
 """By folder, what it may import beside itself and `BASE`. `esr` is the Python API, `esr.open`."""
 ROOMS = {"esr/elastic": "search|write", "esr/folder": "format|kernel search|write"}
@@ -93,6 +94,7 @@ DRAWN_WHOLE = (
     "esr/elastic",
     "esr/evidence",
     "esr/folder",
+    "esr/index",
     "esr/lab",
     "esr/ranking",
     "esr/text",

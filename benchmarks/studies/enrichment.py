@@ -29,7 +29,7 @@ from spacy.language import Language
 from esr import loaders
 from esr.enrichment.enricher import BATCH_SIZE, Enricher
 from esr.enrichment.recipe import installed_models
-from esr.index import enrichment_run
+from esr.index.runs import enrichment_run
 from esr.text.document import Document
 from esr.text.sentence_enrichment import DEFAULT_PARTS
 

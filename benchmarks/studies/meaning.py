@@ -24,9 +24,9 @@ from msgspec.structs import replace
 from benchmarks.studies.results import COLLECTIONS as LARGER
 from esr import loaders
 from esr.enrichment.enricher import Enricher
-from esr.index.enrichment_run import run_enrichment
 from esr.index.factory import open_writer
 from esr.index.filters import NO_FILTERS
+from esr.index.runs.enrichment_run import run_enrichment
 from esr.index.writer import LoadOptions
 from esr.lab import measures
 from esr.lab.judgements import read_qrels

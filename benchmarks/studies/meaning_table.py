@@ -21,7 +21,7 @@ from esr.enrichment.recipe import Recipe
 from esr.enrichment.table_enricher import TableEnricher, fit_to_documents, load_pieces
 from esr.index.contract import Index
 from esr.index.questions import MainEncoder, Summary, Vectors
-from esr.index.table_run import choose_sample
+from esr.index.runs.table_run import choose_sample
 from esr.lab import measures
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import open_searcher

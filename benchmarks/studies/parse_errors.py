@@ -24,9 +24,9 @@ import numpy as np
 from esr.dependency.occurrences import find_occurrences
 from esr.dependency.parses import decode, encode
 from esr.enrichment.enricher import Enricher
-from esr.index.enrichment_run import run_enrichment
 from esr.index.factory import open_writer
 from esr.index.questions import Parses
+from esr.index.runs.enrichment_run import run_enrichment
 from esr.index.writer import LoadOptions
 from esr.lab import measures
 from esr.lab.significance import compare_systems

@@ -21,8 +21,8 @@ from tqdm import tqdm
 from benchmarks.studies.claims import CLAIMS, RECALL_MEASURES, Figures, write_recall_pictures
 from esr import loaders, models
 from esr.enrichment.enricher import Enricher
-from esr.index.enrichment_run import run_enrichment
 from esr.index.factory import open_writer
+from esr.index.runs.enrichment_run import run_enrichment
 from esr.index.writer import LoadOptions
 from esr.lab.comparison import (
     SOURCES,

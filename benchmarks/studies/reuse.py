@@ -35,7 +35,7 @@ from esr.index.contract import Index
 from esr.index.copies import CopyGroup
 from esr.index.factory import open_delivery
 from esr.index.questions import Copies, HasCopies, Records, Summary
-from esr.index.reuse_run import run_reuse
+from esr.index.runs.reuse_run import run_reuse
 from esr.index.writer import LoadOptions
 from esr.ranking.searcher import open_searcher
 from esr.text.document import Document, Located, Sentence

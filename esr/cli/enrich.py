@@ -19,11 +19,11 @@ from esr.enrichment.recipe import check_parts
 from esr.errors import UsageError
 from esr.features import RULES
 from esr.features.feature import DEFAULT_RULE
-from esr.index.enrichment_run import run_enrichment
 from esr.index.login_variables import redact
 from esr.index.names import Aliases, read_aliases
-from esr.index.reuse_run import run_reuse
-from esr.index.table_run import LEAST_SAMPLE, MOST_SAMPLE, run_table
+from esr.index.runs.enrichment_run import run_enrichment
+from esr.index.runs.reuse_run import run_reuse
+from esr.index.runs.table_run import LEAST_SAMPLE, MOST_SAMPLE, run_table
 from esr.processes import exit_on_sigterm
 from esr.ranking.searcher import open_searcher
 from esr.text.sentence_enrichment import DEFAULT_PARTS, PARTS, REUSE, TABLE

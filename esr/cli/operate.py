@@ -385,7 +385,7 @@ def _describe_unknown_pieces(index: Index, parts: Sequence[Mapping[str, Any]]) -
     """What the table of vectors lacks. None if it lacks little, there is none, or it cannot be read here."""
     if not any(TABLE in part["made_with"] for part in parts):
         return None
-    from esr.index.table_run import describe_unknown_pieces  # slow to import, needed by few indices
+    from esr.index.runs.table_run import describe_unknown_pieces  # slow to import, needed by few indices
 
     try:
         return describe_unknown_pieces(index)

@@ -11,9 +11,9 @@ from esr.enrichment.enricher import DEFAULT_SETTINGS, Enricher, VectorSettings
 from esr.enrichment.recipe import check_parts
 from esr.features.feature import DEFAULT_RULE
 from esr.index.contract import Index
-from esr.index.enrichment_run import EnrichmentReport
-from esr.index.reuse_run import run_reuse
-from esr.index.table_run import run_table
+from esr.index.runs.enrichment_run import EnrichmentReport
+from esr.index.runs.reuse_run import run_reuse
+from esr.index.runs.table_run import run_table
 from esr.library.options import value_of
 from esr.text.sentence_enrichment import DEFAULT_PARTS, REUSE, TABLE
 

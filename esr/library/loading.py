@@ -41,12 +41,12 @@ from esr.text.languages import abridge, detect_language
 from esr.wording import count
 
 if TYPE_CHECKING:
-    from esr.index import reuse_run, table_run
+    from esr.index.runs import reuse_run, table_run
     from esr.ranking import searcher
 else:
     searcher = import_lazily("esr.ranking.searcher")
-    reuse_run = import_lazily("esr.index.reuse_run")
-    table_run = import_lazily("esr.index.table_run")
+    reuse_run = import_lazily("esr.index.runs.reuse_run")
+    table_run = import_lazily("esr.index.runs.table_run")
 
 
 def read_read_options(options: Mapping[str, Any]) -> dict[str, Any]:

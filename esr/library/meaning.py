@@ -1,4 +1,4 @@
-"""Vectors of loaded documents: whether a load fits a table to them (`esr.index.table_run`), or why not."""
+"""Vectors of loaded documents: whether a load fits a table to them (`esr/index/runs`), or why not."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from esr.text.sentence_enrichment import VECTORS
 if TYPE_CHECKING:
     from esr.enrichment import table_enricher
     from esr.enrichment.enricher import VectorSettings
-    from esr.index import table_run
+    from esr.index.runs import table_run
     from esr.ranking import searcher
 else:
     searcher = import_lazily("esr.ranking.searcher")
     table_enricher = import_lazily("esr.enrichment.table_enricher")
-table_run = import_lazily("esr.index.table_run")
+table_run = import_lazily("esr.index.runs.table_run")
 
 VARIABLE = "ESR_MEANING"
 MEANING_VARIABLES = {VARIABLE: "no: loads fit no table of vectors, unless --meaning is given"}

@@ -51,7 +51,7 @@ from esr.text.document import Document
 
 if TYPE_CHECKING:
     from esr.index import contract
-    from esr.index.enrichment_run import EnrichmentReport
+    from esr.index.runs.enrichment_run import EnrichmentReport
     from esr.index.writer import LoadReport
     from esr.library import enriching
 else:
@@ -323,7 +323,7 @@ class Index(CorpusMethods, EvidenceMethods):
         processes, and `slice` (i, n) is the i-th of n slices of the documents. `options` are those of
         `EnrichOptions`. Raises UsageError if a package is missing, with the command that installs it.
         """
-        from esr.index.enrichment_run import run_enrichment
+        from esr.index.runs.enrichment_run import run_enrichment
 
         index = self._searcher.index
         check_options(options, EnrichOptions)

@@ -26,9 +26,9 @@ from esr.cli.operate import format_drifts
 from esr.cli.sync import GONE
 from esr.folder.format.manifest import FORMAT
 from esr.folder.write.maintenance import EmbeddedPriors
-from esr.index.enrichment_run import run_enrichment
 from esr.index.generations import Drift, RefreshReport
 from esr.index.questions import Records
+from esr.index.runs.enrichment_run import run_enrichment
 from esr.index.writer import LoadReport
 from esr.ranking.searcher import open_searcher
 from esr.text.document import Document

@@ -48,9 +48,9 @@ from esr.following.passages import hits_to_fold, list_passages
 from esr.following.repeats import group_hits
 from esr.following.similar_sentences import find_similar, prepare_similar
 from esr.index.contract import Index
-from esr.index.enrichment_run import run_enrichment
 from esr.index.filters import NO_FILTERS, Filters
 from esr.index.hits import Hit
+from esr.index.runs.enrichment_run import run_enrichment
 from esr.ranking.answers import Passage
 from esr.ranking.ranking import Ranking, lower_furniture
 from esr.ranking.searcher import MAX_TERMS, Searcher, open_searcher

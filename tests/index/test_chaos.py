@@ -90,7 +90,7 @@ def test_a_loader_that_is_killed_many_times_is_resumed_to_the_same_index(anywher
 
 KILLS = rounds(20)
 OFTEN_STORED = {
-    "esr.index.enrichment_run:BATCH_SECONDS": 0.03,
+    "esr.index.runs.enrichment_run:BATCH_SECONDS": 0.03,
     "esr.cli.enrich:Enricher": build_slow_enricher,
 }
 

@@ -16,11 +16,11 @@ import esr
 from esr.elastic import statistics
 from esr.folder.format import manifest
 from esr.folder.write import segment_writer
-from esr.index import enrichment_run
 from esr.index.filters import FACET_FIELDS, Filters, resolve_name
 from esr.index.hits import SentenceRecord
 from esr.index.names import name_key
 from esr.index.questions import ByField, Hits, Names, NamesWithPrefix, Parses, Quotes, Summary, Values
+from esr.index.runs import enrichment_run
 from esr.plans.plan import Condition, HasQuote, HasTerm, Not, SaidBy
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import open_searcher

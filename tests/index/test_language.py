@@ -22,11 +22,11 @@ from esr.enrichment.recipe import Recipe
 from esr.errors import IndexMissing, UsageError
 from esr.folder.write import segment_writer
 from esr.following.timeline import build_timeline
-from esr.index.enrichment_run import run_enrichment
 from esr.index.factory import open_delivery, open_priors, open_writer
 from esr.index.filters import NO_FILTERS
 from esr.index.hits import Hit
 from esr.index.questions import ByField, Languages, Parses
+from esr.index.runs.enrichment_run import run_enrichment
 from esr.index.view import chosen_language, in_language
 from esr.index.writer import LoadOptions
 from esr.query import in_language as said_to_be_in

@@ -21,7 +21,7 @@ from esr.index.contract import Index
 from esr.index.factory import open_delivery, open_generations
 from esr.index.filters import NO_FILTERS, Filters
 from esr.index.questions import ByDay, ByField, ByReuse, Copies, HasCopies, Summary
-from esr.index.reuse_run import run_reuse
+from esr.index.runs.reuse_run import run_reuse
 from esr.index.view import restrict
 from esr.index.writer import LoadOptions
 from esr.plans.plan import HasSource, Not
@@ -182,7 +182,7 @@ def test_an_append_of_the_library_finds_the_copies_of_new_sentences(tmp_path: Pa
 _KILLED = """
 import os, signal, sys
 from esr.folder.format import manifest
-from esr.index.reuse_run import run_reuse
+from esr.index.runs.reuse_run import run_reuse
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import open_searcher
 

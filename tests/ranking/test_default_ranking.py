@@ -16,7 +16,7 @@ from esr import encoders
 from esr.cli.main import main
 from esr.enrichment.enricher import Enricher, VectorSettings
 from esr.errors import UsageError
-from esr.index.enrichment_run import run_enrichment
+from esr.index.runs.enrichment_run import run_enrichment
 from esr.ranking.ranking import DEFAULT, Ranking, build_ranking, choose_ranking
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.ranking.second_stage import query_encoder

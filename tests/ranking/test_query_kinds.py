@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from esr.enrichment.enricher import Enricher, VectorSettings
-from esr.index.enrichment_run import run_enrichment
+from esr.index.runs.enrichment_run import run_enrichment
 from esr.lab import measures
 from esr.lab.grid import build_default_grid
 from esr.lab.tuner import Task, Tuner

@@ -19,10 +19,10 @@ from esr.errors import UsageError
 from esr.folder.index import FolderSnapshot
 from esr.folder.search import similarity
 from esr.folder.search.kernel_loader import Loader
-from esr.index.enrichment_run import run_enrichment
 from esr.index.filters import Filters
 from esr.index.hits import SearchResult
 from esr.index.questions import MainEncoder
+from esr.index.runs.enrichment_run import run_enrichment
 from esr.lab import measures
 from esr.lab.learn import build_run
 from esr.lab.learners import Linear

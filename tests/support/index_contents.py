@@ -17,9 +17,9 @@ from esr.folder.format import manifest
 from esr.folder.format.files import map_bundle, save_bundle
 from esr.folder.format.layer_info import LAYERS, new_layer_name
 from esr.index.contract import Index
-from esr.index.enrichment_run import EnrichmentReport, run_enrichment
 from esr.index.factory import is_elasticsearch, open_generations
 from esr.index.questions import EvidenceOf, Features, Parses, Quotes, Records, SimilaritiesTo
+from esr.index.runs.enrichment_run import EnrichmentReport, run_enrichment
 from esr.plans.plan import FEATURE_PREFIX
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.document import Document

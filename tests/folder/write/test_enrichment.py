@@ -16,9 +16,9 @@ from esr.folder.search.conditions import mask_entities
 from esr.folder.write import segment_writer
 from esr.folder.write.enrichment import read_stored
 from esr.folder.write.maintenance import EmbeddedGenerations
-from esr.index import enrichment_run
 from esr.index.filters import Filters
 from esr.index.questions import EvidenceOf, Parses, Records, Summary
+from esr.index.runs import enrichment_run
 from esr.ranking.searcher import open_searcher
 from esr.text.document import ParseWord, Sentence
 from tests.support.fake_enricher import FakeEnricher

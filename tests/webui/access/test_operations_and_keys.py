@@ -19,7 +19,7 @@ from esr.enrichment.enricher import Enricher, VectorSettings
 from esr.errors import EsrError, UsageError
 from esr.following.atom import text_digest
 from esr.following.exports import CITATIONS
-from esr.index.enrichment_run import run_enrichment
+from esr.index.runs.enrichment_run import run_enrichment
 from esr.index.view import restrict
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher

@@ -18,12 +18,12 @@ from esr.enrichment.enricher import Enricher, VectorSettings
 from esr.enrichment.table_enricher import TableEnricher
 from esr.errors import EsrError, UsageError
 from esr.folder.write import enrichment as folder_enrichment
-from esr.index import table_run
 from esr.index.contract import Index
-from esr.index.enrichment_run import run_enrichment
 from esr.index.factory import open_delivery, open_generations
 from esr.index.questions import MainEncoder, StoredTable, VectorOrigins, Vectors
-from esr.index.table_run import choose_sample, describe_unknown_pieces, run_table
+from esr.index.runs import table_run
+from esr.index.runs.enrichment_run import run_enrichment
+from esr.index.runs.table_run import choose_sample, describe_unknown_pieces, run_table
 from esr.index.writer import LoadOptions
 from esr.ranking.explanation.explain import explain
 from esr.ranking.ranking import Ranking

@@ -17,8 +17,8 @@ import pytest
 
 from esr.enrichment.enricher import Enricher
 from esr.errors import EsrError, UsageError
-from esr.index import enrichment_run
-from esr.index.enrichment_run import enrich_documents
+from esr.index.runs import enrichment_run
+from esr.index.runs.enrichment_run import enrich_documents
 from esr.processes import defer_interrupt
 from esr.text.document import Document, Sentence
 from esr.text.sentence_enrichment import SentenceEnrichment
@@ -26,7 +26,7 @@ from tests.support.fake_enricher import FakeEnricher
 from tests.support.fake_enricher import document as tagged
 from tests.support.processes import wait_until
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 _HANG = 60.0
 
 
@@ -188,8 +188,8 @@ def test_the_death_of_a_worker_is_one_clear_error() -> None:
 PROGRAM = """
 import itertools, signal
 from esr.text.document import Document
-from esr.index.enrichment_run import enrich_documents
-from tests.index.test_enrichment_run import Fragile
+from esr.index.runs.enrichment_run import enrich_documents
+from tests.index.runs.test_enrichment_run import Fragile
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)  # who starts it in the background ignores it

@@ -24,8 +24,8 @@ from esr.enrichment.table_enricher import (
     load_pieces,
 )
 from esr.index.contract import Index
-from esr.index.enrichment_run import run_enrichment
 from esr.index.questions import StoredTable, Summary, Vectors
+from esr.index.runs.enrichment_run import run_enrichment
 from esr.stdlib import batched
 from esr.text.document import Document
 from esr.text.sentence_enrichment import TABLE, VECTORS
