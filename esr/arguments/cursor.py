@@ -7,19 +7,24 @@ import binascii
 import re
 from typing import NamedTuple
 
-_TEXT = re.compile(r"([0-9]{1,6})\.([0-9a-f]{16})")
+_TEXT = re.compile(r"([0-9]{1,6})\.([0-9a-f]{16})(?:\.(words|hybrid))?")
 
 
 class Cursor(NamedTuple):
-    """The beginning of a page, and the state of the index that it belongs to."""
+    """The beginning of a page, and the state of the index that it belongs to.
+
+    `ranking` is the name of the default ranking of the pages before; empty if the request names a ranking.
+    """
 
     offset: int
     state: str
+    ranking: str = ""
 
 
 def write_cursor(cursor: Cursor) -> str:
     """The cursor as an answer has it."""
-    return base64.urlsafe_b64encode(f"{cursor.offset}.{cursor.state}".encode()).decode().rstrip("=")
+    text = f"{cursor.offset}.{cursor.state}" + (f".{cursor.ranking}" if cursor.ranking else "")
+    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 
 def read_cursor(text: str) -> Cursor | None:
@@ -28,7 +33,7 @@ def read_cursor(text: str) -> Cursor | None:
         match = _TEXT.fullmatch(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)).decode())
     except (ValueError, binascii.Error):
         return None
-    return match and Cursor(int(match[1]), match[2])
+    return match and Cursor(int(match[1]), match[2], match[3] or "")
 
 
 def is_cursor(text: str) -> bool:

@@ -375,6 +375,19 @@ def choose_ranking(ranking: Ranking, index: Index, seconds: float | None = None)
     return _default_by_meaning() if obstacle is None else DefaultRanking(name="words", note=obstacle or None)
 
 
+def resume_ranking(ranking: Ranking, name: str, index: Index) -> Ranking:
+    """The ranking of a further page of a list whose pages before `choose_ranking` ranked by `name`.
+
+    An encoder that was loaded meanwhile changes nothing. For hybrid it is waited for.
+    """
+    if not isinstance(ranking, DefaultRanking) or not name:
+        return ranking
+    if name == "hybrid":
+        return _default_by_meaning()
+    has_vectors = index.status(MainEncoder()) is not None
+    return DefaultRanking(name="words", note="the page before was, too" if has_vectors else None)
+
+
 FURNITURE = "furniture"
 """The feature of text that is no sentence of the article."""
 LOWERED = Adjustment(FURNITURE, "satu", {"w": -12.0, "k": 0.5})

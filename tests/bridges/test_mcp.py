@@ -184,7 +184,7 @@ def test_names_are_counted_and_are_filters_of_a_query(server: Any) -> None:
     first = found[0]
     with_name = answer(server, "search", query=f"{QUERY} {first['filter']}", k=50, budget=100_000)
     assert all(first["name"] in hit["text"] for hit in with_name["hits"])
-    assert answer(server, "names", type="person")["names"] == []
+    assert answer(server, "names", type="organization")["names"] == []
 
 
 @pytest.mark.parametrize("prefix", ["chi", "Chi", "CHINA"])

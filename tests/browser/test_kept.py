@@ -71,6 +71,12 @@ def test_a_saved_search_counts_what_is_new_since_its_last_visit(
     assert stored(page, "searches") == []
 
 
+def test_evidence_is_no_search_to_save(opens: Opens) -> None:
+    page = opens(PAGES["evidence"])
+    expect(page.get_by_role("link", name="Saved", exact=True)).to_be_visible()
+    assert page.locator(".saving").count() == 0
+
+
 def test_a_saved_search_for_words_that_no_sentence_has_together_says_so(opens: Opens) -> None:
     page = opens("/search?q=relief+zyxgarble")
     press(page, "Save this search")

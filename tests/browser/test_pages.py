@@ -360,8 +360,9 @@ def test_axe_finds_no_violation_in_what_javascript_opens(opens: Opens) -> None:
     assert violations(page) == []
 
 
-def test_tab_reaches_every_control_and_the_focus_is_visible(opens: Opens) -> None:
-    page = opens(PAGES["results"])
+@pytest.mark.parametrize("name", ["results", "checked", "evidence", "collection", "over time"])
+def test_tab_reaches_every_control_and_the_focus_is_visible(opens: Opens, name: str) -> None:
+    page = opens(PAGES[name])
     wanted = page.evaluate(
         """() => [...document.querySelectorAll("a, button, input, select, summary")]
                  .filter(e => e.checkVisibility() && e.tabIndex >= 0 && !e.disabled).length"""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
+from html import unescape
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -128,6 +130,36 @@ def test_until_the_encoder_is_loaded_words_rank_and_the_answer_says_so(
         hits = index.search(QUERY)
         assert (hits.by_default, hits.no_meaning) == ("hybrid", None)
     assert said not in client.get("/search", query_string={"q": QUERY}).get_data(as_text=True)
+
+
+def test_further_pages_are_by_the_ranking_of_the_first_if_the_encoder_is_loaded_in_between(
+    searcher: Searcher, loading: Event
+) -> None:
+    client, asked = create_app(searcher).test_client(), {"q": QUERY, "fold": "no", "passages": "no"}
+
+    def request(**arguments: object) -> Any:
+        response = client.get("/api/v1/search", query_string={**asked, **arguments})
+        assert response.status_code == 200, response.text
+        return response.get_json()
+
+    first, whole = request(k=1), request(k=2)
+    (more,) = re.findall(
+        r'href="(/search[^"]*)#[^"]*" rel="next"', client.get("/search?q=storm+town&k=1").text
+    )
+    loading.set()
+    choose_ranking(DEFAULT, searcher.index)
+    by_meaning = request(k=2)
+    assert scores(by_meaning) != scores(whole)
+    second = request(k=1, cursor=first["next"])
+    assert scores(first) + scores(second) == scores(whole)
+    assert (second["by_default"], second["no_meaning"]) == ("words", "the page before was, too")
+    assert "ranked by 2si" in client.get(unescape(more)).text
+
+    first = request(k=1)
+    query_encoder.LOADS.clear()
+    second = request(k=1, cursor=first["next"])
+    assert scores(first) + scores(second) == scores(by_meaning)
+    assert second["by_default"] == "hybrid"
 
 
 def test_without_its_encoder_an_index_ranks_by_words_and_fetches_nothing(

@@ -14,8 +14,9 @@ from msgspec.structs import replace
 
 from esr import loaders
 from esr.enrichment.recipe import Recipe
+from esr.index.names import name_key
 from esr.ranking.searcher import open_searcher
-from esr.text.document import Document, ParseWord, Quote, Sentence
+from esr.text.document import CERTAIN, Document, ParseWord, Quote, Sentence
 from esr.text.sentence_enrichment import Entity, SentenceEnrichment
 from tests.support.elasticsearch import load
 from webui.api.operation import BASE
@@ -61,8 +62,11 @@ def _parsed(sentence: Sentence) -> Sentence:
     """Each word depends on the one two before it."""
     words = re.findall(r"\w+|[^\w\s]", sentence.text)
     parse = tuple(ParseWord(word, max(n - 2, -1) if n != 1 else 0) for n, word in enumerate(words))
-    speech = re.search(r'"[^"]+," said (.*?[A-Z]\w+)\b', sentence.text)
-    quotes = [Quote(speech.start(), speech.start(1) - 6, speech[1], None, "said")] if speech else []
+    speech = _SPEECH.search(sentence.text)
+    quotes = []
+    if speech:
+        known = (name_key(speech[2]), "said", CERTAIN) if _is_full_name(speech[2]) else (None, "said")
+        quotes.append(Quote(*speech.span(1), speech[2], *known))
     return replace(
         sentence,
         parse=parse,
@@ -75,19 +79,29 @@ def _parsed(sentence: Sentence) -> Sentence:
     )
 
 
+_SPEECH = re.compile(r'("[^"]+,") said (?:the [a-z ]+ )?([A-Z]\w+\.? [A-Z]\w+)')
+
+
+def _is_full_name(speaker: str) -> bool:
+    """Whether a speaker is a name, such as Tom Arden, and not one such as Ms. Luo."""
+    return "." not in speaker
+
+
 def _enriched(document: Document) -> list[SentenceEnrichment]:
-    return [
-        SentenceEnrichment(
-            {}, tuple(Entity(name, "location") for name in re.findall(r"\b[A-Z][a-z]+na\b", s.text)), None
-        )
-        for s in document.sentences
+    names = [
+        [Entity(name, "location") for name in re.findall(r"\b[A-Z][a-z]+na\b", each.text)]
+        + [Entity(name, "person") for _, name in _SPEECH.findall(each.text) if _is_full_name(name)]
+        for each in document.sentences
     ]
+    return [SentenceEnrichment({}, tuple(of_sentence), None) for of_sentence in names]
 
 
 # Addresses of pages in all their states, by name.
 
 
 QUERY = "q=earthquake+relief+China"
+CHECKED = "“nobody dared to go back inside” “nobody wanted to go back inside” “a quay of green glass”"
+"""Quotations word for word, with another word, and in no sentence."""
 PAGES = {
     "home": "/",
     "results": f"/search?{QUERY}",
@@ -115,6 +129,12 @@ PAGES = {
     "newest": f"/search?{QUERY}&sort=date",
     "novel": "/search?q=relief&novel=yes&overlap=.7",
     "collection": "/collection",
+    "undated": "/collection/undated",
+    "check": "/check",
+    "checked": f"/check?{urlencode({'text': CHECKED})}",
+    "claim": "/evidence",
+    "evidence": "/evidence?q=The+earthquake+in+China+did+not+hurt+31+people+before+the+relief+funds",
+    "over time": "/name?name=person:Tom+Arden",
     "batch": "/batch",
     "saved": "/saved",
     "judge": "/judge",

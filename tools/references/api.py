@@ -141,8 +141,9 @@ PAGING = f"""## Pages
 
 An answer of `search` has a `next`: to get the next page, give it as `cursor`, with the other arguments
 unchanged. `null` means that there are no more pages. `next` is valid as long as the index stays the same:
-after another load the answer is an error 409, so that no sentence is repeated or silently left out. `offset`
-skips sentences without this check.
+after another load the answer is an error 409, so that no sentence is repeated or silently left out. All pages
+have the ranking of the first, also if the encoder of queries was loaded in between. `offset` skips sentences
+without either.
 
 Sentences of the list that are next to each other in a document are one hit, the best of them; the others are
 in its `passage`. A page has at most two such hits of a document, unless the search is for that `document`;

@@ -37,7 +37,7 @@ from esr.ranking.answers import analysis_dict, answer_dict, single
 from esr.ranking.completions import complete as complete_query
 from esr.ranking.prepared_query import Answer
 from esr.ranking.query_report import report_query
-from esr.ranking.ranking import ENCODER_SECONDS, Ranking, choose_ranking
+from esr.ranking.ranking import ENCODER_SECONDS, DefaultRanking, Ranking, choose_ranking, resume_ranking
 from esr.ranking.requests import raw_request
 from esr.ranking.searcher import Searcher
 from esr.text.scripts import text_direction
@@ -99,11 +99,15 @@ _NUMBERS = sorted({*CollectionStatistics.__struct_fields__} - {"bounds"})
 
 @dataclass(frozen=True)
 class Page:
-    """A page of a ranking, from `offset` on. `state`: the index state of the page it continues, or None."""
+    """A page of a ranking, from `offset` on.
+
+    `state`: the index state of the page it continues, or None. `ranking`: the name of its default ranking.
+    """
 
     offset: int
     k: int
     state: str | None
+    ranking: str = ""
 
 
 def read_page(arguments: Arguments, settings: Settings, k: int) -> Page:
@@ -114,7 +118,7 @@ def read_page(arguments: Arguments, settings: Settings, k: int) -> Page:
     elif "offset" in arguments:
         raise RequestError("give offset or cursor, not both", "cursor")
     elif cursor := read_cursor(text):
-        page = Page(cursor.offset, k, cursor.state)
+        page = Page(cursor.offset, k, cursor.state, cursor.ranking)
     else:
         raise RequestError("argument 'cursor' must be the 'next' of the page before, unchanged", "cursor")
     if page.offset + k > maximum:
@@ -170,7 +174,9 @@ def _search(call: Call, search: SearchRequest, arguments: Arguments) -> dict[str
     snapshot = call.searcher.snapshot()
     state = index_state(snapshot)
     check_state(page, state)
+    search = replace(search, ranking=resume_ranking(search.ranking, page.ranking, snapshot.index))
     prepared = lists.prepare_search(snapshot, search, call.settings)
+    used = prepared.ranking.name if isinstance(prepared.ranking, DefaultRanking) else ""
     report = start_beside(snapshot.index, lambda: report_query(prepared, search.filters))
     answer, entries, has_more = lists.rank_and_arrange(prepared, search, end, call.settings)
     # A page is short if little is new or the budget is small. The next one begins after its last entry.
@@ -184,7 +190,7 @@ def _search(call: Call, search: SearchRequest, arguments: Arguments) -> dict[str
         "hits": [hit for hits in written for hit in hits],
         "documents": len(entries) if search.arrangement.group else None,
         "offset": page.offset,
-        "next": write_cursor(Cursor(end, state)) if has_more else None,
+        "next": write_cursor(Cursor(end, state, used)) if has_more else None,
     }
 
 

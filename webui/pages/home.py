@@ -31,6 +31,7 @@ from esr.ranking.answers import require_record
 from esr.ranking.completions import count_values_of
 from esr.ranking.searcher import Searcher
 from esr.text.attributes import META, META_PREFIX
+from esr.text.document import CERTAIN
 from esr.text.languages import name_language
 from esr.text.sentence_enrichment import PARSE, QUOTES, VECTORS
 from webui.answers.rising_names import Rise, find_rising_names
@@ -214,21 +215,29 @@ QUOTED_WORDS = (6, 24)
 
 
 def _find_quotation(snapshot: Searcher, last: int) -> Said | None:
-    """The newest quotation that can stand by itself, of a certain speaker with a name; and who is quoted."""
+    """The newest quotation that can stand by itself, and who is quoted in most documents.
+
+    All speakers are persons of at least two words, each with a quotation that is certainly theirs.
+    """
     start = name_of(last - QUOTED_DAYS + 1, "day")
     found = find_quotations(snapshot, None, None, Filters(date_from=start), k=QUOTED).quotations
+    found = [it for it in found if it.name and it.certainty == CERTAIN]
+    names, called = find_speakers(snapshot.index, found), {}
+    for key, label in call_speakers(names, found).items():
+        if " " in key and " " in label and key in names and names[key].has_type("person"):
+            called[key] = label
+    found = [it for it in found if it.name in called]
     least, most = QUOTED_WORDS
 
     def stands_alone(it: Quotation) -> bool:
         text = it.text.strip(_MARKS)
-        is_whole = text[:1].isupper() and text[-1:] in ".!?" and not it.is_probable
-        return is_whole and bool(it.name and " " in it.name) and least <= len(text.split()) <= most
+        is_whole = text[:1].isupper() and text[-1:] in ".!?"
+        return is_whole and least <= len(text.split()) <= most
 
-    often = Counter(it.name for it in found if it.name and " " in it.name and not it.is_probable)
-    called = call_speakers(find_speakers(snapshot.index, found), found)
-    speakers = [(name, called.get(name, name)) for name, _ in often.most_common(SPEAKERS)]
+    often = Counter(name for name, _ in dict.fromkeys((it.name, it.document_id) for it in found) if name)
+    speakers = [(name, called[name]) for name, _ in often.most_common(SPEAKERS)]
     quotation = next(filter(stands_alone, found), None)
-    speaker = "" if quotation is None else called.get(quotation.name or "", quotation.speaker or "")
+    speaker = "" if quotation is None else called[quotation.name or ""]
     return Said(quotation, speaker, speakers)
 
 

@@ -206,7 +206,11 @@ def install_filters(app: Flask) -> None:
     app.jinja_env.context_class = CallingContext
     app.jinja_env.tests["full_date"] = is_full_date
     app.jinja_env.globals.update(
-        count=count, record=answers.require_record, path_to=path_to, kept_views=_KEPT_VIEWS
+        words_alone=rankings.preset_arguments(rankings.WORDS),
+        count=count,
+        record=answers.require_record,
+        path_to=path_to,
+        kept_views=_KEPT_VIEWS,
     )
 
 

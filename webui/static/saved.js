@@ -94,7 +94,7 @@
   const all = kept.link("Saved", saved);
   all.className = "how";
   document.querySelector(".top .search")?.append(all);
-  if (toolbar && query && !document.querySelector(".sides")) offer();
+  if (toolbar && query && !document.querySelector(".sides, .evidence")) offer();
 
   /* On the first page */
 

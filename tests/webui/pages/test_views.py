@@ -11,11 +11,15 @@ import feedparser
 import pytest
 from flask.testing import FlaskClient
 
+from esr.enrichment.recipe import Recipe
 from esr.errors import UsageError
 from esr.following.atom import text_digest
 from esr.following.exports import CITATIONS
+from esr.index.names import name_key
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.analyzer import get_analyzer
+from esr.text.document import CERTAIN, PROBABLE, Document, Quote, Sentence
+from esr.text.sentence_enrichment import Entity, SentenceEnrichment
 from esr.wording import shorten_title
 from tests.support.elasticsearch import document, load
 from tests.support.fake_index import FakeIndex
@@ -330,6 +334,34 @@ def test_the_first_page_shows_a_new_state_of_the_index(tmp_path: Path) -> None:
         again = document("b", "It blew again.", title="Storm two", date="2017-04-05")
         load(where, [again], if_exists="append")
         assert "Storm two" in client.get("/").text
+
+
+def test_the_first_page_has_only_quotations_of_persons_that_are_certain(tmp_path: Path) -> None:
+    """Neither what a lawyer only probably said, nor what a name said that is no person, or no full one."""
+    said, where = [], str(tmp_path / "i")
+    for number, (speaker, kind, certainty) in enumerate(SPEAKERS):
+        text = f"“Nobody at all saw the storm coming {number}.” {speaker} said."
+        quote = Quote(0, text.index("”") + 1, speaker, name_key(speaker), "said", certainty)
+        sentence = Sentence(f"{number}.s0", text, quotes=(quote,))
+        said.append((Document(f"{number}", (sentence,), date="2017-03-05"), Entity(speaker, kind)))
+    load(where, [each for each, _ in said])
+    with open_searcher(where) as searcher, searcher.index.enrichment() as stored:
+        recipe = Recipe(("entities",), {"made": "links"})
+        stored.store(recipe, [(each.id, [SentenceEnrichment({}, (name,), None)]) for each, name in said])
+        stored.finish(recipe)
+    with open_searcher(where) as searcher:
+        html = create_app(searcher).test_client().get("/").text
+    assert re.findall(r"What <bdi>(.*?)</bdi> said", html) == ["Ann Lee"]
+    assert "saw the storm coming 3" in html.split('id="said"')[1].split("</section>")[0]
+
+
+SPEAKERS = (
+    ("Brexit", "person", CERTAIN),
+    ("Storm Watch", "organization", CERTAIN),
+    ("Bo Day", "person", PROBABLE),
+    ("Ann Lee", "person", CERTAIN),
+    ("Cy Roe", "person", None),
+)
 
 
 ID = "earthquake-relief.s0"

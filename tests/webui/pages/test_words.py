@@ -72,7 +72,7 @@ def test_quotations_are_filtered_by_their_speaker(real: FlaskClient) -> None:
     html = real.get("/quotes?k=3").text
     assert html.count("data-sentence-id") == 3 and "Show more quotations" in html
     speakers = re.findall(r'class="value" href="([^"]+)"><bdi>([^<]+)</bdi>.*?>([\d,]+)<', html)
-    assert sum(int(number) for *_, number in speakers) == sum(bool(each["speaker"]) for each in answer) > 1
+    assert sum(int(number) for *_, number in speakers) == sum(bool(each["name"]) for each in answer) > 1
     address, speaker, number = speakers[0]
     own = real.get(unescape(address)).text
     assert own.count("data-sentence-id") == int(number) and f"said by <bdi>{speaker}<" in own
