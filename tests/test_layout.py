@@ -53,7 +53,8 @@ MAY_IMPORT = {
     "esr/elastic/write": "dependency elastic enrichment features folder/format folder/write index plans text",
     "esr/ranking": "arguments dependency encoders index models plans query text",
     "esr/ranking/explanation": "dependency index models plans ranking text",
-    "esr/following": "arguments index models query ranking text",
+    "esr/following": "index models query ranking text",
+    "esr/following/alerts": "arguments index query ranking text",
     "esr/corpus": "plugin plugin/provisional",
     "esr/corpus/commands": "corpus plugin plugin/provisional",
     "esr/evidence": "plugin plugin/provisional",
@@ -70,17 +71,18 @@ MAY_IMPORT = {
     "webui/running": "arguments index ranking",
     "webui/arguments": "arguments arguments/tables corpus features following index models plans query "
     "ranking text webui/running",
-    "webui/answers": "topics corpus evidence following index plans query ranking ranking/explanation text "
-    "webui/arguments webui/running",
-    "webui/pages": "arguments arguments/tables topics corpus dependency evidence following index models "
-    "plans query ranking ranking/explanation text webui/answers webui/arguments webui/running",
+    "webui/answers": "topics corpus evidence following following/alerts index plans query ranking "
+    "ranking/explanation text webui/arguments webui/running",
+    "webui/pages": "arguments arguments/tables topics corpus dependency evidence following following/alerts "
+    "index models plans query ranking ranking/explanation text webui/answers webui/arguments webui/running",
     "webui/api": "esr arguments arguments/tables corpus dependency evidence features following index models "
     "plans query ranking text webui/answers webui/arguments webui/running",
     "webui/access": "index plans query text webui/pages webui/running",
     "webui": "arguments index library plans plugin ranking webui/access webui/api webui/arguments "
     "webui/pages webui/running",
-    "esr/cli": "esr arguments arguments/tables encoders enrichment features following index index/runs "
-    "library loaders models plans query ranking ranking/explanation text text/analysis webui webui/access",
+    "esr/cli": "esr arguments arguments/tables encoders enrichment features following following/alerts "
+    "index index/runs library loaders models plans query ranking ranking/explanation text text/analysis "
+    "webui webui/access",
 }
 """By folder, what it may import beside itself and `BASE`. `esr` is the Python API, `esr.open`."""
 ROOMS = {"esr/elastic": "search|write", "esr/folder": "format|kernel search|write"}
@@ -94,6 +96,7 @@ DRAWN_WHOLE = (
     "esr/elastic",
     "esr/evidence",
     "esr/folder",
+    "esr/following",
     "esr/index",
     "esr/lab",
     "esr/ranking",

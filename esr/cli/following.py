@@ -21,7 +21,9 @@ from esr.cli.options import FILE
 from esr.cli.output import FORMATS, check_output, data_format_option, format_option, write_csv
 from esr.cli.ranking_options import filter_options, literal_option, query_language, ranking_options
 from esr.errors import UsageError
-from esr.following.saved_searches import read_searches
+from esr.following.alerts.saved_searches import read_searches
+from esr.following.alerts.watch import WatchFailed, append_lines, find_news, write_feeds, write_stream
+from esr.following.alerts.watch_state import WatchState
 from esr.following.similar_sentences import prepare_similar, search_similar
 from esr.following.timeline import (
     TABLE_COLUMNS,
@@ -31,8 +33,6 @@ from esr.following.timeline import (
     build_timeline,
     timeline_rows,
 )
-from esr.following.watch import WatchFailed, append_lines, find_news, write_feeds, write_stream
-from esr.following.watch_state import WatchState
 from esr.index.filters import Filters
 from esr.query import in_language, parse
 from esr.query import literal as parse_literally

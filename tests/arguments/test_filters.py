@@ -18,7 +18,7 @@ from esr.arguments.tables.table import PAGE
 from esr.arguments.types import Day, Flag
 from esr.cli.ranking_options import filter_options
 from esr.errors import UsageError
-from esr.following.saved_searches import read_searches
+from esr.following.alerts.saved_searches import read_searches
 from esr.index.filters import Filters
 from esr.library.options import SearchOptions, read_search_options
 from webui.arguments.request import decode_arguments, parse_filters

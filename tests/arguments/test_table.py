@@ -14,7 +14,7 @@ from esr.arguments.argument import Argument
 from esr.arguments.tables.loading import DELIVERY, LOADING, SAMPLE, SOURCE
 from esr.arguments.tables.table import TABLE, rows
 from esr.arguments.types import Flag, Text
-from esr.following.saved_searches import read_searches
+from esr.following.alerts.saved_searches import read_searches
 from esr.library import keywords
 from esr.library.options import LoadOptions, LoginOptions, ReadOptions, SearchOptions
 from esr.library.public_index import Index

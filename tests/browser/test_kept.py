@@ -8,7 +8,7 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
 
-from esr.following.saved_searches import read_searches
+from esr.following.alerts.saved_searches import read_searches
 from esr.lab.judgements import read_qrels
 from tests.browser.conftest import Opens, Site, follow
 from tests.browser.test_pages import violations

@@ -20,8 +20,8 @@ import feedparser
 import pytest
 
 from esr.cli.following import NOTHING_NEW
-from esr.following import saved_searches
-from esr.following import watch as watching
+from esr.following.alerts import saved_searches
+from esr.following.alerts import watch as watching
 from tests.cli.conftest import Esr
 from tests.support.elasticsearch import document, load
 from tests.support.processes import ForkedProcess, run_esr
@@ -340,7 +340,7 @@ def test_the_lines_are_never_written_into_the_searches(
 
 @pytest.mark.slow
 def test_two_runs_at_once_are_refused(esr: Esr, tmp_path: Path, searches: Path) -> None:
-    from esr.following.watch_state import WatchState
+    from esr.following.alerts.watch_state import WatchState
 
     where = str(tmp_path / "index")
     load(where, [document("a", "A storm.")])

@@ -7,12 +7,10 @@ import random
 import re
 import shlex
 import shutil
-import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import date, timedelta
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 import bibtexparser
@@ -23,11 +21,9 @@ from click.testing import CliRunner
 
 import esr
 from esr.cli import main
-from esr.errors import IndexUnusable, UsageError
+from esr.errors import UsageError
 from esr.folder.index import FolderSnapshot
-from esr.following.atom import ATOM, Feed, render_feed
 from esr.following.exports import CITATIONS
-from esr.following.saved_searches import SavedSearch
 from esr.following.timeline import (
     INTERVALS,
     MAX_PERIODS,
@@ -44,8 +40,6 @@ from esr.following.timeline import (
     timeline_rows,
 )
 from esr.following.timeline_chart import draw_svg, layout_chart
-from esr.following.watch import write_feeds
-from esr.following.watch_state import WatchState
 from esr.index.filters import DAY, NO_FILTERS, Filters
 from esr.index.hits import Hit, SearchResult, SentenceRecord
 from esr.ranking.ranking import Ranking
@@ -262,62 +256,6 @@ def test_an_interval_that_makes_too_many_periods_is_refused(tmp_path: object) ->
         assert make(opened, "storm").interval == "year"
         with pytest.raises(UsageError, match=f"at most {MAX_PERIODS:,} are allowed: take the interval month"):
             make(opened, "storm", interval="day")
-
-
-# Watches: which sentences a run reports, the feeds it writes, and the state that it keeps in a file.
-#
-# tests/cli/test_following.py runs the command.
-
-
-def test_news_stored_without_the_fields_of_today_are_in_the_feed(tmp_path: Path) -> None:
-    hit: dict[str, Any] = dict.fromkeys(("previous", "next", "title", "date", "source", "url", "language"))
-    hit |= {"sentence_id": "d.s0", "document_id": "d", "position": 0, "text": "A storm."}
-    with WatchState(tmp_path / "searches.state") as state:
-        with state.transaction():
-            state.add_news("storms", [hit])
-        write_feeds(state, [SavedSearch("storms", esr.parse_query("storm"), Ranking())], tmp_path)
-    root = ElementTree.parse(tmp_path / "storms.atom")
-    assert [content.text for content in root.iter(f"{{{ATOM}}}content")] == ["A storm."]
-
-
-@pytest.mark.parametrize(("url", "links"), [("https://a.example/x", 1), ("javascript:alert(1)", 0)])
-def test_a_feed_links_to_addresses_of_the_web_alone(tmp_path: Path, url: str, links: int) -> None:
-    hit: dict[str, Any] = dict.fromkeys(("previous", "next", "title", "date", "source", "language"))
-    hit |= {"sentence_id": "d.s0", "document_id": "d", "position": 0, "text": "A storm.", "url": url}
-    with WatchState(tmp_path / "searches.state") as state:
-        with state.transaction():
-            state.add_news("storms", [hit])
-        write_feeds(state, [SavedSearch("storms", esr.parse_query("storm"), Ranking())], tmp_path)
-    (entry,) = ElementTree.parse(tmp_path / "storms.atom").iter(f"{{{ATOM}}}entry")
-    assert len([*entry.iter(f"{{{ATOM}}}link")]) == links
-
-
-def test_a_feed_is_well_formed_whatever_a_source_holds() -> None:
-    bad = "a\x0bb\ufffe\ud800"
-    record = SentenceRecord("d.s0", "d", 0, bad, None, None, bad, None, bad, None, bad)
-    root = ElementTree.fromstring(render_feed(Feed("urn:x", bad, bad, bad), [record], lambda _: bad))
-    links = [link.get("href") for link in root.iter(f"{{{ATOM}}}link")]
-    assert links == ["ab"] * 3
-    (entry,) = root.iter(f"{{{ATOM}}}entry")
-    assert entry.get("{http://www.w3.org/XML/1998/namespace}lang") == "ab"
-    assert entry.findtext(f"{{{ATOM}}}content") == "ab"
-
-
-def test_a_file_that_is_no_state_is_not_left_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened: list[sqlite3.Connection] = []
-    connect = sqlite3.connect
-
-    def remember(*args: Any, **options: Any) -> sqlite3.Connection:
-        opened.append(connect(*args, **options))
-        return opened[-1]
-
-    monkeypatch.setattr(sqlite3, "connect", remember)
-    path = tmp_path / "searches.state"
-    path.write_text("no database\n" * 100)
-    with pytest.raises(IndexUnusable, match="no state of esr watch"):
-        WatchState(path)
-    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
-        opened[0].execute("SELECT 1")
 
 
 # Citations, read back by other programs' readers.

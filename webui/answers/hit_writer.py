@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 from flask import url_for
 
-from esr.following.atom import text_digest
+from esr.following.alerts.atom import text_digest
 from esr.following.copies import CopyNote, find_copies, write_copies
 from esr.index.contract import Index, find_documents
 from esr.index.hits import Hit, SentenceRecord

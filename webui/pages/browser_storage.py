@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from esr.arguments.argument import WATCH
 from esr.arguments.filters import filters_of
+from esr.following.alerts.saved_searches import write_search
 from esr.following.exports import (
     NOTE,
     SPEAKER,
@@ -20,7 +21,6 @@ from esr.following.exports import (
     ExportFormat,
     Row,
 )
-from esr.following.saved_searches import write_search
 from esr.index.hits import Hit, SentenceRecord
 from esr.ranking.ranking import DEFAULT
 from webui.answers.downloads import export_file

@@ -18,7 +18,7 @@ from esr.arguments.tables.table import names_of
 from esr.arguments.types import ALL
 from esr.corpus.names_and_quotes import ListedName, Selection, list_names
 from esr.errors import EsrError
-from esr.following.atom import MEDIA_TYPE, Feed, feed_urn, render_feed, text_digest
+from esr.following.alerts.atom import MEDIA_TYPE, Feed, feed_urn, render_feed, text_digest
 from esr.following.citation_styles import quote_inside
 from esr.following.copies import read_copies
 from esr.following.exports import (

@@ -17,7 +17,7 @@ from flask import Flask
 from esr.cli import main
 from esr.enrichment.enricher import Enricher, VectorSettings
 from esr.errors import EsrError, UsageError
-from esr.following.atom import text_digest
+from esr.following.alerts.atom import text_digest
 from esr.following.exports import CITATIONS
 from esr.index.runs.enrichment_run import run_enrichment
 from esr.index.view import restrict

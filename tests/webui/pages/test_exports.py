@@ -19,8 +19,8 @@ from flask.testing import FlaskClient
 
 from esr.disk_errors import NO_SPACE
 from esr.errors import EngineUnreachable
+from esr.following.alerts.saved_searches import read_searches
 from esr.following.exports import EXPORTS
-from esr.following.saved_searches import read_searches
 from esr.index.filters import Filters
 from esr.ranking.searcher import Searcher, open_searcher
 from tests.support.elasticsearch import document, fresh, load

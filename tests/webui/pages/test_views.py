@@ -13,7 +13,7 @@ from flask.testing import FlaskClient
 
 from esr.enrichment.recipe import Recipe
 from esr.errors import UsageError
-from esr.following.atom import text_digest
+from esr.following.alerts.atom import text_digest
 from esr.following.exports import CITATIONS
 from esr.index.names import name_key
 from esr.ranking.searcher import Searcher, open_searcher

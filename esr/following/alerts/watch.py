@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from esr.errors import EsrError, to_one_line
-from esr.following.atom import Feed, feed_urn, render_feed
-from esr.following.saved_searches import SavedSearch
-from esr.following.watch_state import KEPT, WatchState
+from esr.following.alerts.atom import Feed, feed_urn, render_feed
+from esr.following.alerts.saved_searches import SavedSearch
+from esr.following.alerts.watch_state import KEPT, WatchState
 from esr.index.hits import Hit, SentenceRecord
 from esr.index.questions import Hits, Records
 from esr.ranking.answers import hit_dict

@@ -1,0 +1,1 @@
+"""Saved searches that are run repeatedly, their state, and the feeds that report their news."""
