@@ -104,6 +104,7 @@ class Words(NamedTuple):
 
     negations: frozenset[str]
     not_negations: tuple[tuple[str, ...], ...]
+    preventions: frozenset[str]
     clause_ends: frozenset[str]
     denials: frozenset[str]
     falsehoods: frozenset[str]
@@ -122,6 +123,7 @@ class Words(NamedTuple):
 NO_WORDS = Words(
     negations=frozenset(),
     not_negations=(),
+    preventions=frozenset(),
     clause_ends=frozenset(),
     denials=frozenset(),
     falsehoods=frozenset(),
@@ -158,6 +160,7 @@ def read_words(language: str | None) -> Words:
     return Words(
         frozenset(data["negations"].split()),
         tuple(tuple(phrase.split()) for phrase in data["not_negations"]),
+        frozenset(data["preventions"].split()),
         frozenset(data["clause_ends"].split()),
         frozenset(data["denials"].split()),
         frozenset(data["falsehoods"].split()),
@@ -408,14 +411,24 @@ def _compare_negations(claim: Statement, sentence: Statement) -> Iterator[Contra
     for token in sentence.tokens:
         if token.stem in sentence.heads and token.stem in claim.stems:
             negation = sentence.tokens[sentence.negated[token.stem]]
+            if _is_prevented(negation, claim):
+                continue
             start, end = min(negation.start, token.start), max(negation.end, token.end)
             yield _contrast(_name_rule(sentence, negation), sentence, start, end, token.word)
             return
     affirmed = _find_affirmed(claim, sentence)
     if affirmed:
         negation, token = claim.tokens[claim.negated[affirmed.stem]], _find(claim, affirmed.stem)
+        if _is_prevented(negation, sentence):
+            return
         claimed = claim.text[min(negation.start, token.start) : max(negation.end, token.end)]
         yield _contrast(_name_rule(claim, negation), sentence, affirmed.start, affirmed.end, claimed)
+
+
+def _is_prevented(negation: Token, other: Statement) -> bool:
+    """Whether a negation such as "prevented" agrees with the other text, as with that of a ban."""
+    preventions = other.words.preventions
+    return negation.word in preventions and any(token.word in preventions for token in other.tokens)
 
 
 def _name_rule(statement: Statement, negation: Token) -> Rule:

@@ -11,6 +11,7 @@ FOUND = [
     ("Flynn discussed sanctions.", "Flynn did not discuss sanctions.", "negation", "not discuss", "discuss"),
     ("Flynn did not discuss sanctions.", "He discussed sanctions.", "negation", "discussed", "not discuss"),
     ("The ban affects doctors.", "Doctors aren't affected.", "negation", "aren't affected", "affected"),
+    ("Doctors travelled home.", "Doctors were prevented from travelling.", "negation", None, "travelling"),
     ("There is no evidence of fraud.", "Evidence of fraud was found.", "negation", "Evidence", "no evidence"),
     ("Flynn discussed sanctions.", "He denied that Flynn discussed it.", "denial", None, "discussed"),
     ("Vaccines cause autism.", "That vaccines cause autism is false, he said.", "denial", None, "vaccines"),
@@ -25,6 +26,8 @@ FOUND = [
 LEFT_ALONE = [
     ("Flynn did not discuss sanctions.", "Flynn never discussed sanctions."),  # both negate
     ("Flynn did not discuss sanctions.", "He denied discussing sanctions."),
+    ("The travel ban affects doctors.", "Doctors were prevented from travelling."),
+    ("Doctors were prevented from travelling.", "The travel ban affects doctors."),
     ("Flynn discussed sanctions.", "Not only did he discuss sanctions, he lied."),
     ("Flynn discussed sanctions.", "He did not know, but Flynn discussed sanctions."),  # another clause
     ("Sea levels fell last year.", "Wages rose last week as sea birds came."),  # nothing beside them agrees
