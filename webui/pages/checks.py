@@ -14,6 +14,7 @@ from esr.evidence.draft_check import CheckedSentence, DraftCheck
 from esr.evidence.draft_files import read_draft
 from esr.evidence.quotation_check import Appearance, CheckedQuotation, QuotationCheck
 from esr.following.timeline import name_of
+from esr.following.timeline_chart import written_date
 from esr.index.filters import NO_FILTERS
 from esr.index.questions import ByDay
 from esr.ranking.searcher import Searcher
@@ -115,7 +116,10 @@ def describe_holdings(searcher: Searcher, has_dates: bool) -> str:
     index = searcher.index
     number = f"{index.statistics([]).collection.sentences:,} sentences"
     days = index.count([None], NO_FILTERS, ByDay())[0] if has_dates else {}
-    return f"{number} from {name_of(min(days), 'day')} to {name_of(max(days), 'day')}" if days else number
+    if not days:
+        return number
+    first, last = (written_date(name_of(day, "day")) for day in (min(days), max(days)))
+    return f"{number} from {first} to {last}"
 
 
 def split_quoted(quotation: CheckedQuotation) -> list[Piece]:
