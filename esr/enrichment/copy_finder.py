@@ -1,38 +1,30 @@
 """Finds copies: sentences that several documents share, also slightly edited.
 
 Two sentences are candidates if they share two of their rarest terms or more, and many of all terms, by number
-and weighted by rarity; this is computed by numpy over all pairs at once. A candidate is a copy if most of its
-words are the same in the same order, and more of them if the two have different numbers or names, as reports
-made from a template have. A sentence joins the group of the most similar earlier sentence, unless it differs
-too much from the first sentence of that group.
+and weighted by rarity; this is computed by numpy over all pairs at once. A candidate is a copy if most of
+its words are the same in the same order (`copy_wording`). A sentence joins the group of the most similar
+earlier sentence, if it is a copy of the first sentence of that group too.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
-COPIES_VERSION = 1
+from esr.enrichment.copy_wording import Integers, Mask, Wording, measure_copy, read_wordings
+
+COPIES_VERSION = 2
 """Version of these rules. Raise it when they change."""
 LEAST_TERMS = 3
 """Number of different terms that a sentence must have. Shorter ones are too often alike by chance."""
 LEAST_SHARED, LEAST_RARE = 0.5, 0.3
 """The least share of terms that candidates have in common (twice the common ones over those of both), by
 number and weighted by rarity."""
-LEAST_IN_ORDER = 0.67
-"""The least share of words that two copies have in common, in the same order."""
-LEAST_WITH_OTHER_NAMES, LEAST_WITH_OTHER_NUMBERS = 0.78, 0.97
-"""The least such share if each has a name, or a number, that the other lacks."""
-LEAST_WEIGHT = 20.0
+LEAST_WEIGHT = 14.0
 """The least weight of the common terms, each the logarithm of its rarity: stock phrases have less."""
-LEAST_TELLING = 4
-"""The least number of different words of some length: tables of figures have fewer."""
-LEAST_OF_FIRST = 0.5
-"""The least share, weighted by rarity, that a sentence has in common with the first one of its group."""
 STOCK_DOCUMENTS, STOCK_SHARE = 8, 4
 """A group in so many documents, and on average so many of each source, is stock text and no copy."""
 _LEAST_SIZE = 50_000
@@ -41,12 +33,12 @@ _RAREST = 8
 """Most of the rarest terms of a sentence by which candidates are found."""
 _LONG_RUN, _NEXT = 32, 4
 """In a run of more than so many sentences with the same two rare terms, only the next few are compared."""
+_DAY = 24 * 60 * 60 * 1000
+"""Milliseconds."""
 _BATCH = 1 << 22
 """Approximate number of pairs of terms, and of terms of compared sentences, that are held at once."""
 NO_GROUP, UNKNOWN = 0, -1
 """The group of a sentence that is in none, and of one that was not examined."""
-Mask = npt.NDArray[np.bool_]
-Integers = npt.NDArray[np.integer]
 Floats = npt.NDArray[np.float64]
 
 
@@ -54,8 +46,9 @@ class SentenceTerms(Struct, frozen=True):
     """The different terms of n sentences in collection order, as numbers.
 
     Those of sentence i are `terms[starts[i]:starts[i + 1]]`, ascending. `document` and `group`, of shape
-    (n,), have the number of its document and its group, UNKNOWN for a new sentence. `date` (ascending with
-    time, the greatest for none) and `source` are by document. `read_texts` reads the texts of sentences.
+    (n,), have the number of its document and its group, UNKNOWN for a new sentence. `date` (in
+    milliseconds, the greatest number for none) and `source` are by document. `read_texts` reads the texts of
+    sentences.
     """
 
     starts: Integers
@@ -80,61 +73,6 @@ def count_groups(groups: Integers) -> tuple[int, int]:
     """The number of sentences in groups, and of groups."""
     members = groups[groups > NO_GROUP]
     return len(members), len(np.unique(members))
-
-
-_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|\w+")
-"""A word, or a character of a script without spaces."""
-_NUMBERS = {
-    *("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
-    *("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety", "hundred", "half"),
-}
-_TELLING_LETTERS = 4
-"""A word of so many letters tells something; so does any word beyond ASCII."""
-
-
-class Wording:
-    """The words of a text as copies are compared by: in lower case, in order, and the numbers and names."""
-
-    def __init__(self, text: str) -> None:
-        written = _WORD.findall(text)
-        self.words = [word.lower() for word in written]
-        self.different = frozenset(self.words)
-        self.numbers = [word for word in self.words if word in _NUMBERS or any(map(str.isdigit, word))]
-        self.names = frozenset(word.lower() for word in written[1:] if word[0].isupper())
-        self.names -= frozenset(self.numbers)
-        telling = [
-            word
-            for word in self.different
-            if (len(word) >= _TELLING_LETTERS or not word.isascii()) and not word[0].isdigit()
-        ]
-        self.is_telling = len(telling) >= LEAST_TELLING
-
-
-def measure_copy(one: Wording, other: Wording) -> float:
-    """The share of words that two texts have in common in the same order, 0.0 if they are no copies."""
-    if not (one.is_telling and other.is_telling):
-        return 0.0
-    if one.words == other.words:
-        return 1.0
-    share = 2 * count_in_order(one.words, other.words) / (len(one.words) + len(other.words))
-    least = LEAST_IN_ORDER
-    if one.names - other.different and other.names - one.different:
-        least = LEAST_WITH_OTHER_NAMES
-    if count_in_order(one.numbers, other.numbers) < min(len(one.numbers), len(other.numbers)):
-        least = LEAST_WITH_OTHER_NUMBERS
-    return share if share >= least else 0.0
-
-
-def count_in_order(one: Sequence[str], other: Iterable[str]) -> int:
-    """The length of the longest common subsequence of words, by bits (Hyyrö 2004)."""
-    places: dict[str, int] = {}
-    for place, word in enumerate(one):
-        places[word] = places.get(word, 0) | 1 << place
-    every = free = (1 << len(one)) - 1
-    for word in other:
-        matches = free & places.get(word, 0)
-        free = ((free + matches) | (free - matches)) & every
-    return len(one) - free.bit_count()
 
 
 class _CopyFinder:
@@ -247,8 +185,7 @@ class _CopyFinder:
     def _align(self, low: Integers, high: Integers) -> tuple[Integers, Integers, Floats]:
         """The pairs that are copies by their words, with the share of these in the same order."""
         rows = np.unique(np.concatenate([low, high]))
-        texts = map(Wording, self._given.read_texts(self._order[rows]))
-        wordings = dict(zip(rows.tolist(), texts, strict=True))
+        wordings = self._read_wordings(rows)
         similarity = np.array(
             [
                 measure_copy(wordings[one], wordings[other])
@@ -258,6 +195,17 @@ class _CopyFinder:
         )
         copies = similarity > 0
         return low[copies], high[copies], similarity[copies]
+
+    def _read_wordings(self, rows: Integers) -> dict[int, Wording]:
+        numbers = self._order[rows]
+        document = self._given.document[numbers]
+        day = self._given.date[document] // _DAY
+        texts = self._given.read_texts(numbers)
+        return dict(zip(rows.tolist(), read_wordings(texts, document, day), strict=True))
+
+    def _is_copy(self, one: int, other: int) -> bool:
+        first, row = self._read_wordings(np.array([one, other])).values()
+        return bool(measure_copy(first, row))
 
     def _assign(self, low: Integers, high: Integers, similarity: Floats) -> Integers:
         """The group of each row. A row joins its most similar earlier row."""
@@ -284,10 +232,8 @@ class _CopyFinder:
                     last += 1
                     group[parent], first_of[last] = last, parent
                 first = first_of[int(group[parent])]
-                if first != parent:
-                    _, rare, _ = self._compare(np.array([first]), np.array([row]))
-                    if rare[0] < LEAST_OF_FIRST:
-                        continue
+                if first != parent and not self._is_copy(first, row):
+                    continue
                 group[row] = group[parent]
                 break
         return group

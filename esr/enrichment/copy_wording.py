@@ -1,0 +1,183 @@
+"""Compares two sentences by their words, in order: whether one may be a copy of the other.
+
+Most of their words must be the same in the same order, and more of them if the sentences are short or have
+different names, numbers or negations, as reports made from a template have. Words of furniture and of stock
+phrases do not count: what many documents say on many days is no copy.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from esr.features.furniture import find_furniture
+
+LEAST_IN_ORDER = (0.67, 0.62)
+"""The least share of words that two copies have in common, in the same order; the second of long ones."""
+LONG = 16
+"""Sentences are long if they have so many words in common, in the same order."""
+LEAST_WITH_OTHER_NAMES, LEAST_WITH_OTHER_NUMBERS = (0.79, 0.7), 0.97
+"""The least such share if each has a name (again of long sentences), or a number, that the other lacks."""
+SHORT = 9
+"""Sentences are short if they have at most so many words in common."""
+LEAST_OF_SHORT = (0.82, 0.9, 0.97)
+"""The least such share of short sentences if one has a name, a number, or a negation that the other lacks."""
+LEAST_TELLING = 4
+"""The least number of different words of some length in common: tables of figures have fewer."""
+STOCK_WORDS = 4
+"""The number of words of a stock phrase. A longer phrase is made of several."""
+STOCK_PHRASE_DOCUMENTS, STOCK_PHRASE_DAYS = 10, 8
+"""A phrase is stock if so many of the compared documents have it, on so many days."""
+Mask = npt.NDArray[np.bool_]
+Integers = npt.NDArray[np.integer]
+
+_UNSPACED = r"[\u3040-\u30ff\u3400-\u9fff]"
+_WORD = re.compile(rf"{_UNSPACED}|\w+")
+"""A word, or a character of a script without spaces."""
+_NUMBERS = {
+    *("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
+    *("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety", "hundred", "half"),
+}
+_NEGATIONS = {
+    *("not", "no", "never", "cannot", "nor", "neither", "without", "nobody", "nothing", "none"),
+    "t",  # of don't
+    *(
+        "nicht",
+        "kein",
+        "keine",
+        "keinen",
+        "keiner",
+        "nie",
+        "ohne",
+        "ne",
+        "pas",
+        "jamais",
+        "sans",
+        "nunca",
+        "sin",
+    ),
+    *("não", "non", "mai", "senza", "не", "нет", "никогда", "без", "niet", "geen", "nooit", "не", "不", "没"),
+}
+_TELLING_LETTERS = 4
+"""A word of so many letters tells something; so does any word beyond ASCII."""
+
+
+class Wording:
+    """The words of a text as copies are compared by: in lower case, in order, with the numbers, names and
+    negations. `telling` are the different words that count.
+    """
+
+    def __init__(self, text: str) -> None:
+        written = _WORD.findall(text)
+        self.words = [word.lower() for word in written]
+        self.different = frozenset(self.words)
+        self.numbers = [word for word in self.words if word in _NUMBERS or any(map(str.isdigit, word))]
+        self.negations = sum(word in _NEGATIONS for word in self.words)
+        self.names = frozenset(word.lower() for word in written[1:] if word[0].isupper())
+        self.names -= frozenset(self.numbers)
+        self.telling = (
+            frozenset() if find_furniture([text])[0] else frozenset(filter(_is_telling, self.words))
+        )
+
+    def leave_out(self, stock: Mask) -> None:
+        """Let the words of stock phrases not count. `stock` says of each word whether it is in one."""
+        remaining = {word for word, is_stock in zip(self.words, stock.tolist(), strict=True) if not is_stock}
+        self.telling &= remaining
+
+
+def _is_telling(word: str) -> bool:
+    return (len(word) >= _TELLING_LETTERS or not word.isascii()) and not word[0].isdigit()
+
+
+def read_wordings(texts: Iterable[str], document: Integers, day: Integers) -> list[Wording]:
+    """The wordings of n texts without stock phrases, with the document and the day of each, of shape (n,)."""
+    wordings = [Wording(text) for text in texts]
+    for wording, stock in zip(wordings, find_stock(wordings, document, day), strict=True):
+        wording.leave_out(stock)
+    return wordings
+
+
+def find_stock(wordings: Sequence[Wording], document: Integers, day: Integers) -> list[Mask]:
+    """Whether each word of n wordings is in a stock phrase.
+
+    Phrases of a script without spaces are never stock, since a few characters are too short for one.
+    """
+    sizes = np.array([len(wording.words) for wording in wordings], np.int64)
+    ends = np.cumsum(sizes)
+    count = int(ends[-1]) if len(ends) else 0
+    is_stock = np.zeros(count, bool)
+    if count >= STOCK_WORDS:
+        numbers: dict[str, int] = {}
+        words = np.fromiter(
+            (numbers.setdefault(word, len(numbers)) for wording in wordings for word in wording.words),
+            np.int64,
+            count,
+        )
+        unspaced = np.array([bool(re.match(_UNSPACED, word)) for word in numbers])[words]
+        text = np.repeat(np.arange(len(sizes)), sizes)
+        first = np.arange(count - STOCK_WORDS + 1)
+        within = text[first] == text[first + STOCK_WORDS - 1]
+        phrase = np.zeros(len(first), np.int64)
+        for place in range(STOCK_WORDS):
+            within &= ~unspaced[first + place]
+            # The numbers of the phrases so far and the next word make a new number.
+            _, phrase = np.unique(phrase << 32 | words[first + place], return_inverse=True)
+        first, phrase = first[within], phrase[within]
+        is_met = _count_different(phrase, document[text[first]]) >= STOCK_PHRASE_DOCUMENTS
+        is_met &= _count_different(phrase, day[text[first]]) >= STOCK_PHRASE_DAYS
+        starts = first[is_met[phrase]]
+        for place in range(STOCK_WORDS):
+            is_stock[starts + place] = True
+    return np.split(is_stock, ends[:-1])
+
+
+def _count_different(keys: Integers, values: Integers) -> Integers:
+    """By key, the number of different values."""
+    _, numbers = np.unique(values, return_inverse=True)
+    pairs = np.unique(keys.astype(np.int64) << 32 | numbers)
+    return np.bincount(pairs >> 32, minlength=int(keys.max(initial=-1)) + 1)
+
+
+def measure_copy(one: Wording, other: Wording) -> float:
+    """The share of words that two texts have in common in the same order, 0.0 if they are no copies."""
+    if len(one.telling & other.telling) < LEAST_TELLING:
+        return 0.0
+    if one.words == other.words:
+        return 1.0
+    common = count_in_order(one.words, other.words)
+    share = 2 * common / (len(one.words) + len(other.words))
+    return share if share >= _need(one, other, common) else 0.0
+
+
+def _need(one: Wording, other: Wording, common: int) -> float:
+    """The least share of two sentences with so many common words."""
+    is_long = common >= LONG
+    has_names = (bool(one.names - other.different), bool(other.names - one.different))
+    sizes = len(one.numbers), len(other.numbers)
+    numbers = count_in_order(one.numbers, other.numbers)
+    least = LEAST_IN_ORDER[is_long]
+    if all(has_names):
+        least = LEAST_WITH_OTHER_NAMES[is_long]
+    if numbers < min(sizes):
+        least = LEAST_WITH_OTHER_NUMBERS
+    if common <= SHORT:
+        differs = (any(has_names), numbers < max(sizes), one.negations != other.negations)
+        least = max(
+            [least, *(share for share, differ in zip(LEAST_OF_SHORT, differs, strict=True) if differ)]
+        )
+    return least
+
+
+def count_in_order(one: Sequence[str], other: Iterable[str]) -> int:
+    """The length of the longest common subsequence of words, by bits (Hyyrö 2004)."""
+    places: dict[str, int] = {}
+    for place, word in enumerate(one):
+        places[word] = places.get(word, 0) | 1 << place
+    every = free = (1 << len(one)) - 1
+    for word in other:
+        matches = free & places.get(word, 0)
+        free = ((free + matches) | (free - matches)) & every
+    return len(one) - free.bit_count()
