@@ -43,7 +43,7 @@ from esr.index.writer import (
     LoadReport,
 )
 from esr.library import meaning as library_meaning
-from esr.library.loading import deliver_pipeline, load_pipeline
+from esr.library.loading import choose_first_again, deliver_pipeline, load_pipeline
 from esr.loaders.files import count_text_bytes
 from esr.loaders.pipeline import (
     DocumentPipeline,
@@ -335,6 +335,7 @@ def remove(where: str, ids: tuple[str, ...], keep: int, as_json: bool, **chosen:
         return
     with measure_run("remove", where) as run:
         report = open_delivery(where, LoadOptions(keep=keep)).remove(selection.ids, selection.before)
+        report.notes += choose_first_again(where)
         run.documents = count_changes(report)
     if not ids:
         report.notes.append(f"{count(selection.sentences, 'sentence')} matched, repeats included")

@@ -259,11 +259,19 @@ def compare_new(where: str) -> list[str]:
         if has_copies(where):
             with searcher.open_searcher(where) as opened:
                 if is_elasticsearch(where) and opened.index.status(Summary())["sentences"] > MOST_READ:
-                    return ["copies of new sentences were not looked for: run esr enrich --only reuse"]
+                    return ["groups of copies are not up to date: run esr enrich --only reuse"]
                 reuse_run.run_reuse(opened.index)
     except EsrError as error:
         return [f"new sentences have not been compared with others yet: {error}"]
     return []
+
+
+def choose_first_again(where: str) -> list[str]:
+    """Let the copies of removed sentences have a new first appearance. Returns notes for users.
+
+    In a folder the first one is found when a snapshot is read.
+    """
+    return compare_new(where) if is_elasticsearch(where) else []
 
 
 def load_pipeline(

@@ -281,6 +281,7 @@ class Index(CorpusMethods, EvidenceMethods):
         day. `esr sync` does not deliver them again. Unknown ids are `missing` in the report.
         """
         check_options(options, WriteOptions)
+        from esr.library.loading import choose_first_again
         from esr.library.removal import select_documents
 
         if isinstance(ids, str):
@@ -296,7 +297,9 @@ class Index(CorpusMethods, EvidenceMethods):
             with self._logged_in():
                 removed, _, moment = select_documents(self._searcher.index.snapshot(), query, before)
         with self._logged_in():
-            return self._delivery(options).remove(removed, moment)
+            report = self._delivery(options).remove(removed, moment)
+            report.notes += choose_first_again(self._where)
+            return report
 
     def rollback(self, to: str | None = None) -> Generation:
         """Serve an earlier generation again: the previous one, or the one named `to`. Returns it.

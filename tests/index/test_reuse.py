@@ -123,6 +123,21 @@ def test_removed_documents_leave_their_groups_and_a_rollback_brings_them_back(pl
     assert groups_in(place, FIRST[0]) == {"daily.s1": ["daily.s1", "evening.s0", "undated.s0"]}
 
 
+def test_a_removed_first_appearance_has_a_successor_at_once(place: str) -> None:
+    removed = CliRunner().invoke(main, ["remove", "wire", "--index", place])
+    assert removed.exit_code == 0, removed.output
+    assert count_independent(place) == 5
+    with esr.open(place) as index:
+        index.remove(["daily"])
+    assert count_independent(place) == 3
+
+
+def count_independent(where: str) -> int:
+    with open_searcher(where) as searcher:
+        (number,) = searcher.index.count([None], Filters(independent=True))
+    return number
+
+
 def test_facets_and_days_can_count_each_group_once(place: str) -> None:
     independent = Filters(independent=True)
     with open_searcher(place) as searcher:
