@@ -239,7 +239,7 @@ def test_a_query_of_stop_words_is_rejected(esr: Esr, esr_error: Esr, tmp_path: P
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--from", "yesterday"], "--from is a date such as '2024-01-31', not 'yesterday'"),
+        (["--from", "someday"], "--from is a date such as '2024-01-31', not 'someday'"),
         (["--to", "2017-13"], "--to is a date such as '2024-01-31'"),
         (["--to", ""], "--to is a date such as '2024-01-31'"),
     ],

@@ -154,7 +154,7 @@ def test_only_what_is_new_is_listed_with_how_often_it_was_repeated() -> None:
     assert "3 of 4 sentences with all words" in page
     assert "Only what is new the same from the oldest on, without repeats" in page
     assert page.index("damaged forty") < page.index("strength was") < page.index("came a flood")
-    assert "and 1 similar" in page
+    assert "The same in 1 more" in page
     one = get(client, "/search?q=storm&novel=yes&overlap=0.6&k=1").text
     assert "1 so far of 4 sentences with all words" in one
     assert "and 1 similar" not in get(client, "/search?q=storm&novel=yes").text
@@ -202,14 +202,17 @@ def test_neighbours_are_one_entry_and_the_rest_of_a_document_is_a_link() -> None
         *(STORM._replace(sentence_id=f"s{n}", position=n, text=f"A storm, number {n}.") for n in places)
     )
     page = get(client, "/search?q=storm&fold=no")
-    entries = [p for p in page.all("p") if "sentence" in str(p.get("class")).split()]
-    assert len(entries) == 3 and len([li for li in page.all("li") if "hit-" in str(li.get("id"))]) == 2
-    assert "1 more here" in page.text
+    assert count_hits(page) == 1
+    assert len([p for p in page.all("p") if "also" in str(p.get("class")).split()]) == 1
+    assert "2 more sentences here" in page.text
     document = STORM.document_id
     assert any(f"document={document}" in str(a["href"]) for a in page.all("a") if "search" in str(a["href"]))
-    alone = get(client, "/search?q=storm&fold=no&passages=no")
-    assert len([li for li in alone.all("li") if "hit-" in str(li.get("id"))]) == 4
-    assert "more here" not in alone.text
+    assert count_hits(get(client, "/search?q=storm&fold=no&per_document=all")) == 3
+    assert count_hits(get(client, "/search?q=storm&fold=no&per_document=all&passages=no")) == 4
+
+
+def count_hits(page: Page) -> int:
+    return len([item for item in page.all("li") if "hit-" in str(item.get("id"))])
 
 
 @pytest.mark.slow
@@ -289,8 +292,8 @@ def test_every_control_has_a_label(client: FlaskClient) -> None:
     labelled = {label["for"] for label in page.all("label") if "for" in label}
     inputs = [c for tag in ("input", "select") for c in page.all(tag)]
     controls = [
-        c for c in inputs if c.get("type") not in ("checkbox", "hidden")
-    ]  # checkboxes are inside their labels
+        c for c in inputs if c.get("type") not in ("checkbox", "hidden", "radio")
+    ]  # checkboxes and radio buttons are inside their labels
     assert {c["id"] for c in controls} == labelled
     assert len(labelled) == len(controls)
 

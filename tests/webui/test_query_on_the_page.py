@@ -105,15 +105,15 @@ def test_a_note_is_a_line_with_the_piece_that_it_is_about(client: FlaskClient) -
 @pytest.mark.parametrize(
     ("query", "more", "line"),
     [
-        ("storm", "", "2 sentences with this word"),
-        ("storm flood", "", "2 sentences with any of the words, 1 with all words"),
+        ("storm", "", "2 sentences with this word in 2 articles"),
+        ("storm flood", "", "2 sentences with any of the words, 1 with all words in 1 article"),
         ("houses flood", "", "2 sentences with any of the words, none with all words"),
-        ("forty houses", "", "1 sentence with all words"),
-        ("storm flood", "&require=all", "1 sentence with all words"),
-        ('"forty houses" storm', "", "1 matching sentence"),
-        ("+storm flood", "", "2 matching sentences, 1 with all words"),
-        ("storm flood", "&sort=date", "1 sentence with all words"),
-        ("source:Wire", "&sort=date", "2 matching sentences"),
+        ("forty houses", "", "1 sentence with all words in 1 article"),
+        ("storm flood", "&require=all", "1 sentence with all words in 1 article"),
+        ('"forty houses" storm', "", "1 matching sentence in 1 article"),
+        ("+storm flood", "", "2 matching sentences in 2 articles, 1 with all words"),
+        ("storm flood", "&sort=date", "1 sentence with all words in 1 article"),
+        ("source:Wire", "&sort=date", "2 matching sentences in 2 articles"),
     ],
 )
 def test_the_counts_are_of_what_they_say(client: FlaskClient, query: str, more: str, line: str) -> None:
@@ -123,7 +123,7 @@ def test_the_counts_are_of_what_they_say(client: FlaskClient, query: str, more: 
 def test_the_line_of_count_has_one_number_however_many_are_listed() -> None:
     client = create_app(Searcher(FakeIndex(*many(30)))).test_client()
     for more in ("&passages=no", "&group=document", "&k=20"):
-        assert count_line(html_of(client, "storm", more)) == "30 sentences with this word"
+        assert count_line(html_of(client, "storm", more)) == "30 sentences with this word in 1 article"
     assert "10 shown" in text_of(html_of(client, "storm", "&passages=no"))
 
 

@@ -8,6 +8,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+import esr
 from esr.enrichment.recipe import Recipe
 from esr.index.factory import open_writer
 from esr.index.writer import LoadOptions
@@ -47,6 +48,8 @@ def load(where: Path, texts: dict[str, list[str]] = TEXTS, if_exists: str = "fai
     open_writer(str(where), LoadOptions(if_exists=if_exists)).load(documents)
     if "a" in texts:
         name_sentences(str(where))
+        with esr.open(where) as index:
+            index.enrich("reuse")
     return str(where)
 
 
