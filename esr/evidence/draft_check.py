@@ -130,7 +130,9 @@ def check_draft(searcher: Searcher, text: str) -> DraftCheck:
         raise UsageError(f"the text has {len(text):,} characters: at most {MAX_TEXT_CHARS:,} are checked")
     sentences = split_draft(text)
     if len(sentences) > MAX_SENTENCES:
-        raise UsageError(f"there are {len(sentences):,} sentences: at most {MAX_SENTENCES} are checked")
+        raise UsageError(
+            f"there are {len(sentences):,} sentences: divide the draft, at most {MAX_SENTENCES} are checked"
+        )
     searcher = searcher.snapshot()
     quotations: tuple[CheckedQuotation, ...] = ()
     if find_quotations(text):
@@ -314,7 +316,7 @@ _FIRST_WORD = re.compile(r"\S+\s+")
 
 
 def _find_runs(text: str, start: int, end: int, statement: Statement) -> Iterator[_WrittenName]:
-    """The runs of capitalised words of a sentence, without stop words before them and months."""
+    """The runs of capitalised words of a sentence, without stop words before them, months and letters."""
     stop, months = statement.words.stop, statement.words.months
     run: list[re.Match[str]] = []
 
@@ -326,7 +328,7 @@ def _find_runs(text: str, start: int, end: int, statement: Statement) -> Iterato
             written = text[words[0].start() : words[-1].end()].rstrip(".")
             written = written.removesuffix("’s").removesuffix("'s")
             terms = tuple(get_analyzer(WORDS_ANALYZER).terms(written))
-            if terms and not (len(terms) == 1 and terms[0] in months):
+            if terms and not (len(terms) == 1 and (terms[0] in months or len(terms[0]) == 1)):
                 at = words[0].start()
                 yield _WrittenName(at, at + len(written), terms, at == first)
 

@@ -89,8 +89,8 @@ class CheckedQuotation(Struct, frozen=True):
 
     `first` is the oldest appearance with the fewest differences, which `differences` lists. `later` are the
     others, oldest first; those in other words may be older than `first`. `nearest` are the most similar
-    sentences if the verdict is "none". `speaker` and `certainty` are those of the first appearance that has
-    a speaker: certain ones first, then probable ones.
+    sentences if the verdict is "none". `speaker` and `certainty` are those of the first appearance with this
+    verdict that has a speaker: certain ones first, then probable ones.
     """
 
     text: str
@@ -223,7 +223,11 @@ def check_quotation(searcher: Searcher, text: str, start: int = 0) -> CheckedQuo
     order = sorted(range(len(best)), key=lambda n: _order(best[n].window.record))
     first = next(n for n in order if best[n].alignment.edits == least)
     later = tuple(appearances[n] for n in order if n != first)[:LATER]
-    spoken = [each for each in (appearances[first], *later) if each.speaker]
+    spoken = [
+        each
+        for each in (appearances[first], *later)
+        if each.speaker and each.verdict == appearances[first].verdict
+    ]
     surely = min(spoken, key=lambda each: _CERTAINTIES.index(each.certainty), default=None)
     return CheckedQuotation(
         text,

@@ -60,8 +60,10 @@ _GRAPHML_KEYS: Mapping[str, tuple[str, str]] = {"label": ("node", "string"), "we
 def find_reuse(searcher: Searcher, filters: Filters, *, least: int = 1) -> Reuse:
     """Who takes from whom at least `least` sentences, among the taken sentences that pass the filters.
 
-    Raises UsageError if copies were not looked for.
+    Raises UsageError if copies were not looked for, and for the filter `independent`, which leaves them out.
     """
+    if filters.independent:
+        raise UsageError("independent leaves out all sentences that were taken: leave it out")
     index = searcher.snapshot().index
     (taken,) = index.count([None], filters, questions.ByReuse())
     if not taken and not index.status(questions.HasCopies()):

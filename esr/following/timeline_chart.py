@@ -284,7 +284,9 @@ def draw_svg(timeline: Timeline, scale: Scale = "count") -> str:
         if timeline.periods
         else []
     )
-    said = f"{UNITS[scale]} with all words by {timeline.interval}, {' to '.join(dict.fromkeys(ends))}"
+    said = f"{UNITS[scale]} with all words by {timeline.interval}"
+    if ends:
+        said += f", {' to '.join(dict.fromkeys(ends))}"
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
         f'height="{height}" role="img"><title>{escape(title)}: {escape(said)}</title><style>{_STYLE}</style>',

@@ -29,7 +29,8 @@ from esr.text.document import Document
 from esr.text.sentence_enrichment import QuantizedVector, SentenceEnrichment
 
 if TYPE_CHECKING:
-    from esr.enrichment.copy_finder import Integers, SentenceTerms
+    from esr.enrichment.copy_finder import SentenceTerms
+    from esr.enrichment.copy_wording import Integers
     from esr.enrichment.recipe import Recipe
 
 

@@ -33,6 +33,6 @@ def test_the_name_of_a_file_checks_the_draft_in_it(folder: str, tmp_path: Path) 
 
 
 def test_a_call_without_one_text_is_refused(folder: str, tmp_path: Path) -> None:
-    for given in ([], ["a", "--file", tmp_path / "b"], ["--file", tmp_path / "none.txt"]):
+    for given in ([], ["a", "--file", tmp_path / "b"], ["--file", tmp_path / "none.txt"], ["none.docx"]):
         result = call("check", *given, "--index", folder)
         assert result.exit_code != 0 and result.stderr.startswith("Error: ")

@@ -42,7 +42,7 @@ def test_a_draft_has_evidence_for_its_sentences_and_numbers_and_quotations(index
 
 def test_a_misspelt_name_has_the_form_that_the_sentences_have(index: esr.Index) -> None:
     found = index.check_draft(
-        "The aides of Teresa May flew home. Then Theresa May flew, and Theresa May’s aides flew to Russia."
+        "The aides of Teresa May flew, as I did. Theresa May flew, and Theresa May’s aides flew to Russia."
     )
     assert [(name.text, name.sentences) for name in found.names] == [
         ("Teresa May", 0),

@@ -34,6 +34,13 @@ def test_an_exact_quotation_has_the_oldest_appearance_first_and_its_speaker(inde
     assert (found.differences, found.nearest) == ((), ())
 
 
+def test_who_said_nearly_the_same_is_not_the_speaker_of_exact_words(index: esr.Index) -> None:
+    found = check(index, "an historic moment for which")
+    assert found.verdict == "exact" and found.first is not None
+    assert [each.speaker for each in found.later] == ["Theresa May", "Theresa May"]
+    assert (found.speaker, found.certainty) == (None, None)
+
+
 def test_a_quotation_with_wrong_words_is_near_and_shows_them(index: esr.Index) -> None:
     found = check(
         index,

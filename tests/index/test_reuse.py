@@ -162,6 +162,8 @@ def test_sources_that_print_a_sentence_later_take_it(place: str) -> None:
             Taking("Northern Wire", "Evening News", 1),
         ]
         assert find_reuse(searcher, Filters(sources=("Evening News",))).pairs == found.pairs[1:]
+        with pytest.raises(esr.UsageError, match="independent leaves out"):
+            find_reuse(searcher, Filters(independent=True))
         graph = ElementTree.fromstring(found.to_graphml())
     assert len(graph.findall(".//{*}node")) == 3
     assert [edge.attrib for edge in graph.iter("{http://graphml.graphdrawing.org/xmlns}edge")] == [

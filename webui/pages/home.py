@@ -114,7 +114,8 @@ def read_enrichment(index: Index, documents: int) -> EnrichmentState:
         key.append((each["part"], repr(each["made_with"]), 100 * each["documents"] // max(documents, 1)))
     counts: dict[str, int] = dict.fromkeys(PART_LABELS, 0)
     for each in rows:
-        counts[each["part"]] += each["documents"]
+        if each["part"] in counts:  # not "reuse": copies are looked for in all documents at once
+            counts[each["part"]] += each["documents"]
     labels = {part: label for part, label in PART_LABELS.items() if 0 < counts[part] < documents}
     return EnrichmentState(tuple(key), [PartProgress(label, counts[part]) for part, label in labels.items()])
 

@@ -17,7 +17,8 @@ from esr.elastic.cluster import Cluster
 from esr.elastic.copies import GROUP, GROUP_FIELD, encode_member
 from esr.elastic.documents import WITHOUT_CONTEXT, decode_document
 from esr.elastic.requests import hits_of, search_pages
-from esr.enrichment.copy_finder import NO_GROUP, UNKNOWN, Integers, SentenceTerms
+from esr.enrichment.copy_finder import NO_GROUP, UNKNOWN, SentenceTerms
+from esr.enrichment.copy_wording import Integers
 from esr.enrichment.recipe import Recipe
 from esr.text.analyzer import Analyzer
 from esr.text.dates import parse_date_start

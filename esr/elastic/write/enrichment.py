@@ -37,7 +37,8 @@ from esr.elastic.write.actions import encode_parse
 from esr.elastic.write.bulk import Action, send_bulk
 from esr.elastic.write.copies import StoredCopies
 from esr.elastic.write.templates import install_templates, map_field
-from esr.enrichment.copy_finder import Integers, SentenceTerms
+from esr.enrichment.copy_finder import SentenceTerms
+from esr.enrichment.copy_wording import Integers
 from esr.enrichment.recipe import Recipe
 from esr.errors import EsrError, NotFound
 from esr.index.names import (

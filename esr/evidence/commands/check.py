@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -53,6 +54,8 @@ def check(text: str | None, where: str, path: Path | None, format_name: str) -> 
 
 
 _PATH_CHARS = 1_000
+_FILE_NAME = re.compile(r"\S*[^\s.]\.(?:txt|md|markdown|docx|odt|pdf|html?)", re.IGNORECASE)
+"""What is the name of a file rather than a quotation."""
 
 
 def _choose_input(text: str | None, path: Path | None) -> tuple[Path | None, str]:
@@ -61,6 +64,8 @@ def _choose_input(text: str | None, path: Path | None) -> tuple[Path | None, str
         raise UsageError("give a text, the name of a file or --file, one of them")
     if text is not None and "\n" not in text and len(text) < _PATH_CHARS and os.path.isfile(text):
         return Path(text), ""
+    if text and _FILE_NAME.fullmatch(text):
+        raise UsageError(f"there is no file {text}")
     return path, text or ""
 
 
@@ -95,7 +100,7 @@ def _draw_name(name: CheckedName) -> str:
 def _draw_quotation(quotation: CheckedQuotation) -> str:
     lines = [click.style(f"{_VERDICTS[quotation.verdict]}: ", bold=True) + f"“{quotation.text}”"]
     if quotation.speaker:
-        lines.append(f"  speaker: {_name_speaker(quotation.speaker, quotation.certainty)}")
+        lines.append(f"  speaker: {_name_speaker(quotation)}")
     lines += [f"  differs: {_describe(each)}" for each in [quotation.first] if each and each.differences]
     lines += _list("first", [quotation.first] if quotation.first else [])
     lines += _list("later", quotation.later[:_LISTED])
@@ -105,8 +110,14 @@ def _draw_quotation(quotation: CheckedQuotation) -> str:
     return "\n".join(lines)
 
 
-def _name_speaker(speaker: str, certainty: str | None) -> str:
-    return f"{speaker} ({certainty})" if certainty else speaker
+def _name_speaker(quotation: CheckedQuotation) -> str:
+    """The speaker, with the certainty and, if another appearance than the first names the speaker, its id."""
+    said = quotation.speaker, quotation.certainty
+    spoken = [each for each in (quotation.first, *quotation.later) if each]
+    by = next((each for each in spoken if (each.speaker, each.certainty) == said), None)
+    place = f"in {by.sentence_id}" if by and by is not quotation.first else ""
+    notes = ", ".join(filter(None, (quotation.certainty, place)))
+    return f"{quotation.speaker} ({notes})" if notes else f"{quotation.speaker}"
 
 
 def _list(label: str, appearances: Sequence[Appearance]) -> list[str]:

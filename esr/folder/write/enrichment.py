@@ -15,7 +15,8 @@ import numpy as np
 from msgspec.structs import replace
 
 from esr.dependency.parses import encode
-from esr.enrichment.copy_finder import UNKNOWN, Integers, SentenceTerms
+from esr.enrichment.copy_finder import UNKNOWN, SentenceTerms
+from esr.enrichment.copy_wording import Integers
 from esr.enrichment.recipe import Recipe
 from esr.errors import NotFound
 from esr.folder.format import manifest

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from html import unescape
+from pathlib import Path
 
 import pytest
 from flask.testing import FlaskClient
@@ -38,6 +39,15 @@ def test_a_hit_says_in_how_many_sources_it_stands_and_links_to_the_first(copies:
     assert NOTE.replace("3 sources", "2 sources") in page, "its own source does not count"
     assert "first here on 3 March 2024" in page
     assert f'href="/document?{Q}&fold=no&id=wire#s0"' in page
+
+
+def test_the_first_page_opens_where_copies_were_looked_for(tmp_path: Path) -> None:
+    folder = str(tmp_path / "index")
+    load(folder, FIRST)
+    with esr.open(folder) as index:
+        index.enrich("reuse")
+    with open_searcher(folder) as searcher:
+        assert create_app(searcher).test_client().get("/").status_code == 200
 
 
 def test_a_document_lists_its_sentences_that_stand_elsewhere(copies: FlaskClient) -> None:
