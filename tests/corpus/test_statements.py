@@ -137,3 +137,12 @@ def test_the_page_of_a_name_shows_statements_in_order_and_marks_changes(client: 
     none = client.get("/name?name=Ann+Lee&about=zyx").text
     assert "No quotation whose speaker is certain has all of these words" in none and "Any subject" in none
     assert client.get("/name?name=Ann+Lee&about=the").status_code == 400
+
+
+def test_the_command_lists_what_a_speaker_said_in_an_index_without_names(tmp_path: Path) -> None:
+    folder = tmp_path / "index"
+    load(str(folder), make_documents())
+    arguments = ("name", "Ann Lee", "--index", folder)
+    assert "index has no names" in call(*arguments).stderr
+    assert "2017-02-03 “Schools need more teachers" in call(*arguments, "--over-time").stdout
+    assert "index has no names" in call("name", "Zyx Garble", "--over-time", "--index", folder).stderr

@@ -22,7 +22,7 @@ from esr.corpus.names_and_quotes import (
     select,
 )
 from esr.corpus.statements import Statements, find_statements
-from esr.plugin import UsageError, index_option
+from esr.plugin import NotFound, UsageError, index_option
 from esr.plugin.provisional import (
     FILE,
     NO_FILTERS,
@@ -123,13 +123,19 @@ def name(
       esr name person:washington --format json --index my-index
     """
     with open_searcher(where) as searcher:
-        page = read_name(searcher, name, companions=companions, sentences=k)
         said = None
         if over_time or about:
             query = parse_query(about) if about else None
             said = find_statements(searcher, name, query, NO_FILTERS)
-    answer = page.as_dict() | ({} if said is None else {"over_time": said.as_dict()})
-    print_answer(format_name, answer, (), lambda: "\n".join([*_draw_page(page), *_draw_statements(said)]))
+        try:
+            page = read_name(searcher, name, companions=companions, sentences=k)
+        except NotFound:
+            if said is None:
+                raise
+            page = None  # a speaker whose name is in no sentence, as in an index without names
+    answer = (page.as_dict() if page else {}) | ({"over_time": said.as_dict()} if said else {})
+    lines = [*(_draw_page(page) if page else [click.style(name, bold=True)]), *_draw_statements(said)]
+    print_answer(format_name, answer, (), lambda: "\n".join(lines))
 
 
 _MOST_FORMS = 10
