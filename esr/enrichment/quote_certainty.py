@@ -23,6 +23,8 @@ _OBJECT = re.compile(r"\s+(?:that|he|she|they|it|there|we|i|this|these|those|his
 _APPOSITION = re.compile(r"\s*(?:,[^“\"]*,|\([^“\"]*\),?)(?:\s*[a-z]+){0,2}\s*")
 """What may be between a speaker and the verb: ", a manager, also"."""
 _CLAUSE = re.compile(r"\b(?:when|while|if|as|after|before|because|until)\b")
+_WHOLE = re.compile(r"[.?!…][\"”’»)]+$")
+_LEADS_ON = re.compile(r"[^\"“”«„]*[,:]\s*[\"“«„]")
 _PIECES = re.compile(r"\s*[,–—―-]?\s*")
 
 
@@ -54,6 +56,8 @@ class _Judge:
         start, end = quotation.pieces[0][0], quotation.pieces[-1][1]
         quoted = " ".join(self._text.text[first:last] for first, last in quotation.pieces)
         is_own = before is None or before[0].source is None or before[0].source.at != source.at
+        if before is not None and before[0].pieces[-1][1] <= source.at < source.cue_at < start:
+            is_own = is_own or self._leads_on(before[0].pieces[-1][1], source.cue_at + len(source.cue))
         is_pronoun = source.speaker.lower() in self._rules.pronouns
         is_after = source.at >= end and not is_pronoun
         if is_title(quoted) or (not (is_own and is_after) and names_speaker(self._rules, quoted, name)):
@@ -102,9 +106,17 @@ class _Judge:
             return False
         if after and _OBJECT.match(text, max(verb, stop)):
             return False
+        if after and source.at < source.cue_at and self._leads_on(end, verb):
+            return False
         if source.at > source.cue_at:
             return self._are_fillers(text[verb : source.at])
         return self._joins(text[stop : source.cue_at], source.cue)
+
+    def _leads_on(self, end: int, verb: int) -> bool:
+        """Whether the verb after a whole sentence leads to another quotation: "“Go!” Lee said: “No.”"."""
+        text = self._text
+        rest = text.text[verb : text.sentence_end(verb)]
+        return bool(_WHOLE.search(text.text[:end][-3:])) and bool(_LEADS_ON.match(rest))
 
     def _is_short_gap(self, gap: str, source: Source) -> bool:
         words = read_words(re.sub(r"[,:;]", " ", gap))
@@ -132,8 +144,10 @@ class _Judge:
         is_article = words[0].bare in rules.articles
         if not rules.has_name(words[:1]) and words[0].is_capital and not is_article:
             return False  # "That's the legacy Harry Truman"
-        if is_article and words[-1].bare in rules.titles:
-            return False  # "the Utah Republican"
+        if words[-1].bare in rules.titles:
+            return False  # "the Utah Republican", "Green Party MP"
+        if self._begins_apart(name):
+            return False  # "Rostec Ann Lee", where Rostec is a firm of the document
         if self._names.is_doubtful(name) and name not in value_key(speaker):
             return False
         first = next((n for n, word in enumerate(words) if word.is_capital), 0)
@@ -148,6 +162,12 @@ class _Judge:
                 for word in lower
             )
         )
+
+    def _begins_apart(self, name: str) -> bool:
+        """Whether the first word of a name of three or more also stands without the second."""
+        first, second, *others = map(re.escape, name.split())
+        apart = rf"(?<!\w){first}(?!\w)(?!\s+{second})"
+        return bool(others) and re.search(apart, self._text.text, re.IGNORECASE) is not None
 
     def _is_frequent(self, word: str) -> bool:
         """Whether a word is more than once in the document, as somebody who speaks is."""

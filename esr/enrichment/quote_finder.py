@@ -214,7 +214,8 @@ class _Finder:
         left = right[: cue.start()]
         words = [word.lower() for word in re.findall(r"\w+", left) if word.lower() not in rules.fillers]
         if not words:
-            found = rules.after_verb(right[cue.end() :])
+            is_subject_after = cue[0].lower() not in rules.never_before
+            found = rules.after_verb(right[cue.end() :]) if is_subject_after else None
             return _source_of(found, at + cue.end(), cue[0], at + cue.start())
         is_adverbial = words[0] in rules.no_beginning and "," not in left
         if words[0] in rules.openers or is_adverbial or re.search("[;:]", left):

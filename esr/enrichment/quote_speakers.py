@@ -102,6 +102,8 @@ class Grammar:
         common          words that are no names, but have a capital at the beginning of a sentence
         doubtful        verbs whose subject may be another than the speaker: "quoted"
         passives        auxiliaries of the passive: "was told"
+        never_before    verbs that are never before their speaker, but before others: "told Lee"
+        bodies          words for bodies, which are no part of a person's name: "Defence Council Ann Lee"
         inserted        verbs that may stand with their speaker between two commas: ", said Bay,"
         order           "subject-first" if a quotation may be between its speaker and the verb: "dedi"
         letters         "caseless" if names have no capitals
@@ -133,6 +135,8 @@ class Grammar:
         common: str = "",
         doubtful: str = "",
         passives: str = "",
+        never_before: str = "",
+        bodies: str = "",
         inserted: str = "",
         order: str = "",
         letters: str = "",
@@ -162,6 +166,8 @@ class Grammar:
         self.common = _set(common)
         self.doubtful = _set(doubtful)
         self.passives = _set(passives)
+        self.never_before = _set(never_before)
+        self.bodies = _set(bodies)
         self.inserted = _set(inserted)
         self.is_subject_first = order == "subject-first"
         self.is_caseless = letters == "caseless"
@@ -184,10 +190,12 @@ class Grammar:
                 segments[-1].append(word)
         if not segments[-1]:  # a comma before the verb closes an apposition
             segments = [segment for segment in segments if segment]
-            for segment in reversed(segments[:-1]):
+            for segment, apposition in zip(segments[-2::-1], segments[:0:-1], strict=True):
                 phrase = self._leave_clause(self._noun_phrase(segment))
                 if self.has_name(phrase):
-                    return self._cut(left, phrase)
+                    is_office = phrase[-1].bare in self.titles and len(apposition) > 1
+                    is_name = is_office and all(word.is_capital for word in apposition)
+                    return self._cut(left, apposition if is_name else phrase)
         last = segments[-1] if segments else []
         if last and last[0].bare in self.relatives and len(segments) > 1:
             last = segments[-2]
@@ -328,7 +336,10 @@ class Grammar:
             if word.bare in self.auxiliaries:
                 return self._without_adverbs(words[:n]) if self.has_name(words[:n]) else ()
             if self.cue.fullmatch(word.text) and words[n - 1].bare not in self.determiners:
-                return self._last_name_in(words[n + 1 :]) or self._without_adverbs(words[:n])
+                rest = words[n + 1 :]
+                if rest and not self.has_name(words[:n]) and all(other.is_capital for other in rest):
+                    return rest  # the end of a heading: "False claims Ann Lee"
+                return self._last_name_in(rest) or self._without_adverbs(words[:n])
         return () if words and words[-1].bare in self.unfinished else words
 
     def _without_adverbs(self, words: Sequence[Word]) -> Sequence[Word]:
@@ -382,7 +393,8 @@ class Grammar:
     def _cut(self, text: str, words: Sequence[Word]) -> Phrase:
         speaker = text[words[0].start : words[-1].end]
         last = words[-1]
-        is_short = last.bare in self.titles and len(last.bare) <= _LONGEST_ABBREVIATION
+        is_acronym = last.text.rstrip(".").isupper()
+        is_short = last.bare in self.titles and len(last.bare) <= _LONGEST_ABBREVIATION and not is_acronym
         if speaker.endswith(".") and len(last.bare) > 1 and not is_short and "." not in last.bare:
             speaker = speaker[:-1]
         return Phrase(speaker, words[0].start)
@@ -435,7 +447,7 @@ class DocumentNames:
                 before = places[run[0].start] - 1
                 joined = words[before].text if before >= 0 else ""
                 is_part = name == run and joined in (_JOINS if len(name) > 2 else _ARTICLES)
-                if len(name) > 1:
+                if len(name) > 1 and not self._has_body(name[:-1]):
                     keys = parts if is_part else self._by_last
                     keys.setdefault(_last_name(name), {})[_key(_end_of(name) if is_part else name)] = None
                 if 0 < len(name) < len(run):
@@ -504,7 +516,7 @@ class DocumentNames:
             yield run
 
     def _without_titles(self, run: Sequence[Word]) -> Sequence[Word]:
-        """The name in a run, without all words up to a title: "Texas Sen. Ted Cruz" is Ted Cruz."""
+        """The name in a run, without all words up to a title or a body: "Texas Sen. Ted Cruz" is Ted Cruz."""
         n = 0
         while n < len(run) and self._is_title(run[n].bare):
             n += 1
@@ -512,7 +524,13 @@ class DocumentNames:
             is_before_name = run[place].text.endswith(".") or len(run) - place > 2
             if is_before_name and self._is_title(run[place].bare):
                 n = place + 1
+        for place in range(n, len(run) - 2):
+            if self._has_body(run[place : place + 1]) and not self._has_body(run[place + 1 :]):
+                n = place + 1
         return run[n:]
+
+    def _has_body(self, words: Sequence[Word]) -> bool:
+        return any(word.bare in self._rules.bodies for word in words)
 
     def _without_acronyms(self, run: Sequence[Word]) -> Sequence[Word]:
         """A run without acronyms at its beginning, if a full name is left: "NATO Ann Lee"."""

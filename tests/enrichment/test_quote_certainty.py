@@ -64,12 +64,24 @@ def test_a_speaker_who_may_be_another_is_probable(text: str) -> None:
         ("", "the Ohio Republican", ("ohio republican", PROBABLE)),
         ("Lee came. ", "Lee", ("lee", CERTAIN)),
         ("", "officials", (None, None)),
+        ("", "Defence Council Ann Lee", ("ann lee", CERTAIN)),
+        ("", "Ohio Airlines Chief Executive Ann Lee", ("ann lee", CERTAIN)),
+        ("", "Ohio Football Association", ("ohio football association", CERTAIN)),
+        ("BBC Radio Lee spoke of Lee. ", "Lee", ("lee", CERTAIN)),
+        ("Rostec grew. ", "Rostec Ann Lee", ("rostec ann lee", PROBABLE)),
+        ("", "Green Party MP", ("green party mp", PROBABLE)),
+        ("", "Ohio's Prime Minister, Ann Lee,", ("ann lee", PROBABLE)),
     ],
 )
 def test_a_name_that_may_be_an_office_or_a_body_is_not_certain(
     before: str, speaker: str, found: tuple[str | None, str | None]
 ) -> None:
     assert certainties(f"{before}“We leave it now,” {speaker} said.") == [found]
+
+
+def test_a_sentence_that_leads_to_the_next_quotation_makes_nobody_certain_of_the_one_before() -> None:
+    text = "“We never come back. Good night!” Ann Lee, a judge, said in Ohio, “We apologize for it.”"
+    assert certainties(text) == [("ann lee", PROBABLE), ("ann lee", PROBABLE), ("ann lee", CERTAIN)]
 
 
 def test_the_name_of_a_title_of_capitals_is_not_taken() -> None:

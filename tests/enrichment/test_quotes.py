@@ -129,6 +129,9 @@ def test_other_languages_have_rules_of_their_own(
         ("The mood of Ohio's voters became “the very best of all times and places of the world”.", None),
         ("Ohio's chief secretary has “the very best of all times and places”.", "Ohio's chief secretary"),
         ("Now: “We leave it now.”", None),
+        ("Bo Day told us that “it is out of our control,” telling Ann Lee to wait.", "Bo Day"),
+        ("Without the work permits, “I did not have the right to do it.”", None),
+        ("Ohio: False claims Bo Day, a judge, told us, “It is an absolutely false claim.”", "Bo Day"),
         ("What you need to know: “we leave it now, in the end of all things”", None),
     ],
 )
