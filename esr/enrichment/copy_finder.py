@@ -9,6 +9,7 @@ earlier sentence, if it is a copy of the first sentence of that group too.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -166,7 +167,7 @@ class _CopyFinder:
         by_number, by_rarity, weight = np.zeros((3, len(low)))
         ends = np.cumsum(self._sizes[low] + self._sizes[high])
         borders = np.searchsorted(ends, np.arange(0, int(ends[-1]) if len(ends) else 0, _BATCH))
-        for start, stop in zip(borders, [*borders[1:], len(low)], strict=True):
+        for start, stop in pairwise([*borders, len(low)]):
             count = int(stop - start)
             both = np.concatenate([low[start:stop], high[start:stop]])
             sizes = self._sizes[both]

@@ -131,7 +131,7 @@ def find_stock(wordings: Sequence[Wording], document: Integers, day: Integers) -
         starts = first[is_met[phrase]]
         for place in range(STOCK_WORDS):
             is_stock[starts + place] = True
-    return np.split(is_stock, ends[:-1])
+    return np.split(is_stock, ends[:-1]) if wordings else []
 
 
 def _count_different(keys: Integers, values: Integers) -> Integers:

@@ -467,12 +467,20 @@ def _compare_opposites(claim: Statement, sentence: Statement) -> Iterator[Contra
 
 def _compare_numbers(claim: Statement, sentence: Statement) -> Iterator[Contrast]:
     for mine in claim.numbers:
-        if any(_is_same(mine.value, other.value) for other in sentence.numbers):
+        if _has_number(sentence, mine):
             continue
         for other in sentence.numbers:
             if mine.units & other.units and not _is_near(mine, other):
                 yield _contrast("number", sentence, other.start, other.end, claim.text[mine.start : mine.end])
                 break
+
+
+def _has_number(sentence: Statement, mine: _Number) -> bool:
+    """Whether a sentence has the number, and not only for another unit beside other numbers for its unit."""
+    same = [other for other in sentence.numbers if _is_same(mine.value, other.value)]
+    if any(not (mine.units and other.units) or mine.units & other.units for other in same):
+        return True
+    return bool(same) and not any(mine.units & other.units for other in sentence.numbers)
 
 
 def _is_near(one: _Number, other: _Number) -> bool:
@@ -528,7 +536,7 @@ def says_all(claim: Statement, sentence: Statement) -> bool:
     """Whether a sentence has the numbers of a claim, and negates what the claim negates."""
     if claim.heads and not claim.heads & sentence.negated.keys():
         return False
-    return all(any(_is_same(mine.value, other.value) for other in sentence.numbers) for mine in claim.numbers)
+    return all(_has_number(sentence, mine) for mine in claim.numbers)
 
 
 def find_differences(claim: Statement, sentence: Statement) -> list[DifferingPart]:

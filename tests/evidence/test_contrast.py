@@ -63,12 +63,23 @@ def test_other_languages_are_compared_by_numbers_in_digits_and_by_years() -> Non
     assert [(each.rule, each.text) for each in find_contrasts(claim, sentence)] == [("number", "15")]
 
 
+def test_a_number_of_another_unit_is_no_answer_to_that_of_the_claim() -> None:
+    claim = read_statement("Teams from two provinces set out.")
+    for text, others in (
+        ("Teams from three provinces set out within two hours.", ["three"]),
+        ("Teams from two provinces set out within three hours.", []),
+        ("Teams of both provinces set out within two hours.", []),
+    ):
+        assert [each.text for each in find_contrasts(claim, read_statement(text))] == others
+
+
 def test_a_sentence_says_a_claim_only_with_its_numbers_and_its_negation() -> None:
     claim = read_statement("Seven countries did not sign the treaty.")
     for text, says_it in (
         ("The treaty was not signed by 7 countries.", True),
         ("Several countries did not sign the treaty.", False),
         ("Seven countries spoke of the treaty.", False),
+        ("Six countries did not sign the treaty in seven days.", False),
     ):
         assert says_all(claim, read_statement(text)) == says_it
 

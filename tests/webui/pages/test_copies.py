@@ -41,6 +41,12 @@ def test_a_hit_says_in_how_many_sources_it_stands_and_links_to_the_first(copies:
     assert f'href="/document?{Q}&fold=no&id=wire#s0"' in page
 
 
+def test_an_index_without_similar_sentences_has_no_copies(tmp_path: Path) -> None:
+    with esr.create(tmp_path / "index", [{"id": "a", "text": "Rain fell on the hills all day."}]) as index:
+        index.enrich("reuse")
+        assert index.reuse().pairs == []
+
+
 def test_the_first_page_opens_where_copies_were_looked_for(tmp_path: Path) -> None:
     folder = str(tmp_path / "index")
     load(folder, FIRST)
