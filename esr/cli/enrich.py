@@ -16,7 +16,7 @@ from esr.encoders import DEFAULT as DEFAULT_ENCODER
 from esr.encoders import KNOWN
 from esr.enrichment.enricher import DEFAULT_TITLE_WEIGHT, Enricher, VectorSettings
 from esr.enrichment.recipe import check_parts
-from esr.errors import UsageError
+from esr.errors import UsageError, unknown
 from esr.features import RULES
 from esr.features.feature import DEFAULT_RULE
 from esr.index.login_variables import redact
@@ -153,8 +153,13 @@ def enrich(
 
 
 def split_names(only: Sequence[str]) -> list[str]:
-    """Split lists of names, separated by commas."""
-    return [name.strip() for some in only for name in some.split(",")]
+    """Split lists of names of parts, separated by commas. Raises UsageError for an unknown name."""
+    names = [name.strip() for some in only for name in some.split(",")]
+    known = (*PARTS, TABLE, REUSE)
+    for name in names:
+        if name not in known:
+            raise unknown("part", name, known)
+    return names
 
 
 def parse_parts(only: Sequence[str]) -> tuple[str, ...]:

@@ -194,7 +194,7 @@ def test_an_invalid_slice_is_rejected(
 
 def test_an_unknown_part_is_rejected(esr_error: Esr, tmp_path: Path, enricher_calls: object) -> None:
     assert esr_error("enrich", "--index", tmp_path, "--only", "features,xyz") == (
-        "unknown part 'xyz': known: entities, features, parse, quotes, vectors"
+        "unknown part 'xyz': known: entities, features, parse, quotes, reuse, table, vectors"
     )
 
 
