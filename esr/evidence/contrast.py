@@ -533,8 +533,10 @@ def _compare_names(claim: Statement, sentence: Statement) -> Iterator[Contrast]:
 
 
 def says_all(claim: Statement, sentence: Statement) -> bool:
-    """Whether a sentence has the numbers of a claim, and negates what the claim negates."""
+    """Whether a sentence has the numbers of a claim, no other dates, and negates what the claim negates."""
     if claim.heads and not claim.heads & sentence.negated.keys():
+        return False
+    if any(sentence.dates and all(_differ(mine, other) for other in sentence.dates) for mine in claim.dates):
         return False
     return all(_has_number(sentence, mine) for mine in claim.numbers)
 

@@ -84,6 +84,16 @@ def test_a_sentence_says_a_claim_only_with_its_numbers_and_its_negation() -> Non
         assert says_all(claim, read_statement(text)) == says_it
 
 
+def test_a_sentence_with_another_date_does_not_say_a_claim() -> None:
+    claim = read_statement("Article 50 was triggered on 28 March 2017.")
+    for text, says_it in (
+        ("Britain will trigger Article 50, signalling its departure, on March 29.", False),
+        ("Britain triggered Article 50 on March 28, a day before March 29.", True),
+        ("Britain triggered Article 50.", True),
+    ):
+        assert says_all(claim, read_statement(text)) == says_it
+
+
 def test_numbers_dates_and_names_that_the_claim_lacks_are_marked() -> None:
     claim = read_statement("Officials of Japan said four missiles landed on 6 March 2017.")
     sentence = read_statement("Officials of North Korea said on 8 March 2017 that five missiles landed.")
