@@ -23,7 +23,7 @@ extensions = ["myst_parser", "sphinx_external_toc"]
 external_toc_path = str(ROOT / "docs" / "_toc.yml")
 root_doc = "docs/index"
 include_patterns = ["docs/*.md", "CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "SECURITY.md"]
-include_patterns += ["benchmarks/README.md", "examples/README.md"]
+include_patterns += ["benchmarks/README.md", "examples/README.md", "examples/plugin/README.md"]
 exclude_patterns = [
     ".*",
     "build",
