@@ -35,6 +35,11 @@ LEAST_SAMPLE, MOST_SAMPLE = 2_000, 10_000
 """The share of an index's sentences to which a table is fitted, and limits of their number."""
 COMPARED_DOCUMENTS = 200
 """Number of documents that show how many pieces a table lacks."""
+RUN, MANY_DOCUMENTS = 16, 16_384
+"""From this number of documents on, so many that follow one another are chosen together.
+
+A folder stores the vectors of documents that follow one another in one layer, and searches read all layers.
+"""
 _PAGE = 100
 """Number of documents that are read at once."""
 
@@ -143,9 +148,10 @@ def _read_others(index: Index, chosen: int) -> Iterable[Document]:
 
 
 def _shuffle(index: Index) -> list[int]:
-    """The positions of all documents in a pseudo-random order."""
+    """The positions of all documents in a pseudo-random order, those of an index with many in runs."""
     positions = np.arange(index.status(Summary())["documents"], dtype=np.uint64)
-    order: list[int] = np.argsort(_mix(positions), kind="stable").tolist()
+    run = np.uint64(RUN if len(positions) >= MANY_DOCUMENTS else 1)
+    order: list[int] = np.argsort(_mix(positions // run), kind="stable").tolist()
     return order
 
 

@@ -32,7 +32,7 @@ from esr.ranking.second_stage import query_encoder
 from esr.ranking.second_stage.query_encoder import encode_query
 from esr.text.sentence_enrichment import QuantizedVector
 from esr.text.validate import to_json_line
-from tests.index.test_meaning_parity import FIRST, MORE
+from tests.index.test_meaning_parity import FIRST, MORE, make_documents
 from tests.support.elasticsearch import all_indices, document, fresh, load, located
 from tests.support.fake_enricher import VOCABULARY, write_tiny_encoder
 from tests.support.runs import need
@@ -239,6 +239,20 @@ def test_a_sample_is_a_share_within_limits(tmp_path: Path, monkeypatch: pytest.M
         assert [d.id for d in choose_sample(searcher.index, 30)][: len(tenth)] == [d.id for d in tenth]
 
 
+def test_a_sample_of_many_documents_has_runs_that_follow_one_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    documents = make_documents(0, 600, seed=1)
+    monkeypatch.setattr(table_run, "MANY_DOCUMENTS", len(documents))
+    monkeypatch.setattr(table_run, "RUN", 4)
+    load(str(tmp_path / "index"), documents)
+    with open_searcher(str(tmp_path / "index")) as searcher:
+        order = [document.id for document in searcher.index.documents()]
+        chosen = sorted(order.index(document.id) for document in choose_sample(searcher.index, 650))
+    runs = {n // 4 for n in chosen}
+    assert len(chosen) > 200 and len(chosen) / (4 * len(runs)) > 0.6, "most runs are whole"
+
+
 def test_the_newest_documents_show_when_a_table_is_old(
     place: str, settings: VectorSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -340,7 +354,7 @@ def test_the_newest_documents_get_the_encoders_vectors_first(
     anywhere: str, settings: VectorSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A run that is killed has replaced the table's vectors of the newer delivery."""
-    monkeypatch.setattr(folder_enrichment, "RUN", 1)
+    monkeypatch.setattr(folder_enrichment, "RUN", 4)
     old = [document(f"old{n}", "storm city", "river flood", date="2017-01-02") for n in range(3)]
     new = [document(f"new{n}", "storm town", "court bank", date="2024-01-02") for n in range(3)]
     load(anywhere, old)
