@@ -49,14 +49,6 @@ ASSISTANTS: tuple[Argument, ...] = (
     ),
     Argument("text", "the draft", Text("text_chars", 1), f"{TOOL}check_draft", is_required=True),
     Argument(
-        "text",
-        "a quotation, or a text with several in quotation marks",
-        Text("text_chars", 1),
-        f"{TOOL}check",
-        is_required=True,
-    ),
-    Argument("text", "the draft", Text("text_chars", 1), f"{TOOL}check_draft", is_required=True),
-    Argument(
         "k",
         "how many sentences to return",
         WholeNumber(high="max_k", usual="default_k"),
