@@ -113,7 +113,7 @@ class _CopyFinder:
 
     def _find_same(self) -> Integers:
         """By row, the first row with the same terms."""
-        mixed = _mix(self._terms.astype(np.uint64))
+        mixed = mix_numbers(self._terms.astype(np.uint64))
         signatures = np.add.reduceat(mixed, self._row_starts[:-1]) + self._sizes.astype(np.uint64)
         _, first, inverse = np.unique(signatures, return_index=True, return_inverse=True)
         return np.asarray(first[inverse])
@@ -143,7 +143,7 @@ class _CopyFinder:
             of_part = np.flatnonzero(part_of == part)
             for distance in range(1, _RAREST):
                 of_part = of_part[place[of_part] + distance < most[of_part]]
-                keys = _mix((ranked[of_part] << 32 | ranked[of_part + distance]).astype(np.uint64))
+                keys = mix_numbers((ranked[of_part] << 32 | ranked[of_part + distance]).astype(np.uint64))
                 codes_of_part.append(keys << bits | rows[of_part].astype(np.uint64))
             found.append(_pair_up(np.concatenate(codes_of_part), bits))
         pairs = np.unique(np.concatenate(found))
@@ -285,7 +285,7 @@ def _spread(starts: Integers, sizes: Integers) -> Integers:
     return numbers
 
 
-def _mix(numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+def mix_numbers(numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     """Pseudo-random numbers that follow from these, by SplitMix64."""
     mixed = (numbers + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):

@@ -14,6 +14,7 @@ from itertools import islice
 import numpy as np
 from msgspec import Struct
 
+from esr.enrichment.copy_finder import mix_numbers
 from esr.enrichment.enricher import Enricher, VectorSettings
 from esr.enrichment.table_enricher import (
     Encoded,
@@ -151,7 +152,7 @@ def _shuffle(index: Index) -> list[int]:
     """The positions of all documents in a pseudo-random order, those of an index with many in runs."""
     positions = np.arange(index.status(Summary())["documents"], dtype=np.uint64)
     run = np.uint64(RUN if len(positions) >= MANY_DOCUMENTS else 1)
-    order: list[int] = np.argsort(_mix(positions // run), kind="stable").tolist()
+    order: list[int] = np.argsort(mix_numbers(positions // run), kind="stable").tolist()
     return order
 
 
@@ -166,14 +167,6 @@ def describe_unknown_pieces(index: Index) -> str | None:
     documents = index.status(Summary())["documents"]
     newest = index.documents(positions=range(max(documents - COMPARED_DOCUMENTS, 0), documents))
     return describe_unknown(stored, newest)
-
-
-def _mix(numbers: np.ndarray[tuple[int], np.dtype[np.uint64]]) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:
-    """Pseudo-random numbers that follow from these, by SplitMix64."""
-    mixed = (numbers + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
-    return mixed ^ (mixed >> np.uint64(31))
 
 
 def _read_vectors(index: Index, documents: Sequence[Document], encoder: str) -> Iterator[Encoded]:
