@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -19,8 +18,8 @@ from esr.ranking.searcher import open_searcher
 from esr.text.document import CERTAIN, PROBABLE, Document, Quote
 from tests.cli.conftest import call
 from tests.index.test_names import PERSON, RECIPE, enriched
-from tests.support.elasticsearch import document, fresh, load
-from tests.support.index_contents import ENGINES
+from tests.support.elasticsearch import document, load
+from tests.support.index_contents import ENGINES, open_corpus
 from webui.api.schemas import SCHEMAS
 from webui.app import create_app
 
@@ -63,13 +62,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture(scope="module", params=ENGINES)
 def index(request: pytest.FixtureRequest) -> Iterator[esr.Index]:
     """The corpus on each engine, which no test changes."""
-    with ExitStack() as stack:
-        if request.param == "embedded":
-            where = request.getfixturevalue("folder")
-        else:
-            where = stack.enter_context(fresh(request.getfixturevalue("elasticsearch_url")))
-            fill(where)
-        yield stack.enter_context(esr.open(where))
+    with open_corpus(request, fill) as opened:
+        yield opened
 
 
 @pytest.fixture(scope="module")

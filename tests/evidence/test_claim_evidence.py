@@ -6,7 +6,6 @@ import csv
 import io
 import json
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -19,8 +18,8 @@ import esr
 from esr.ranking.searcher import open_searcher
 from esr.text.document import CERTAIN, Document, Quote
 from tests.cli.conftest import call
-from tests.support.elasticsearch import document, fresh, load
-from tests.support.index_contents import ENGINES
+from tests.support.elasticsearch import document, load
+from tests.support.index_contents import ENGINES, open_corpus
 from webui.api.schemas import SCHEMAS
 from webui.app import create_app
 
@@ -58,13 +57,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture(scope="module", params=ENGINES)
 def index(request: pytest.FixtureRequest) -> Iterator[esr.Index]:
     """The corpus on each engine, which no test changes."""
-    with ExitStack() as stack:
-        if request.param == "embedded":
-            where = request.getfixturevalue("folder")
-        else:
-            where = stack.enter_context(fresh(request.getfixturevalue("elasticsearch_url")))
-            load(where, make_documents())
-        yield stack.enter_context(esr.open(where))
+    with open_corpus(request, lambda where: load(where, make_documents())) as opened:
+        yield opened
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pytest
 from msgspec.structs import replace
 
+import esr
 from esr.folder.format import manifest
 from esr.folder.format.files import map_bundle, save_bundle
 from esr.folder.format.layer_info import LAYERS, new_layer_name
@@ -195,3 +196,18 @@ def open_loaded(
             where = stack.enter_context(fresh(request.getfixturevalue("elasticsearch_url")))
         load(where, documents, **options)
         yield stack.enter_context(open_searcher(where))
+
+
+@contextmanager
+def open_corpus(request: pytest.FixtureRequest, fill: Callable[[str], object]) -> Iterator[esr.Index]:
+    """A corpus on the engine that a fixture with the parameters ENGINES asks for.
+
+    The fixture `folder` has it as an index folder; `fill` loads it into Elasticsearch.
+    """
+    with ExitStack() as stack:
+        if request.param == "embedded":
+            where = request.getfixturevalue("folder")
+        else:
+            where = stack.enter_context(fresh(request.getfixturevalue("elasticsearch_url")))
+            fill(where)
+        yield stack.enter_context(esr.open(where))
