@@ -13,6 +13,7 @@ from esr.errors import UsageError
 MODULES = {
     "access": ("argon2", "authlib", "requests"),
     "dataframes": ("pandas", "polars"),
+    "desk": ("sqlalchemy",),
     "enrich": ("spacy", "textblob", "vaderSentiment"),
     "evaluation": ("ir_measures", "scipy"),
     "excel": ("defusedxml", "openpyxl", "xlsxwriter"),
@@ -34,6 +35,7 @@ MODULES = {
     "meaning": ("huggingface_hub", "onnxruntime", "onnxruntime_extensions", "scipy", "tokenizers"),
     "otel": ("opentelemetry.exporter", "opentelemetry.sdk"),
     "pdf": ("pypdfium2",),
+    "postgresql": ("psycopg",),
     "pyterrier": ("pyterrier",),
     "report": ("matplotlib",),
     "s3": ("boto3",),

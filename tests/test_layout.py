@@ -59,6 +59,7 @@ MAY_IMPORT = {
     "esr/corpus/commands": "corpus plugin plugin/provisional",
     "esr/evidence": "plugin plugin/provisional",
     "esr/evidence/commands": "esr evidence plugin plugin/provisional",
+    "esr/dossiers": "plugin plugin/provisional",
     "esr/bridges": "esr plugin plugin/provisional",
     "esr/sources": "esr plugin plugin/provisional",
     "esr/library": "esr arguments arguments/tables corpus enrichment evidence features following index "
@@ -93,6 +94,7 @@ DOOR = "esr/index/factory.py"
 DRAWN_WHOLE = (
     "esr/arguments",
     "esr/corpus",
+    "esr/dossiers",
     "esr/elastic",
     "esr/evidence",
     "esr/folder",

@@ -1,0 +1,5 @@
+"""Dossiers: named collections of sentences and documents, kept by a server for the people who share them."""
+
+from esr.plugin import Plugin
+
+plugin = Plugin(name="dossiers", commands={})
