@@ -75,7 +75,7 @@ class Retriever(_WithOptions):
         **options: Any,
     ) -> None:
         self.index, self.k, self.unit, self.fields = index, k, unit, tuple(fields)
-        self.options = {**_WORDS, **options}
+        self.options: dict[str, Any] = {**_WORDS, **options}
         read_search_options(self.options)  # raises UsageError for a bad one
 
     def __repr__(self) -> str:

@@ -43,7 +43,7 @@ class Run:
 
     def __init__(self, command: str, where: str) -> None:
         self.command = command
-        self.index = redact(where if "://" in where else os.path.abspath(where))
+        self.index: str = redact(where if "://" in where else os.path.abspath(where))
         self.documents: Mapping[str, int] = {}
         """Numbers of documents by what happened to them."""
         self.copied_bytes: int | None = None

@@ -190,12 +190,12 @@ class Connection:
     def __init__(self, where: str, request_timeout: float) -> None:
         location = parse_location(where)
         urls = [f"{location.scheme}://{host}{location.path}" for host in location.hosts]
-        self.url = f"{location.scheme}://{','.join(location.hosts)}{location.path}"
-        self.where = f"{self.url}/{location.alias}"
+        self.url: str = f"{location.scheme}://{','.join(location.hosts)}{location.path}"
+        self.where: str = f"{self.url}/{location.alias}"
         self.aliases = AliasTargets(location.alias, f"{location.alias}-documents")
         login = Login.resolve(location.login)
         self.translator = ErrorTranslator(self.url, self.where, login, lambda: self.dialect or ELASTICSEARCH)
-        self.attempts = min(len(urls), _MAX_ATTEMPTS)
+        self.attempts: int = min(len(urls), _MAX_ATTEMPTS)
         self.timeout = request_timeout
         self.confirmed = ConfirmedNodes()
         self.closed = Event()

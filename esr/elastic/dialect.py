@@ -37,7 +37,7 @@ class Dialect:
     """The dialect of Elasticsearch, which needs no translation. Subclasses translate for other servers."""
 
     name = "Elasticsearch"
-    oldest = (8, 19)
+    oldest: tuple[int, int] = (8, 19)
     """The oldest supported version."""
     lacks: Sequence[str] = ()
     """The features that the server lacks. docs/servers.md describes the effects."""
@@ -118,8 +118,8 @@ _HEXADECIMAL = re.compile(r"\b0x[0-9A-F]+\b")
 
 class OpenSearch(Dialect):
     name = "OpenSearch"
-    oldest = (2, 19)
-    lacks = (
+    oldest: tuple[int, int] = (2, 19)
+    lacks: tuple[str, ...] = (
         "term statistics over several shards",
         "a field type for vectors",
         "counts of a flat field",
@@ -129,7 +129,7 @@ class OpenSearch(Dialect):
     )
     counts_occurrences = False
     counts_metadata = False
-    missing_scripts = ("esr-occurrences-v2", "esr-holders-v2")
+    missing_scripts: tuple[str, ...] = ("esr-occurrences-v2", "esr-holders-v2")
     has_vectors = False
     has_api_keys = False
     has_terms_by_language = False

@@ -71,7 +71,7 @@ class ElasticsearchSnapshot(Index):
         self.opened = opened
         self._presumption = presumption
         self.cluster = opened.cluster
-        self.where = opened.cluster.where
+        self.where: str = opened.cluster.where
         self.description = opened.description
         self.analyzer = opened.analyzer
 

@@ -186,7 +186,7 @@ class PieceCounter:
             raise EsrError(f"the table of vectors has a bad tokenizer: {to_one_line(error)}") from None
         self._tokenizer.no_padding()
         self._tokenizer.no_truncation()
-        self.size = self._tokenizer.get_vocab_size()
+        self.size: int = self._tokenizer.get_vocab_size()
 
     def split(self, texts: Sequence[str]) -> list[npt.NDArray[np.int64]]:
         """The numbers of each text's pieces, without special tokens."""

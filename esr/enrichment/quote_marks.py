@@ -49,11 +49,11 @@ class JoinedText:
             parts.append(sentence.text.replace("\n", " "))
             length += len(sentence.text)
             before = paragraph
-        self.text = "".join(parts)
+        self.text: str = "".join(parts)
         links, headings = find_links_and_headings([sentence.text for sentence in document.sentences])
         self._links = frozenset(links)
         self._asides = sorted({*links, *headings})
-        self.has_paragraphs = "\n" in self.text
+        self.has_paragraphs: bool = "\n" in self.text
 
     def sentence_at(self, position: int) -> int:
         return bisect_right(self.starts, position) - 1

@@ -144,36 +144,36 @@ class Grammar:
         before: str = "(?!)",
         after: str = "(?!)",
     ) -> None:
-        self.cue = _verbs(cues)
-        self.cue_after = _verbs(f"{cues} {after_cues}")
-        self.cue_before = _verbs(f"{cues} {weak_cues}")
-        self.by = re.compile(rf"(?<![\w’'-])(?:{_either(by)})(?![\w-])", re.IGNORECASE)
-        self.new_cue = re.compile(new_cue, re.VERBOSE)
-        self.pronouns = _set(pronouns)
-        self.other_pronouns = _set(other_pronouns)
-        self.all_pronouns = self.pronouns | self.other_pronouns
-        self.relatives = _set(relatives)
-        self.auxiliaries = _set(auxiliaries)
-        self.fillers = self.auxiliaries | _set(fillers)
-        self.openers = _set(openers)
-        self.prepositions = _set(prepositions)
-        self.articles = _set(articles)
-        self.determiners = _set(determiners)
-        self.unfinished = _set(unfinished)
-        self.no_beginning = self.prepositions - self.articles
-        self.titles = _set(titles)
-        self.agents = _set(agents)
-        self.common = _set(common)
-        self.doubtful = _set(doubtful)
-        self.passives = _set(passives)
-        self.never_before = _set(never_before)
-        self.bodies = _set(bodies)
-        self.inserted = _set(inserted)
-        self.is_subject_first = order == "subject-first"
-        self.is_caseless = letters == "caseless"
-        self.has_works_in_marks = works == "yes"
-        self.pattern_before = re.compile(before, re.VERBOSE)
-        self.pattern_after = re.compile(after, re.VERBOSE)
+        self.cue: re.Pattern[str] = _verbs(cues)
+        self.cue_after: re.Pattern[str] = _verbs(f"{cues} {after_cues}")
+        self.cue_before: re.Pattern[str] = _verbs(f"{cues} {weak_cues}")
+        self.by: re.Pattern[str] = re.compile(rf"(?<![\w’'-])(?:{_either(by)})(?![\w-])", re.IGNORECASE)
+        self.new_cue: re.Pattern[str] = re.compile(new_cue, re.VERBOSE)
+        self.pronouns: frozenset[str] = _set(pronouns)
+        self.other_pronouns: frozenset[str] = _set(other_pronouns)
+        self.all_pronouns: frozenset[str] = self.pronouns | self.other_pronouns
+        self.relatives: frozenset[str] = _set(relatives)
+        self.auxiliaries: frozenset[str] = _set(auxiliaries)
+        self.fillers: frozenset[str] = self.auxiliaries | _set(fillers)
+        self.openers: frozenset[str] = _set(openers)
+        self.prepositions: frozenset[str] = _set(prepositions)
+        self.articles: frozenset[str] = _set(articles)
+        self.determiners: frozenset[str] = _set(determiners)
+        self.unfinished: frozenset[str] = _set(unfinished)
+        self.no_beginning: frozenset[str] = self.prepositions - self.articles
+        self.titles: frozenset[str] = _set(titles)
+        self.agents: frozenset[str] = _set(agents)
+        self.common: frozenset[str] = _set(common)
+        self.doubtful: frozenset[str] = _set(doubtful)
+        self.passives: frozenset[str] = _set(passives)
+        self.never_before: frozenset[str] = _set(never_before)
+        self.bodies: frozenset[str] = _set(bodies)
+        self.inserted: frozenset[str] = _set(inserted)
+        self.is_subject_first: bool = order == "subject-first"
+        self.is_caseless: bool = letters == "caseless"
+        self.has_works_in_marks: bool = works == "yes"
+        self.pattern_before: re.Pattern[str] = re.compile(before, re.VERBOSE)
+        self.pattern_after: re.Pattern[str] = re.compile(after, re.VERBOSE)
 
     def before_verb(self, left: str) -> Phrase | None:
         """The speaker at the end of the text before a verb: "Robby Mook, a manager, also" (said)."""

@@ -190,7 +190,7 @@ class Statement:
         self.text = text
         self.words = read_words(language)
         self.tokens = list(self._split())
-        self.stems = frozenset(token.stem for token in self.tokens if token.stem)
+        self.stems: frozenset[str] = frozenset(token.stem for token in self.tokens if token.stem)
         """The stems of its content words, and its numbers in digits."""
         self.negated = self._find_negated()
         self.dates = list(self._find_dates())

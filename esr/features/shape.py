@@ -30,7 +30,7 @@ for name, description, types in (
     ("org", "number of names of organisations", (ORGANIZATION,)),
     ("ne", "number of named entities: pers + loc + org", (PERSON, LOCATION, ORGANIZATION)),
 ):
-    source = f"Fernández & Losada 2012, F_{name}"
+    source: str = f"Fernández & Losada 2012, F_{name}"
     register(Feature(name, description, source, partial(count_entities, types), ("entities",)))
 
 

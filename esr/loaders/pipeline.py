@@ -344,7 +344,7 @@ class DocumentPipeline:
         self._same_ids: SameIdFilter | None = None
         self._allow_empty_documents = allow_empty_documents
         self._duplicates = DuplicateFilter(duplicates) if duplicates != "keep" else None
-        self.tolerates_malformed = bad_documents is not None
+        self.tolerates_malformed: bool = bad_documents is not None
         self._malformed_file = None if is_dry_run else bad_documents
         self._malformed_stream: IO[str] | None = None
         self.malformed: list[Malformed] = []  # the first MAX_PROBLEMS

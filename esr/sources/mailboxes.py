@@ -62,7 +62,7 @@ class Address:
         """Raises UsageError, whose message contains no password."""
         try:
             parts = urlsplit(url)
-            self.port = parts.port or (993 if parts.scheme == "imaps" else 143)
+            self.port: int = parts.port or (993 if parts.scheme == "imaps" else 143)
         except ValueError:
             raise UsageError("a mailbox is imaps://user@host/mailbox, and its port a number") from None
         if parts.password is not None:
@@ -71,9 +71,9 @@ class Address:
             )
         if parts.scheme not in ("imaps", "imap") or not parts.username or not parts.hostname:
             raise UsageError(f"{url!r} is no mailbox: write imaps://user@host/mailbox")
-        self.is_tls = parts.scheme == "imaps"
+        self.is_tls: bool = parts.scheme == "imaps"
         self.host, self.user = parts.hostname, unquote(parts.username)
-        self.mailbox = unquote(parts.path.strip("/")) or "INBOX"
+        self.mailbox: str = unquote(parts.path.strip("/")) or "INBOX"
 
     def connect(self, password: str, seconds: float) -> IMAP4:
         """Log in. Raises IMAP4.error or OSError."""

@@ -135,7 +135,7 @@ class Web:
 
     def __init__(self, options: WebOptions, retry_at: Mapping[str, float]) -> None:
         self._options = options
-        self.retry_at = {site: at for site, at in retry_at.items() if at > time.time()}
+        self.retry_at: dict[str, float] = {site: at for site, at in retry_at.items() if at > time.time()}
         self._robots: dict[str, Any] = {}
         self._delays: dict[str, float] = {}
         self._last_request: dict[str, float] = {}

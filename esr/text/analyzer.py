@@ -55,11 +55,11 @@ class Analyzer:
 
     def __init__(self, definition: Definition, language: str = "") -> None:
         """`language` marks all terms, unless empty."""
-        self.name = f"{BY_LANGUAGE}{LANGUAGE_SEPARATOR}{language}" if language else definition.name
-        self.version = definition.version
-        self.mark = language and language + LANGUAGE_MARK
+        self.name: str = f"{BY_LANGUAGE}{LANGUAGE_SEPARATOR}{language}" if language else definition.name
+        self.version: int = definition.version
+        self.mark: str = language and language + LANGUAGE_MARK
         """The prefix of all terms."""
-        self.accents = definition.accents
+        self.accents: str = definition.accents
         """The letters that people type without their accents, and that may make a difference to terms."""
         chain = definition.chain("filter")
         of_words = [settings for settings in chain if settings["type"] not in _SPLITTING]
@@ -68,7 +68,7 @@ class Analyzer:
         capitals = None
         if of_words[0]["type"] == "pattern_replace":
             capitals, of_words = CapitalWords(of_words[0]), of_words[1:]
-        self.keeps_capitals = capitals is not None
+        self.keeps_capitals: bool = capitals is not None
         """Whether stop words in capitals, such as WHO, keep their terms."""
         assert of_words[0] == {"type": "lowercase"}, "`join` puts words in lower case"
         self._splitter = _build_splitter(definition, splitting, capitals)

@@ -130,7 +130,7 @@ class PostingsByDocument:
         """The position of each posting in the segment's columns."""
         self._ends = np.cumsum(np.bincount(documents, minlength=segment.document_count)).tolist()
         numbers = np.arange(len(segment.terms), dtype=np.int32)
-        self.names = segment.terms.get_many(numbers)
+        self.names: list[str] = segment.terms.get_many(numbers)
         """The segment's terms, by their numbers."""
         self._terms = np.repeat(numbers, np.diff(segment.column("document_starts")))[self.order]
 

@@ -137,7 +137,7 @@ class Layer:
 
     def __init__(self, path: Path) -> None:
         """Raises ValueError or FileNotFoundError for an incomplete file."""
-        self.size_bytes = path.stat().st_size
+        self.size_bytes: int = path.stat().st_size
         self.arrays = map_bundle(path)
         self.features = {
             name.removeprefix(FEATURE): column
@@ -512,7 +512,9 @@ class LayerStack:
                 info, layer = layers[owner]
                 begin, end = int(first[start]), int(first[stop])
                 spans.append(LayerSpan(begin, end, int(first[info.start]), layer, info.recipe))
-        self.features = sorted({name for span in self._of("features") for name in span.layer.features})
+        self.features: list[str] = sorted(
+            {name for span in self._of("features") for name in span.layer.features}
+        )
 
     def feature(self, name: str, sentences: Numbers) -> Array:
         """The values of a feature, NaN where unknown. Of the same shape as `sentences`."""

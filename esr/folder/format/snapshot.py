@@ -107,7 +107,7 @@ class CommitStatistics:
         """`by_language`: terms are marked by language, and each has the statistics of its language."""
         # Without layers: the statistics outlive commits that replace layers.
         self.segments = [Segment(segment.folder, opened=segment) for segment in segments]
-        self.sentence_bases = [0, *accumulate(segment.sentence_count for segment in segments)]
+        self.sentence_bases: list[int] = [0, *accumulate(segment.sentence_count for segment in segments)]
         """The ordinal of each segment's first sentence, and the total number of sentences."""
         self._term_entries: dict[str, TermEntry] = {}
         self._is_by_language = by_language

@@ -240,7 +240,7 @@ class WordPositions:
         members = sum(array.nbytes for arrays in self._members.values() for array in arrays)
         block_count = -(-int(self.sentence_starts[-1]) >> BLOCK_BITS)
         own = self._text_starts.nbytes + _BLOCK_BYTES * block_count + self._group_of.nbytes
-        self.nbytes = own + members + _LIST_BYTES * len(counts)
+        self.nbytes: int = own + members + _LIST_BYTES * len(counts)
         """Memory in bytes, including `block_sentences` and `position_lists`."""
 
     def positions(self, number: int) -> Column:

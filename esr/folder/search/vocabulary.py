@@ -44,7 +44,7 @@ class FrequentWords:
         self._numbers = numbers
         self._negative_counts = -counts[numbers].astype(np.int64)
         self._signatures = table.read_signatures(numbers)
-        self.nbytes = numbers.nbytes + self._negative_counts.nbytes + self._signatures.nbytes
+        self.nbytes: int = numbers.nbytes + self._negative_counts.nbytes + self._signatures.nbytes
 
     def near(self, encoded: bytes, max_edits: int, margin: int, least: int) -> dict[str, int]:
         """Find frequent words that may be within `max_edits` of a word, with their counts.

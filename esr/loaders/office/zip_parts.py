@@ -33,7 +33,7 @@ class ZipParts:
         self._archive = archive
         self.budget = Budget(source.name, DEFAULT_LIMITS)
         self.budget.packed = file.seek(0, 2)
-        self.names = frozenset(archive.namelist())
+        self.names: frozenset[str] = frozenset(archive.namelist())
 
     def iterate(self, part: str, *names: str) -> Iterator[Any]:
         """The outermost elements with these names in a part; none if there is no such part."""
