@@ -259,6 +259,7 @@ def check_version(tree: Path, version: str) -> None:
         ("docker-compose.yml", r"^  image: esr:(.*)$"),
         ("Dockerfile", r"org\.opencontainers\.image\.version=(\S+)"),
         *((f"deploy/{name}", r"^ +image: esr:(.*)$") for name in _MANIFESTS),
+        ("deploy/helm/esr/Chart.yaml", r"^(?:appV|v)ersion: (.*)$"),
     ):
         versions = re.findall(pattern, (tree / file).read_text("utf-8"), re.MULTILINE)
         if {*versions} != {version}:

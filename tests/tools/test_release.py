@@ -50,6 +50,9 @@ def tree(tmp_path: Path) -> Path:
     for name in ("kubernetes.yaml", "kubernetes-load.yaml"):
         (tree / "deploy" / name).write_text("          image: esr:1.2.3\n")
     (tree / "deploy" / "kubernetes-folder.yaml").write_text("  image: esr:1.2.3\n      image: esr:1.2.3\n")
+    chart = tree / "deploy" / "helm" / "esr"
+    chart.mkdir(parents=True)
+    (chart / "Chart.yaml").write_text("version: 1.2.3\nappVersion: 1.2.3\n")
     (tree / "CHANGELOG.md").write_text(CHANGELOG)
     git(tmp_path, "init", "--quiet", str(tree))
     commit(tree)
@@ -94,6 +97,7 @@ def test_a_version_that_has_a_tag_is_refused(tree: Path) -> None:
         "deploy/kubernetes.yaml",
         "deploy/kubernetes-load.yaml",
         "deploy/kubernetes-folder.yaml",
+        "deploy/helm/esr/Chart.yaml",
     ],
 )
 def test_a_file_of_another_version_is_refused(tree: Path, file: str) -> None:
