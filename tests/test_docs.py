@@ -7,7 +7,6 @@ import json
 import math
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -31,6 +30,7 @@ from esr.ranking import boosts
 from esr.ranking.ranking import SHIPPED
 from esr.text.analyzer_definitions import BY_LANGUAGE, all_definitions
 from esr.wording import count, format_table, table_lines
+from tests.support.command_lines import check_command
 from tests.support.runs import need, only_long
 from tools.references.commands import build_page, build_table, list_commands
 
@@ -68,21 +68,6 @@ def find_commands(page: str) -> list[str]:
     return shell + typed + re.findall(r"`esr ([^`\n]+)`", page)
 
 
-def parse(line: str) -> None:
-    """Raise what click says of unknown commands and options. Nothing is run, and no value is read."""
-    command: click.Command = main
-    words = shlex.split(line, comments=True)
-    context = click.Context(main, **main.context_settings)  # commands keep the help option of their first
-    while isinstance(command, click.Group) and words:
-        _, words, _ = command.make_parser(context).parse_args(words)
-        _, found, words = command.resolve_command(context, words)
-        assert found is not None
-        command, context = found, click.Context(found, parent=context)
-    _, extra, _ = command.make_parser(context).parse_args(words)
-    if extra:
-        raise click.UsageError(f"{extra} are too many arguments")
-
-
 @pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, names in NAMES.items() for name in names])
 def test_the_docs_name_everything_that_is_registered(kind: str, name: str) -> None:
     forms = [f"`{name}`", f"esr {name}", f"### {name}\n", f"| {name} |"]
@@ -101,7 +86,7 @@ def test_the_docs_name_every_parameter_of_a_model(model: models.Model) -> None:
 def test_the_docs_name_only_commands_and_options_that_there_are(path: Path) -> None:
     for line in find_commands(path.read_text("utf-8")):
         try:
-            parse(line)
+            check_command(line)
         except click.UsageError as error:
             pytest.fail(f"esr {line}: {error.format_message()}")
 
