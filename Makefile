@@ -7,6 +7,7 @@
 # make endurance  crashes, chaos, full disks, fuzzing by the thousand, foreign collections
 # make servers    all of what is tested on Elasticsearch 8.19 and OpenSearch 2.19 and 3
 # make check      ruff, mypy and codespell
+# make translations  brings the catalogues of the page in line with its messages, and says what is missing
 # make docs       the site of the documentation, in build/docs; warnings and dead links are errors
 # make links      the same, and dead links to other hosts
 # make hooks      let git check each commit before it is made
@@ -30,7 +31,7 @@ ELASTICSEARCH ?= no
 # The tests start hundreds of processes. They need not compile each module again, whatever the environment says.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo quick test elasticsearch endurance servers check references docs links containers hooks kernel compiled release chromium clean
+.PHONY: demo quick test elasticsearch endurance servers check references translations docs links containers hooks kernel compiled release chromium clean
 .DELETE_ON_ERROR:
 
 $(BIN)/python:
@@ -106,6 +107,10 @@ references: $(VENV)/installed-dev
 	@for pair in keywords:esr/library/keywords.py $(REFERENCES); do \
 		$(BIN)/python -m tools.references.$${pair%%:*} > $(VENV)/reference && cp $(VENV)/reference $${pair#*:} || exit 1; \
 	done
+
+translations: $(VENV)/installed-dev
+	$(BIN)/python -m tools.translations update
+	$(BIN)/python -m tools.translations check
 
 # Anew each time: an older build would hide what is gone.
 docs: $(VENV)/installed-docs

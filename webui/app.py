@@ -41,6 +41,7 @@ from webui.running.served_indexes import ServedIndex, ServedIndexes, Visit
 from webui.running.settings import ANY_ORIGIN, DEFAULT_NAME, Settings, parse_origins
 from webui.running.telemetry import install_access_log, install_query_log
 from webui.running.traces import install_traces
+from webui.translations import requests as translations
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
@@ -148,7 +149,9 @@ class _App(Flask):
 def create_app(
     served: Searcher | ServedIndexes, settings: Settings | None = None, rates: str = ":memory:"
 ) -> Flask:
-    """The application for one index or several. It only reads and is stateless. Only logins set cookies.
+    """The application for one index or several. It only reads and is stateless.
+
+    Cookies keep a login, and the language that a reader has chosen.
 
     `rates`: the file in which all workers count the requests of clients.
     """
@@ -161,6 +164,7 @@ def create_app(
     app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
     app.config["MAX_CONTENT_LENGTH"] = settings.body_bytes
     app.config["SEND_FILE_MAX_AGE_DEFAULT"] = STATIC_SECONDS
+    translations.install(app, settings.language)
     install_filters(app)
     # Addresses change with the content, so that browsers use no stale copy.
     app.jinja_env.globals["static"] = lambda name: _static_path(name, request.script_root)

@@ -39,6 +39,7 @@ from webui.arguments.links import Links, end_of, path_to
 from webui.arguments.request import split_pairs
 from webui.running.served_indexes import ServedIndexes, Visit
 from webui.running.settings import Settings
+from webui.translations.language import Language, current_language
 
 WHOLE = "whole"
 """Member of the views if the sender may see the whole index, over which some views count."""
@@ -162,9 +163,13 @@ def _stored_parts(visit: Visit) -> Sequence[str]:
     return [part for part, has_part in has_parts.items() if has_part]
 
 
-@lru_cache(rankings.CACHED_RANKINGS)
 def render_controls(controls: rankings.RankingControls, title: str) -> Markup:
     """The controls of a ranking as HTML. Cached: they are half of a page's markup, and most are equal."""
+    return _render_controls(controls, title, current_language())
+
+
+@lru_cache(rankings.CACHED_RANKINGS)
+def _render_controls(controls: rankings.RankingControls, title: str, language: Language) -> Markup:
     template: Any = current_app.jinja_env.get_template("ranking.html")
     return Markup(template.module.ranking(controls, title))
 
@@ -219,35 +224,41 @@ def metadata_rows(metadata: Mapping[str, Any]) -> list[tuple[str, tuple[str, ...
     return list(flat_metadata(metadata).items())
 
 
-@lru_cache(_REMEMBERED)
 def day(text: str) -> str:
     """A date for readers, such as 3 March 2017. Anything but a full date is returned unchanged."""
+    return _write_day(text, current_language())
+
+
+@lru_cache(_REMEMBERED)
+def _write_day(text: str, language: Language) -> str:
+    parsed = _parse_day(text)
+    return language.formats.day(parsed) if parsed else text
+
+
+def _parse_day(text: str) -> date | None:
     match = _DAY.match(text)
-    if not match:
-        return text
     try:
-        parsed = date(*map(int, match.groups()))
+        return date(*map(int, match.groups())) if match else None
     except ValueError:
-        return text
-    return f"{parsed.day} {parsed:%B} {parsed.year}"
+        return None
 
 
 def day_month(text: str) -> str:
     """A date without its year, such as 3 March. Anything but a full date is returned unchanged."""
-    whole = day(text)
-    return whole.rpartition(" ")[0] if whole != text else text
+    parsed = _parse_day(text)
+    return current_language().formats.day_month(parsed) if parsed else text
 
 
 def weekday(text: str) -> str:
     """The day of the week of a full date, such as Friday; empty for anything else."""
-    match = _DAY.match(text)
-    return f"{date(*map(int, match.groups())):%A}" if match else ""
+    parsed = _parse_day(text)
+    return current_language().formats.weekday(parsed) if parsed else ""
 
 
 def month(text: str) -> str:
     """A month for readers, such as March 2017. Anything but a month is returned unchanged."""
-    first_day = day(f"{text}-01")
-    return first_day.removeprefix("1 ") if first_day.startswith("1 ") else text
+    first_day = _parse_day(f"{text}-01")
+    return current_language().formats.month(first_day) if first_day else text
 
 
 def is_full_date(text: str) -> bool:

@@ -158,7 +158,7 @@ def install(app: Flask, settings: Settings, path: str) -> None:
     @app.before_request
     def limit() -> None:
         g.count_queries = count_queries
-        if request.path not in HEALTH_PATHS and request.endpoint not in ("static", "logo"):
+        if request.path not in HEALTH_PATHS and request.endpoint not in ("static", "logo", "messages"):
             count(1)
 
     @app.after_request

@@ -95,6 +95,9 @@ class Settings:
     )
     title: str = _setting("esr", "the name at the head of each page")
     motto: str = _setting("Sentences of the news", "what stands beside the name")
+    language: str = _setting(
+        "en", "language of the pages for readers whose browser asks for none of en, de, fr, es and ar"
+    )
     logo: str = _setting("", "file with a picture that stands before the name: SVG, PNG, WebP or JPEG")
     note: str = _setting("", "a note on the first page, such as who offers the collection and whom to ask")
     examples: str = _setting(

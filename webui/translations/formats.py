@@ -1,0 +1,82 @@
+"""How a language writes dates and numbers, by the data of the Unicode project that Babel has."""
+
+from __future__ import annotations
+
+from datetime import date
+from functools import cache
+from typing import TYPE_CHECKING
+
+from esr.stdlib import import_lazily
+
+if TYPE_CHECKING:
+    import babel
+    from babel import dates
+else:
+    babel = import_lazily("babel")
+    dates = import_lazily("babel.dates")
+
+_UNGROUPED = {"es": 10_000}
+"""By language, the number below which thousands are not grouped. Babel does not know it."""
+
+
+class Formats:
+    """Dates and numbers as a language writes them, with Western digits."""
+
+    def __init__(self, locale: str) -> None:
+        self._locale = locale
+
+    def day(self, day: date) -> str:
+        """A day, such as 3 March 2017."""
+        return self._write(day, "yMMMMd")
+
+    def day_month(self, day: date) -> str:
+        """A day without its year, such as 3 March."""
+        return self._write(day, "MMMMd")
+
+    def month(self, day: date) -> str:
+        """The month of a day, such as March 2017."""
+        return self._write(day, "yMMMM")
+
+    def weekday(self, day: date) -> str:
+        """The day of the week, such as Friday."""
+        return dates.format_date(day, "EEEE", locale=self._locale)
+
+    def number(self, value: float, digits: int = 0) -> str:
+        """A number with its thousands grouped, and with so many digits after the point."""
+        text = f"{value:,.{digits}f}"
+        group, point = _symbols(self._locale)
+        if abs(value) < _UNGROUPED.get(self._locale, 0):
+            group = ""
+        return text.translate({ord(","): group, ord("."): point})
+
+    def _write(self, day: date, skeleton: str) -> str:
+        return dates.format_skeleton(skeleton, day, locale=self._locale)
+
+
+class EnglishFormats(Formats):
+    """Those of English, without the data of other languages."""
+
+    def __init__(self) -> None:
+        super().__init__("en_GB")
+
+    def day(self, day: date) -> str:
+        return f"{day.day} {day:%B} {day.year}"
+
+    def day_month(self, day: date) -> str:
+        return f"{day.day} {day:%B}"
+
+    def month(self, day: date) -> str:
+        return f"{day:%B} {day.year}"
+
+    def weekday(self, day: date) -> str:
+        return f"{day:%A}"
+
+    def number(self, value: float, digits: int = 0) -> str:
+        return f"{value:,.{digits}f}"
+
+
+@cache
+def _symbols(locale: str) -> tuple[str, str]:
+    """What is between thousands, and what is before decimals."""
+    symbols = babel.Locale.parse(locale).number_symbols["latn"]
+    return str(symbols["group"]), str(symbols["decimal"])

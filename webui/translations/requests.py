@@ -1,0 +1,166 @@
+"""The language of each request, and messages in templates."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from typing import Any
+from urllib.parse import quote
+
+from flask import Flask, request
+from markupsafe import Markup
+from werkzeug.exceptions import NotFound
+from werkzeug.utils import redirect
+from werkzeug.wrappers import Response
+
+from esr.errors import UsageError, unknown
+from esr.stdlib import blake2b
+from webui.translations.language import (
+    DEFAULT,
+    LANGUAGES,
+    Language,
+    choose_language,
+    current_language,
+    number,
+    set_language,
+    write_numbers,
+)
+
+COOKIE = "esr_language"
+"""The cookie that keeps the language a reader has chosen."""
+ARGUMENT = "lang"
+"""The argument of any page's address that chooses a language."""
+_COOKIE_SECONDS = 365 * 86_400
+_SCRIPT_SECONDS = 3_600
+
+
+def install(app: Flask, default: str) -> None:
+    """Choose the language of each request, and let templates translate. Raises UsageError for a bad default.
+
+    It must be installed before whatever else handles requests.
+    """
+    if default not in LANGUAGES:
+        raise UsageError(f"ESR_LANGUAGE: {unknown('language', default, LANGUAGES)}")
+    _install_messages(app)
+
+    @app.before_request
+    def choose() -> Response | None:
+        """Set the language. An address with the argument is redirected to the same one without it."""
+        if request.path.startswith("/api/"):
+            set_language(DEFAULT)  # the messages of the API are English
+            return None
+        if b"lang=" in request.query_string:
+            chosen = request.args.get(ARGUMENT)
+            if chosen in LANGUAGES and request.method in ("GET", "HEAD"):
+                return _remember(chosen)
+        set_language(
+            choose_language(request.cookies.get(COOKIE), request.accept_languages.best_match, default)
+        )
+        return None
+
+    @app.get("/messages/<name>.js")
+    def messages(name: str) -> Response:
+        """The messages of scripts in a language other than English."""
+        if name not in LANGUAGES:
+            raise NotFound
+        response = Response(_script(LANGUAGES[name]), mimetype="text/javascript")
+        response.cache_control.max_age = _SCRIPT_SECONDS
+        return response
+
+    @app.after_request
+    def add_headers(response: Response) -> Response:
+        if response.mimetype == "text/html":
+            response.vary.update(("Accept-Language", "Cookie"))
+            response.headers["Content-Language"] = current_language().name
+        return response
+
+
+def _script(language: Language) -> str:
+    return f"globalThis.esrMessages = {json.dumps(language.catalogue.scripts, ensure_ascii=False)};\n"
+
+
+def _script_address() -> str | None:
+    """The address of the messages of scripts; None if the language has none. It changes with its content."""
+    language = current_language()
+    if not language.catalogue.scripts:
+        return None
+    return f"{request.script_root}/messages/{language.name}.js?v={_script_version(language)}"
+
+
+@lru_cache(64)
+def _script_version(language: Language) -> str:
+    return blake2b(_script(language).encode(), digest_size=4).hexdigest()
+
+
+def _remember(language: str) -> Response:
+    """A redirect to the address without its language, which a cookie keeps."""
+    pairs = [pair for pair in request.query_string.split(b"&") if not pair.startswith(b"lang=")]
+    query = b"&".join(pairs).decode("ascii", "replace")
+    path = request.script_root + "/" + quote(request.path.lstrip("/"))  # no address of another host
+    response = redirect(f"{path}?{query}" if query else path, 303)
+    response.set_cookie(
+        COOKIE,
+        language,
+        max_age=_COOKIE_SECONDS,
+        path=request.script_root or "/",
+        secure=request.is_secure,
+        httponly=True,
+        samesite="Lax",
+    )
+    return response
+
+
+# Messages in templates. Jinja calls these also for {% trans %}.
+
+
+_PLAIN: dict[tuple[str, str, str], Markup] = {}
+"""Messages without values as markup, by language and context."""
+
+
+def _translate(message: str, /, **values: Any) -> Markup:
+    return _translate_in("", message, **values)
+
+
+def _translate_in(context: str, message: str, /, **values: Any) -> Markup:
+    language = current_language()
+    if values:
+        return Markup(language.catalogue.translate(message, context)) % write_numbers(values)
+    key = (language.name, context, message)
+    plain = _PLAIN.get(key)
+    if plain is None:  # as many as there are messages in the templates
+        plain = _PLAIN[key] = Markup(language.catalogue.translate(message, context)) % {}
+    return plain
+
+
+def _translate_number(one: str, many: str, amount: int, /, **values: Any) -> Markup:
+    translated = current_language().catalogue.translate_number(one, many, amount)
+    return Markup(translated) % write_numbers({"num": amount, **values})
+
+
+def _install_messages(app: Flask) -> None:
+    app.jinja_env.add_extension("jinja2.ext.i18n")
+    app.jinja_env.newstyle_gettext = True  # type: ignore[attr-defined]
+    app.jinja_env.policies["ext.i18n.trimmed"] = True
+    app.jinja_env.globals.update(
+        _=_translate,
+        gettext=_translate,
+        pgettext=_translate_in,
+        ngettext=_translate_number,
+        language=current_language,
+        languages=list_languages,
+        messages_script=_script_address,
+        choose_address=choose_address,
+    )
+    app.jinja_env.filters["number"] = number
+
+
+def list_languages() -> list[Language]:
+    """The languages of the menu."""
+    return list(LANGUAGES.values())
+
+
+def choose_address(language: str) -> str:
+    """The address of the current page in another language."""
+    separator = "&" if request.query_string else ""
+    query = request.query_string.decode("ascii", "replace")
+    return f"{request.script_root}{quote(request.path)}?{query}{separator}{ARGUMENT}={language}"
