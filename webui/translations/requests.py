@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from functools import lru_cache
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import parse_qsl, quote
 
 from flask import Flask, request
 from markupsafe import Markup
@@ -32,6 +32,7 @@ ARGUMENT = "lang"
 """The argument of any page's address that chooses a language."""
 _COOKIE_SECONDS = 365 * 86_400
 _SCRIPT_SECONDS = 3_600
+_ADDRESS_BYTES = 8_000
 
 
 def install(app: Flask, default: str) -> None:
@@ -149,7 +150,7 @@ def _install_messages(app: Flask) -> None:
         language=current_language,
         languages=list_languages,
         messages_script=_script_address,
-        choose_address=choose_address,
+        address_arguments=list_arguments,
     )
     app.jinja_env.filters["number"] = number
 
@@ -159,8 +160,10 @@ def list_languages() -> list[Language]:
     return list(LANGUAGES.values())
 
 
-def choose_address(language: str) -> str:
-    """The address of the current page in another language."""
-    separator = "&" if request.query_string else ""
-    query = request.query_string.decode("ascii", "replace")
-    return f"{request.script_root}{quote(request.path)}?{query}{separator}{ARGUMENT}={language}"
+def list_arguments() -> list[tuple[str, str]]:
+    """The arguments of the address, which the menu sends back; none of a very long address."""
+    if len(request.query_string) > _ADDRESS_BYTES:
+        return []
+    return parse_qsl(
+        request.query_string.decode("utf-8", "replace"), keep_blank_values=True, errors="replace"
+    )

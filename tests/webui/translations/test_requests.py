@@ -48,9 +48,10 @@ def test_the_choice_of_a_reader_stays_and_beats_the_browser(client: FlaskClient)
     assert client.get("/search?q=storm&lang=xx").status_code == 400
 
 
-def test_the_menu_links_to_the_same_page_in_other_languages(client: FlaskClient) -> None:
-    html = client.get("/search?q=storm").text
-    assert 'href="/search?q=storm&amp;lang=ar" lang="ar" dir="rtl" hreflang="ar">العربية</a>' in html
+def test_the_menu_asks_for_the_same_page_in_another_language(client: FlaskClient) -> None:
+    html = client.get("/search?q=a%26b&k=3").text
+    assert '<input type="hidden" name="q" value="a&amp;b"><input type="hidden" name="k" value="3">' in html
+    assert '<button name="lang" value="ar" lang="ar" dir="rtl">العربية</button>' in html
 
 
 def test_a_choice_never_leads_to_another_host(client: FlaskClient) -> None:
