@@ -1,4 +1,4 @@
-"""The messages of the pages and their translations: `python -m tools.translations update`, `check` or `missing de`.
+"""The messages of the pages, and their translations: `python -m tools.translations update|check|missing`.
 
 `update` brings the catalogues of webui/translations/messages in line with the messages in the code: new ones
 are added without a translation, and those that are gone are removed. `check` says what is wrong with them.
