@@ -63,7 +63,7 @@ CHECKERS = {
 def find_commands(page: str) -> list[str]:
     """What follows `esr` in blocks for the shell, in indented lines, after `$` and in code within a line."""
     page = re.sub(r"sh -c '([^']*)'", r"\1", page.replace("\\\n", " "))
-    shell = re.findall(r"(?<![\w.-])esr ([^|;<>\n]+)", "\n".join(SHELL.findall(page)))
+    shell = re.findall(r"(?<![\w.=-])esr ([^|;<>\n]+)", "\n".join(SHELL.findall(page)))
     typed = re.findall(r"^(?:    |\$ )esr ([^|;<>\n]+)", page, re.MULTILINE)
     return shell + typed + re.findall(r"`esr ([^`\n]+)`", page)
 
