@@ -167,6 +167,8 @@ def decode_sentence(source: Mapping[str, Any]) -> SentenceRecord:
 
 PAGE_SIZE = 500
 """Number of documents in one answer."""
+_MARKS = 10_000
+"""Number of checksums in one answer."""
 _BATCH = 1000
 _BUCKETS = 5000
 _KEEP_ALIVE = "10m"
@@ -174,14 +176,25 @@ _KEEP_ALIVE = "10m"
 
 def read_documents(cluster: Cluster) -> Iterator[Document]:
     """Yield all documents in order as of the start of the iteration, even if they are deleted meanwhile."""
+    return map(decode_document, _read_sources(cluster, WITHOUT_CONTEXT, PAGE_SIZE))
+
+
+def read_checksums(cluster: Cluster) -> Iterator[tuple[str, str]]:
+    """Yield the id and the stored checksum of each document, in order."""
+    sources = _read_sources(cluster, ["id", "checksum"], _MARKS)
+    return ((source["id"], source.get("checksum", "")) for source in sources)
+
+
+def _read_sources(cluster: Cluster, source: Any, size: int) -> Iterator[Mapping[str, Any]]:
+    """Yield a part of the `_source` of each document, in order, in pages of `size`."""
     with cluster.translate_errors():
         answer = cluster.client.open_point_in_time(index=cluster.documents_alias, keep_alive=_KEEP_ALIVE)
     point_in_time = {"id": answer["id"], "keep_alive": _KEEP_ALIVE}
-    body: dict[str, Any] = {"sort": [{"ordinal": "asc"}], "source": WITHOUT_CONTEXT}
+    body: dict[str, Any] = {"sort": [{"ordinal": "asc"}], "source": source}
     try:
-        for page in search_pages(cluster, PAGE_SIZE, pit=point_in_time, **body):
+        for page in search_pages(cluster, size, pit=point_in_time, **body):
             point_in_time["id"] = page["pit_id"]
-            yield from (decode_document(hit["_source"]) for hit in hits_of(page))
+            yield from (hit["_source"] for hit in hits_of(page))
     finally:
         with cluster.translate_errors():  # an expired point in time is already closed
             cluster.client.options(ignore_status=404).close_point_in_time(id=point_in_time["id"])

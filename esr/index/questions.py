@@ -368,6 +368,15 @@ class StoredTable(Fact[bytes | memoryview | None], frozen=True):
     stage: ClassVar[str] = "table"
 
 
+class DocumentMarks(Fact[Mapping[str, str]], frozen=True):
+    """A mark of the content of each document, by id: what finds new and changed documents.
+
+    Documents with equal marks have equal texts and fields. The reverse holds in one format of the index only.
+    """
+
+    stage: ClassVar[str] = "document_marks"
+
+
 class NearestIsExact(Fact[bool], frozen=True):
     """Whether `nearest` is exact.
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from esr.elastic import meta
 from esr.elastic.copies import GROUP_FIELD, count_taken, has_copies, read_groups
-from esr.elastic.documents import decode_quotes, decode_sentence
+from esr.elastic.documents import decode_quotes, decode_sentence, read_checksums
 from esr.elastic.search.counts import (
     count_days,
     count_documents,
@@ -140,6 +140,8 @@ def read_fact(opened: OpenedAlias, fact: questions.Fact[Any]) -> Any:
             return opened.encoders.main_encoder()
         case questions.StoredTable():
             return read_table(opened.cluster)
+        case questions.DocumentMarks():
+            return dict(read_checksums(opened.cluster))
         case questions.NearestIsExact():
             return not opened.encoders.has_graph()
     raise TypeError(f"status: {fact}")

@@ -491,6 +491,12 @@ class Segment:
         """The compressed bytes of a document, without a copy."""
         return self.documents.view(number)
 
+    def document_marks(self) -> Iterator[tuple[str, str]]:
+        """Yield the id of each document and a mark of its stored texts and fields (`DocumentMarks`)."""
+        for number, id in enumerate(self.document_ids.get_many(np.arange(self.document_count))):
+            blob = self.blob_view(number)
+            yield id, f"{zlib.crc32(blob):08x}{len(blob):x}"
+
     def find_sentence(self, sentence_id: str) -> int | None:
         """Find the number of a sentence by its id, explicit or of the default form `<document id>.s<n>`."""
         explicit = self.explicit_ids.find(sentence_id)

@@ -129,6 +129,8 @@ def read_fact(cache: SearchCache, fact: questions.Fact[Any]) -> Any:
             return snapshot.main_encoder
         case questions.StoredTable():
             return snapshot.table
+        case questions.DocumentMarks():
+            return {id: mark for segment in snapshot.segments for id, mark in segment.document_marks()}
         case questions.NearestIsExact():
             return snapshot.main_encoder is None or not similarity.may_use_bits(cache, snapshot.main_encoder)
     raise TypeError(f"status: {fact}")

@@ -20,7 +20,8 @@ from esr.query import ParsedQuery, in_language, literal, parse
 from esr.ranking.ranking import Ranking, read_toml
 
 _FILTERS = {name: type for row in filters_of(WATCH) for name, type in row.names(WATCH)}
-_KEYS = ("query", *(row.name for row in reading_of(WATCH)), "ranking", *_FILTERS)
+KEYS = ("query", *(row.name for row in reading_of(WATCH)), "ranking", *_FILTERS)
+"""The keys of a saved search."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 
 
@@ -105,18 +106,19 @@ def read_searches(path: Path) -> list[SavedSearch]:
     data = read_toml(path)
     if not data:
         raise InputError(str(path), 'has no search: write one as [name] with a query = "..." below')
-    return [_read_search(f"{path}, [{name}]", name, table) for name, table in data.items()]
+    return [read_search(f"{path}, [{name}]", name, table) for name, table in data.items()]
 
 
-def _read_search(where: str, name: str, table: Any) -> SavedSearch:
+def read_search(where: str, name: str, table: Any) -> SavedSearch:
+    """Read a search from a table with a `query`. `where` is for messages. Raises InputError."""
     if not _NAME.fullmatch(name):
         raise InputError(where, "a name has letters, digits, dots, hyphens and underscores only")
     if not isinstance(table, Mapping):
         raise InputError(where, 'a search is a table: [name] with a query = "..." below')
     try:
         for key in table:
-            if key not in _KEYS:
-                raise unknown("key", key, _KEYS)
+            if key not in KEYS:
+                raise unknown("key", key, KEYS)
         query = _text(table, "query")
         if query is None:
             raise UsageError("the query is missing")

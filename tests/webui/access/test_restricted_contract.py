@@ -63,6 +63,7 @@ QUESTIONS: Mapping[type[Any], list[tuple[Any, ...]]] = {
     questions.MainEncoder: [()],
     questions.StoredTable: [()],
     questions.NearestIsExact: [()],
+    questions.DocumentMarks: [()],
 }
 """Arguments that would show what is hidden, by type of question."""
 COUNTS = {questions.ByDay: {17230: 6}, questions.ByName: {"avonton": 6}}

@@ -1,0 +1,1 @@
+"""Alerts: saved searches whose new matches come by themselves, by mail, webhook or another service."""

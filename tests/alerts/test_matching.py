@@ -1,0 +1,138 @@
+"""New documents are matched against saved searches as if each was run, on both engines."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pytest
+
+from esr.alerts.conditions import Conditions, read_conditions
+from esr.alerts.matching import Match, find_matches, run_search
+from esr.enrichment.enricher import Enricher, VectorSettings
+from esr.index.contract import Index
+from esr.ranking.searcher import open_searcher
+from esr.text.document import Document
+from tests.support.elasticsearch import document, fresh, load
+from tests.support.fake_enricher import NAMES, SYNONYMS, VOCABULARY, FakeEnricher, write_tiny_encoder
+from tests.support.index_contents import enrich
+
+pytestmark = pytest.mark.slow
+
+WORDS = [word for word in VOCABULARY if word not in SYNONYMS]
+SOURCES, DESKS = ("BBC", "RTE", "TASS"), ("Berlin", "Rome")
+
+
+def make_documents() -> list[Document]:
+    draw = random.Random(4)
+    return [
+        document(
+            f"d{number}",
+            *(" ".join(draw.choices(WORDS, k=draw.randint(2, 9))) for _ in range(draw.randint(1, 5))),
+            title=" ".join(draw.choices(WORDS, k=2)) if number % 3 else None,
+            source=draw.choice(SOURCES),
+            date=f"2017-0{draw.randint(1, 3)}-{draw.randint(10, 28)}" if number % 7 else None,
+            metadata={"desk": draw.choice(DESKS)} if number % 2 else {},
+        )
+        for number in range(90)
+    ]
+
+
+DOCUMENTS = make_documents()
+DELIVERY = DOCUMENTS[60:]
+
+
+@pytest.fixture(
+    scope="module", params=["embedded", pytest.param("elasticsearch", marks=pytest.mark.elasticsearch)]
+)
+def collection(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
+    folder = tmp_path_factory.mktemp("alerts")
+    encoder = str(write_tiny_encoder(folder / "encoder", 24))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ESR_ENCODER", encoder)
+        if request.param == "embedded":
+            yield from open_collection(str(folder / "index"), encoder)
+        else:
+            with fresh(request.getfixturevalue("elasticsearch_url")) as where:
+                yield from open_collection(where, encoder)
+
+
+def open_collection(where: str, encoder: str) -> Iterator[Index]:
+    load(where, DOCUMENTS)
+    enricher = Enricher(["vectors"], vectors=VectorSettings(encoder, 0.5))
+    with open_searcher(where) as searcher:
+        enrich(searcher.index, FakeEnricher(("entities", "quotes")))
+        with searcher.index.enrichment() as enrichment:
+            batch = [(each.id, enricher.enrich(each)) for each in DOCUMENTS[::-1] if each.id != "d70"]
+            enrichment.store(enricher.recipe, batch)
+            enrichment.finish(enricher.recipe)
+        yield searcher.index.snapshot()
+
+
+def make_search(draw: random.Random) -> dict[str, Any]:
+    words = [draw.choice(WORDS) for _ in range(4)]
+    names = [f"{type}:{name}" for type, of_type in NAMES.items() for name in of_type]
+    queries = (
+        words[0],
+        f"{words[0]} {words[1]}",
+        f"{words[0]} OR {words[1]}",
+        f'"{words[0]} {words[1]}" OR {words[2]} {words[3]}',
+        f"{words[0]} -{words[1]}",
+        f"{words[0][:3]}* {words[1]}",
+        f"title:{words[0]}",
+        f"{words[0]} source:{draw.choice(SOURCES).lower()}",
+        f"{words[0]} -title:{words[1]}",
+        f"is:quote {words[0]}",
+        f'person:"{draw.choice(NAMES["person"])}" {words[0]}',
+        f'speaker~:"{draw.choice(NAMES["person"])}" OR {words[0]}',
+    )
+    search: dict[str, Any] = {"query": draw.choice(queries)}
+    if draw.random() < 0.2:
+        search["source"] = [draw.choice(SOURCES), "nowhere"][: draw.randint(1, 2)]
+    if draw.random() < 0.2:
+        search["after"] = f"2017-0{draw.randint(1, 3)}"
+    if draw.random() < 0.15:
+        search["meta"] = [f"desk={draw.choice(DESKS).upper()}"]
+    if draw.random() < 0.15:
+        search["entity"] = [draw.choice(names)]
+    if draw.random() < 0.1:
+        search["document"] = [draw.choice(DOCUMENTS).id for _ in range(9)]
+    if draw.random() < 0.2:
+        search["least_score"] = draw.uniform(-12, 2)
+        if draw.random() < 0.3:
+            search["ranking"] = draw.choice([{"model": "bm25"}, {"candidates": "context"}])
+    if draw.random() < 0.25:
+        search["like"] = [" ".join(draw.choices(WORDS, k=4)) for _ in range(draw.randint(1, 3))]
+        search["similarity"] = round(draw.uniform(0.1, 0.8), 2)
+        if draw.random() < 0.5 and "least_score" not in search:
+            del search["query"]
+    return search
+
+
+def describe(matches: Sequence[Match]) -> list[tuple[str, float, float | None]]:
+    return sorted((m.sentence_id, round(m.score, 9), m.similarity) for m in matches)
+
+
+def test_the_matches_of_a_delivery_are_those_of_running_each_search(collection: Index) -> None:
+    draw = random.Random(7)
+    tables = [make_search(draw) for _ in range(150)]
+    searches = [read_conditions(table) for table in tables]
+    matches = find_matches(collection, DELIVERY, searches)
+    assert not matches.failures
+    delivered = {sentence.id for each in DELIVERY for sentence in each.sentences}
+    for table, search, found in zip(tables, searches, matches.found, strict=True):
+        right = [match for match in run_search(collection, search) if match.sentence_id in delivered]
+        assert describe(found) == describe(right), table
+    assert 50 < sum(map(bool, matches.found)) < 145, "searches with and without matches"
+
+
+def test_a_search_that_cannot_be_run_does_not_stop_the_others(collection: Index) -> None:
+    searches = [read_conditions({"query": "the of"}), read_conditions({"query": WORDS[0]})]
+    matches = find_matches(collection, DELIVERY, searches)
+    assert [*matches.failures] == [0] and "stop words" in matches.failures[0]
+    assert matches.found[1]
+
+
+def test_a_delivery_without_sentences_matches_nothing(collection: Index) -> None:
+    assert find_matches(collection, [], [Conditions()]).found == [[]]
