@@ -40,6 +40,7 @@ MODULES = {
     "report": ("matplotlib",),
     "s3": ("boto3",),
     "web": ("protego",),
+    "word": ("docx",),
 }
 """The modules of each extra that esr imports. pyproject.toml lists the packages."""
 

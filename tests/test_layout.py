@@ -61,6 +61,7 @@ MAY_IMPORT = {
     "esr/evidence/commands": "esr evidence plugin plugin/provisional",
     "esr/dossiers": "plugin plugin/provisional",
     "esr/alerts": "arguments arguments/tables following/alerts index plans query ranking text",
+    "esr/dossiers/exports": "dossiers following index text",
     "esr/bridges": "esr plugin plugin/provisional",
     "esr/sources": "esr plugin plugin/provisional",
     "esr/library": "esr arguments arguments/tables corpus enrichment evidence features following index "

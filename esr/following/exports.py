@@ -122,20 +122,23 @@ def to_lines(style: Callable[[Reference], str], sentences: Iterable[Cited]) -> I
     """The articles of the sentences as lines in a style, each article once."""
     known: set[str] = set()
     for cited in sentences:
-        record = cited.record
-        if record.document_id in known:
+        if cited.record.document_id in known:
             continue
-        known.add(record.document_id)
-        title = shorten_title(record.title or record.document_id, LONG_TITLE_CHARS)
-        reference = Reference(
-            [split_name(author) for author in record.authors],
-            _one_line(title),
-            _one_line(record.source or ""),
-            _date_parts(record.date),
-            cited.address,
-            cited.day_read,
-        )
-        yield style(reference) + "\n"
+        known.add(cited.record.document_id)
+        yield style(make_reference(cited)) + "\n"
+
+
+def make_reference(cited: Cited) -> Reference:
+    """What a style prints of the article of a sentence."""
+    record = cited.record
+    return Reference(
+        [split_name(author) for author in record.authors],
+        _one_line(shorten_title(record.title or record.document_id, LONG_TITLE_CHARS)),
+        _one_line(record.source or ""),
+        _date_parts(record.date),
+        cited.address,
+        cited.day_read,
+    )
 
 
 def to_bibtex(sentences: Iterable[Cited]) -> Iterator[str]:

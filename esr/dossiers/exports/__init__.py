@@ -1,0 +1,1 @@
+"""Dossiers as files: Word, Markdown, HTML, plain text, and the formats of citations and of tables."""

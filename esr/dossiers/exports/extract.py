@@ -1,0 +1,151 @@
+"""What files of dossiers have in common: the items with what people added to them, and their citations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date
+from typing import NamedTuple
+
+from msgspec import Struct
+
+from esr.dossiers.records import Item
+from esr.errors import unknown
+from esr.following.citation_styles import MONTHS, STYLES
+from esr.following.exports import Cited, make_reference
+from esr.index.hits import SentenceRecord
+from esr.stdlib import cached_property
+from esr.text.addresses import web_url
+from esr.text.dates import normalise_date
+from esr.wording import count
+
+_STYLES = {label.lower(): style for label, style in STYLES.items()}
+CITATION_STYLES = tuple(_STYLES)
+"""The names of the styles of citations."""
+DEFAULT_STYLE = "chicago"
+
+
+class Entry(NamedTuple):
+    """An item of a dossier as a file shows it. `highlights`: spans of characters of its text.
+
+    `judgement` and `speaker` are empty if unknown; `by` wrote the note.
+    """
+
+    cited: Cited
+    highlights: tuple[tuple[int, int], ...] = ()
+    judgement: str = ""
+    speaker: str = ""
+    by: str = ""
+    is_document: bool = False
+
+    @classmethod
+    def from_item(cls, item: Item, accessed: date | None = None) -> Entry:
+        """The entry of an item, whose article was read on a day, by default the present one."""
+        record = SentenceRecord(
+            item.sentence_id or item.document_id,
+            item.document_id,
+            0,
+            item.text,
+            None,
+            None,
+            item.title,
+            item.date,
+            item.source,
+            item.url,
+            item.language,
+            authors=item.authors,
+        )
+        return cls(
+            Cited(record, item.note, item.tags, item.permalink, accessed),
+            tuple((mark.start, mark.end) for mark in item.highlights),
+            "" if item.judgement is None else f"{item.judgement}",
+            item.speaker,
+            item.changed_by or item.added_by,
+            item.kind == "document",
+        )
+
+    def pieces(self) -> Iterator[tuple[str, bool]]:
+        """The text in pieces, each with whether it is highlighted. Spans that overlap are joined."""
+        text, at = self.cited.record.text, 0
+        for start, end in _join_spans(self.highlights, len(text)):
+            if start > at:
+                yield text[at:start], False
+            yield text[start:end], True
+            at = end
+        if at < len(text):
+            yield text[at:], False
+
+
+def _join_spans(spans: Iterable[tuple[int, int]], length: int) -> list[tuple[int, int]]:
+    """The spans in order, without overlaps and what is behind the end of the text."""
+    joined: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        end = min(end, length)
+        if joined and start <= joined[-1][1]:
+            joined[-1] = joined[-1][0], max(end, joined[-1][1])
+        elif start < end:
+            joined.append((start, end))
+    return joined
+
+
+class Extract(Struct, frozen=True, dict=True):
+    """The chosen entries of a dossier, in order, with what a file of them shows.
+
+    `style` is one of CITATION_STYLES. `has_notes`: whether notes, tags and judgements are written too.
+    """
+
+    title: str
+    entries: Sequence[Entry]
+    style: str = DEFAULT_STYLE
+    has_notes: bool = True
+
+    def __post_init__(self) -> None:
+        if self.style not in _STYLES:
+            raise unknown("style of citations", self.style, CITATION_STYLES)
+
+    def cite(self, entry: Entry) -> str:
+        """The citation of an entry, without the permanent link."""
+        return _STYLES[self.style](make_reference(entry.cited))
+
+    @cached_property
+    def summary(self) -> str:
+        """How many sentences there are, of how many articles and sources, and from when to when."""
+        records = [entry.cited.record for entry in self.entries]
+        whole = sum(entry.is_document for entry in self.entries)
+        parts = [count(len(records) - whole, "sentence")] if whole < len(records) or not whole else []
+        parts += [count(whole, "whole article")] if whole else []
+        text = " and ".join(parts)
+        if len(parts) == 2 or not whole:
+            text += f" of {count(len({record.document_id for record in records}), 'article')}"
+        if sources := {record.source for record in records} - {None, ""}:
+            text += f" from {count(len(sources), 'source')}"
+        days = sorted(filter(None, (_day(record.date) for record in records)))
+        return text + (f", {write_period(days[0], days[-1])}" if days else "") + "."
+
+
+def permalink_of(entry: Entry) -> str:
+    """The permanent link of an entry; empty without one, or if the citation has it as its address."""
+    permalink = web_url(entry.cited.permalink) or ""
+    return permalink if permalink != entry.cited.address else ""
+
+
+def write_day(written: str | None) -> str:
+    """A date in words, such as 29 March 2017; as written if it is no full date, empty if unknown."""
+    day = _day(written)
+    return f"{day.day} {MONTHS[day.month - 1]} {day.year}" if day else written or ""
+
+
+def write_period(first: date, last: date) -> str:
+    """A period in words, such as 29 to 30 March 2017: what both days share stands once."""
+    end = write_day(last.isoformat())
+    if first == last:
+        return end
+    start = write_day(first.isoformat()).split()
+    same = 2 if (first.year, first.month) == (last.year, last.month) else 1 if first.year == last.year else 0
+    return f"{' '.join(start[: len(start) - same])} to {end}"
+
+
+def _day(written: str | None) -> date | None:
+    try:
+        return date.fromisoformat(normalise_date(written or "")[:10])
+    except ValueError:
+        return None

@@ -1,0 +1,95 @@
+"""Pasted addresses and tables of judgements: read as a whole, or not at all."""
+
+from __future__ import annotations
+
+import pytest
+
+from esr.dossiers.imports import BadLines, Pasted, parse_addresses, parse_judgements
+from esr.errors import UsageError
+
+HOME = "https://esr.example/news/"
+
+
+def test_addresses_of_sentences_and_documents_are_read_wherever_they_stand() -> None:
+    text = (
+        "https://esr.example/news/sentence?id=a+b&says=0f&index=old https://esr.example/news/document?q=x&id=d#s12\n\n"
+        "  https://esr.example/news/document?id=d\n"
+    )
+    assert parse_addresses(text, HOME) == [
+        Pasted(1, "old", "a b", says="0f"),
+        Pasted(1, "", "d", position=12),
+        Pasted(3, "", "d"),
+    ]
+
+
+def test_every_line_that_is_no_address_is_named() -> None:
+    text = """see https://esr.example/news/document?id=d
+        https://other.example/news/document?id=d
+        https://esr.example/document?id=d
+        https://esr.example/news/sentence?id=d
+        javascript:alert(1)"""
+    with pytest.raises(BadLines) as caught:
+        parse_addresses(text, HOME)
+    assert [line for line, _ in caught.value.problems] == [1, 2, 3, 4, 5]
+    assert "line 2: 'https://other.example/news/document?id=d' is no sentence or document" in str(
+        caught.value
+    )
+    with pytest.raises(UsageError, match="nothing was pasted"):
+        parse_addresses(" \n", HOME)
+
+
+TABLE = """\ufeffSentence_ID{0}judgement{0}note{0}tags{0}text\r
+a.s1{0}2{0}'=x{0}"one; two"{0}Rain\r
+\r
+b.s2{0}{0}"of two\r
+lines"{0}\r
+c.s3{0} -1 {0}{0}{0}\r
+"""
+
+
+@pytest.mark.parametrize("separator", [",", "\t", ";"])
+def test_a_table_of_judgements_is_read_with_any_usual_separator(separator: str) -> None:
+    rows = parse_judgements(TABLE.format(separator).encode(), HOME)
+    assert [tuple(row) for row in rows] == [
+        (2, "a.s1", None, 2, "=x", ("one", "two")),
+        (4, "b.s2", None, None, "of two\r\nlines", ()),
+        (6, "c.s3", None, -1, "", ()),
+    ]
+    (linked,) = parse_judgements(
+        b"permalink,judgement\nhttps://esr.example/news/sentence?id=a&says=0f,1", HOME
+    )
+    assert (linked.pasted, linked.note, linked.tags) == (Pasted(2, "", "a", says="0f"), None, None)
+
+
+def test_every_row_that_cannot_be_used_is_named_with_its_line() -> None:
+    table = b'sentence_id,judgement\na,good\nb,11\nc,2\nc,3\n,3\nd,1,2\n"e\ne",1.5\n'
+    with pytest.raises(BadLines) as caught:
+        parse_judgements(table, HOME)
+    assert caught.value.problems == [
+        (2, "the judgement 'good' is no whole number"),
+        (3, "the judgement 11 is not from -1 to 10"),
+        (5, "the sentence is on line 4 too"),
+        (6, "it has neither a sentence_id nor a permalink"),
+        (7, "it has 3 cells, more than the table has columns"),
+        (8, "the judgement '1.5' is no whole number"),
+    ]
+    many = b"sentence_id,judgement\n" + b"".join(b"s%d,x\n" % n for n in range(15))
+    with pytest.raises(BadLines, match=r"; and 5 more lines$"):
+        parse_judgements(many, HOME)
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        (b"", "the first line of the table must name"),
+        (b"sentence_id,grade\na,1", "the first line of the table must name"),
+        (b"judgement\n1", "the first line of the table must name"),
+        (b"sentence_id,judgement,judgement\na,1,1", "two columns judgement"),
+        (b"sentence_id,judgement\n\n", "has no rows"),
+        (b"sentence_id,judgement\na,1\nb,\xff", "line 3 is not UTF-8"),
+        (b"PK\x03\x04\0\0", "the first line of the table must name"),
+    ],
+)
+def test_a_table_that_cannot_be_read_says_what_to_do(table: bytes, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        parse_judgements(table, HOME)
