@@ -42,7 +42,8 @@ MAY_IMPORT = {
     "esr/index": "enrichment plans text text/analysis",
     "esr/index/runs": "enrichment index text",
     "esr/arguments": "index query text",
-    "esr/arguments/tables": "arguments corpus evidence following index loaders models plans ranking text",
+    "esr/arguments/tables": "arguments corpus encoders enrichment evidence features following index "
+    "index/runs loaders models plans ranking text",
     "esr/folder/format": "index plans text text/analysis",
     "esr/folder/kernel": "",
     "esr/folder/search": "folder/format folder/kernel index plans text",

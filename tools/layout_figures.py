@@ -30,7 +30,9 @@ PERIPHERY = (
 OPTION_CALLS = frozenset({"click.option", "click.argument", "option", "argument"})
 TABLE = "esr/arguments"
 """The folder of the tables of arguments."""
-ROW_CALLS = frozenset({"Argument", "_filter", "_ranking"})
+ROW_CALLS = frozenset({"Argument", "_filter", "_ranking", "_row"})
+PLUGIN_ROW_CALLS = frozenset({"ArgumentRow", "_positional"})
+"""Rows of the plug-ins of esr itself, which are for their commands only."""
 PROCESS_MODULES = frozenset(
     {"fcntl", "filelock", "multiprocessing", "portalocker", "signal", "subprocess", "threading"}
 )
@@ -95,6 +97,12 @@ def count_options(tree: ast.Module) -> int:
     """The number of arguments of commands that a module defines by itself."""
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
     return sum(ast.unparse(call.func) in OPTION_CALLS for call in calls)
+
+
+def count_plugin_rows(tree: ast.Module) -> int:
+    """The number of arguments that a module of a plug-in declares as rows."""
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    return sum(ast.unparse(call.func) in PLUGIN_ROW_CALLS for call in calls)
 
 
 def find_names(tree: ast.Module, calls: Collection[str]) -> list[str]:
@@ -166,6 +174,7 @@ def describe(folders: list[str]) -> list[tuple[str, str]]:
         ("wrappers of an index", ", ".join(find_wrappers(trees)) or "none"),
         ("arguments of commands outside the table", f"{sum(map(count_options, trees.values()))}"),
         ("of these, with the name of an argument in the table", f"{count_repeated(trees)}"),
+        ("arguments of plug-ins, as rows", f"{sum(map(count_plugin_rows, trees.values()))}"),
         ("files with locks, processes or signals", f"{sum(map(uses_processes, trees.values()))}"),
         ("private names of other packages", _list(_foreign_names(sources))),
         (f"file names in more than {MAX_SAME_NAMES} places", _list(_above(names, MAX_SAME_NAMES))),

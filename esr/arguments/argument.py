@@ -52,6 +52,9 @@ class Argument(Struct, frozen=True):
     filter, the field of `Filters` or the attribute that it sets, otherwise the parameter of the function that
     takes it, if this has another name. `spelled`: its names at doors that have another one.
 
+    On the command line, `letter` is its short option, such as o, and `metavar` stands for its value in help.
+    One that `is_positional` is no option.
+
     In the form, `label` is the label of its field; without one, it has no field. `empty`: the meaning of an
     empty field. `phrase`: the setting in the line above the closed form, with {} for its value. `unchecked`:
     the value that an unchecked box submits, if a ticked one submits none.
@@ -72,6 +75,9 @@ class Argument(Struct, frozen=True):
     aliases: tuple[Alias, ...] = ()
     sets: str = ""
     spelled: Mapping[str, str] = _AS_NOW
+    letter: str = ""
+    metavar: str = ""
+    is_positional: bool = False
 
     def read(self, text: str, limits: Limits) -> Any:
         """The value in an address. Raises UsageError."""

@@ -41,6 +41,7 @@ READING: tuple[Argument, ...] = (
         Text("query_chars", 1),
         "contrast",
         is_required=True,
+        is_positional=True,
     ),
     Argument("part", "a query for the sentences to compare", Text("query_chars"), "sides"),
     Argument(

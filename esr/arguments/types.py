@@ -6,15 +6,22 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from operator import index
-from typing import Any, Literal, Protocol, SupportsIndex
+from typing import TYPE_CHECKING, Any, Literal, Protocol, SupportsIndex
 
 from msgspec import Struct
 
 from esr.errors import UsageError, unknown
-from esr.index.filters import read_moment, read_texts
-from esr.query.query import ValueKind, is_valid
+from esr.stdlib import import_lazily
 from esr.text.attributes import META_PREFIX
 from esr.text.dates import format_moment, parse_date_end, parse_date_start
+
+if TYPE_CHECKING:
+    from esr.index import filters
+    from esr.query import query
+else:
+    # The start of `esr` needs neither, and numpy is imported after the number of its threads is set.
+    filters = import_lazily("esr.index.filters")
+    query = import_lazily("esr.query.query")
 
 Schema = Mapping[str, Any]
 ALL = "all"
@@ -82,9 +89,13 @@ class Text(Type, frozen=True):
     """A text of limited length. An empty argument counts as not given."""
 
     min_chars: int = 0
+    usual: str | None = None
 
     def schema(self, limits: Limits) -> Schema:
         return {"type": "string", "minLength": self.min_chars, "maxLength": getattr(limits, self.chars)}
+
+    def default(self, limits: Limits) -> str | None:
+        return self.usual
 
 
 class Number(Type, frozen=True):
@@ -97,16 +108,22 @@ class Number(Type, frozen=True):
         return "Number"
 
 
-class Positive(Number, frozen=True, kw_only=True):
-    """A number greater than 0."""
+class Between(Number, frozen=True, kw_only=True):
+    """A number from `low` to `high`, or without a maximum."""
 
-    usual: float
+    low: float = 0
+    high: float | None = None
+    usual: float | None = None
 
-    def default(self, limits: Limits) -> float:
+    def default(self, limits: Limits) -> float | None:
         return self.usual
 
     def annotation(self) -> str:
         return "float"
+
+
+class Positive(Between, frozen=True, kw_only=True):
+    """A number greater than 0."""
 
 
 class Percentage(Positive, frozen=True, kw_only=True):
@@ -177,6 +194,10 @@ class Flag(Type, frozen=True, kw_only=True):
         return "bool"
 
 
+UNLIMITED = 10**9
+"""The maximum of a whole number that has none."""
+
+
 class WholeNumber(Type, frozen=True, kw_only=True):
     """A whole number. Its maximum and its default are numbers or names of limits.
 
@@ -184,7 +205,7 @@ class WholeNumber(Type, frozen=True, kw_only=True):
     """
 
     low: int = 1
-    high: int | str
+    high: int | str = UNLIMITED
     usual: int | str | None = None
     most: int | None = None
 
@@ -284,7 +305,9 @@ class Day(Type, frozen=True, kw_only=True):
                     f"{label} is a date such as '2024-01-31', a year, or milliseconds since 1970, "
                     f"not {value!r}"
                 )
-        moment = read_moment(label, value, parse_date_end if self.edge == "last" else parse_date_start)
+        moment = filters.read_moment(
+            label, value, parse_date_end if self.edge == "last" else parse_date_start
+        )
         return moment - (self.edge == "before")
 
     def write(self, value: Any) -> str:
@@ -299,17 +322,32 @@ class Texts(Text, frozen=True):
 
     def read_value(self, label: str, value: Any) -> tuple[str, ...]:
         """The texts that a program wrote. Raises UsageError, whose message begins with `label`."""
-        return read_texts(label, value)
+        return filters.read_texts(label, value)
 
     def annotation(self) -> str:
         return "Texts"
 
 
-class FilePath(Text, frozen=True):
-    """The path of a file or folder."""
+class FilePath(Text, frozen=True, kw_only=True):
+    """The path of a file or folder. The command line refuses the other kind."""
+
+    kind: Literal["file", "folder", "any"] = "file"
 
     def annotation(self) -> str:
         return "str | PathLike[str]"
+
+
+class FilePaths(FilePath, frozen=True, kw_only=True):
+    """The path of a file, or several."""
+
+    def annotation(self) -> str:
+        return "str | PathLike[str] | Iterable[str | PathLike[str]]"
+
+
+class Stream(Text, frozen=True, kw_only=True):
+    """The path of a file, or `-` for standard input or output."""
+
+    is_input: bool = True
 
 
 class Pairs(Texts, frozen=True, kw_only=True):
@@ -322,8 +360,10 @@ class Pairs(Texts, frozen=True, kw_only=True):
 
     def read_value(self, label: str, value: Any) -> tuple[str, ...]:
         if not isinstance(value, Mapping):
-            return read_texts(label, value)
-        return tuple(f"{k}={text}" for k, v in value.items() for text in read_texts(f"{label}, {k!r}", v))
+            return filters.read_texts(label, value)
+        return tuple(
+            f"{k}={text}" for k, v in value.items() for text in filters.read_texts(f"{label}, {k!r}", v)
+        )
 
     def annotation(self) -> str:
         return self.annotated
@@ -364,7 +404,7 @@ class LanguageCode(Type, frozen=True):
         return {"type": "string", "pattern": "^[A-Za-z0-9]+([-_][A-Za-z0-9]+)*$", "examples": ["de"]}
 
     def read(self, name: str, text: str, limits: Limits) -> str:
-        if not is_valid(ValueKind.CODE, text, False):
+        if not query.is_valid(query.ValueKind.CODE, text, False):
             raise UsageError(f"argument {name!r} must be a code such as de, not {text!r}")
         return text
 

@@ -6,24 +6,41 @@ import click
 
 import esr
 from esr.plugin import EsrError, index_option
-from esr.plugin.provisional import Ranking, ranking_options, redact, require
+from esr.plugin.provisional import (
+    ArgumentRow,
+    Ranking,
+    add_arguments,
+    ranking_options,
+    redact,
+    require,
+)
+from esr.plugin.provisional import argument_types as types
+
+_ROWS = (
+    ArgumentRow(
+        "http",
+        "serve streamable HTTP at /mcp, instead of standard input and output",
+        types.Flag(),
+        "mcp",
+    ),
+    ArgumentRow("host", "address to listen on, with --http", types.Text(usual="127.0.0.1"), "mcp"),
+    ArgumentRow("port", "port to listen on, with --http", types.WholeNumber(most=65_535, usual=8090), "mcp"),
+    ArgumentRow(
+        "allow_host",
+        "another name under which clients reach the server, such as search.example.org, with --http. "
+        "Requests to other names are refused",
+        types.Texts(),
+        "mcp",
+        is_repeatable=True,
+        sets="names",
+        metavar="NAME",
+    ),
+)
 
 
 @click.command()
 @index_option
-@click.option(
-    "--http", is_flag=True, help="Serve streamable HTTP at /mcp, instead of standard input and output."
-)
-@click.option("--host", default="127.0.0.1", help="Address to listen on, with --http.")
-@click.option("--port", type=click.IntRange(1, 65535), default=8090, help="Port to listen on, with --http.")
-@click.option(
-    "--allow-host",
-    "names",
-    multiple=True,
-    metavar="NAME",
-    help="Another name under which clients reach the server, such as search.example.org, with --http. "
-    "May be repeated. Requests to other names are refused.",
-)
+@add_arguments(_ROWS, "mcp")
 @ranking_options
 def mcp(where: str, http: bool, host: str, port: int, names: tuple[str, ...], ranking: Ranking) -> None:
     """Serve an index to assistants (Model Context Protocol).

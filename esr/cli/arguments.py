@@ -1,39 +1,53 @@
-"""Options of commands, made from the tables of arguments."""
+"""Options and arguments of commands, made from the tables of arguments."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
 
 from esr.arguments.argument import COMMAND, Argument
 from esr.arguments.types import (
+    Between,
     Choice,
     Day,
+    FilePath,
     Flag,
     Named,
     Percentage,
     Positive,
     Seed,
     Share,
+    Stream,
+    Text,
     Type,
     UsualLimits,
     WholeNumber,
 )
-from esr.cli.options import add_options
+
+FILE = click.Path(dir_okay=False, path_type=Path)
+_PATHS = {"file": FILE, "folder": click.Path(file_okay=False, path_type=Path), "any": click.Path()}
 
 
-def arguments_of(
+def add_options(options: Sequence[Callable[[Any], Any]], command: Any) -> Any:
+    """Add options to a command. Its help shows them in this order."""
+    for add in reversed(options):
+        command = add(command)
+    return command
+
+
+def add_arguments(
     rows: Iterable[Argument], operation: str, *names: str, **changes: Mapping[str, Any]
 ) -> Callable[[Any], Any]:
-    """Add the options of arguments that an operation takes, by their names in the table, in this order.
+    """Add the arguments that an operation takes: those of these names in this order, by default all.
 
     `changes` are settings of click by name, for what is different on the command line.
     """
     known = {row.name: row for row in rows if row.is_for(operation)}
-    made = [build_option(known[name], **changes.get(name, {})) for name in names]
-    return lambda command: add_options(made, command)
+    options = [build_option(known[name], **changes.get(name, {})) for name in names or known]
+    return lambda command: add_options(options, command)
 
 
 def build_option(
@@ -44,19 +58,30 @@ def build_option(
     parameter: str = "",
     **changes: Any,
 ) -> Callable[[Any], Any]:
-    """The option of an argument, under this name if it is given, with values of this type.
+    """The option or positional argument of a row, under this name if it is given, with values of this type.
 
-    The command receives it as `parameter`, by default as its name. `note` is added to its help, and `changes`
-    are other settings of click.
+    The command receives it as `parameter`, by default as the row says. `note` is added to its help, and
+    `changes` are other settings of click.
     """
-    name, kind = name or row.name_at(COMMAND), values or row.type
+    name, kind, parameter = name or row.name_at(COMMAND), values or row.type, parameter or row.sets
+    settings: dict[str, Any] = _read_type(kind)
+    if row.is_repeatable and isinstance(settings.get("default"), str):
+        settings["default"] = [settings["default"]]
+    if row.metavar:
+        settings["metavar"] = row.metavar
+    if row.is_positional:
+        settings |= {"nargs": -1 if row.is_repeatable else 1, "required": row.is_required}
+        settings = {name: value for name, value in settings.items() if value is not None}
+        return click.argument(parameter or name, **settings | changes)
+
     repeated = " May be repeated." * row.is_repeatable
-    settings: dict[str, Any] = {
+    settings |= {
         "help": f"{row.sentence()}{note and ' '}{note}{repeated}",
         "multiple": row.is_repeatable,
+        "required": row.is_required,
     }
-    settings |= _read_type(kind) | changes
-    return click.option(_write_name(name, kind), parameter or name, **settings)
+    letters = (f"-{row.letter}",) if row.letter else ()
+    return click.option(*letters, _write_name(name, kind), parameter or name, **settings | changes)
 
 
 def _write_name(name: str, kind: Type) -> str:
@@ -87,9 +112,17 @@ def _read_type(kind: Type) -> dict[str, Any]:
         case Percentage():
             return {"default": f"{kind.usual:g}%", "metavar": "N%", "callback": _parse_percentage}
         case Positive():
-            return {"type": click.FloatRange(0, min_open=True), "default": kind.usual}
+            return {"type": click.FloatRange(0, kind.high, min_open=True), "default": kind.usual}
+        case Between():
+            return {"type": click.FloatRange(kind.low, kind.high), "default": kind.usual}
         case Day():
             return {"metavar": "DATE"}
+        case FilePath():
+            return {"type": _PATHS[kind.kind], "default": kind.usual}
+        case Stream():
+            return {"type": click.Path(dir_okay=not kind.is_input, allow_dash=True), "default": kind.usual}
+        case Text() if kind.usual is not None:
+            return {"default": kind.usual, "show_default": bool(kind.usual)}
         case _:
             return {}
 

@@ -8,22 +8,19 @@ from pathlib import Path
 import click
 from tqdm import tqdm
 
-from esr.arguments.tables.loading import SAMPLE
+from esr.arguments.argument import COMMAND
+from esr.arguments.tables.enriching import ENRICHING
 from esr.cli import options
-from esr.cli.arguments import build_option
+from esr.cli.arguments import add_arguments
 from esr.cli.options import parse_slice
-from esr.encoders import DEFAULT as DEFAULT_ENCODER
-from esr.encoders import KNOWN
-from esr.enrichment.enricher import DEFAULT_TITLE_WEIGHT, Enricher, VectorSettings
+from esr.enrichment.enricher import Enricher, VectorSettings
 from esr.enrichment.recipe import check_parts
 from esr.errors import UsageError, unknown
-from esr.features import RULES
-from esr.features.feature import DEFAULT_RULE
 from esr.index.login_variables import redact
 from esr.index.names import Aliases, read_aliases
 from esr.index.runs.enrichment_run import run_enrichment
 from esr.index.runs.reuse_run import run_reuse
-from esr.index.runs.table_run import LEAST_SAMPLE, MOST_SAMPLE, run_table
+from esr.index.runs.table_run import run_table
 from esr.processes import exit_on_sigterm
 from esr.ranking.searcher import open_searcher
 from esr.text.sentence_enrichment import DEFAULT_PARTS, PARTS, REUSE, TABLE
@@ -32,71 +29,7 @@ from esr.wording import count
 
 @click.command()
 @options.index
-@click.option(
-    "--slice",
-    "slice_text",
-    default="1/1",
-    metavar="I/N",
-    help="Enrich the I-th of N slices, each on a machine of its own.",
-)
-@click.option(
-    "--only",
-    multiple=True,
-    help=f"Only these parts, separated by commas: {', '.join(PARTS)}, or {TABLE}: vectors by a table that is "
-    f"fitted to a sample, or {REUSE}: copies in other documents. "
-    f"Default: {', '.join(DEFAULT_PARTS)}. May be repeated.",
-)
-@click.option("--workers", type=click.IntRange(1, 256), default=1, help="Number of processes.")
-@click.option(
-    "--spacy-model",
-    "spacy_models",
-    multiple=True,
-    help="Installed spaCy model to use for the language that it is made for. May be repeated.",
-)
-@click.option(
-    "--lexicon",
-    "lexica",
-    multiple=True,
-    type=options.FILE,
-    help="Your own word lists for subjectivity and polarity. May be repeated.",
-)
-@click.option(
-    "--subjectivity",
-    "rule",
-    type=click.Choice(list(RULES)),
-    default=DEFAULT_RULE,
-    help="The rule for subjective sentences. See docs/features.md.",
-)
-@click.option(
-    "--encoder",
-    default=DEFAULT_ENCODER,
-    help=f"The encoder of vectors: {', '.join(KNOWN.built_in)}, hf:OWNER/NAME of the Hugging Face hub, the "
-    "address of a server, or a folder. See docs/encoders.md.",
-)
-@click.option(
-    "--title-weight",
-    type=click.FloatRange(0, 1),
-    default=DEFAULT_TITLE_WEIGHT,
-    help="How much of a vector is the sentence with its title before it; the rest is the sentence alone.",
-)
-@build_option(
-    SAMPLE,
-    metavar="N",
-    note=f"Default: 2 % of the index, at least {LEAST_SAMPLE:,}, at most {MOST_SAMPLE:,}.",
-)
-@click.option(
-    "--vector-index",
-    is_flag=True,
-    help="Let Elasticsearch also index the vectors, to find nearly all of the nearest among millions. "
-    "See docs/meaning.md.",
-)
-@click.option(
-    "--aliases",
-    "aliases_file",
-    type=options.FILE,
-    help="Table of aliases: a line for each name, with its aliases and ids such as id:Q567, "
-    "separated by tabs.",
-)
+@add_arguments(ENRICHING, COMMAND)
 def enrich(
     where: str,
     slice_text: str,

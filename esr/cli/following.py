@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from esr.arguments.tables.commands import COMMANDS
 from esr.arguments.tables.counting import COUNTS
 from esr.arguments.tables.lists import LISTS
 from esr.cli import options
-from esr.cli.arguments import arguments_of
-from esr.cli.options import FILE
+from esr.cli.arguments import add_arguments
 from esr.cli.output import FORMATS, check_output, data_format_option, format_option, write_csv
 from esr.cli.ranking_options import filter_options, literal_option, query_language, ranking_options
 from esr.errors import UsageError
@@ -55,12 +55,10 @@ _MOST_EMPTY = 2
 
 
 @click.command()
-@click.argument("queries", metavar="QUERY...", nargs=-1, required=True)
+@add_arguments(COMMANDS, "timeline", "queries")
 @options.index
-@arguments_of(COUNTS, "timeline", "interval", "peaks")
-@click.option(
-    "--rate", is_flag=True, help="Show sentences per million of those of the period, in text and svg."
-)
+@add_arguments(COUNTS, "timeline", "interval", "peaks")
+@add_arguments(COMMANDS, "timeline", "rate")
 @literal_option
 @query_language
 @data_format_option(
@@ -151,18 +149,9 @@ NOTHING_NEW = 3
 
 
 @click.command()
-@click.argument("searches", type=FILE)
+@add_arguments(COMMANDS, "watch", "searches")
 @options.index
-@click.option(
-    "--state", type=FILE, help="What has been reported so far. Default: SEARCHES with .state at its end."
-)
-@click.option("--output", type=FILE, help="Add the lines to this file, each once. Default: standard output.")
-@click.option(
-    "--feeds",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Also write an Atom feed for each search into this folder.",
-)
-@click.option("--from-start", is_flag=True, help="For a new search, also report what the index has already.")
+@add_arguments(COMMANDS, "watch", "state", "output", "feeds", "from_start")
 def watch(
     searches: Path, where: str, state: Path | None, output: Path | None, feeds: Path | None, from_start: bool
 ) -> None:
@@ -218,9 +207,9 @@ def watch(
 
 
 @click.command()
-@click.argument("sentence_id")
+@add_arguments(COMMANDS, "similar")
 @options.index
-@arguments_of(LISTS, "similar", "k", "own_document")
+@add_arguments(LISTS, "similar", "k", "own_document")
 @format_option("text")
 @ranking_options
 @filter_options

@@ -11,7 +11,10 @@ from typing import Any
 
 import click
 
-from esr.cli.options import FILE, as_json, describe_choices
+from esr.arguments.tables.commands import COMMANDS
+from esr.arguments.types import Choice
+from esr.cli.arguments import add_arguments
+from esr.cli.options import as_json, describe_choices
 from esr.errors import UsageError
 from webui.access.grants import (
     KINDS,
@@ -26,15 +29,7 @@ from webui.access.grants import (
     read_grants,
 )
 
-_file = click.option(
-    "--file",
-    "path",
-    type=FILE,
-    envvar="ESR_ACCESS",
-    show_envvar=True,
-    required=True,
-    help="The file of grants.",
-)
+_file = add_arguments(COMMANDS, "grants", file={"envvar": "ESR_ACCESS", "show_envvar": True})
 
 
 @click.group()
@@ -47,33 +42,14 @@ def keys() -> None:
 
 
 @keys.command(epilog="Kinds: " + describe_choices({str(kind): text for kind, text in KINDS.items()}))
-@click.argument("name")
+@add_arguments(COMMANDS, "grant", "name")
 @_file
-@click.option("--kind", type=click.Choice(list(KINDS)), default="key", help="Whom the grant is for.")
-@click.option(
-    "--index", "indexes", multiple=True, metavar="NAME", help="Grant only this index. May be repeated."
+@add_arguments(
+    COMMANDS,
+    "grant",
+    *("kind", "index", "rate", "expires", "filter", "password_file", "replace"),
+    kind={"values": Choice(labels=KINDS, usual="key")},
 )
-@click.option(
-    "--rate",
-    default="",
-    show_default=False,
-    help="Limit requests, such as 60/minute, instead of by ESR_RATE.",
-)
-@click.option(
-    "--expires", default="", show_default=False, metavar="DATE", help="The last day or moment, in UTC."
-)
-@click.option(
-    "--filter",
-    "restriction",
-    default="",
-    show_default=False,
-    metavar="QUERY",
-    help="Grant only documents that these fields find, such as 'source:Sports'.",
-)
-@click.option(
-    "--password-file", "password_file", type=FILE, help="Read the password from this file, instead of asking."
-)
-@click.option("--replace", is_flag=True, help="Replace the grant of this name, with a new key or password.")
 def add(
     name: str,
     path: Path,
@@ -157,7 +133,7 @@ def _format(grant: Mapping[str, Any]) -> str:
 
 
 @keys.command()
-@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@add_arguments(COMMANDS, "revoke")
 @_file
 def revoke(names: tuple[str, ...], path: Path) -> None:
     """Remove grants from the file. Servers refuse their keys and sessions from the next request on.

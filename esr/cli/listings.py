@@ -13,7 +13,9 @@ from click.core import ParameterSource
 from esr import features as feature_registry
 from esr import loaders
 from esr import models as model_registry
+from esr.arguments.tables.commands import COMMANDS
 from esr.cli import options
+from esr.cli.arguments import add_arguments
 from esr.cli.options import as_json
 from esr.cli.ranking_options import query_language
 from esr.encoders import HUB_MODELS, KNOWN
@@ -219,8 +221,7 @@ def _indent(text: str, by: int = 4) -> str:
 
 
 @click.command()
-@click.argument("text")
-@click.option("--analyzer", "name", metavar="NAME", help="The analyzer: see esr analyzers.")
+@add_arguments(COMMANDS, "analyze")
 @options.optional_index
 @query_language
 @options.as_json

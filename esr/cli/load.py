@@ -18,7 +18,9 @@ import click
 from msgspec import to_builtins
 from msgspec.structs import asdict
 
+from esr.arguments.tables.commands import COMMANDS
 from esr.cli import options
+from esr.cli.arguments import add_arguments
 from esr.cli.dry_run import dry_run
 from esr.cli.loading_options import (
     if_exists,
@@ -54,7 +56,7 @@ from esr.plans.plan import Mixture
 from esr.processes import exit_on_sigterm
 from esr.progress import SendProgress, track_documents
 from esr.stdlib import import_lazily
-from esr.text.sentence_enrichment import DEFAULT_PARTS, PARTS, REUSE, TABLE, VECTORS
+from esr.text.sentence_enrichment import DEFAULT_PARTS, REUSE, TABLE, VECTORS
 from esr.wording import count, list_examples
 
 if TYPE_CHECKING:
@@ -78,31 +80,12 @@ else:
 
 
 @click.command()
-@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@add_arguments(COMMANDS, "load", "paths")
 @optional_index
 @source_options
 @new_index
 @if_exists
-@click.option("--enrich", "enrich", is_flag=True, help="Run esr enrich on the index afterwards.")
-@click.option(
-    "--enrich-only",
-    metavar="PARTS",
-    multiple=True,
-    help=f"Run esr enrich afterwards for these parts only, separated by commas: {', '.join(PARTS)}, "
-    f"{TABLE}, {REUSE}. May be repeated.",
-)
-@click.option(
-    "--dry-run",
-    "is_dry_run",
-    is_flag=True,
-    help="Show the first documents, counts and problems; write nothing.",
-)
-@click.option(
-    "--slice",
-    "slice_text",
-    metavar="I/N",
-    help="Send the I-th of N slices; the last one to finish switches (Elasticsearch only).",
-)
+@add_arguments(COMMANDS, "load", "enrich", "enrich_only", "dry_run", "slice")
 @merge
 @impacts
 @profile
@@ -255,7 +238,7 @@ def _format_report(report: LoadReport, where: str, summary: SourceSummary) -> st
 
 @click.command()
 @options.index_or_first
-@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@add_arguments(COMMANDS, "append")
 @source_options
 @keep
 @workers
@@ -294,11 +277,7 @@ def append(
 
 @click.command()
 @options.index_or_first
-@click.argument("ids", nargs=-1, metavar="[ID...]")
-@click.option("--query", metavar="QUERY", help="Remove the documents with a sentence that has all its words.")
-@click.option("--before", metavar="DATE", help="Remove the documents dated before this date.")
-@click.option("--dry-run", "is_dry_run", is_flag=True, help="Count what would be removed; write nothing.")
-@click.option("--list", "is_list", is_flag=True, help="Print what was removed for good.")
+@add_arguments(COMMANDS, "remove")
 @keep
 @options.as_json
 def remove(where: str, ids: tuple[str, ...], keep: int, as_json: bool, **chosen: Any) -> None:

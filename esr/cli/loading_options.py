@@ -9,8 +9,7 @@ import click
 
 from esr.arguments.argument import Argument
 from esr.arguments.tables.loading import DELIVERY, LOAD, NEW_INDEX, SOURCE, WRITING
-from esr.cli.arguments import build_option
-from esr.cli.options import FILE, add_options
+from esr.cli.arguments import add_options, build_option
 from esr.plans.plan import Mixture
 from esr.stdlib import import_lazily
 
@@ -30,17 +29,6 @@ def _precompute_mixture(context: click.Context, parameter: click.Parameter, valu
 
 _SETTINGS: Mapping[str, Mapping[str, Any]] = {
     "format": {"default": "auto"},
-    "base": {"type": click.Path(), "metavar": "FOLDER"},
-    "mapping": {"metavar": "FIELD=COLUMN"},
-    "set": {"metavar": "FIELD=VALUE"},
-    "include": {"metavar": "PATTERN"},
-    "exclude": {"metavar": "PATTERN"},
-    "encoding": {"metavar": "NAME"},
-    "delimiter": {"metavar": "CHAR"},
-    "quote": {"metavar": "CHAR"},
-    "columns": {"metavar": "NAME,..."},
-    "max_unpacked": {"metavar": "GIB"},
-    "bad_documents": {"type": FILE, "metavar": "FILE"},
     "if_exists": {"type": str},
     "impacts": {"callback": _precompute_mixture},
 }
@@ -48,7 +36,7 @@ _SETTINGS: Mapping[str, Mapping[str, Any]] = {
 
 
 def _build(row: Argument) -> Callable[[Any], Any]:
-    return build_option(row, parameter=row.sets, **_SETTINGS.get(row.name, {}))
+    return build_option(row, **_SETTINGS.get(row.name, {}))
 
 
 def _build_all(rows: Iterable[Argument]) -> tuple[Callable[[Any], Any], ...]:

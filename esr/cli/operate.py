@@ -18,9 +18,11 @@ from msgspec import to_builtins
 from msgspec.structs import asdict, replace
 from tqdm import tqdm
 
+from esr.arguments.tables.commands import COMMANDS
 from esr.cli import options
+from esr.cli.arguments import add_arguments
 from esr.cli.loading_options import impacts, keep, workers
-from esr.cli.options import FILE, as_json, describe_choices, index_or_first
+from esr.cli.options import as_json, describe_choices, index_or_first
 from esr.cli.output import open_output
 from esr.cli.run_metrics import measure_run
 from esr.errors import EsrError, UsageError
@@ -73,7 +75,7 @@ def indices(where: str, as_json: bool) -> None:
 
 @click.command()
 @index_or_first
-@click.option("--to", metavar="GENERATION", help="Serve this kept generation, older or newer.")
+@add_arguments(COMMANDS, "rollback")
 def rollback(where: str, to: str | None) -> None:
     """Serve the generation before the serving one again. Searches switch from one to the other atomically.
 
@@ -91,8 +93,7 @@ def rollback(where: str, to: str | None) -> None:
 
 @click.command()
 @index_or_first
-@click.argument("names", nargs=-1, metavar="[GENERATION]...")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@add_arguments(COMMANDS, "delete")
 def delete(where: str, names: tuple[str, ...], yes: bool) -> None:
     """Delete generations, or the whole index.
 
@@ -166,7 +167,7 @@ def _format_size(size: int | None) -> str:
 
 @click.command()
 @index_or_first
-@click.option("--fast", is_flag=True, help="Compare sizes and times; read only small and changed files.")
+@add_arguments(COMMANDS, "verify")
 @as_json
 def verify(where: str, fast: bool, as_json: bool) -> None:
     """Find the damaged files of an index.
@@ -197,14 +198,9 @@ def verify(where: str, fast: bool, as_json: bool) -> None:
         raise SystemExit(1)
 
 
-_target = click.argument("target", metavar="TARGET")
-_copy = click.option("--copy", is_flag=True, help="Copy files that could be linked.")
-
-
 @click.command()
 @index_or_first
-@_target
-@_copy
+@add_arguments(COMMANDS, "backup")
 @as_json
 def backup(where: str, target: str, copy: bool, as_json: bool) -> None:
     """Back an index folder up to the folder TARGET.
@@ -224,10 +220,9 @@ def backup(where: str, target: str, copy: bool, as_json: bool) -> None:
 
 
 @click.command()
-@_target
+@add_arguments(COMMANDS, "restore", "target")
 @options.index_or_last
-@_copy
-@click.option("--yes", is_flag=True, help="Do not ask before an index is replaced.")
+@add_arguments(COMMANDS, "restore", "copy", "yes")
 @as_json
 def restore(target: str, where: str, copy: bool, yes: bool, as_json: bool) -> None:
     """Make an index folder of the backup TARGET.
@@ -334,9 +329,7 @@ def refresh_priors(where: str, as_json: bool) -> None:
 
 @click.command()
 @options.index
-@click.option(
-    "--drift", "shows_drift", is_flag=True, help="Also sample how far stored priors are from exact ones."
-)
+@add_arguments(COMMANDS, "status")
 @options.as_json
 def status(where: str, shows_drift: bool, as_json: bool) -> None:
     """Show an index's counts, size and settings.
@@ -422,16 +415,7 @@ def format_drifts(drifts: list[Drift]) -> Iterator[str]:
 
 @click.command()
 @index_or_first
-@click.option(
-    "-o",
-    "--output",
-    default="-",
-    metavar="FILE",
-    help="The file, compressed if its name ends in .gz; - is standard output.",
-)
-@click.option("--quotes", is_flag=True, help="Include the quotations that esr enrich found.")
-@click.option("--features", is_flag=True, help="Include the features that esr enrich computed.")
-@click.option("--names", is_flag=True, help="Include the names that esr enrich found.")
+@add_arguments(COMMANDS, "export")
 def export(where: str, output: str, **parts: bool) -> None:
     """Write all documents of an index as JSON Lines.
 
@@ -487,19 +471,7 @@ def _write_enriched(
 
 
 @click.command(epilog="Roles: " + describe_choices(ROLES))
-@click.argument("aliases", nargs=-1, required=True, metavar="ALIAS...")
-@click.option("--role", "roles", multiple=True, type=click.Choice(list(ROLES)), help="Print only this role.")
-@click.option(
-    "--key", "file", type=FILE, help="Create an API key with one role, and write it to this new file instead."
-)
-@click.option(
-    "--wait",
-    "patience",
-    type=click.FloatRange(0),
-    default=0,
-    metavar="SECONDS",
-    help="With --key: how long to try again while Elasticsearch is starting and rejects every login.",
-)
+@add_arguments(COMMANDS, "roles")
 def roles(aliases: tuple[str, ...], roles: tuple[str, ...], file: Path | None, patience: float) -> None:
     """Print the roles that esr needs in Elasticsearch.
 
@@ -532,8 +504,7 @@ def roles(aliases: tuple[str, ...], roles: tuple[str, ...], file: Path | None, p
 
 @click.command()
 @options.index
-@click.option("--host", default="127.0.0.1", help="Address to listen on.")
-@click.option("--port", type=click.IntRange(1, 65535), default=8080)
+@add_arguments(COMMANDS, "serve")
 def serve(where: str, host: str, port: int) -> None:
     """Serve the search page and the API.
 

@@ -6,24 +6,17 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from pathlib import Path
 from typing import Any, cast
 
 import click
 from click.core import ParameterSource
 
+from esr.arguments.argument import COMMAND
+from esr.arguments.tables.common import INDEX, JSON, LOGIN
+from esr.cli.arguments import add_arguments, build_option
 from esr.errors import UsageError
-from esr.index.login_variables import API_KEY_FILE, CA_FILE, INSECURE, PASSWORD_FILE, USER, redact
+from esr.index.login_variables import redact
 from esr.processes import set_environment
-
-FILE = click.Path(dir_okay=False, path_type=Path)
-
-_HOW_TO_NAME = {
-    "envvar": "ESR_INDEX",
-    "show_envvar": True,
-    "metavar": "WHERE",
-    "help": "The index: a folder, or http(s)://host:port/alias for Elasticsearch.",
-}
 
 
 class IndexOption(click.Option):
@@ -96,8 +89,8 @@ def _resolve(where: str) -> str:
 
 
 def _option(*, required: bool = True, argument: int | None = None) -> Callable[[Any], Any]:
-    return click.option(
-        "--index", "where", cls=IndexOption, required=required, argument=argument, **_HOW_TO_NAME
+    return build_option(
+        INDEX, cls=IndexOption, required=required, argument=argument, envvar="ESR_INDEX", show_envvar=True
     )
 
 
@@ -106,7 +99,7 @@ optional_index = _option(required=False)
 index_or_first = _option(argument=0)
 index_or_last = _option(argument=-1)
 """The option for commands that accept the index as their first, or as their last argument."""
-as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+as_json = build_option(JSON)
 
 
 def describe_choices(choices: Mapping[str, str]) -> str:
@@ -114,48 +107,15 @@ def describe_choices(choices: Mapping[str, str]) -> str:
     return "; ".join(f"{name}: {meaning}" for name, meaning in choices.items()) + "."
 
 
-def add_options(options: Sequence[Callable[[Any], Any]], command: Any) -> Any:
-    """Add options to a command. Its help shows them in this order."""
-    for option in reversed(options):
-        command = option(command)
-    return command
-
-
-_FILES = {
-    "--api-key-file": (API_KEY_FILE, "A file with an API key of Elasticsearch"),
-    "--password-file": (PASSWORD_FILE, "A file with the user's password"),
-    "--ca-file": (CA_FILE, "Certificates (PEM) of the authorities to trust"),
-}
-
-
 def login_options(command: Callable[..., Any]) -> Any:
-    """Add the login options. Secrets come from files or the environment, because command lines are public."""
-    return add_options(
-        [
-            click.option("--user", help=f"A user of Elasticsearch [{USER}]."),
-            *(
-                click.option(option, metavar="FILE", help=f"{help} [{variable}].")
-                for option, (variable, help) in _FILES.items()
-            ),
-            click.option(
-                "--insecure",
-                is_flag=True,
-                help=f"Do not verify Elasticsearch's certificate [{INSECURE}=1].",
-            ),
-        ],
-        command,
-    )
+    """Add the login options. The command receives them by the variables that they set."""
+    return add_arguments(LOGIN, COMMAND)(command)
 
 
-def use_login(user: str | None, insecure: bool, **files: str | None) -> AbstractContextManager[None]:
+def use_login(**variables: str | bool | None) -> AbstractContextManager[None]:
     """Set the login in the environment inside the block, also for processes that a command starts."""
-    values = {USER: user, INSECURE: "1" if insecure else None}
-    values |= {variable: files[_parameter_name(option)] for option, (variable, _) in _FILES.items()}
-    return set_environment({variable: value for variable, value in values.items() if value is not None})
-
-
-def _parameter_name(option: str) -> str:
-    return option.removeprefix("--").replace("-", "_")
+    values = {name: "1" if value is True else value for name, value in variables.items()}
+    return set_environment({name: str(value) for name, value in values.items() if value})
 
 
 def parse_slice(text: str) -> tuple[int, int]:

@@ -19,6 +19,9 @@ from typing import IO, TYPE_CHECKING, Any, Literal
 import click
 from msgspec import Struct
 
+from esr.arguments.tables.common import FORMAT
+from esr.arguments.types import Choice
+from esr.cli.arguments import build_option
 from esr.cli.options import describe_choices
 from esr.errors import EsrError, UsageError
 from esr.following.exports import CITATIONS, EXPORTS, RANK, CitationFormat, Row
@@ -196,7 +199,8 @@ def data_format_option(
     *choices: str, help: str = "Print text for people, json or csv for programs."
 ) -> Callable[[Any], Any]:
     """The option `--format` of commands that show no hits, with these choices, by default the first."""
-    return click.option("--format", "format_name", type=click.Choice(choices), default=choices[0], help=help)
+    labels = dict.fromkeys(choices, "")
+    return build_option(FORMAT, values=Choice(labels=labels, usual=choices[0]), help=help)
 
 
 def format_option(default: str | None) -> Callable[[Any], Any]:
@@ -205,13 +209,8 @@ def format_option(default: str | None) -> Callable[[Any], Any]:
     Without a default, the value is None if the option is not given, which means text.
     """
     choices = describe_choices({name: format.description for name, format in FORMATS.items()})
-    return click.option(
-        "--format",
-        "format_name",
-        type=click.Choice(list(FORMATS)),
-        default=default,
-        help=choices if default else f"{choices} Default: text.",
-    )
+    help = choices if default else f"{choices} Default: text."
+    return build_option(FORMAT, values=Choice(labels=FORMATS, usual=default), help=help)
 
 
 # Files

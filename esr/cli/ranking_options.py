@@ -15,9 +15,9 @@ from esr import models
 from esr.arguments.argument import COMMAND
 from esr.arguments.filters import filters_of, read_filters
 from esr.arguments.reading import FURNITURE, reading_of
+from esr.arguments.tables.common import QUERY
 from esr.arguments.tables.rankings import ranking_of
-from esr.cli.arguments import build_option
-from esr.cli.options import add_options
+from esr.cli.arguments import add_options, build_option
 from esr.errors import UsageError
 from esr.models.forms import FORMS
 from esr.models.priors import PRIORS
@@ -116,7 +116,7 @@ def query_argument(command: F, required: bool = True) -> F:
         parsed = in_language(parse_literally(query) if literal else parse(query), query_language)
         return command(*args, query=ReadQuery(parsed, require is not None), **kwargs)
 
-    argument = click.argument("query") if required else click.argument("query", default="")
+    argument = build_option(QUERY) if required else build_option(QUERY, required=False, default="")
     added = (argument, literal_option, build_option(_READING["require"]), query_language)
     return cast(F, add_options(added, with_query))
 
@@ -129,7 +129,7 @@ def _filter_options() -> Iterator[Callable[[Any], Any]]:
     for row in filters_of(COMMAND):
         for name, type in row.names(COMMAND):
             settings = {"metavar": _METAVARS[name]} if name in _METAVARS else {}
-            yield build_option(row, name, type, hidden=name != row.name, **settings)
+            yield build_option(row, name, type, parameter=name, hidden=name != row.name, **settings)
 
 
 _METAVARS = {"meta": "KEY=VALUE", "entity": "[TYPE:]NAME"}

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 import click
 from msgspec.structs import astuple
 
+from esr.arguments.tables.commands import COMMANDS
 from esr.arguments.tables.lists import LISTS
 from esr.cli import options
-from esr.cli.arguments import arguments_of
+from esr.cli.arguments import add_arguments
 from esr.cli.output import FORMATS, describe_query, format_option
 from esr.cli.ranking_options import ReadQuery, filter_options, furniture, query_argument, ranking_options
 from esr.errors import UsageError
@@ -48,7 +49,7 @@ else:
 @options.index
 @ranking_options
 @filter_options
-@arguments_of(
+@add_arguments(
     LISTS,
     "search",
     *("sort", "novel", "overlap", "fold", "passages", "per_document", "k"),
@@ -56,7 +57,7 @@ else:
 )
 @furniture
 @format_option(default=None)
-@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@add_arguments(COMMANDS, "search")
 def search(
     query: ReadQuery,
     where: str,
@@ -154,7 +155,7 @@ def _warn(answer: Answer) -> Iterator[str]:
 
 @click.command()
 @query_argument
-@click.argument("sentence_id")
+@add_arguments(COMMANDS, "explain")
 @options.index
 @ranking_options
 @furniture
@@ -190,15 +191,8 @@ def explain(
 @options.index
 @ranking_options
 @filter_options
-@arguments_of(LISTS, "query", "k", "standalone")
-@click.option(
-    "--as",
-    "form",
-    type=click.Choice(["request", "slots", "template"]),
-    default="request",
-    help="Print a request for any words, by a language model. slots: with slots that clients/ fill in; "
-    "template: store it in Elasticsearch as a search template, and print the call for QUERY.",
-)
+@add_arguments(LISTS, "query", "k", "standalone")
+@add_arguments(COMMANDS, "query", "as")
 def query(
     query: ReadQuery, where: str, ranking: Ranking, filters: Filters, k: int, standalone: bool, form: str
 ) -> None:

@@ -24,6 +24,8 @@ import click
 from msgspec.structs import asdict, replace
 
 import esr
+from esr.arguments.tables.commands import COMMANDS
+from esr.cli.arguments import add_arguments, add_options
 from esr.cli.load import load_documents
 from esr.cli.loading_options import (
     DELIVERY_OPTIONS,
@@ -35,7 +37,7 @@ from esr.cli.loading_options import (
     profile,
     workers,
 )
-from esr.cli.options import FILE, add_options, as_json, index_or_first
+from esr.cli.options import as_json, index_or_first
 from esr.cli.run_metrics import count_changes, measure_run
 from esr.errors import EsrError, IndexMissing, UsageError, unknown
 from esr.index.factory import is_elasticsearch, open_delivery, open_generations
@@ -526,11 +528,7 @@ def _serving_generation(where: str) -> str:
 
 @click.command()
 @index_or_first
-@click.argument("config", type=FILE)
-@click.option("--dry-run", "is_dry_run", is_flag=True, help="Read and compare, and report; write nothing.")
-@click.option(
-    "--reread", is_flag=True, help="Read all files again, also those whose documents a rollback rejected."
-)
+@add_arguments(COMMANDS, "sync")
 @as_json
 def sync(where: str, config: Path, is_dry_run: bool, reread: bool, as_json: bool) -> None:
     """Bring an index up to date with the sources in CONFIG.

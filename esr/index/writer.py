@@ -122,6 +122,8 @@ IF_EXISTS = {
     "replace": "load a new generation, then switch to it in one step",
     "append": "add to the existing index",
 }
+"""What a load does with an existing index, the default first."""
+DEFAULT_IF_EXISTS = next(iter(IF_EXISTS))
 
 DEFAULT_WORKERS = 2
 SetAside = Callable[[Document, str], None]
@@ -156,7 +158,7 @@ class LoadOptions(Struct, frozen=True):
     merged before these are served.
     """
 
-    if_exists: str = "fail"
+    if_exists: str = DEFAULT_IF_EXISTS
     analyzer: str | None = None
     title: bool | None = None
     shards: int | None = None

@@ -128,6 +128,8 @@ KEPT_SHARES = (0.6, 0.8, 1.0)
 """Shares of the sentence's own words among the other words, each for a third of the topics."""
 LENGTHS = range(3, 11)
 """Numbers of words drawn for a topic. A word drawn twice counts once."""
+PSEUDO_TOPICS, LIKELIHOOD = "pseudo-topics", "likelihood"
+"""What parameters are estimated from."""
 DEFAULT_NUMBER = 300
 """The default number of pseudo-topics. Settings chosen on other samples of this size are as good."""
 _MIN_TERMS = 5

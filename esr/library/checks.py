@@ -27,14 +27,15 @@ from esr.arguments.argument import PYTHON, Argument
 from esr.arguments.tables.table import rows
 from esr.arguments.types import Choice, Percentage, Seed, WholeNumber
 from esr.errors import UsageError, unknown
-from esr.library.options import check_names
+from esr.library.options import EnrichOptions, check_names
 from esr.query import ParsedQuery
 from esr.stdlib import import_lazily
 
 if TYPE_CHECKING:
-    from esr.arguments.tables import loading
+    from esr.arguments.tables import enriching, loading
 else:
-    # A search needs no loaders.
+    # A search needs neither loaders nor enrichment.
+    enriching = import_lazily("esr.arguments.tables.enriching")
     loading = import_lazily("esr.arguments.tables.loading")
 
 _Arguments = ParamSpec("_Arguments")
@@ -62,9 +63,10 @@ def check_options(options: Mapping[str, Any], kind: type) -> None:
     """Raise UsageError for an option that this TypedDict lacks, or a value of a wrong kind."""
     check_names(options, kind.__annotations__)
     hints = _option_hints(kind)
+    table = enriching if kind is EnrichOptions else loading
     for name, value in options.items():
         if value is not None:
-            check_value(name, value, hints[name], loading.ROWS.get(name))
+            check_value(name, value, hints[name], table.ROWS.get(name))
 
 
 def check_value(name: str, value: Any, hint: Any, row: Argument | None = None) -> None:
@@ -129,7 +131,7 @@ def checked(method: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Resu
 def _read_table(method: str) -> Mapping[str, Argument]:
     """The arguments in the tables, by the keywords of a method. Those of searches are the usual ones."""
     if method in _WRITING_METHODS:
-        return loading.ROWS
+        return enriching.ROWS if method == "enrich" else loading.ROWS
     return {row.name_at(PYTHON): row for row in rows(method, "search").values()}
 
 

@@ -6,7 +6,7 @@ them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, TypedDict
@@ -117,6 +117,19 @@ class WritingKeywords(TypedDict, total=False):
 
     keep: int | None
     workers: int | None
+
+
+class EnrichKeywords(TypedDict, total=False):
+    """How sentences are enriched."""
+
+    spacy_model: Texts | None
+    lexicon: str | PathLike[str] | Iterable[str | PathLike[str]] | None
+    subjectivity: Literal["score", "clues"] | None
+    encoder: str | None
+    title_weight: float | None
+    sample: int | None
+    vector_index: bool | None
+    aliases: str | PathLike[str] | None
 
 
 class NewIndexKeywords(TypedDict, total=False):

@@ -20,8 +20,9 @@ from esr.arguments.filters import filters_of, read_filters
 from esr.arguments.reading import reading_of
 from esr.arguments.tables.rankings import ranking_of
 from esr.errors import EsrError, UsageError, unknown
-from esr.index.filters import NO_FILTERS, Filters, Texts
+from esr.index.filters import NO_FILTERS, Filters
 from esr.library.keywords import (
+    EnrichKeywords,
     FilterKeywords,
     ModelParameters,
     NewIndexKeywords,
@@ -179,7 +180,7 @@ class LoadOptions(AppendOptions, LoginOptions, NewIndexKeywords, total=False):
     """
 
 
-class EnrichOptions(TypedDict, total=False):
+class EnrichOptions(EnrichKeywords, total=False):
     """How `enrich` computes, as with `esr enrich`. All options may be left out.
 
     `spacy_model` are names of installed models, each used for its language. `lexicon` are your own word lists
@@ -189,15 +190,6 @@ class EnrichOptions(TypedDict, total=False):
     fitted. With `vector_index`, Elasticsearch then makes an index of the vectors. `aliases` is a file with
     names that are one.
     """
-
-    spacy_model: Texts | None
-    lexicon: str | PathLike[str] | Iterable[str | PathLike[str]] | None
-    subjectivity: str | None
-    encoder: str | None
-    title_weight: float | None
-    sample: int | None
-    vector_index: bool | None
-    aliases: str | PathLike[str] | None
 
 
 def check_names(options: Mapping[str, Any], known: Iterable[str]) -> None:

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 from esr.plugin import import_name
 
 if TYPE_CHECKING:
+    from esr.arguments import types as argument_types
     from esr.arguments.argument import Argument as ArgumentRow
+    from esr.arguments.tables.commands import COMMANDS
+    from esr.arguments.tables.common import QUERY
     from esr.arguments.tables.table import TABLE, tool_arguments
     from esr.arguments.types import UsualLimits
-    from esr.cli.arguments import arguments_of
+    from esr.cli.arguments import add_arguments, build_option
     from esr.cli.listings import print_entries
-    from esr.cli.options import FILE
     from esr.cli.options import as_json as as_json_option
     from esr.cli.options import optional_index as optional_index_option
     from esr.cli.output import check_output, data_format_option, open_output, print_answer, write_table
@@ -180,6 +182,7 @@ __all__ = [
     "BOOST_WEIGHT",
     "BUILTIN_FEATURES",
     "CERTAIN",
+    "COMMANDS",
     "CONFIDENCE",
     "DEFAULT_CACHE_LIMIT",
     "DEFAULT_LIMITS",
@@ -187,7 +190,6 @@ __all__ = [
     "FEATURE",
     "FEATURES",
     "FIELDS",
-    "FILE",
     "FORMS",
     "MAX_FEED_BYTES",
     "MAX_PAGE_BYTES",
@@ -196,6 +198,7 @@ __all__ = [
     "NO_FILTERS",
     "PRIOR",
     "PROBABLE",
+    "QUERY",
     "SHIPPED",
     "SPAWN",
     "TABLE",
@@ -295,16 +298,18 @@ __all__ = [
     "WordCounts",
     "WordNumbers",
     "WrittenForms",
+    "add_arguments",
     "add_static_scores",
     "align_columns",
     "all_of",
     "any_of",
     "apply_static_score",
-    "arguments_of",
+    "argument_types",
     "as_json_option",
     "batched",
     "best_of_documents",
     "build_document",
+    "build_option",
     "cached_property",
     "check_attributes",
     "check_names",
@@ -416,12 +421,15 @@ __all__ = [
     "write_table",
 ]
 _MODULES = {
+    "esr.arguments": "argument_types=types",
     "esr.arguments.argument": "ArgumentRow=Argument",
+    "esr.arguments.tables.commands": "COMMANDS",
+    "esr.arguments.tables.common": "QUERY",
     "esr.arguments.tables.table": "TABLE tool_arguments",
     "esr.arguments.types": "UsualLimits",
-    "esr.cli.arguments": "arguments_of",
+    "esr.cli.arguments": "add_arguments build_option",
     "esr.cli.listings": "print_entries",
-    "esr.cli.options": "FILE as_json_option=as_json optional_index_option=optional_index",
+    "esr.cli.options": "as_json_option=as_json optional_index_option=optional_index",
     "esr.cli.output": "check_output data_format_option open_output print_answer write_table",
     "esr.cli.ranking_options": "ReadQuery filter_options query_argument ranking_options",
     "esr.dependency.clique_search": "ParsedSentences",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,8 @@ import click
 
 import esr
 from esr.plugin import Fetcher, SyncSource, UsageError
-from esr.plugin.provisional import FILE, FileFilter
+from esr.plugin.provisional import ArgumentRow, FileFilter, build_option
+from esr.plugin.provisional import argument_types as types
 from esr.sources.buckets import BucketOptions, Buckets
 from esr.sources.mailboxes import Mailboxes, MailOptions
 from esr.sources.web import FeedOptions, WebFeeds, WebOptions
@@ -26,23 +27,42 @@ def _parse_networks(
         raise click.BadParameter(f"{error}: write for example 10.1.0.0/16") from None
 
 
-_WEB_OPTIONS = (
-    click.option("--agent", default=f"esr/{esr.__version__}"),
-    click.option("--delay", type=click.FloatRange(0, 3600), default=1.0),
-    click.option("--max-seconds", type=click.FloatRange(0, 3600, min_open=True), default=30.0),
-    click.option("--max-articles", type=click.IntRange(1), default=500),
-    click.option("--recheck-hours", type=click.FloatRange(0), default=6.0),
-    click.option("--retries", type=click.IntRange(0, 10), default=2),
-    click.option("--private-networks", multiple=True, callback=_parse_networks),
+_MAX_SECONDS = ArgumentRow(
+    "max_seconds",
+    "seconds that an answer may take, or that a server may be silent",
+    types.Positive(high=3600, usual=30.0),
 )
-"""How web feeds are fetched. These and the options of mailboxes and buckets are only keys of the file."""
-_MAIL_OPTIONS = (
-    click.option("--password-file", type=FILE),
-    click.option("--password-variable", default="ESR_MAIL_PASSWORD"),
-    click.option("--max-messages", type=click.IntRange(1), default=500),
-    _WEB_OPTIONS[2],
+_WEB = (
+    ArgumentRow("agent", "the name in requests", types.Text(usual=f"esr/{esr.__version__}")),
+    ArgumentRow("delay", "seconds between requests to a host", types.Between(high=3600, usual=1.0)),
+    _MAX_SECONDS,
+    ArgumentRow(
+        "max_articles", "articles that are fetched for a source in one run", types.WholeNumber(usual=500)
+    ),
+    ArgumentRow(
+        "recheck_hours", "hours after which a listed article is fetched again", types.Between(usual=6.0)
+    ),
+    ArgumentRow("retries", "how often a request is repeated", types.WholeNumber(low=0, most=10, usual=2)),
+    ArgumentRow(
+        "private_networks", "networks of private addresses to fetch from", types.Texts(), is_repeatable=True
+    ),
 )
-_BUCKET_OPTIONS = (click.option("--max-files", type=click.IntRange(1), default=1000), _WEB_OPTIONS[2])
+"""How web feeds are fetched. These rows and those of mailboxes and buckets are only keys of the file."""
+_MAIL = (
+    ArgumentRow("password_file", "a file with the password", types.FilePath()),
+    ArgumentRow("password_variable", "the variable with it", types.Text(usual="ESR_MAIL_PASSWORD")),
+    ArgumentRow("max_messages", "messages that are fetched in one run", types.WholeNumber(usual=500)),
+    _MAX_SECONDS,
+)
+_BUCKETS = (
+    ArgumentRow("max_files", "files that are fetched in one run", types.WholeNumber(usual=1000)),
+    _MAX_SECONDS,
+)
+_SETTINGS: Mapping[str, Mapping[str, Any]] = {"private_networks": {"callback": _parse_networks}}
+
+
+def _build_options(rows: Iterable[ArgumentRow]) -> list[Callable[[Any], Any]]:
+    return [build_option(row, **_SETTINGS.get(row.name, {})) for row in rows]
 
 
 def _open_feeds(urls: Sequence[str], folder: Path, values: Mapping[str, Any]) -> Fetcher:
@@ -71,7 +91,7 @@ FEEDS = SyncSource(
     "articles",
     "https://…",
     _open_feeds,
-    _WEB_OPTIONS,
+    _build_options(_WEB),
     _TEXTS,
     {"source_format": "jsonl", "make_id": "url"},
 )
@@ -80,10 +100,10 @@ MAILBOXES = SyncSource(
     "messages",
     "imaps://user@host/mailbox",
     _open_mailboxes,
-    _MAIL_OPTIONS,
+    _build_options(_MAIL),
     _TEXTS,
     {"source_format": "eml"},
 )
 BUCKETS = SyncSource(
-    "buckets", "files", "s3://bucket/prefix", _open_buckets, _BUCKET_OPTIONS, is_complete=True
+    "buckets", "files", "s3://bucket/prefix", _open_buckets, _build_options(_BUCKETS), is_complete=True
 )

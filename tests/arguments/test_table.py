@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 import pytest
 
 from esr.arguments.argument import Argument
-from esr.arguments.tables.loading import DELIVERY, LOADING, SAMPLE, SOURCE
+from esr.arguments.tables.loading import DELIVERY, LOADING, SOURCE
 from esr.arguments.tables.table import TABLE, rows
 from esr.arguments.types import Flag, Text
 from esr.following.alerts.saved_searches import read_searches
@@ -51,7 +51,7 @@ def test_the_options_of_python_have_the_keywords_of_the_tables() -> None:
     searches = {"after", "rerank_depth", "query_language", "lambda_"}
     assert searches <= {*get_type_hints(SearchOptions)}
     assert {row.name for row in (*SOURCE, *DELIVERY)} == {*get_type_hints(ReadOptions)}
-    written = {row.name for row in LOADING if row != SAMPLE}
+    written = {row.name for row in LOADING}
     assert written == get_type_hints(LoadOptions).keys() - get_type_hints(LoginOptions).keys()
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from esr.arguments.argument import PYTHON, Argument
 from esr.arguments.filters import filters_of
 from esr.arguments.reading import reading_of
+from esr.arguments.tables.enriching import ENRICHING
 from esr.arguments.tables.loading import DELIVERY, LOAD, NEW_INDEX, SOURCE, WRITING
 from esr.arguments.tables.rankings import ranking_of
 from esr.models import MODELS
@@ -22,7 +23,7 @@ them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, TypedDict
@@ -44,9 +45,14 @@ def build_module() -> str:
         "ModelParameters": ("The parameters of the models.", _read_parameters()),
         "SourceKeywords": ("How documents are read.", _read_types((*SOURCE, *DELIVERY))),
         "WritingKeywords": ("How a new generation is written.", _read_types(WRITING)),
+        "EnrichKeywords": ("How sentences are enriched.", _read_types(_for_python(ENRICHING))),
         "NewIndexKeywords": ("How a new index is made and loaded.", _read_types((*NEW_INDEX, *LOAD))),
     }
     return "\n\n".join([_HEAD, *("\n".join(_write_class(name, *parts)) for name, parts in classes.items())])
+
+
+def _for_python(rows: Iterable[Argument]) -> Iterator[Argument]:
+    return (row for row in rows if row.is_for(PYTHON))
 
 
 def _read_types(rows: Iterable[Argument]) -> dict[str, str]:

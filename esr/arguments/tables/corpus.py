@@ -102,6 +102,7 @@ CORPUS: tuple[Argument, ...] = (
         Text("query_chars", 1),
         "name",
         is_required=True,
+        is_positional=True,
     ),
     Argument(
         "companions",
@@ -149,6 +150,6 @@ CORPUS: tuple[Argument, ...] = (
         WholeNumber(high=MOST_LISTED, usual=STATEMENTS),
         "statements",
     ),
-    Argument("speaker", "who said it: a name, or a speaker as written", Text(), "quotes"),
+    Argument("speaker", "who said it: a name, or a speaker as written", Text(), "quotes", is_positional=True),
 )
 """Words in context, collocations, frequencies, key words, names and quotations."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from esr.arguments.argument import ASSISTANT, Argument
+from esr.arguments.argument import ASSISTANT, COMMAND, Argument
 from esr.arguments.types import Choice, Text, WholeNumber
 from esr.evidence import EVIDENCE, EVIDENCE_ORDERS
 
@@ -15,7 +15,8 @@ EVIDENCE_ROWS: tuple[Argument, ...] = (
         Text("query_chars", 1),
         "evidence",
         is_required=True,
-        spelled={ASSISTANT: "claim"},
+        spelled={ASSISTANT: "claim", COMMAND: "claim"},
+        is_positional=True,
         foreign_names=("claim", "query", "text", "statement"),
     ),
     Argument("k", "how many texts of each group to return", WholeNumber(high=50, usual=EVIDENCE), "evidence"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from esr.arguments.argument import COMMAND, PYTHON, Argument
 from esr.arguments.types import (
@@ -19,22 +20,21 @@ from esr.arguments.types import (
     WholeNumber,
 )
 from esr.index.generations import DEFAULT_KEEP
-from esr.index.writer import DEFAULT_PROFILE, DEFAULT_WORKERS, IF_EXISTS, PROFILES
+from esr.index.writer import DEFAULT_IF_EXISTS, DEFAULT_PROFILE, DEFAULT_WORKERS, IF_EXISTS, PROFILES
 from esr.loaders.fields import FIELDS
 from esr.loaders.files import DEFAULT_LIMITS
 from esr.loaders.ids import DUPLICATE_POLICIES, MADE_ID_POLICIES, SAME_ID_POLICIES
 
 MAX_EMPTY = 50.0
 """Maximum percentage of documents without a sentence in a delivery, unless it says otherwise."""
-_UNLIMITED = 10**9
 
 
 def _describe(choices: Mapping[str, str]) -> str:
     return "; ".join(f"{name}: {meaning}" for name, meaning in choices.items())
 
 
-def _row(name: str, help: str, type: Type, *, sets: str = "", is_repeatable: bool = False) -> Argument:
-    return Argument(name, help, type, f"{COMMAND} {PYTHON}", is_repeatable=is_repeatable, sets=sets or name)
+def _row(name: str, help: str, type: Type, **settings: Any) -> Argument:
+    return Argument(name, help, type, f"{COMMAND} {PYTHON}", **{"sets": name, **settings})
 
 
 SOURCE: tuple[Argument, ...] = (
@@ -47,7 +47,8 @@ SOURCE: tuple[Argument, ...] = (
     _row(
         "base",
         "make ids of files from their paths below this folder, instead of their full paths",
-        FilePath(),
+        FilePath(kind="any"),
+        metavar="FOLDER",
     ),
     _row(
         "mapping",
@@ -55,6 +56,7 @@ SOURCE: tuple[Argument, ...] = (
         Pairs(annotated="Mapping[str, str]"),
         sets="pairs",
         is_repeatable=True,
+        metavar="FIELD=COLUMN",
     ),
     _row(
         "set",
@@ -63,18 +65,21 @@ SOURCE: tuple[Argument, ...] = (
         Pairs(annotated="Mapping[str, Texts]"),
         sets="constants",
         is_repeatable=True,
+        metavar="FIELD=VALUE",
     ),
     _row(
         "include",
         "read only these files of folders and archives: a name such as '*.json', or a path below the folder",
         Texts(),
         is_repeatable=True,
+        metavar="PATTERN",
     ),
     _row(
         "exclude",
         "skip these files, and everything in folders of this name",
         Texts(),
         is_repeatable=True,
+        metavar="PATTERN",
     ),
     _row(
         "strict",
@@ -92,18 +97,26 @@ SOURCE: tuple[Argument, ...] = (
         "the encoding of text, JSON and tables, such as windows-1252. Default: UTF-8, or the encoding that "
         "their letters show",
         Text(),
+        metavar="NAME",
     ),
     _row(
         "delimiter",
         "the character between the columns of a table, or tab. Default: found in the first row",
         Text(),
+        metavar="CHAR",
     ),
     _row(
         "quote",
         "the character around fields of a table that contain the delimiter; none if there is none",
         Text(),
+        metavar="CHAR",
     ),
-    _row("columns", "the names of a table's columns, if its first row is a document", Texts()),
+    _row(
+        "columns",
+        "the names of a table's columns, if its first row is a document",
+        Texts(),
+        metavar="NAME,...",
+    ),
     _row(
         "day_first",
         "the order of day and month in dates such as 05/03/2024, which are refused without it",
@@ -113,12 +126,13 @@ SOURCE: tuple[Argument, ...] = (
     _row(
         "max_expansion",
         "how many times its size a packed file may unpack to",
-        WholeNumber(high=_UNLIMITED, usual=DEFAULT_LIMITS.expansion),
+        WholeNumber(usual=DEFAULT_LIMITS.expansion),
     ),
     _row(
         "max_unpacked",
         "how much a packed file may unpack to",
         Positive(usual=DEFAULT_LIMITS.unpacked / 2**30),
+        metavar="GIB",
     ),
 )
 """How a source is read. `esr sync` has them for each of its sources."""
@@ -138,6 +152,7 @@ DELIVERY: tuple[Argument, ...] = (
         "list documents that cannot be loaded, with the reason, in FILE (JSON Lines), and load the others; "
         "exit status 1",
         FilePath(),
+        metavar="FILE",
     ),
     _row(
         "allow_empty_documents",
@@ -183,7 +198,7 @@ LOAD: tuple[Argument, ...] = (
     _row(
         "if_exists",
         "what to do with an existing index; " + _describe(IF_EXISTS),
-        Choice(labels=IF_EXISTS, usual="fail"),
+        Choice(labels=IF_EXISTS, usual=DEFAULT_IF_EXISTS),
     ),
     _row("resume", "resume an interrupted load of the same documents, if any", Flag()),
     _row(
@@ -212,7 +227,6 @@ LOAD: tuple[Argument, ...] = (
     ),
 )
 """How a new index is loaded."""
-SAMPLE = _row("sample", "fit the table to about N sentences", WholeNumber(high=_UNLIMITED))
-LOADING = (*SOURCE, *DELIVERY, *WRITING, *NEW_INDEX, *LOAD, SAMPLE)
+LOADING = (*SOURCE, *DELIVERY, *WRITING, *NEW_INDEX, *LOAD)
 ROWS: Mapping[str, Argument] = {row.name: row for row in LOADING}
 """All of them by name."""

@@ -24,15 +24,20 @@ from esr.corpus.commands.word_tables import (
 from esr.plugin import index_option
 from esr.plugin.provisional import (
     TABLE,
+    ArgumentRow,
     Filters,
     ReadQuery,
-    arguments_of,
+    add_arguments,
+    argument_types,
+    build_option,
     filter_options,
     open_searcher,
     parse_query,
     print_answer,
     query_argument,
 )
+
+_SENTENCE = ArgumentRow("sentence", "count all words of the sentence as near", argument_types.Flag())
 
 
 def _reach_options(command: F) -> F:
@@ -42,16 +47,16 @@ def _reach_options(command: F) -> F:
     def with_reach(*args: Any, window: int, sentence: bool, by: By, stop_words: bool, **kwargs: Any) -> Any:
         return command(*args, reach=Reach(None if sentence else window or None, by, stop_words), **kwargs)
 
-    sentence = click.option("--sentence", is_flag=True, help="Count all words of the sentence as near.")
-    others = arguments_of(TABLE, "collocations", "by", "stop_words")
-    return cast(F, arguments_of(TABLE, "collocations", "window")(sentence(others(with_reach))))
+    sentence = build_option(_SENTENCE)
+    others = add_arguments(TABLE, "collocations", "by", "stop_words")
+    return cast(F, add_arguments(TABLE, "collocations", "window")(sentence(others(with_reach))))
 
 
 @click.command()
 @query_argument
 @index_option
 @_reach_options
-@arguments_of(TABLE, "collocations", "measure", "min_count", "k")
+@add_arguments(TABLE, "collocations", "measure", "min_count", "k")
 @table_format_option
 @filter_options
 def collocations(
@@ -85,11 +90,11 @@ def collocations(
 
 @click.command()
 @query_argument
-@click.argument("part")
+@add_arguments(TABLE, "contrast", "part")
 @index_option
 @against_option
 @_reach_options
-@arguments_of(TABLE, "contrast", "min_count", "k")
+@add_arguments(TABLE, "contrast", "min_count", "k")
 @table_format_option
 @filter_options
 def contrast(

@@ -11,7 +11,7 @@ from esr.plugin.provisional import (
     TABLE,
     Filters,
     ReadQuery,
-    arguments_of,
+    add_arguments,
     count,
     filter_options,
     open_searcher,
@@ -23,7 +23,7 @@ from esr.plugin.provisional import (
 @click.command()
 @query_argument
 @index_option
-@arguments_of(TABLE, "concordance", *("k", "sort", "width", "unit", "sample", "seed"))
+@add_arguments(TABLE, "concordance", *("k", "sort", "width", "unit", "sample", "seed"))
 @table_format_option
 @filter_options
 def concordance(

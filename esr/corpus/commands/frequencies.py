@@ -20,10 +20,11 @@ from esr.corpus.frequencies import (
 )
 from esr.plugin import index_option
 from esr.plugin.provisional import (
+    COMMANDS,
     TABLE,
     Filters,
     ReadQuery,
-    arguments_of,
+    add_arguments,
     filter_options,
     open_searcher,
     parse_query,
@@ -33,9 +34,9 @@ from esr.plugin.provisional import (
 
 
 @click.command()
-@click.argument("queries", metavar="QUERY...", nargs=-1, required=True)
+@add_arguments(COMMANDS, "frequencies")
 @index_option
-@arguments_of(TABLE, "frequencies", "by")
+@add_arguments(TABLE, "frequencies", "by")
 @table_format_option
 @filter_options
 def frequencies(
@@ -80,7 +81,7 @@ _BAR = 40
 @query_argument
 @index_option
 @against_option
-@arguments_of(TABLE, "keyness", "order", "min_count", "k")
+@add_arguments(TABLE, "keyness", "order", "min_count", "k")
 @table_format_option
 def keyness(
     query: ReadQuery,

@@ -24,11 +24,14 @@ from esr.corpus.names_and_quotes import (
 from esr.corpus.statements import Statements, find_statements
 from esr.plugin import NotFound, UsageError, index_option
 from esr.plugin.provisional import (
-    FILE,
     NO_FILTERS,
+    QUERY,
     TABLE,
+    ArgumentRow,
     Filters,
-    arguments_of,
+    add_arguments,
+    argument_types,
+    build_option,
     count,
     data_format_option,
     filter_options,
@@ -41,17 +44,28 @@ from esr.plugin.provisional import (
 _GRAPHML, _CSV = ".graphml", ".csv"
 
 
-@click.command()
-@click.argument("query", default="")
-@index_option
-@arguments_of(TABLE, "names", "type", "prefix", "k", prefix={"default": "", "show_default": False})
-@click.option(
-    "--network",
-    "network_file",
-    type=FILE,
-    help="Also write which of the listed names occur together: .graphml, or .csv with an edge a line.",
+_NETWORK = ArgumentRow(
+    "network",
+    "also write which of the listed names occur together: .graphml, or .csv with an edge a line",
+    argument_types.FilePath(),
+    sets="network_file",
 )
-@arguments_of(TABLE, "network", "least")
+_STATEMENTS = (
+    ArgumentRow(
+        "over_time", "also show what the person said, in the order of time", argument_types.Flag(), "name"
+    ),
+    ArgumentRow(
+        "about", "the same for sentences with all of these words", applies_to="name", metavar="QUERY"
+    ),
+)
+
+
+@click.command()
+@build_option(QUERY, required=False, default="")
+@index_option
+@add_arguments(TABLE, "names", "type", "prefix", "k", prefix={"default": "", "show_default": False})
+@build_option(_NETWORK)
+@add_arguments(TABLE, "network", "least")
 @table_format_option
 @filter_options
 def names(
@@ -100,11 +114,10 @@ def names(
 
 
 @click.command()
-@click.argument("name")
+@add_arguments(TABLE, "name", "name")
 @index_option
-@arguments_of(TABLE, "name", "companions", "k")
-@click.option("--over-time", is_flag=True, help="Also show what the person said, in the order of time.")
-@click.option("--about", metavar="QUERY", help="The same for sentences with all of these words.")
+@add_arguments(TABLE, "name", "companions", "k")
+@add_arguments(_STATEMENTS, "name")
 @data_format_option("text", "json", help="Print text for people, json for programs.")
 def name(
     name: str, where: str, companions: int, k: int, over_time: bool, about: str | None, format_name: str

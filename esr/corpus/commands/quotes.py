@@ -19,9 +19,11 @@ from esr.corpus.names_and_quotes import (
 from esr.plugin import index_option
 from esr.plugin.provisional import (
     TABLE,
+    ArgumentRow,
     Filters,
     Speaker,
-    arguments_of,
+    add_arguments,
+    build_option,
     count,
     filter_options,
     open_searcher,
@@ -30,14 +32,16 @@ from esr.plugin.provisional import (
     suggest_speakers,
 )
 
+_ABOUT = ArgumentRow(
+    "about", "show the best quotations for this query, instead of the newest", metavar="QUERY"
+)
+
 
 @click.command()
-@click.argument("speaker", required=False)
+@add_arguments(TABLE, "quotes", "speaker")
 @index_option
-@click.option(
-    "--about", metavar="QUERY", help="Show the best quotations for this query, instead of the newest."
-)
-@arguments_of(TABLE, "quotes", "k")
+@build_option(_ABOUT)
+@add_arguments(TABLE, "quotes", "k")
 @table_format_option
 @filter_options
 def quotes(

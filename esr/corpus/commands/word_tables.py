@@ -7,12 +7,12 @@ from typing import Any, TypeVar
 
 import click
 
-from esr.plugin.provisional import TABLE, arguments_of, data_format_option
+from esr.plugin.provisional import TABLE, add_arguments, data_format_option
 
 F = TypeVar("F", bound=Callable[..., Any])
 table_format_option = data_format_option("text", "json", "csv")
 
-against_option = arguments_of(TABLE, "contrast", "against", against={"metavar": "QUERY"})
+against_option = add_arguments(TABLE, "contrast", "against", against={"metavar": "QUERY"})
 
 
 def draw_columns(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], sizes: str) -> str:

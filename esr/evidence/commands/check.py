@@ -15,17 +15,31 @@ from esr.evidence.draft_check import CheckedName, DraftCheck
 from esr.evidence.draft_files import read_draft
 from esr.evidence.quotation_check import Appearance, CheckedQuotation, QuotationCheck
 from esr.plugin import UsageError, index_option
-from esr.plugin.provisional import FILE, count, data_format_option, print_answer
+from esr.plugin.provisional import (
+    TABLE,
+    ArgumentRow,
+    add_arguments,
+    argument_types,
+    build_option,
+    count,
+    data_format_option,
+    print_answer,
+)
 
 _VERDICTS = {"exact": "exactly so", "near": "nearly", "none": "not found"}
 _LISTED = 10
 """Later appearances that the text lists of each quotation."""
 
 
+_FILE = ArgumentRow(
+    "file", "check the draft in this file; - reads standard input", argument_types.FilePath(), sets="path"
+)
+
+
 @click.command()
-@click.argument("text", required=False)
+@add_arguments(TABLE, "check", "text", text={"required": False})
 @index_option
-@click.option("--file", "path", type=FILE, help="Check the draft in this file; - reads standard input.")
+@build_option(_FILE)
 @data_format_option("text", "json", help="Print text for people, or json for programs.")
 def check(text: str | None, where: str, path: Path | None, format_name: str) -> None:
     """Check quotations, or a draft, against an index.

@@ -17,8 +17,10 @@ from esr.evidence.contrast import RULES, Contrast
 from esr.plugin import index_option
 from esr.plugin.provisional import (
     TABLE,
+    ArgumentRow,
     Filters,
-    arguments_of,
+    add_arguments,
+    build_option,
     count,
     data_format_option,
     filter_options,
@@ -26,16 +28,18 @@ from esr.plugin.provisional import (
     print_answer,
 )
 
+_CROSS_ENCODER = ArgumentRow(
+    "cross_encoder",
+    "also show what this cross-encoder says: hf:OWNER/NAME, an address, or a folder",
+    metavar="MODEL",
+)
+
 
 @click.command()
-@click.argument("claim")
+@add_arguments(TABLE, "evidence", "q")
 @index_option
-@arguments_of(TABLE, "evidence", "k", "order")
-@click.option(
-    "--cross-encoder",
-    metavar="MODEL",
-    help="Also show what this cross-encoder says: hf:OWNER/NAME, an address, or a folder.",
-)
+@add_arguments(TABLE, "evidence", "k", "order")
+@build_option(_CROSS_ENCODER)
 @data_format_option("text", "json", "csv", help="Print text for people, json or csv for programs.")
 @filter_options
 def evidence(

@@ -9,7 +9,7 @@ from esr.plugin import index_option
 from esr.plugin.provisional import (
     TABLE,
     Filters,
-    arguments_of,
+    add_arguments,
     data_format_option,
     filter_options,
     open_searcher,
@@ -23,7 +23,7 @@ _LISTED = 30
 
 @click.command()
 @index_option
-@arguments_of(TABLE, "reuse", "least")
+@add_arguments(TABLE, "reuse", "least")
 @data_format_option(
     "text", "json", "csv", _GRAPHML, help="Print text for people, or json, csv or graphml for programs."
 )

@@ -20,7 +20,8 @@ from typing import Any, Literal, NamedTuple
 import click
 import numpy as np
 
-from esr.plugin.provisional import DEFAULT_CACHE_LIMIT, as_json_option
+from esr.plugin.provisional import DEFAULT_CACHE_LIMIT, ArgumentRow, add_arguments, as_json_option
+from esr.plugin.provisional import argument_types as types
 
 Form = Literal["linear", "power"]
 
@@ -288,22 +289,34 @@ def format_value(value: float, unit: str) -> str:
     return f"{number:,.0f} {name}" if number >= 10 else f"{number:.2g} {name}"
 
 
+_ROWS = (
+    ArgumentRow(
+        "sentences",
+        "sentences, such as 2500000 or 1e8",
+        types.Between(low=1e4, high=1e11),
+        "capacity",
+        is_required=True,
+    ),
+    ArgumentRow(
+        "queries_per_second", "searches in the busiest second", types.Between(high=1e6, usual=1.0), "capacity"
+    ),
+    ArgumentRow(
+        "replicas",
+        "copies of each shard (Elasticsearch only)",
+        types.WholeNumber(low=0, most=10, usual=1),
+        "capacity",
+    ),
+    ArgumentRow(
+        "loaders",
+        "loaders at the same time, each of a slice (Elasticsearch only)",
+        types.WholeNumber(most=64, usual=1),
+        "capacity",
+    ),
+)
+
+
 @click.command()
-@click.option(
-    "--sentences", type=click.FloatRange(1e4, 1e11), required=True, help="Sentences, such as 2500000 or 1e8."
-)
-@click.option(
-    "--queries-per-second", type=click.FloatRange(0, 1e6), default=1.0, help="Searches in the busiest second."
-)
-@click.option(
-    "--replicas", type=click.IntRange(0, 10), default=1, help="Copies of each shard (Elasticsearch only)."
-)
-@click.option(
-    "--loaders",
-    type=click.IntRange(1, 64),
-    default=1,
-    help="Loaders at the same time, each of a slice (Elasticsearch only).",
-)
+@add_arguments(_ROWS, "capacity")
 @as_json_option
 def capacity(sentences: float, queries_per_second: float, replicas: int, loaders: int, as_json: bool) -> None:
     """Estimate what a collection needs, and how long it takes.

@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from tqdm import tqdm
 
 from esr.lab import measures
+from esr.lab.commands.arguments import LAB
 from esr.lab.comparison import (
     ComparisonPlan,
     build_cells,
@@ -38,11 +39,9 @@ from esr.lab.judgements import (
     read_qrels,
 )
 from esr.lab.results import evaluate_runs, to_csv, to_json, to_table
-from esr.lab.significance import RESAMPLES, SEED, compare_systems, correct_p_values
+from esr.lab.significance import compare_systems, correct_p_values
 from esr.plugin import EsrError, UsageError, index_option
 from esr.plugin.provisional import (
-    FILE,
-    TITLE,
     Answer,
     Filters,
     Hit,
@@ -52,6 +51,7 @@ from esr.plugin.provisional import (
     Scores,
     Topic,
     UnsearchableQuery,
+    add_arguments,
     align_columns,
     as_json_option,
     best_of_documents,
@@ -81,35 +81,10 @@ from esr.plugin.provisional import EngineIndex as Index
 
 
 @click.command()
-@click.argument("topics", type=click.Path(dir_okay=False))
+@add_arguments(LAB, "run")
 @index_option
 @ranking_options
 @filter_options
-@click.option("-k", type=click.IntRange(1, 1_000_000), default=1000, help="Sentences per topic.")
-@click.option(
-    "--unit",
-    type=click.Choice(["sentence", "document"]),
-    default="sentence",
-    help="document: rank documents, each by its best sentence, for judgements of documents.",
-)
-@click.option(
-    "--restrict",
-    metavar="FILE|topics",
-    help='Rank only these documents for a topic. FILE has lines of "qid<TAB>document id"; the word '
-    '"topics" selects the documents that the topics themselves name, as in the Novelty track.',
-)
-@click.option(
-    "--field",
-    default=TITLE,
-    help="Field of the topics to search for: title, desc, narr, or several, like title+desc.",
-)
-@click.option(
-    "--syntax",
-    is_flag=True,
-    help="Read topics in the query language of esr search. Default: all is read as words.",
-)
-@click.option("--tag", default="esr", help="The run's name, its last column.")
-@click.option("-o", "--output", required=True, type=click.Path(allow_dash=True), help="The run; - prints it.")
 def run(
     topics: str,
     where: str,
@@ -211,16 +186,6 @@ def _build_queries(topics: Sequence[Topic], field: str) -> tuple[dict[str, str],
 # esr evaluate
 
 
-measures_option = click.option(
-    "-m",
-    "--measures",
-    "measure_texts",
-    multiple=True,
-    default=[" ".join(measures.DEFAULT)],
-    help='Measures, as ir_measures names them: "AP P@10". May be repeated.',
-)
-
-
 def parse_measures(texts: Iterable[str]) -> list[str]:
     """The names of the measures. Raises UsageError if one does not exist, before any long file is read."""
     names = measures.split_names(" ".join(texts))
@@ -305,40 +270,9 @@ def _format_note(text: str, ids: Sequence[str]) -> Iterator[str]:
         yield f"{text}: {list_examples(ids)}"
 
 
-_FILE = click.Path(dir_okay=False)
-
-
 @click.command()
-@click.argument("qrels_file", metavar="QRELS", type=_FILE)
-@click.argument("run_files", metavar="RUN...", nargs=-1, required=True, type=_FILE)
-@measures_option
-@click.option(
-    "--baseline", type=_FILE, metavar="RUN", help="Test the difference from this run for significance."
-)
-@click.option(
-    "--by",
-    type=_FILE,
-    metavar="FILE",
-    help='Also show figures by type of topic. FILE has lines of "qid<TAB>type", or topics with types.',
-)
-@click.option(
-    "--condensed",
-    is_flag=True,
-    help="Leave sentences that nobody judged out of the runs, instead of counting them as not relevant.",
-)
-@click.option("--per-topic", is_flag=True, help="Also show the figures of every topic.")
-@click.option("--csv", "as_csv", is_flag=True, help="Print CSV: run, type, topic, measure, value.")
+@add_arguments(LAB, "evaluate")
 @as_json_option
-@click.option(
-    "--index", "where", metavar="WHERE", help="Also report which judged sentences this index lacks."
-)
-@click.option(
-    "--resamples",
-    type=click.IntRange(100, 10_000_000),
-    default=RESAMPLES,
-    help="Number of random permutations of the randomisation test.",
-)
-@click.option("--seed", type=click.IntRange(0), default=SEED, help="Seed of its random numbers.")
 def evaluate(
     qrels_file: str,
     run_files: tuple[str, ...],
@@ -405,15 +339,7 @@ _RESAMPLES = 1  # the table shows only the t-test
 
 
 @click.command()
-@click.argument("comparison", type=FILE)
-@click.option(
-    "-o",
-    "--output",
-    required=True,
-    type=FILE,
-    help="JSON Lines of all figures, one cell per line. Existing cells are not computed again.",
-)
-@click.option("--workers", type=click.IntRange(1, 64), default=2, help="Processes.")
+@add_arguments(LAB, "compare")
 def compare(comparison: Path, output: Path, workers: int) -> None:
     """Evaluate every ranking on every collection.
 
@@ -517,17 +443,8 @@ _FIELDS = ("previous", "next", "title", "date", "source")
 
 
 @click.command()
-@click.argument("run_files", metavar="RUN...", nargs=-1, required=True, type=_FILE)
+@add_arguments(LAB, "pool")
 @index_option
-@click.option(
-    "--depth", type=click.IntRange(1, 100_000), default=10, help="The best sentences of each run and topic."
-)
-@click.option("--topics", "topics_file", type=_FILE, help="The topics, so that judges see the queries.")
-@click.option("--field", default=TITLE, help="Field of the topics, as in esr run.")
-@click.option("--qrels", "qrels_file", type=_FILE, help="Leave out the sentences that this file judges.")
-@click.option(
-    "-o", "--output", required=True, type=click.Path(allow_dash=True), help="The file to write; - prints it."
-)
 def pool(
     run_files: tuple[str, ...],
     where: str,
@@ -577,8 +494,7 @@ def _write_lines(pooled: Pool, queries: Mapping[str, str], index: Index) -> Iter
 
 
 @click.command()
-@click.argument("first", metavar="A.QRELS", type=_FILE)
-@click.argument("second", metavar="B.QRELS", type=_FILE)
+@add_arguments(LAB, "agreement")
 @as_json_option
 def agreement(first: str, second: str, as_json: bool) -> None:
     """Measure the agreement of two judges by Cohen's kappa.

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from esr.lab.commands.evaluate import Inputs, measures_option, parse_measures, read_inputs
+from esr.lab.commands.arguments import LAB
+from esr.lab.commands.evaluate import Inputs, parse_measures, read_inputs
 from esr.lab.results import RunEvaluation, evaluate_runs
 from esr.lab.tuner import build_tasks
 from esr.plugin import EsrError, UsageError
 from esr.plugin.provisional import (
-    TITLE,
     Ranking,
     Topic,
+    add_arguments,
     check_output,
     count_topics,
     open_output,
@@ -34,50 +35,11 @@ if TYPE_CHECKING:
     from esr.plugin.provisional import Searcher
 
 
-_FILE = click.Path(dir_okay=False)
 _DEFAULT_MEASURE = "AP"
 
 
 @click.command()
-@click.argument("qrels_file", metavar="QRELS", type=_FILE)
-@click.argument("run_files", metavar="RUN...", nargs=-1, required=True, type=_FILE)
-@click.option("-o", "--output", required=True, type=_FILE, help="The HTML page to write; - prints it.")
-@click.option(
-    "--baseline",
-    type=_FILE,
-    metavar="RUN",
-    help="Compare with this run: significance, gains per topic, sentences that moved.",
-)
-@measures_option
-@click.option(
-    "--by",
-    type=_FILE,
-    metavar="FILE",
-    help='Also show figures by type of topic: lines of "qid<TAB>type", or topics.',
-)
-@click.option("--title", default="Retrieval report", help="Title of the page.")
-@click.option(
-    "--pictures",
-    type=click.Path(file_okay=False),
-    help="Also write the pictures as PNG and SVG to this folder.",
-)
-@click.option(
-    "--index", "where", metavar="WHERE", help="Also show the lengths of the runs' top-ranked sentences."
-)
-@click.option(
-    "--topics",
-    "topics_file",
-    type=_FILE,
-    help="With --index: also show how AP depends on each parameter of --model.",
-)
-@click.option(
-    "--curves",
-    multiple=True,
-    metavar="FEATURE",
-    help="With --topics: also show what this feature could add, as for the ranking's own features.",
-)
-@click.option("--field", default=TITLE, help="Field of the topics to search for.")
-@click.option("--restrict", "restrict_file", type=_FILE, help="Lines of qid<TAB>document id to rank.")
+@add_arguments(LAB, "report")
 @ranking_options
 def report(
     qrels_file: str,
@@ -87,12 +49,12 @@ def report(
     measure_texts: tuple[str, ...],
     by: str | None,
     title: str,
-    pictures: str | None,
+    pictures: Path | None,
     where: str | None,
     topics_file: str | None,
     curves: tuple[str, ...],
     field: str,
-    restrict_file: str | None,
+    restrict: Path | None,
     ranking: Ranking,
 ) -> None:
     """Write an evaluation as one HTML page.
@@ -107,11 +69,11 @@ def report(
       esr report qrels.txt 2si.run -o report.html --index my-index --topics topics.tsv --model 2si
     """
     require("esr report", "matplotlib", "ir_measures", "scipy")
-    check_output(output, qrels_file, *run_files, baseline, by, topics_file, restrict_file)
+    check_output(output, qrels_file, *run_files, baseline, by, topics_file, restrict)
     names = parse_measures(measure_texts)
     if topics_file and not where:
         raise UsageError("--topics needs --index: name the index to search")
-    if not topics_file and (ranking.as_dict() != Ranking().as_dict() or restrict_file or curves):
+    if not topics_file and (ranking.as_dict() != Ranking().as_dict() or restrict or curves):
         raise UsageError("a model, --curves and --restrict need a search: give --index and --topics too")
     kinds = read_topic_kinds(by) if by else None
     data = read_inputs(qrels_file, run_files, baseline, kinds)
@@ -127,14 +89,14 @@ def report(
     all_topics = read_topics(topics_file) if topics_file else None
     if where:
         with open_searcher(where) as searcher:
-            drawings += _draw_index(searcher, data, all_topics, field, restrict_file, ranking, curves)
+            drawings += _draw_index(searcher, data, all_topics, field, restrict, ranking, curves)
             texts = read_texts(searcher.index, moves)
     drawings += _draw_models()
     moved = render_moves(moves, measure, data.baseline or "", _queries(all_topics or (), field), texts)
     text = page.render(page.ReportPage(title, results, drawings, data.notes, moved))
     try:
         if pictures:
-            _write_pictures(Path(pictures), drawings)
+            _write_pictures(pictures, drawings)
     except OSError as error:
         raise EsrError(f"cannot write {error.filename or pictures}: {error.strerror}") from error
     with open_output(output) as file:
@@ -171,7 +133,7 @@ def _draw_index(
     data: Inputs,
     all_topics: Sequence[Topic] | None,
     field: str,
-    restrict_file: str | None,
+    restrict: Path | None,
     ranking: Ranking,
     curves: tuple[str, ...],
 ) -> list[Picture]:
@@ -180,7 +142,7 @@ def _draw_index(
 
     drawings = [build_lengths(measure_lengths(searcher.index, data.qrels, data.runs))]
     if all_topics is not None:
-        tasks = build_tasks(all_topics, data.qrels, field=field, restrict=restrict_file).ready
+        tasks = build_tasks(all_topics, data.qrels, field=field, restrict=restrict).ready
         features = dict.fromkeys([*(f.feature for f in ranking.features), *curves])
         if not varied_parameters(ranking) and not features:
             raise UsageError(f"model {ranking.model!r} has no parameter to vary: leave out --topics")

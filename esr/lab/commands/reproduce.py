@@ -30,7 +30,8 @@ from esr.lab.reproduce.year import load
 from esr.lab.significance import SystemComparison
 from esr.plugin import UsageError
 from esr.plugin.provisional import (
-    FILE,
+    ArgumentRow,
+    add_arguments,
     check_output,
     list_examples,
     open_output,
@@ -39,8 +40,77 @@ from esr.plugin.provisional import (
     show_steps,
     table_lines,
 )
+from esr.plugin.provisional import argument_types as types
 
-_FOLDER = click.Path(file_okay=False, path_type=Path)
+_ROWS: tuple[ArgumentRow, ...] = (
+    ArgumentRow(
+        "data",
+        "folder with the raw files, anywhere below it",
+        types.FilePath(kind="folder"),
+        "novelty texts",
+        is_required=True,
+    ),
+    ArgumentRow(
+        "work",
+        "keep unpacked files, indices and results here, and reuse them. A stopped call goes on from there",
+        types.FilePath(kind="folder"),
+        "novelty",
+    ),
+    ArgumentRow("work", "keep unpacked files here, and reuse them", types.FilePath(kind="folder"), "texts"),
+    ArgumentRow(
+        "train",
+        "year to train on, or all",
+        types.Choice(labels=dict.fromkeys((*YEARS, experiment.ALL), ""), usual=experiment.ALL),
+        "novelty",
+    ),
+    ArgumentRow(
+        "ranked",
+        "sentences of a topic to rank. matching: those with a query term; context: all of them, for models "
+        "with a context; all: all of them, for every model",
+        types.Choice(labels=RANKED, usual="matching"),
+        "novelty",
+    ),
+    ArgumentRow(
+        "statistics",
+        "compute statistics from all documents of the year, or from each topic's",
+        types.Choice(labels=STATISTICS, usual="year"),
+        "novelty",
+    ),
+    ArgumentRow("depth", "sentences per topic", types.WholeNumber(usual=1000), "novelty"),
+    ArgumentRow(
+        "grid",
+        "values to try for parameters with this name, instead of the papers'",
+        types.Texts(),
+        "novelty",
+        is_repeatable=True,
+        sets="grid_texts",
+        metavar="NAME=V,V,...",
+    ),
+    ArgumentRow(
+        "enrich",
+        "compute features, names and parses like esr enrich, where the folder has no annotations of them",
+        types.Flag(),
+        "novelty",
+    ),
+    ArgumentRow(
+        "output",
+        "FILE.md or FILE.json. Default: print Markdown",
+        types.FilePath(),
+        "novelty",
+        is_repeatable=True,
+        sets="outputs",
+        letter="o",
+        metavar="FILE",
+    ),
+    ArgumentRow(
+        "output",
+        "folder for the texts, which must not exist",
+        types.FilePath(kind="folder"),
+        "texts",
+        is_required=True,
+        letter="o",
+    ),
+)
 
 
 @click.group()
@@ -49,53 +119,7 @@ def reproduce() -> None:
 
 
 @reproduce.command()
-@click.option("--data", required=True, type=_FOLDER, help="Folder with the raw files, anywhere below it.")
-@click.option(
-    "--work",
-    type=_FOLDER,
-    help="Keep unpacked files, indices and results here, and reuse them. A stopped call goes on from there.",
-)
-@click.option(
-    "--train",
-    type=click.Choice([*YEARS, experiment.ALL]),
-    default=experiment.ALL,
-    help="Year to train on, or all.",
-)
-@click.option(
-    "--ranked",
-    type=click.Choice(list(RANKED)),
-    default="matching",
-    help="Sentences of a topic to rank. matching: those with a query term; context: all of them, for models "
-    "with a context; all: all of them, for every model.",
-)
-@click.option(
-    "--statistics",
-    type=click.Choice(list(STATISTICS)),
-    default="year",
-    help="Compute statistics from all documents of the year, or from each topic's.",
-)
-@click.option("--depth", type=click.IntRange(1), default=1000, help="Sentences per topic.")
-@click.option(
-    "--grid",
-    "grid_texts",
-    multiple=True,
-    metavar="NAME=V,V,...",
-    help="Values to try for parameters with this name, instead of the papers'. May be repeated.",
-)
-@click.option(
-    "--enrich",
-    is_flag=True,
-    help="Compute features, names and parses like esr enrich, where the folder has no annotations of them.",
-)
-@click.option(
-    "-o",
-    "--output",
-    "outputs",
-    multiple=True,
-    type=FILE,
-    metavar="FILE",
-    help="FILE.md or FILE.json; may be repeated. Default: print Markdown.",
-)
+@add_arguments(_ROWS, "novelty")
 def novelty(
     data: Path,
     work: Path | None,
@@ -143,11 +167,7 @@ def novelty(
 
 
 @reproduce.command()
-@click.option("--data", required=True, type=_FOLDER, help="Folder with the raw files, anywhere below it.")
-@click.option("--work", type=_FOLDER, help="Keep unpacked files here, and reuse them.")
-@click.option(
-    "-o", "--output", required=True, type=_FOLDER, help="Folder for the texts, which must not exist."
-)
+@add_arguments(_ROWS, "texts")
 def texts(data: Path, work: Path | None, output: Path) -> None:
     """Write the texts for the papers' tools.
 

@@ -6,7 +6,7 @@ collection alone, and `esr learn` combines many signals. `esr signals` writes si
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,24 +14,21 @@ from typing import Any
 import click
 import numpy as np
 
-from esr.lab.cross_validation import WAYS, check_disjoint, cross_validate, train
+from esr.lab.commands.arguments import LAB
+from esr.lab.cross_validation import check_disjoint, cross_validate, train
 from esr.lab.curves import measure_residuals, parse_training
-from esr.lab.estimation import DEFAULT_NUMBER, compute_likelihoods, generate_tasks
+from esr.lab.estimation import LIKELIHOOD, PSEUDO_TOPICS, compute_likelihoods, generate_tasks
 from esr.lab.grid import Grid, build_default_grid, expand_grid, parse_grid, read_parameters
 from esr.lab.judgements import read_qrels
-from esr.lab.learn import ABLATIONS, LearningOptions, Outcome, count_steps, learn, to_dict, to_text
+from esr.lab.learn import LearningOptions, Outcome, count_steps, learn, to_dict, to_text
 from esr.lab.learners import (
     FORMATS,
-    LEARNERS,
     Description,
     read_description,
     read_model,
     write_signals,
 )
 from esr.lab.training_data import (
-    GROUPS,
-    RUN_DEPTH,
-    SIGNAL_DEPTH,
     collect_signals,
     list_signals,
     parse_measure,
@@ -40,10 +37,9 @@ from esr.lab.training_data import (
 from esr.lab.tuner import DEPTH, Task, TaskSet, Tuner, Workers, build_tasks
 from esr.plugin import UsageError, index_option
 from esr.plugin.provisional import (
-    FILE,
-    TITLE,
     Ranking,
     Searcher,
+    add_arguments,
     as_json_option,
     check_output,
     count,
@@ -59,20 +55,6 @@ from esr.plugin.provisional import (
     signal_types,
 )
 
-grid_option = click.option(
-    "--grid",
-    "grid_texts",
-    multiple=True,
-    metavar="NAME=V,V,...",
-    help="Values to try. Default: the papers', for every parameter that --set does not fix.",
-)
-measure_option = click.option("--measure", default="AP", help="What to maximise: AP, RR, RPrec, P@k, R@k.")
-field_option = click.option("--field", default=TITLE, help="Field of the topics to search for.")
-restrict_option = click.option(
-    "--restrict", type=FILE, help="Lines of qid<TAB>document id: rank only these documents."
-)
-workers_option = click.option("--workers", type=click.IntRange(1, 64), default=1, help="Processes.")
-
 
 @contextmanager
 def open_tuner(
@@ -84,15 +66,6 @@ def open_tuner(
         return
     with Workers(where, workers) as processes:
         yield Tuner(searcher, tasks, measure, depth, workers=processes)
-
-
-def way_option(default: str) -> Callable[[Any], Any]:
-    return click.option(
-        "--way",
-        type=click.Choice(list(WAYS)),
-        default=default,
-        help="All combinations, or one parameter after another (for many parameters).",
-    )
 
 
 def build_grid(ranking: Ranking, texts: Sequence[str], *, is_required: bool = True) -> Grid:
@@ -127,31 +100,9 @@ def format_ranking(data: Mapping[str, Any]) -> str:
 
 
 @click.command()
-@click.argument("topics", type=FILE)
-@click.argument("qrels", type=FILE)
+@add_arguments(LAB, "tune")
 @index_option
 @ranking_options
-@grid_option
-@click.option(
-    "--train",
-    "train_texts",
-    multiple=True,
-    metavar="FORM:FEATURE[:OPTION=VALUE...]",
-    help="Train a curve, such as floe:pos or indep:len:delta=1, on the best setting. May be repeated.",
-)
-@measure_option
-@way_option("grid")
-@click.option("--folds", type=click.IntRange(2), help="Cross-validate with this number of folds.")
-@click.option("--groups", type=FILE, help="Lines of qid<TAB>group: no group is split across folds.")
-@click.option("--test-topics", type=FILE, help="Topics to test on, distinct from the training topics.")
-@click.option("--test-qrels", type=FILE, help="Judgements of the test topics.")
-@click.option("--test-index", help="Index of the test topics, if it is another one.")
-@click.option("--test-on-training", is_flag=True, help="Allow test topics that are training topics.")
-@field_option
-@restrict_option
-@click.option("-k", "depth", type=click.IntRange(1), default=1000, help="Depth of a run.")
-@workers_option
-@click.option("-o", "--output", type=FILE, help="Write the best ranking to this file, for --ranking.")
 @as_json_option
 def tune(
     topics: Path,
@@ -267,32 +218,10 @@ def _format(outcome: dict[str, Any]) -> str:
 # esr estimate
 
 
-PSEUDO_TOPICS, LIKELIHOOD = "pseudo-topics", "likelihood"
-
-
 @click.command()
+@add_arguments(LAB, "estimate")
 @index_option
 @ranking_options
-@grid_option
-@click.option(
-    "--from",
-    "source",
-    type=click.Choice([PSEUDO_TOPICS, LIKELIHOOD]),
-    default=PSEUDO_TOPICS,
-    help="Topics generated from the collection, or the textbook's likelihood of held-out words (much worse).",
-)
-@click.option(
-    "--topics",
-    "number",
-    type=click.IntRange(10),
-    default=DEFAULT_NUMBER,
-    help="Number of pseudo-topics, or of sentences for the likelihood.",
-)
-@measure_option
-@way_option("ascent")
-@workers_option
-@click.option("--seed", type=click.IntRange(0), default=0, help="Seed of the sample of sentences.")
-@click.option("-o", "--output", type=FILE, help="Write the estimated ranking to this file, for --ranking.")
 @as_json_option
 def estimate(
     where: str,
@@ -365,43 +294,9 @@ def _format_estimate(estimate: dict[str, Any]) -> str:
 
 
 @click.command("learn")
-@click.argument("topics", type=FILE)
-@click.argument("qrels", type=FILE)
+@add_arguments(LAB, "learn")
 @index_option
 @ranking_options
-@click.option(
-    "--learner",
-    type=click.Choice(list(LEARNERS)),
-    default="linear",
-    help="How signals are combined: by weights (linear) or by trees (lambdamart).",
-)
-@click.option(
-    "--signals",
-    "texts",
-    multiple=True,
-    metavar="NAME",
-    help=f"Learn from this signal or group: {', '.join(GROUPS)}. May be repeated.",
-)
-@click.option("--measure", default="AP", help="What to maximise and to report: AP, nDCG, nDCG@k.")
-@click.option("--folds", type=click.IntRange(2), default=5, help="Number of folds.")
-@click.option("--group", "groups", type=FILE, help="Lines of qid<TAB>group: no group is split across folds.")
-@click.option(
-    "--depth",
-    type=click.IntRange(2, RUN_DEPTH),
-    default=SIGNAL_DEPTH,
-    help="Number of best sentences of the first stage to learn from and to rerank.",
-)
-@click.option(
-    "--ablate",
-    type=click.Choice(list(ABLATIONS)),
-    default="groups",
-    help="Learn again without each group of signals, or without each signal.",
-)
-@click.option("--seed", type=click.IntRange(0), default=0, help="Seed of folds and learner.")
-@field_option
-@restrict_option
-@click.option("-o", "--output", type=FILE, help="Write the ranking to this file, for --ranking.")
-@click.option("--report", type=FILE, help="Write a page (.html) or figures (.json) to this file.")
 @as_json_option
 def learn_command(
     topics: Path,
@@ -483,25 +378,9 @@ def _write_report(report: Path, outcome: Outcome) -> None:
 
 
 @click.command("signals")
-@click.argument("topics", type=FILE, required=False)
-@click.argument("qrels", type=FILE, required=False)
+@add_arguments(LAB, "signals")
 @optional_index_option
 @ranking_options
-@click.option(
-    "--format", "form", type=click.Choice(list(FORMATS)), help="Write the signals of topics in this form."
-)
-@click.option(
-    "--signals", "texts", multiple=True, metavar="NAME", help="Write this signal or group. May be repeated."
-)
-@click.option(
-    "--depth",
-    type=click.IntRange(2, RUN_DEPTH),
-    default=SIGNAL_DEPTH,
-    help="Number of best sentences of the first stage to write for a topic.",
-)
-@field_option
-@restrict_option
-@click.option("-o", "--output", type=FILE, help="The file to write.")
 @as_json_option
 def signals(
     topics: Path | None,
@@ -549,20 +428,7 @@ def signals(
 
 
 @click.command("import-model")
-@click.argument("model", type=FILE)
-@click.option(
-    "--signals",
-    "description",
-    type=FILE,
-    required=True,
-    help="The .signals.json beside the file that the model was learned from.",
-)
-@click.option(
-    "--with-first-stage",
-    is_flag=True,
-    help="Add the score of the first stage: for a model that was learned on top of it.",
-)
-@click.option("-o", "--output", type=FILE, required=True, help="The ranking to write, for --ranking.")
+@add_arguments(LAB, "import-model")
 def import_model(model: Path, description: Path, with_first_stage: bool, output: Path) -> None:
     """Convert trees of LightGBM or XGBoost to a ranking.
 
