@@ -12,6 +12,7 @@ from esr.errors import UsageError
 
 MODULES = {
     "access": ("argon2", "authlib", "requests"),
+    "alerts": ("apprise",),
     "dataframes": ("pandas", "polars"),
     "desk": ("sqlalchemy",),
     "enrich": ("spacy", "textblob", "vaderSentiment"),

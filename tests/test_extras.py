@@ -36,6 +36,7 @@ NEEDS = {
     "matplotlib": r"esr\.lab\.report\.\w+",
     "numba": r"esr\.(folder\.(search|kernel)\.\w+|lab\.setting_ranks)",
     "mcp": r"esr\.bridges\.mcp_\w+",
+    "sqlalchemy": r"esr\.(alerts|dossiers)\.tables",
     "pydantic": r"esr\.bridges\.mcp_schemas",  # comes with mcp
     "pyterrier": r"esr\.bridges\.pyterrier",
     "langchain_core": r"esr\.bridges\.langchain",

@@ -61,7 +61,7 @@ MAY_IMPORT = {
     "esr/evidence": "plugin plugin/provisional",
     "esr/evidence/commands": "esr evidence plugin plugin/provisional",
     "esr/dossiers": "plugin plugin/provisional",
-    "esr/alerts": "arguments arguments/tables following/alerts index plans query ranking text",
+    "esr/alerts": "arguments arguments/tables dossiers following/alerts index plans query ranking text",
     "esr/dossiers/exports": "dossiers following index text",
     "esr/bridges": "esr plugin plugin/provisional",
     "esr/sources": "esr plugin plugin/provisional",

@@ -38,7 +38,9 @@ from esr.text.sentence_enrichment import QuantizedVector
 Mask = npt.NDArray[np.bool_]
 ALL = 2**40
 """More sentences than an index has."""
-_IN_COLLECTION = (HasEntity, HasQuote, SaidBy)
+EVERYTHING = AnyOf((DateRange(), Not(DateRange())))
+"""The condition of every sentence."""
+IN_COLLECTION = (HasEntity, HasQuote, SaidBy)
 """Conditions on what only the collection has: enrichment, and names as the whole collection resolves them."""
 
 
@@ -88,7 +90,7 @@ class Delivered:
                 return ~self._mask(part)
         known = self._masks.get(condition)
         if known is None:
-            in_collection = isinstance(condition, _IN_COLLECTION)
+            in_collection = isinstance(condition, IN_COLLECTION)
             known = self._read_collection(condition) if in_collection else self._read_local(condition)
             self._masks[condition] = known
         return known
@@ -104,8 +106,7 @@ class Delivered:
         if not self._rows:
             self._rows = {id: row for row, id in enumerate(self.ids)}
         filters = replace(filters, documents=tuple(self.documents))
-        condition = AnyOf((DateRange(), Not(DateRange()))) if condition is None else condition
-        found = self.collection.select(condition, ALL, filters, Hits(records=False)).hits
+        found = self.collection.select(condition or EVERYTHING, ALL, filters, Hits(records=False)).hits
         mask = np.zeros(len(self.ids), bool)
         mask[[self._rows[hit.sentence_id] for hit in found]] = True
         return mask

@@ -14,15 +14,15 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 import numpy.typing as npt
 
-from esr.alerts.conditions import Conditions
-from esr.alerts.delivered import ALL, Delivered, Mask, open_delivered
+from esr.alerts.alert_conditions import Conditions
+from esr.alerts.delivered import ALL, EVERYTHING, IN_COLLECTION, Delivered, Mask, open_delivered
 from esr.errors import EsrError
 from esr.index.contract import Index
-from esr.index.filters import Filters
-from esr.index.questions import EvidenceOf, Fact, Lookup, MainEncoder
+from esr.index.filters import NO_FILTERS, Filters
+from esr.index.questions import ByDay, DayCounts, EvidenceOf, Fact, Hits, Lookup, MainEncoder
 from esr.index.view import View
 from esr.plans.evaluate import Evidence, score_sentences
-from esr.plans.plan import Condition, Statistics, TermStatistics
+from esr.plans.plan import Condition, Statistics, TermStatistics, leaves
 from esr.ranking.prepared_query import PreparedQuery, score_given
 from esr.ranking.searcher import Searcher
 from esr.ranking.second_stage.query_encoder import encode_query
@@ -262,13 +262,10 @@ def run_search(index: Index, search: Conditions, filters: Filters | None = None)
 
     `filters` replace those of the search. Raises UsageError for a search that cannot be run.
     """
-    from esr.index.questions import Hits
-    from esr.plans.plan import AnyOf, DateRange, Not
 
     filters = search.filters if filters is None else filters
     read = _read(Searcher(index, owns_index=False), search)
-    everything = AnyOf((DateRange(), Not(DateRange())))
-    condition = read.condition or everything
+    condition = read.condition or EVERYTHING
     ids = [hit.sentence_id for hit in index.select(condition, ALL, filters, Hits(records=False)).hits]
     scores = np.zeros(len(ids))
     if search.least_score is not None and ids:
@@ -287,3 +284,22 @@ def run_search(index: Index, search: Conditions, filters: Filters | None = None)
             nearest[hit.sentence_id] = max(nearest.get(hit.sentence_id, -np.inf), hit.score)
     near = {id: value for id, value in nearest.items() if value >= search.similarity}
     return [Match(id, float(score), near[id]) for id, score in zip(ids, scores, strict=True) if id in near]
+
+
+def needs_enrichment(index: Index, search: Conditions) -> bool:
+    """Whether a search asks for names, quotations or vectors, which documents may get after their arrival."""
+    if search.like or search.filters.entities or search.filters.independent:
+        return True
+    try:
+        condition = _read(Searcher(index, owns_index=False), search).condition
+    except EsrError:
+        return False
+    return condition is not None and any(isinstance(leaf, IN_COLLECTION) for leaf in leaves(condition))
+
+
+def count_days(index: Index, search: Conditions) -> tuple[DayCounts, int]:
+    """The number of sentences of a search by day, and the first day of the collection, since 1970 in UTC."""
+    condition = _read(Searcher(index, owns_index=False), search).condition
+    counts = index.count([condition], search.filters, ByDay())[0]
+    first = min(index.count([None], NO_FILTERS, ByDay())[0], default=0)
+    return counts, first

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from esr.alerts.conditions import Conditions, read_conditions
+from esr.alerts.alert_conditions import Conditions, read_conditions
 from esr.alerts.matching import Match, find_matches, run_search
 from esr.enrichment.enricher import Enricher, VectorSettings
 from esr.index.contract import Index

@@ -34,7 +34,7 @@ _NUMBERS, _FLAGS = ("least_score", "similarity"), ("literal", "unusual", "indepe
 _LISTS = ("like", *(row.name for row in filters_of(WATCH) if row.is_repeatable))
 _NAMES: Mapping[str, str] = {"q": "query"}
 """The keys of arguments that files of searches call otherwise."""
-_ARRANGEMENT = frozenset(row.name for row in PAGE.values() if row.group not in ("reading", "filter"))
+_ARRANGEMENT = {row.name for row in PAGE.values() if row.group not in ("reading", "filter")} - {*_NAMES}
 """Arguments of a page that say how sentences are ranked and listed, not which ones match."""
 
 

@@ -1,0 +1,68 @@
+"""What is news of a corrected document, and which days are unusual."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from esr.alerts.told import find_news
+from esr.alerts.usual import judge_day
+from esr.following.alerts.atom import text_digest
+
+TOLD = "The flood reached the town on Monday."
+
+
+def news_of(sentences: Sequence[str], told: Sequence[str] = (TOLD,)) -> list[str]:
+    known = {text_digest(text): text for text in told}
+    numbers, _ = find_news(sentences, known, {text_digest(text) for text in sentences})
+    return [sentences[number] for number in numbers]
+
+
+def test_a_told_sentence_that_moves_is_no_news() -> None:
+    assert news_of(["A flood came.", TOLD]) == ["A flood came."]
+
+
+def test_the_new_wording_of_a_told_sentence_is_no_news() -> None:
+    assert news_of(["The flood reached the old town on Tuesday."]) == []
+
+
+def test_a_sentence_beside_a_told_one_is_news_however_similar() -> None:
+    other = "The flood reached the town on Tuesday."
+    assert news_of([TOLD, other]) == [other]
+
+
+def test_a_told_sentence_has_one_new_wording() -> None:
+    near, far = "The flood reached the town on Sunday.", "The flood reached the village on Sunday night."
+    assert news_of([far, near]) == [far]
+
+
+def test_another_sentence_in_place_of_a_told_one_is_news() -> None:
+    assert news_of(["Floods are rare here, said the mayor."]) == ["Floods are rare here, said the mayor."]
+
+
+def test_a_sentence_that_stands_twice_is_told_once() -> None:
+    assert news_of(["Flood!", "Flood!"], told=()) == ["Flood!"]
+
+
+@pytest.mark.parametrize(
+    ("before", "count", "is_unusual"),
+    [
+        ([0] * 28, 5, True),
+        ([0] * 28, 4, False),
+        ([100] * 28, 125, False),
+        ([100] * 28, 131, True),
+        ([10, 12] * 13 + [500, 900], 25, True),
+        ([0, 20] * 14, 40, False),
+        ([1] * 6, 50, False),
+    ],
+)
+def test_a_day_is_unusual_above_the_limit(before: list[int], count: int, is_unusual: bool) -> None:
+    counts = {**dict(enumerate(before)), len(before): count}
+    assert (judge_day(counts, len(before), 0) is not None) == is_unusual
+
+
+def test_days_without_sentences_count_but_not_those_before_the_collection() -> None:
+    counts = {100: 6}
+    assert judge_day(counts, 100, first=50) is not None
+    assert judge_day(counts, 100, first=97) is None
