@@ -75,7 +75,7 @@ MAY_IMPORT = {
     "webui/translations": "",
     "webui/running": "arguments index ranking",
     "webui/arguments": "arguments arguments/tables corpus features following index models plans query "
-    "ranking text webui/running",
+    "ranking text webui/running webui/translations",
     "webui/answers": "topics corpus evidence following following/alerts index plans query ranking "
     "ranking/explanation text webui/arguments webui/running",
     "webui/pages": "arguments arguments/tables topics corpus dependency evidence following following/alerts "

@@ -13,12 +13,26 @@ from esr.index.questions import Copies, HasCopies
 from esr.wording import count
 
 
+class CopyFacts(NamedTuple):
+    """What the text of a note says.
+
+    `sources`, `documents`: the numbers of other ones; documents count where there is no source. `date`: that
+    of the first appearance; `place`: its place, "" for the sentence itself, None if unknown.
+    """
+
+    sources: int
+    documents: int
+    date: str | None
+    place: str | None
+
+
 class CopyNote(NamedTuple):
     """What readers see of the copies of a sentence: the text, the group, and the other copies of it."""
 
     text: str
     group: CopyGroup
     others: tuple[Appearance, ...]
+    facts: CopyFacts
 
     @property
     def earliest(self) -> Appearance:
@@ -64,13 +78,22 @@ def describe_copies(sentence_id: str, group: CopyGroup) -> CopyNote:
     others = tuple(one for one in group.appearances if one.document_id != own.document_id)
     sources = {one.source for one in others if one.source not in (None, own.source)}
     number = len({one.document_id for one in others})
-    text = f"also in {count(len(sources), 'source') if sources else count(number, 'other document')}"
     first = group.first
-    if first.date is not None:
-        places = {one.document_id for one in group.appearances if one.date == first.date}
-        place = "here" if first.document_id == own.document_id else f"in {first.source or first.document_id}"
-        text += f", first {f'{place} ' if len(places) == 1 else ''}on {_write_day(first.date)}"
-    return CopyNote(text, group, others)
+    places = {one.document_id for one in group.appearances if one.date == first.date}
+    place = None
+    if first.date is not None and len(places) == 1:
+        place = "" if first.document_id == own.document_id else first.source or first.document_id
+    facts = CopyFacts(len(sources), number, first.date, place)
+    return CopyNote(_write(facts), group, others, facts)
+
+
+def _write(facts: CopyFacts) -> str:
+    sources, documents, date, place = facts
+    text = f"also in {count(sources, 'source') if sources else count(documents, 'other document')}"
+    if date is None:
+        return text
+    where = "" if place is None else f"in {place} " if place else "here "
+    return f"{text}, first {where}on {_write_day(date)}"
 
 
 def write_copies(notes: Mapping[str, CopyNote], sentence_id: str) -> dict[str, Any] | None:

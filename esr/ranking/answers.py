@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from msgspec import Struct
 
@@ -110,14 +110,38 @@ _TIMES = {1: "once", 2: "twice"}
 _ALL = {1: "the word itself", 2: "both words"}
 
 
+class Match(NamedTuple):
+    """How many words of a query are in a sentence, of how many in all; how often its neighbours have one; and
+    whether the headline has one."""
+
+    own: int
+    total: int
+    beside: int
+    is_in_headline: bool
+
+
+def count_matches(record: SentenceRecord, terms: Collection[str], analyzer: Analyzer) -> Match:
+    """What of the words of a query is in a sentence and around it."""
+    terms = frozenset(terms)
+    return Match(
+        len(terms.intersection(analyzer.terms(record.text))),
+        len(terms),
+        sum(map(terms.__contains__, _terms_beside(record, analyzer))),
+        bool(terms.intersection(analyzer.terms(record.title or ""))),
+    )
+
+
 def describe_match(record: SentenceRecord, terms: Collection[str], analyzer: Analyzer) -> str:
     """Why a sentence is in the list, as in "all four words; twice nearby; in the headline"."""
-    terms = frozenset(terms)
-    own = len(terms.intersection(analyzer.terms(record.text)))
-    beside = sum(map(terms.__contains__, _terms_beside(record, analyzer)))
-    parts = [_count_words(own, len(terms))]
+    return write_match(count_matches(record, terms, analyzer))
+
+
+def write_match(match: Match) -> str:
+    """The same of words that are counted."""
+    beside = match.beside
+    parts = [_count_words(match.own, match.total)]
     parts += [f"{_TIMES.get(beside) or f'{_spell(beside)} times'} nearby"] if beside else []
-    parts += ["in the headline"] if terms.intersection(analyzer.terms(record.title or "")) else []
+    parts += ["in the headline"] if match.is_in_headline else []
     return "; ".join(parts)
 
 

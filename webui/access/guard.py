@@ -274,7 +274,7 @@ def _provider(app: Flask, settings: Settings) -> Any:
 
 
 HEALTH = frozenset({"healthz", "readyz"})
-OPEN = HEALTH | ENDPOINTS | {"static", "logo", "messages"}
+OPEN = HEALTH | ENDPOINTS | {"static", "logo", "messages", "choose_language"}
 """The endpoints that need no grant."""
 METRICS = "scraped"
 _LOG = logging.getLogger("webui.access")

@@ -36,6 +36,7 @@ from webui.arguments.rankings import (
 from webui.arguments.request import rename_former
 from webui.running.problems import RequestError
 from webui.running.settings import Settings
+from webui.translations.language import _
 
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]+")
 _TIMES = (1, 2, 5, 10)
@@ -58,9 +59,9 @@ class Field(NamedTuple):
     @property
     def phrase(self) -> str:
         """The phrase for this setting in the line that opens the controls; empty if it is not set."""
-        labels = (option.label for option in self.options if option.is_selected and option.value)
+        labels = (_(option.label) for option in self.options if option.is_selected and option.value)
         value = next(labels, "") if self.options else self.value if self.is_set else ""
-        return self.row.phrase.format(value) if value else ""
+        return _(self.row.phrase).format(value) if value and self.row.phrase else ""
 
 
 @dataclass(frozen=True)
@@ -83,8 +84,8 @@ class Form:
     @property
     def summary(self) -> list[str]:
         """The settings in a few words, for the line that opens the controls."""
-        phrases = [f"in {self.index}"] if self.index else []
-        phrases += [self.preset] if self.preset else self.ranking.summary
+        phrases = [_("in %(index)s", index=self.index)] if self.index else []
+        phrases += [_(self.preset)] if self.preset else self.ranking.summary
         phrases += [field.phrase for field in self.fields.values() if field.phrase]
         return phrases + [box.label for box in self.filters]
 
@@ -163,7 +164,12 @@ def _field(row: Argument, text: str, settings: Settings) -> Field:
         labels = {"" if name == usual else name: label for name, label in kind.labels.items()}
         value = "" if value == usual else value
     elif isinstance(kind, Share):
-        labels = {f"{n:g}": f"{n:.0%}" + " or more" * (n < 1) for n in sorted({*_OVERLAPS, value})}
+        labels = {
+            f"{n:g}": _("%(percent)s%% or more", percent=f"{100 * n:.0f}")
+            if n < 1
+            else _("%(percent)s%%", percent="100")
+            for n in sorted({*_OVERLAPS, value})
+        }
     else:
         assert isinstance(kind, WholeNumber)
         least, most = kind.bounds(settings)
@@ -172,6 +178,12 @@ def _field(row: Argument, text: str, settings: Settings) -> Field:
     return Field(
         row, "select", "", [Option(name, label, name == f"{value}") for name, label in labels.items()]
     )
+
+
+def _write_share(share: float) -> str:
+    if share >= 1:
+        return _("%(percent)s%%", percent="100")
+    return _("%(percent)s%% or more", percent=f"{100 * share:.0f}")
 
 
 # The short address of a submitted form

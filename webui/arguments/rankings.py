@@ -35,6 +35,7 @@ from esr.ranking.second_stage.signals import RankingSignal, parse_signal
 from esr.registry import Parameter
 from esr.text.sentence_enrichment import PARTS, VECTORS
 from webui.running.problems import blame_argument
+from webui.translations.language import N_, _
 
 
 def parse_ranking(arguments: Mapping[str, Sequence[str]], prefix: str = "") -> Ranking:
@@ -144,41 +145,46 @@ BY_MEANING = {
     RERANK_DEPTH: str(_HYBRID.depth),
 }
 """The arguments that rank by words and meaning."""
-WORDS, WORDS_AND_MEANING = "With context", "Words and meaning"
+WORDS, WORDS_AND_MEANING = N_("With context"), N_("Words and meaning")
 PRESETS = (
     Preset(
         WORDS,
-        "the words of the sentence, its neighbours and its document",
+        N_("the words of the sentence, its neighbours and its document"),
         {"model": models.DEFAULT.name},
     ),
     Preset(
         WORDS_AND_MEANING,
-        "also sentences that say it in other words",
+        N_("also sentences that say it in other words"),
         BY_MEANING,
         frozenset({VECTORS}),
     ),
     Preset(
-        "Meaning",
-        "sentences that say it, in whatever words",
+        N_("Meaning"),
+        N_("sentences that say it, in whatever words"),
         {"rerank": _as_text(_MEANING.rerank[0]), RERANK_DEPTH: str(_MEANING.depth)},
         frozenset({VECTORS}),
     ),
-    Preset("Sentence alone", "only the words of the sentence itself, with BM25", {"model": "bm25"}),
+    Preset(N_("Sentence alone"), N_("only the words of the sentence itself, with BM25"), {"model": "bm25"}),
     Preset(
-        "Latest and best",
-        "a sentence thirty days older counts half",
+        N_("Latest and best"),
+        N_("a sentence thirty days older counts half"),
         {"rerank": _as_text(_LATEST.rerank[0])},
     ),
-    Preset("Passage", "the sentence and its neighbours", {"context": "surrounding"}),
-    Preset("Long sentences", "longer sentences rank higher", {"prior.length": "1"}),
+    Preset(N_("Passage"), N_("the sentence and its neighbours"), {"context": "surrounding"}),
+    Preset(N_("Long sentences"), N_("longer sentences rank higher"), {"prior.length": "1"}),
     Preset(
-        "Leads first",
-        "sentences near the top of their story rank higher",
+        N_("Leads first"),
+        N_("sentences near the top of their story rank higher"),
         {"feature": "position:satu:-4:k=2"},
     ),
-    Preset("Questions", "answers to who, where, when, how many", {"boost": "answer_type"}, _ANSWER_FEATURES),
-    Preset("Reports first", "sentences without opinions rank higher", {"feature": "subj:step:-2"}),
-    Preset("Opinions first", "sentences with opinions rank higher", {"feature": "subj:step:2"}),
+    Preset(
+        N_("Questions"),
+        N_("answers to who, where, when, how many"),
+        {"boost": "answer_type"},
+        _ANSWER_FEATURES,
+    ),
+    Preset(N_("Reports first"), N_("sentences without opinions rank higher"), {"feature": "subj:step:-2"}),
+    Preset(N_("Opinions first"), N_("sentences with opinions rank higher"), {"feature": "subj:step:2"}),
 )
 
 
@@ -318,15 +324,15 @@ class RankingControls:
     @property
     def summary(self) -> list[str]:
         """The settings, in a few words."""
-        phrases = [f"ranked by {self.model.model.name}"]
-        phrases += [f"context {c.value}" for c in self.contexts if c.is_selected and c.value]
+        phrases = [_("ranked by %(model)s", model=self.model.model.name)]
+        phrases += [_("context %(name)s", name=c.value) for c in self.contexts if c.is_selected and c.value]
         phrases += [f"{p.parameter.name} {p.value}" for p in self.model.parameters if p.value]
         phrases += [c.value for c in self.candidates if c.is_selected and c.value]
-        phrases += [f"prior {p.prior.name} × {p.value}" for p in self.priors if p.value]
+        phrases += [f"{_('prior')} {p.prior.name} × {p.value}" for p in self.priors if p.value]
         phrases += [f"{r.name} {r.form} {r.weight}".strip() for r in self.feature_rows if r.name]
-        phrases += [f"boost {b.name} {b.weight}".strip() for b in self.boosts.rows if b.name]
-        phrases += [f"signal {s.name} {s.weight}".strip() for s in self.signals.rows if s.name]
-        phrases += [f"depth {self.signals.depth}"] if self.signals.depth else []
+        phrases += [f"{_('boost')} {b.name} {b.weight}".strip() for b in self.boosts.rows if b.name]
+        phrases += [f"{_('signal')} {s.name} {s.weight}".strip() for s in self.signals.rows if s.name]
+        phrases += [_("depth %(number)s", number=self.signals.depth)] if self.signals.depth else []
         return phrases + [box.label for box in self.checkboxes]
 
 

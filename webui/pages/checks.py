@@ -14,18 +14,19 @@ from esr.evidence.draft_check import CheckedSentence, DraftCheck
 from esr.evidence.draft_files import read_draft
 from esr.evidence.quotation_check import Appearance, CheckedQuotation, QuotationCheck
 from esr.following.timeline import name_of
-from esr.following.timeline_chart import written_date
+from esr.index.contract import Index
 from esr.index.filters import NO_FILTERS
 from esr.index.questions import ByDay
 from esr.ranking.searcher import Searcher
-from esr.wording import count
 from webui.answers.checks import check_draft, check_text, read_records
 from webui.arguments.links import split_links
 from webui.arguments.request import decode_arguments
 from webui.pages.rendering import PageRenderer
+from webui.pages.wording import write_period
 from webui.running.problems import RequestError, as_sentence, wants_json
 from webui.running.served_indexes import ServedIndexes, Visit
 from webui.running.settings import Settings
+from webui.translations.language import _, ngettext
 
 SHOWN = 8
 """Later appearances that are shown at once; the others are behind a click."""
@@ -56,6 +57,7 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
             found=found,
             draft=found if isinstance(found, DraftCheck) else None,
             records=read_records(visit.searcher, found),
+            sizes=write_size(visit.searcher.index),
             holdings=describe_holdings(visit.searcher, any(q.verdict == "none" for q in quotations)),
             message=message,
             own=own,
@@ -114,12 +116,18 @@ def _read_upload() -> str | None:
 def describe_holdings(searcher: Searcher, has_dates: bool) -> str:
     """What was looked through: the number of sentences and, if asked, the days of the oldest and newest."""
     index = searcher.index
-    number = f"{index.statistics([]).collection.sentences:,} sentences"
+    number = write_size(index)
     days = index.count([None], NO_FILTERS, ByDay())[0] if has_dates else {}
     if not days:
         return number
-    first, last = (written_date(name_of(day, "day")) for day in (min(days), max(days)))
-    return f"{number} from {first} to {last}"
+    first, last = (write_period(name_of(day, "day")) for day in (min(days), max(days)))
+    return _("%(sentences)s from %(first)s to %(last)s", sentences=number, first=first, last=last)
+
+
+def write_size(index: Index) -> str:
+    """The number of sentences of an index."""
+    number = index.statistics([]).collection.sentences
+    return ngettext("%(num)s sentence", "%(num)s sentences", number)
 
 
 def split_quoted(quotation: CheckedQuotation) -> list[Piece]:
@@ -168,14 +176,15 @@ def _split(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[Piece]:
 def describe_verdict(quotation: CheckedQuotation) -> str:
     """The verdict in a few words, with the numbers of sources."""
     if quotation.first is None:
-        return "Not found"
+        return _("Not found")
     if quotation.verdict == "near":
         number = sum(_count_words(difference) for difference in quotation.differences)
-        return f"Nearly: {count(number, 'word')} {'differs' if number == 1 else 'differ'}"
+        return ngettext("Nearly: %(num)s word differs", "Nearly: %(num)s words differ", number)
     all_of = [quotation.first, *quotation.later]
     exact = {each.source for each in all_of if each.verdict == "exact"}
     near = {each.source for each in all_of} - exact
-    return f"Exact in {count(len(exact), 'source')}" + (f", nearly in {len(near)} more" if near else "")
+    said = ngettext("Exact in %(num)s source", "Exact in %(num)s sources", len(exact))
+    return said + (_(", nearly in %(number)s more", number=len(near)) if near else "")
 
 
 def _count_words(difference: Difference) -> int:

@@ -18,13 +18,21 @@ from webui.arguments.request import decode_arguments
 from webui.pages.rendering import PageRenderer
 from webui.running.served_indexes import Route, ServedIndexes, Visit
 from webui.running.settings import Settings
+from webui.translations.language import N_, _
 
 EMPTY_GROUPS = {
-    "says_so": "No text was found that says so.",
-    "says_otherwise": "No rule found a text that says otherwise.",
-    "near": "Nothing else is near it.",
+    "says_so": N_("No text was found that says so."),
+    "says_otherwise": N_("No rule found a text that says otherwise."),
+    "near": N_("Nothing else is near it."),
 }
 """What the page says of a group without texts."""
+LACKED = {
+    "number": N_("a number that the claim lacks"),
+    "date": N_("a date that the claim lacks"),
+    "name": N_("a name that the claim lacks"),
+}
+"""What the page says of a part of a sentence that a claim has not."""
+OTHER_LACKED = N_("a part that the claim lacks")
 
 
 class Piece(NamedTuple):
@@ -71,14 +79,17 @@ def _add_evidence(get: Route, settings: Settings, render: PageRenderer) -> None:
 
 def describe_contrast(contrast: Contrast) -> str:
     """A contrast in a few words: the rule, and the words of the claim that it is about."""
-    return RULES[contrast.rule] + (f"; the claim has “{contrast.claimed}”" if contrast.claimed else "")
+    rule = _(RULES[contrast.rule])
+    if not contrast.claimed:
+        return rule
+    return _("%(rule)s; the claim has “%(words)s”", rule=rule, words=contrast.claimed)
 
 
 def split_evidence(text: EvidenceSentence) -> Iterator[Piece]:
     """The sentence in pieces, with those that differ from the claim marked."""
     spans = [(each.start, each.end, "contrast", describe_contrast(each)) for each in text.contrasts]
     spans += [
-        (each.start, each.end, "part", f"a {each.kind} that the claim lacks") for each in text.differences
+        (each.start, each.end, "part", _(LACKED.get(each.kind, OTHER_LACKED))) for each in text.differences
     ]
     at = 0
     for start, end, kind, title in sorted(spans, key=lambda span: (span[0], span[2])):

@@ -6,13 +6,13 @@ from functools import partial
 
 from flask import Flask, Response, request
 
-from esr.following.timeline_chart import axis_date, written_date
 from webui.answers.downloads import table_csv
 from webui.answers.holdings import LACKING, LEVELS, Holdings, describe_holdings, list_lacking
 from webui.arguments.request import decode_arguments
 from webui.pages.headings import find_headings
 from webui.pages.home import PART_LABELS
 from webui.pages.rendering import PageRenderer
+from webui.pages.wording import write_axis, write_period
 from webui.running.served_indexes import Route, ServedIndexes, Visit
 from webui.running.settings import Settings
 
@@ -66,5 +66,5 @@ def label_periods(holdings: Holdings) -> dict[int, str]:
     """Labels of some periods of the map, by their positions: their first days, or months or years."""
     every = -(-len(holdings.periods) // _TICKS) or 1
     cells = holdings.rows[0].cells if holdings.rows else ()
-    form = {"week": lambda n: axis_date(cells[n].first, False)}.get(holdings.interval)
-    return {n: form(n) if form else written_date(holdings.periods[n]) for n in range(0, len(cells), every)}
+    form = {"week": lambda n: write_axis(cells[n].first, False)}.get(holdings.interval)
+    return {n: form(n) if form else write_period(holdings.periods[n]) for n in range(0, len(cells), every)}

@@ -19,6 +19,7 @@ from esr.following.timeline import (
 from esr.index.filters import Filters
 from esr.index.questions import ByDay, DayCounts
 from esr.ranking.prepared_query import PreparedQuery
+from webui.translations.language import current_language
 
 _EPOCH = date(1970, 1, 1)
 MOST_PERIODS = 60
@@ -29,12 +30,20 @@ MOST_PERIODS = 60
 class Dates:
     """The chart of dates. `picked`: the periods that the search is limited to; empty without a limit.
 
-    `ends`: the first and the last month, or year, for readers; one if both are equal.
+    `first`, `last`: the first and the last day.
     """
 
     timeline: Timeline
     picked: frozenset[str]
-    ends: tuple[str, ...]
+    first: date
+    last: date
+
+    @property
+    def ends(self) -> tuple[str, ...]:
+        """The first and the last month, or year, for readers; one if both are equal."""
+        formats = current_language().formats
+        write = formats.year if self.timeline.interval == "year" else formats.short_month
+        return tuple(dict.fromkeys(write(day) for day in (self.first, self.last)))
 
 
 def count_dates(prepared: PreparedQuery, filters: Filters, by_date: bool = False) -> Dates | None:
@@ -64,9 +73,8 @@ def draw_dates(days: DayCounts, filters: Filters) -> Dates:
         for name, number in zip(timeline.periods, numbers, strict=True)
         if has_filter and _is_picked(filters, *date_range(number, interval))
     ]
-    form = "%Y" if interval == "year" else "%b %Y"
-    ends = dict.fromkeys((_EPOCH + timedelta(days=day)).strftime(form) for day in (first, last))
-    return Dates(timeline, frozenset(picked), tuple(ends))
+    ends = (_EPOCH + timedelta(days=day) for day in (first, last))
+    return Dates(timeline, frozenset(picked), *ends)
 
 
 def draw_days(days: DayCounts, finest: Interval = "day") -> Timeline:

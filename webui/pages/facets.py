@@ -17,23 +17,24 @@ from esr.plans.plan import Condition, Not, all_of
 from esr.query import ParsedQuery
 from esr.ranking.prepared_query import PreparedQuery
 from esr.text.attributes import META, META_PREFIX, is_attribute, value_key
-from esr.text.languages import name_language
 from esr.text.sentence_enrichment import LOCATION
 from webui.answers.counts import ValueCounts, count_values
+from webui.pages.wording import name_language
+from webui.translations.language import N_
 
 FIELDS = tuple(field for field in FACET_FIELDS if field != "month")
 """The fields that the rail lists. Months are in the chart."""
 VALUES, MORE_VALUES = 6, 60
 """Numbers of values shown of each facet, and of the one listed at length."""
 LABELS = {
-    "source": "Sources",
-    "language": "Languages",
-    "author": "Authors",
-    "section": "Sections",
-    "keyword": "Keywords",
-    "person": "People",
-    "location": "Places",
-    "organization": "Organizations",
+    "source": N_("Sources"),
+    "language": N_("Languages"),
+    "author": N_("Authors"),
+    "section": N_("Sections"),
+    "keyword": N_("Keywords"),
+    "person": N_("People"),
+    "location": N_("Places"),
+    "organization": N_("Organizations"),
 }
 _QUERY_FIELDS = {LOCATION: "place"}
 """The fields of the query language whose names differ from those of facets."""

@@ -7,8 +7,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from esr.corpus.names_and_quotes import Quotation
 from esr.index.contract import Index, find_documents
 from esr.index.hits import Hit, SentenceRecord
-from esr.ranking.answers import describe_match, require_record
+from esr.ranking.answers import count_matches, require_record
 from esr.text.analyzer import Analyzer
+from webui.pages.wording import write_match
 
 Reasons = Mapping[str, str]
 """Reasons by sentence id."""
@@ -16,7 +17,11 @@ Reasons = Mapping[str, str]
 
 def describe_hits(hits: Sequence[Hit], terms: Collection[str], analyzer: Analyzer) -> Reasons:
     """The reason for each hit; empty without terms. `terms` are those of the query's words."""
-    return {hit.sentence_id: describe_match(require_record(hit), terms, analyzer) for hit in hits if terms}
+    return {
+        hit.sentence_id: write_match(count_matches(require_record(hit), terms, analyzer))
+        for hit in hits
+        if terms
+    }
 
 
 HEADING_CHARS = 80

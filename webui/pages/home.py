@@ -32,12 +32,12 @@ from esr.ranking.completions import count_values_of
 from esr.ranking.searcher import Searcher
 from esr.text.attributes import META, META_PREFIX
 from esr.text.document import CERTAIN
-from esr.text.languages import name_language
 from esr.text.sentence_enrichment import PARSE, QUOTES, VECTORS
 from webui.answers.rising_names import Rise, find_rising_names
 from webui.pages.dates import Dates, draw_dates
 from webui.pages.facets import LABELS, query_clause
 from webui.running.settings import Settings
+from webui.translations.language import N_
 
 T = TypeVar("T")
 EXAMPLES, ASKS, STORIES, RISING, LISTED = 6, 6, 9, 6, 8
@@ -75,11 +75,11 @@ class Said(NamedTuple):
 
 
 PART_LABELS = {
-    "entities": "names",
-    QUOTES: "quotations",
-    VECTORS: "vectors",
-    PARSE: "parses",
-    "features": "features",
+    "entities": N_("names"),
+    QUOTES: N_("quotations"),
+    VECTORS: N_("vectors"),
+    PARSE: N_("parses"),
+    "features": N_("features"),
 }
 """What readers call the parts of enrichment."""
 _KEPT_SECONDS, _UNKNOWN_SECONDS = 300, 60
@@ -253,7 +253,7 @@ def _list(field: str, name: str, number: int, within: str = "") -> Listed:
     """A value, and a query that finds as many sentences. `within`: a clause added to the query."""
     clause = query_clause(field, name)
     query = f"{clause} {within}".rstrip() if clause else ""
-    return Listed(name_language(name) if field == "language" else name, query, number)
+    return Listed(name, query, number)
 
 
 def _list_names(index: Index, last: int) -> dict[str, list[Listed]]:
@@ -310,15 +310,17 @@ def make_asks(
     last = examples[1].split()[-1]
     pair, long = examples[0], max((word for example in examples for word in example.split()), key=len)
     asks = [
-        QueryExample(f'"{pair}"', "sentences with this phrase"),
-        QueryExample(f"{pair} -{last}", "sentences without the last word"),
-        QueryExample(f'"{pair}" OR "{examples[1]}"', "sentences with one of the phrases"),
+        QueryExample(f'"{pair}"', N_("sentences with this phrase")),
+        QueryExample(f"{pair} -{last}", N_("sentences without the last word")),
+        QueryExample(f'"{pair}" OR "{examples[1]}"', N_("sentences with one of the phrases")),
     ]
     if people and people[0].query:
-        asks.append(QueryExample(query_clause("person", people[0].name), "sentences that name this person"))
+        asks.append(
+            QueryExample(query_clause("person", people[0].name), N_("sentences that name this person"))
+        )
     if len(sources) > 1 and sources[0].query:
-        asks.append(QueryExample(f"{pair} {sources[0].query}", "only from this source"))
+        asks.append(QueryExample(f"{pair} {sources[0].query}", N_("only from this source")))
     if has_dates:
-        asks.append(QueryExample(f"{pair} after:7d", "only of the last seven days"))
-    beginning = [QueryExample(f"{long[:6]}*", "words that begin like this")] if len(long) > 7 else []
-    return [*asks, QueryExample(f'title:"{pair}"', "only where the headline has this phrase"), *beginning]
+        asks.append(QueryExample(f"{pair} after:7d", N_("only of the last seven days")))
+    beginning = [QueryExample(f"{long[:6]}*", N_("words that begin like this"))] if len(long) > 7 else []
+    return [*asks, QueryExample(f'title:"{pair}"', N_("only where the headline has this phrase")), *beginning]

@@ -28,7 +28,6 @@ from esr.ranking.ranking import DEFAULT, choose_ranking
 from esr.text.addresses import web_url
 from esr.text.analyzer import Analyzer
 from esr.text.attributes import flat_metadata
-from esr.text.placed_text import describe_place
 from esr.text.scripts import is_language_tag, text_direction
 from esr.text.sentence_enrichment import PARSE, VECTORS
 from esr.text.term_spans import find_spans
@@ -37,6 +36,7 @@ from webui.arguments import rankings
 from webui.arguments.form import VIEW, build_form, clean_arguments, shorten
 from webui.arguments.links import Links, end_of, path_to
 from webui.arguments.request import split_pairs
+from webui.pages.wording import write_copies, write_place
 from webui.running.served_indexes import ServedIndexes, Visit
 from webui.running.settings import Settings
 from webui.translations.language import Language, current_language
@@ -187,9 +187,10 @@ def install_filters(app: Flask) -> None:
         web_url=web_url,
         end_of=end_of,
         day=day,
-        describe_place=describe_place,
+        describe_place=write_place,
         month=month,
         weekday=weekday,
+        copy_text=write_copies,
         day_month=day_month,
         term_set=describe_term_set,
         split_end=split_end,

@@ -16,7 +16,7 @@ from esr.arguments.tables.counting import SCALES
 from esr.arguments.tables.table import PAGE, rows
 from esr.following import timeline_chart
 from esr.following.timeline import INTERVALS, Peak, Scale, Series, Timeline, timeline_rows
-from esr.following.timeline_chart import draw_svg, layout_chart, written_date
+from esr.following.timeline_chart import draw_svg, layout_chart
 from esr.ranking.answers import require_record
 from webui.answers import downloads
 from webui.answers.counts import make_timeline
@@ -30,8 +30,10 @@ from webui.arguments.request import (
 )
 from webui.pages.headings import find_headings
 from webui.pages.rendering import Highlighter, PageRenderer
+from webui.pages.wording import write_period, write_ticks
 from webui.running.served_indexes import ServedIndexes, Visit
 from webui.running.settings import Settings
+from webui.translations.language import _, current_language, ngettext
 
 # The chart
 
@@ -98,16 +100,25 @@ def draw_chart(timeline: Timeline, scale: Scale) -> Chart:
 
 def _describe(timeline: Timeline, n: int, texts: Sequence[str], scale: Scale) -> str:
     """A period in words: its values, or why it has none."""
-    period = written_date(timeline.periods[n])
+    period = write_period(timeline.periods[n])
     number = timeline.sentences[n] if timeline.sentences else 1
     if not number:
-        return f"{period}: no articles"
+        return _("%(period)s: no articles", period=period)
     if scale == "rate" and number < timeline.least_sentences:
-        return f"{period}: too few articles for a rate"
+        return _("%(period)s: too few articles for a rate", period=period)
     queries = [series.query for series in timeline.series]
     parts = [f"{q} {text}" for q, text in zip(queries, texts, strict=True)] if len(queries) > 1 else texts
-    unit = SCALES[scale] if texts[-1] != "1" or scale != "count" else "sentence"
-    return f"{period}: {', '.join(parts)} {unit}"
+    values = _(", ").join(parts)
+    if scale == "rate":
+        return _("%(period)s: %(values)s per million sentences", period=period, values=values)
+    number = round(timeline.series[-1].counts[n])
+    return ngettext(
+        "%(period)s: %(values)s sentence",
+        "%(period)s: %(values)s sentences",
+        number,
+        period=period,
+        values=values,
+    )
 
 
 def _values(timeline: Timeline, series: Series, scale: Scale) -> Sequence[float | None]:
@@ -117,7 +128,8 @@ def _values(timeline: Timeline, series: Series, scale: Scale) -> Sequence[float 
 def _text(value: float | None, scale: Scale) -> str:
     if value is None:
         return "–"
-    return f"{value:,.0f}" if scale == "count" or value >= 100 or not value else f"{value:.3g}"
+    is_whole = scale == "count" or value >= 100 or not value
+    return current_language().formats.digits(f"{value:,.0f}" if is_whole else f"{value:.3g}")
 
 
 def _bar(n: int, height: float, step: float) -> Box:
@@ -130,7 +142,7 @@ def _bar(n: int, height: float, step: float) -> Box:
 
 def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: PageRenderer) -> None:
     """Add the page and its files to the application."""
-    app.jinja_env.filters["written_date"] = written_date
+    app.jinja_env.filters["written_date"] = write_period
     get = partial(indexes.route, app)
 
     def read() -> TimelineRequest:
@@ -149,7 +161,7 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
             asked=asked,
             timeline=made,
             chart=draw_chart(made, asked.scale),
-            story=layout_chart(made, asked.scale),
+            story=write_ticks(layout_chart(made, asked.scale), made.periods),
             sizes=timeline_chart,
             events=order_events(made),
             scales=SCALES,

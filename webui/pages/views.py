@@ -37,11 +37,10 @@ from esr.index.filters import Filters
 from esr.index.hits import SentenceRecord
 from esr.index.questions import Records
 from esr.query import literal
-from esr.ranking.answers import COLUMNS, describe_match, require_record, single
+from esr.ranking.answers import COLUMNS, count_matches, require_record, single
 from esr.ranking.searcher import Searcher
 from esr.stdlib import batched
 from esr.text.document import Document
-from esr.text.languages import name_language
 from esr.wording import LONG_TITLE_CHARS, shorten_title
 from webui.answers import downloads, explanations
 from webui.answers.downloads import citations_file, export_file
@@ -65,15 +64,17 @@ from webui.pages.rendering import Highlighter, PageRenderer
 from webui.pages.results import GROUP_SENTENCES, find_results
 from webui.pages.score_pictures import score_bars, tree_picture
 from webui.pages.timeline import draw_chart
+from webui.pages.wording import name_language, write_match
 from webui.running.problems import RequestError, blame_argument, look_up
 from webui.running.served_indexes import Route, ServedIndexes, Visit
 from webui.running.settings import Settings
+from webui.translations.language import N_
 
 OTHER_EXPORTS = {
     "search_json": "JSON",
     "results_run": "TREC run",
-    "results_atom": "Feed of the newest (Atom)",
-    "results_watch": "Lines for esr watch",
+    "results_atom": N_("Feed of the newest (Atom)"),
+    "results_watch": N_("Lines for esr watch"),
 }
 """Exports of results other than files: routes and labels."""
 
@@ -184,7 +185,7 @@ def _add_explanation(get: Route, settings: Settings, render: PageRenderer) -> No
             search=search,
             explained=explained,
             headings=find_headings(visit.searcher.index, [explained.record]),
-            reason=terms and describe_match(explained.record, terms, analyzer),
+            reason=terms and write_match(count_matches(explained.record, terms, analyzer)),
             bars=score_bars(explained.explanation),
             picture=tree_picture(explained),
             highlight=Highlighter(analyzer, terms),

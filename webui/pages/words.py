@@ -43,7 +43,6 @@ from esr.ranking.searcher import Searcher
 from esr.ranking.speakers import suggest_speakers
 from esr.text.dates import parse_date_start
 from esr.text.scripts import AUTO, LEFT_TO_RIGHT, RIGHT_TO_LEFT, text_direction
-from esr.wording import count
 from webui.answers import corpus
 from webui.answers.downloads import table_csv
 from webui.answers.lists import list_occurrences
@@ -57,6 +56,7 @@ from webui.pages.timeline import draw_chart
 from webui.running.problems import RequestError
 from webui.running.served_indexes import Route, ServedIndexes, Visit
 from webui.running.settings import Settings
+from webui.translations.language import _, ngettext
 
 WINDOWS = (0, 1, 2, 3, 5, 10)
 """Numbers of words on each side that the page offers; 0: all of the sentence."""
@@ -195,7 +195,7 @@ def compare_parts(searcher: Searcher, arguments: Arguments, settings: Settings) 
         sizes, words = _size_near(near[0]), [_list_near(each) for each in near]
     else:
         key_words = corpus.read_key_words_both_ways(searcher, arguments, part, against)
-        sizes = [count(size, "word") for size in key_words[0].sizes]
+        sizes = [ngettext("%(num)s word", "%(num)s words", size) for size in key_words[0].sizes]
         words = [_list_key_words(each) for each in key_words]
     parts = zip([part.text, against.text if against else ""], sizes, [*words, []][:2], strict=True)
     return [ComparedPart(*each) for each in parts]
@@ -203,7 +203,14 @@ def compare_parts(searcher: Searcher, arguments: Arguments, settings: Settings) 
 
 def _size_near(found: ContrastedCollocations) -> list[str]:
     pairs = zip(found.node, found.sentences, strict=True)
-    return [f"{count(node, 'occurrence')} in {count(number, 'sentence')}" for node, number in pairs]
+    return [
+        _(
+            "%(occurrences)s in %(sentences)s",
+            occurrences=ngettext("%(num)s occurrence", "%(num)s occurrences", node),
+            sentences=ngettext("%(num)s sentence", "%(num)s sentences", number),
+        )
+        for node, number in pairs
+    ]
 
 
 def _list_near(found: ContrastedCollocations) -> list[SideWord]:

@@ -15,8 +15,8 @@ else:
     babel = import_lazily("babel")
     dates = import_lazily("babel.dates")
 
-_UNGROUPED = {"es": 10_000}
-"""By language, the number below which thousands are not grouped. Babel does not know it."""
+_UNGROUPED = {"es": len("1,234")}
+"""By language, the length of numbers whose thousands are not grouped. Babel does not know it."""
 
 
 class Formats:
@@ -37,17 +37,41 @@ class Formats:
         """The month of a day, such as March 2017."""
         return self._write(day, "yMMMM")
 
+    def short_day(self, day: date, has_year: bool = True) -> str:
+        """A day as the axis of a chart has it, such as 3 Mar 2017 or 3 Mar."""
+        return self._write(day, "yMMMd" if has_year else "MMMd")
+
+    def short_month(self, day: date) -> str:
+        """The month of a day as the axis of a chart has it, such as Mar 2017."""
+        return self._write(day, "yMMM")
+
+    def year(self, day: date) -> str:
+        """The year of a day."""
+        return str(day.year)
+
     def weekday(self, day: date) -> str:
         """The day of the week, such as Friday."""
         return dates.format_date(day, "EEEE", locale=self._locale)
 
     def number(self, value: float, digits: int = 0) -> str:
         """A number with its thousands grouped, and with so many digits after the point."""
-        text = f"{value:,.{digits}f}"
+        return self.digits(f"{value:,.{digits}f}")
+
+    def digits(self, text: str) -> str:
+        """A number that is written as in English, such as 1,234.5."""
         group, point = _symbols(self._locale)
-        if abs(value) < _UNGROUPED.get(self._locale, 0):
+        whole = text.partition(".")[0].lstrip("-+−")
+        if len(whole) <= _UNGROUPED.get(self._locale, 0):
             group = ""
         return text.translate({ord(","): group, ord("."): point})
+
+    def language(self, tag: str) -> str:
+        """The name of a language; the tag itself if there is none."""
+        try:
+            parsed = babel.Locale.parse(tag, sep="-")
+        except (ValueError, babel.UnknownLocaleError):
+            return tag
+        return parsed.get_display_name(self._locale) or tag
 
     def _write(self, day: date, skeleton: str) -> str:
         return dates.format_skeleton(skeleton, day, locale=self._locale)
@@ -68,11 +92,17 @@ class EnglishFormats(Formats):
     def month(self, day: date) -> str:
         return f"{day:%B} {day.year}"
 
+    def short_day(self, day: date, has_year: bool = True) -> str:
+        return f"{day.day} {day:%b %Y}" if has_year else f"{day.day} {day:%b}"
+
+    def short_month(self, day: date) -> str:
+        return f"{day:%b %Y}"
+
     def weekday(self, day: date) -> str:
         return f"{day:%A}"
 
-    def number(self, value: float, digits: int = 0) -> str:
-        return f"{value:,.{digits}f}"
+    def digits(self, text: str) -> str:
+        return text
 
 
 @cache

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
-from urllib.parse import parse_qsl, quote
+from urllib.parse import quote
 
 from flask import Flask, request
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from werkzeug.exceptions import NotFound
 from werkzeug.utils import redirect
 from werkzeug.wrappers import Response
@@ -18,6 +19,7 @@ from esr.stdlib import blake2b
 from webui.translations.language import (
     DEFAULT,
     LANGUAGES,
+    N_,
     Language,
     choose_language,
     current_language,
@@ -28,6 +30,7 @@ from webui.translations.language import (
 
 COOKIE = "esr_language"
 """The cookie that keeps the language a reader has chosen."""
+_MENU = "choose_language"
 ARGUMENT = "lang"
 """The argument of any page's address that chooses a language."""
 _COOKIE_SECONDS = 365 * 86_400
@@ -58,6 +61,11 @@ def install(app: Flask, default: str) -> None:
             choose_language(request.cookies.get(COOKIE), request.accept_languages.best_match, default)
         )
         return None
+
+    @app.get("/language", endpoint=_MENU)
+    def choose_in_menu() -> Response:
+        """The answer to a choice of no language that there is."""
+        raise NotFound
 
     @app.get("/messages/<name>.js")
     def messages(name: str) -> Response:
@@ -97,8 +105,11 @@ def _remember(language: str) -> Response:
     """A redirect to the address without its language, which a cookie keeps."""
     pairs = [pair for pair in request.query_string.split(b"&") if not pair.startswith(b"lang=")]
     query = b"&".join(pairs).decode("ascii", "replace")
-    path = request.script_root + "/" + quote(request.path.lstrip("/"))  # no address of another host
-    response = redirect(f"{path}?{query}" if query else path, 303)
+    if request.endpoint == _MENU:
+        address = safe_address(request.args.get("next", ""))
+    else:
+        address = f"{_quoted_path()}?{query}" if query else _quoted_path()
+    response = redirect(address, 303)
     response.set_cookie(
         COOKIE,
         language,
@@ -109,6 +120,19 @@ def _remember(language: str) -> Response:
         samesite="Lax",
     )
     return response
+
+
+def _quoted_path() -> str:
+    """The path of the request, which is never that of another host."""
+    return f"{request.script_root}/{quote(request.path.lstrip('/'))}"
+
+
+def safe_address(address: str) -> str:
+    """The address if it is one of this server, else that of the first page."""
+    is_local = address.startswith("/") and not address.startswith("//")
+    if is_local and "\\" not in address and address.isprintable():
+        return address
+    return request.script_root + "/"
 
 
 # Messages in templates. Jinja calls these also for {% trans %}.
@@ -138,6 +162,28 @@ def _translate_number(one: str, many: str, amount: int, /, **values: Any) -> Mar
     return Markup(translated) % write_numbers({"num": amount, **values})
 
 
+def _translate_text(message: str) -> str:
+    """The translation of a text that a table or a variable has. Unlike `_`, it is no markup."""
+    return current_language().catalogue.translate(message)
+
+
+def capitalize(text: str) -> str:
+    """A text with a capital letter at its beginning, unchanged else."""
+    return text[:1].upper() + text[1:]
+
+
+def span(ends: Sequence[str]) -> Markup:
+    """Two dates, or one: 3 March 2017 to 5 March 2017."""
+    first, last = ends[0], ends[-1]
+    return _translate("%(first)s to %(last)s", first=first, last=last) if first != last else escape(first)
+
+
+def _language_attributes() -> Markup:
+    """The attributes of an element in the language of the page, within one in another language."""
+    language = current_language()
+    return Markup('lang="{}" dir="{}"').format(language.name, language.direction)
+
+
 def _install_messages(app: Flask) -> None:
     app.jinja_env.add_extension("jinja2.ext.i18n")
     app.jinja_env.newstyle_gettext = True  # type: ignore[attr-defined]
@@ -150,9 +196,11 @@ def _install_messages(app: Flask) -> None:
         language=current_language,
         languages=list_languages,
         messages_script=_script_address,
-        address_arguments=list_arguments,
+        page_language=_language_attributes,
+        N_=N_,
+        current_address=current_address,
     )
-    app.jinja_env.filters["number"] = number
+    app.jinja_env.filters.update(number=number, translated=_translate_text, capitalized=capitalize, span=span)
 
 
 def list_languages() -> list[Language]:
@@ -160,10 +208,8 @@ def list_languages() -> list[Language]:
     return list(LANGUAGES.values())
 
 
-def list_arguments() -> list[tuple[str, str]]:
-    """The arguments of the address, which the menu sends back; none of a very long address."""
-    if len(request.query_string) > _ADDRESS_BYTES:
-        return []
-    return parse_qsl(
-        request.query_string.decode("utf-8", "replace"), keep_blank_values=True, errors="replace"
-    )
+def current_address() -> str:
+    """The address of the page, to which the menu returns; without its arguments if it is very long."""
+    query = request.query_string.decode("ascii", "replace")
+    has_query = 0 < len(query) <= _ADDRESS_BYTES
+    return f"{_quoted_path()}?{query}" if has_query else _quoted_path()

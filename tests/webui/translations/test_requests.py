@@ -48,14 +48,18 @@ def test_the_choice_of_a_reader_stays_and_beats_the_browser(client: FlaskClient)
     assert client.get("/search?q=storm&lang=xx").status_code == 400
 
 
-def test_the_menu_asks_for_the_same_page_in_another_language(client: FlaskClient) -> None:
+def test_the_menu_returns_to_the_page_in_the_language(client: FlaskClient) -> None:
     html = client.get("/search?q=a%26b&k=3").text
-    assert '<input type="hidden" name="q" value="a&amp;b"><input type="hidden" name="k" value="3">' in html
-    assert '<button name="lang" value="ar" lang="ar" dir="rtl">العربية</button>' in html
+    assert '<button form="language" name="lang" value="ar" lang="ar" dir="rtl">العربية</button>' in html
+    assert '<input type="hidden" name="next" value="/search?q=a%26b&amp;k=3">' in html
+    chosen = client.get("/language", query_string={"next": "/search?q=a%26b&k=3", "lang": "ar"})
+    assert (chosen.status_code, chosen.location) == (303, "/search?q=a%26b&k=3")
+    assert language_of(client.get("/").text) == ("ar", "rtl")
 
 
 def test_a_choice_never_leads_to_another_host(client: FlaskClient) -> None:
-    for path in ("//example.org/?lang=de", "/%2Fexample.org?lang=de", "/\\example.org?lang=de"):
+    menu = ("/language?lang=de&next=" + path for path in ("//example.org", "/%5Cexample.org", "https:x.org"))
+    for path in ("//example.org/?lang=de", "/%2Fexample.org?lang=de", "/\\example.org?lang=de", *menu):
         location = client.get(path).location
         assert location is None or re.match(r"/(?![/\\])", location), location
 

@@ -1,0 +1,106 @@
+"""What the pages say of values that the rest of esr says in English: matches, copies, languages, periods."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+
+from esr.following.copies import CopyNote
+from esr.following.timeline_chart import StoryChart, Tick
+from esr.ranking import answers
+from esr.ranking.answers import Match
+from esr.text.languages import name_language as name_language_in_english
+from esr.text.placed_text import PAGE, Places, describe_place
+from webui.translations.language import DEFAULT, _, current_language, ngettext
+
+
+def write_match(match: Match) -> str:
+    """Why a sentence is in the list, such as "all four words; twice nearby"."""
+    if current_language() is DEFAULT:
+        return answers.write_match(match)
+    own, total, beside, is_in_headline = match
+    if own == total:
+        parts = [ngettext("the word itself", "all %(num)s words", total)]
+    elif own:
+        parts = [ngettext("%(own)s of %(num)s word", "%(own)s of %(num)s words", total, own=own)]
+    else:
+        parts = [_("none of the words")]
+    parts += [ngettext("%(num)s time nearby", "%(num)s times nearby", beside)] if beside else []
+    parts += [_("in the headline")] if is_in_headline else []
+    return _("; ").join(parts)
+
+
+def write_copies(note: CopyNote) -> str:
+    """Where else a sentence stands, such as "also in 4 sources, first here on 3 March 2024"."""
+    sources, documents, day, place = note.facts
+    text = (
+        ngettext("also in %(num)s source", "also in %(num)s sources", sources)
+        if sources
+        else ngettext("also in %(num)s other document", "also in %(num)s other documents", documents)
+    )
+    if day is None:
+        return text
+    day = write_day(day)
+    if place is None:
+        return _("%(copies)s, first on %(day)s", copies=text, day=day)
+    if not place:
+        return _("%(copies)s, first here on %(day)s", copies=text, day=day)
+    return _("%(copies)s, first in %(place)s on %(day)s", copies=text, place=place, day=day)
+
+
+def write_place(features: Places) -> str | None:
+    """Where a sentence is in its source, such as "page 3"; None if its features do not say."""
+    text = describe_place(features)
+    page = features.get(PAGE)
+    return _("page %(number)s", number=f"{page:g}") if page is not None and text == f"page {page:g}" else text
+
+
+def name_language(tag: str) -> str:
+    """A language for readers, such as German."""
+    language = current_language()
+    return name_language_in_english(tag) if language is DEFAULT else language.formats.language(tag)
+
+
+def write_day(text: str) -> str:
+    """A date, such as 3 March 2017; anything but a full date as it is."""
+    try:
+        return current_language().formats.day(date.fromisoformat(text[:10]))
+    except ValueError:
+        return text
+
+
+def write_period(period: str) -> str:
+    """A period as a text has it: 13 February 2017, February 2017; weeks and years by their names."""
+    day = _first_day(period)
+    if day is None:
+        return period
+    formats = current_language().formats
+    return formats.month(day) if len(period) == len("2017-02") else formats.day(day)
+
+
+def write_axis(period: str, has_year: bool = True) -> str:
+    """A period as an axis has it: 13 Feb 2017, 13 Feb, Feb 2017; weeks and years by their names."""
+    day = _first_day(period)
+    if day is None:
+        return period
+    formats = current_language().formats
+    return formats.short_month(day) if len(period) == len("2017-02") else formats.short_day(day, has_year)
+
+
+def write_ticks(story: StoryChart, periods: Sequence[str]) -> StoryChart:
+    """A chart with the texts of its axes in the language of the page."""
+    formats = current_language().formats
+    places = [round(tick.at * len(periods) - 0.5) for tick in story.x_ticks]
+    x_ticks = [
+        Tick(tick.at, write_axis(periods[place], place == places[-1]))
+        for tick, place in zip(story.x_ticks, places, strict=True)
+    ]
+    y_ticks = [Tick(tick.at, formats.digits(tick.text)) for tick in story.y_ticks]
+    return story._replace(x_ticks=x_ticks, y_ticks=y_ticks)
+
+
+def _first_day(period: str) -> date | None:
+    """The first day of a day or a month; None for a week and a year."""
+    if "W" in period or len(period) < len("2017-02"):
+        return None
+    return date.fromisoformat(period if len(period) == len("2017-02-13") else f"{period}-01")
