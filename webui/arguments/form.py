@@ -164,12 +164,7 @@ def _field(row: Argument, text: str, settings: Settings) -> Field:
         labels = {"" if name == usual else name: label for name, label in kind.labels.items()}
         value = "" if value == usual else value
     elif isinstance(kind, Share):
-        labels = {
-            f"{n:g}": _("%(percent)s%% or more", percent=f"{100 * n:.0f}")
-            if n < 1
-            else _("%(percent)s%%", percent="100")
-            for n in sorted({*_OVERLAPS, value})
-        }
+        labels = {f"{n:g}": _write_share(n) for n in sorted({*_OVERLAPS, value})}
     else:
         assert isinstance(kind, WholeNumber)
         least, most = kind.bounds(settings)
@@ -181,9 +176,8 @@ def _field(row: Argument, text: str, settings: Settings) -> Field:
 
 
 def _write_share(share: float) -> str:
-    if share >= 1:
-        return _("%(percent)s%%", percent="100")
-    return _("%(percent)s%% or more", percent=f"{100 * share:.0f}")
+    percent = round(100 * share)
+    return _("%(percent)s%%", percent=percent) if share >= 1 else _("%(percent)s%% or more", percent=percent)
 
 
 # The short address of a submitted form

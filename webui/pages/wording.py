@@ -52,7 +52,9 @@ def write_place(features: Places) -> str | None:
     """Where a sentence is in its source, such as "page 3"; None if its features do not say."""
     text = describe_place(features)
     page = features.get(PAGE)
-    return _("page %(number)s", number=f"{page:g}") if page is not None and text == f"page {page:g}" else text
+    if page is None or text != f"page {page:g}":
+        return text
+    return _("page %(number)s", number=text.removeprefix("page "))
 
 
 def name_language(tag: str) -> str:
