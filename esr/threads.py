@@ -16,11 +16,12 @@ K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 
-def start_thread(
-    work: Callable[..., object], *arguments: object, name: str | None = None
-) -> threading.Thread:
+Thread = threading.Thread
+
+
+def start_thread(work: Callable[..., object], *arguments: object, name: str | None = None) -> Thread:
     """Call a function in a new thread, which does not keep the process from ending."""
-    thread = threading.Thread(target=work, args=arguments, name=name, daemon=True)
+    thread = Thread(target=work, args=arguments, name=name, daemon=True)
     thread.start()
     return thread
 

@@ -19,7 +19,8 @@ from esr.threads import Turn, start_thread
 
 if TYPE_CHECKING:
     import logging
-    from threading import Thread
+
+    from esr.threads import Thread
 else:
     logging = import_lazily("logging")
 

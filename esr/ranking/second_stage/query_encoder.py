@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from threading import Event
 from typing import TYPE_CHECKING, NamedTuple
 
 from esr.errors import EsrError, UsageError
@@ -73,11 +72,15 @@ class _BackgroundLoad:
     """An encoder that a thread loads, unless it would have to be fetched from a network first."""
 
     def __init__(self, where: str, id: str) -> None:
-        self.ended = Event()
         self.error: EsrError | None = None
         self.suits_hybrid = True
         self.began = time.monotonic()
-        start_thread(self._run, where, id, name="encoder")
+        self._thread = start_thread(self._run, where, id, name="encoder")
+
+    def wait(self, seconds: float | None) -> bool:
+        """Wait at most so many seconds. Returns whether the load has ended."""
+        self._thread.join(seconds)
+        return not self._thread.is_alive()
 
     def _run(self, where: str, id: str) -> None:
         try:
@@ -89,8 +92,6 @@ class _BackgroundLoad:
             self.suits_hybrid = encoder.description.suits_hybrid
         except EsrError as error:
             self.error = error
-        finally:
-            self.ended.set()
 
 
 LOADS: dict[tuple[int, str, str, str | None], _BackgroundLoad] = {}
@@ -115,7 +116,7 @@ def find_obstacle(index: Index, seconds: float | None = None) -> str | None:
     load = LOADS.get(key)
     if load is None or (load.error is not None and time.monotonic() - load.began > _RETRY_SECONDS):
         load = LOADS[key] = _BackgroundLoad(index.where, id)
-    if not load.ended.wait(seconds):
+    if not load.wait(seconds):
         return "the encoder of queries is being loaded"
     if load.error is None:
         return None if load.suits_hybrid else ""
