@@ -16,10 +16,11 @@ from esr.evidence.contrast import Statement
 from esr.evidence.quotation_check import (
     MAX_TEXT_CHARS,
     CheckedQuotation,
+    CitedSentence,
     check_quotation,
     check_text,
-    find_quotations,
 )
+from esr.evidence.quotation_marks import find_quotations
 from esr.plugin import UsageError
 from esr.plugin.provisional import (
     NO_FILTERS,
@@ -49,15 +50,9 @@ _ONE_QUOTATION = 3
 """A draft of so many sentences without quotation marks is checked as one quotation too."""
 
 
-class EvidenceFor(Struct, frozen=True):
+class EvidenceFor(CitedSentence, frozen=True):
     """A sentence of the index with words of a sentence of the draft. `share`: how many, by their rarity."""
 
-    sentence_id: str
-    document_id: str
-    date: str | None
-    source: str | None
-    title: str | None
-    text: str
     share: float
 
 

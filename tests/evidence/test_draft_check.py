@@ -10,7 +10,7 @@ import pytest
 import esr
 from esr.evidence.draft_check import split_draft
 from esr.evidence.draft_files import read_draft, strip_markdown
-from esr.evidence.quotation_check import find_quotations
+from esr.evidence.quotation_marks import find_quotations
 from tests.support.processes import check_linear
 
 DRAFT = """# Brexit

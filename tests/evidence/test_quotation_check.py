@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import esr
-from esr.evidence.quotation_check import find_quotations
+from esr.evidence.quotation_marks import find_quotations
 
 EXACT = "an historic moment from which there can be no turning back"
 

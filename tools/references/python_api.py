@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Any
 
+from msgspec import Struct
+
 import esr
 
 _INTRODUCTION = """# Reference of the Python API
@@ -96,10 +98,13 @@ def _describe(name: str, value: Any, section: str) -> Iterator[str]:
 
 def _fields(owner: Any) -> dict[str, str]:
     """The fields of a data class, with their types as written."""
-    annotations = {} if not isinstance(owner, type) else inspect.get_annotations(owner)
+    classes = [owner] if isinstance(owner, type) else []
+    if classes and issubclass(owner, Struct):
+        classes = [cls for cls in reversed(owner.__mro__) if issubclass(cls, Struct)]
     return {
         name: annotation if isinstance(annotation, str) else _type_name(annotation)
-        for name, annotation in annotations.items()
+        for cls in classes
+        for name, annotation in inspect.get_annotations(cls).items()
         if not name.startswith("_")
     }
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Any
 
-from esr.evidence import draft_check, quotation_check
+from esr.evidence import draft_check, quotation_check, quotation_marks
 from esr.evidence.draft_check import DraftCheck, EvidenceFor
 from esr.evidence.quotation_check import Appearance, QuotationCheck
 from esr.index.hits import SentenceRecord
@@ -19,14 +19,14 @@ from webui.running.rate_limit import count_queries
 
 def check_text(searcher: Searcher, text: str) -> QuotationCheck:
     """Check the quotations of a text. Each counts as a query of its client. Raises RequestError."""
-    count_queries(len(quotation_check.find_quotations(text)))
+    count_queries(len(quotation_marks.find_quotations(text)))
     with blame_argument("text"):
         return quotation_check.check_text(searcher, text)
 
 
 def check_draft(searcher: Searcher, text: str) -> DraftCheck:
     """Check a draft. Each quotation and each sentence counts as a query. Raises RequestError."""
-    spans = quotation_check.find_quotations(text), draft_check.split_draft(text)
+    spans = quotation_marks.find_quotations(text), draft_check.split_draft(text)
     count_queries(sum(map(len, spans)))
     with blame_argument("text"):
         return draft_check.check_draft(searcher, text)
