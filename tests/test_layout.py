@@ -73,7 +73,7 @@ MAY_IMPORT = {
     "esr/lab/reproduce": "esr lab plugin plugin/provisional",
     "esr/lab/commands": "esr lab lab/report lab/reproduce plugin plugin/provisional",
     "webui/translations": "",
-    "webui/running": "arguments index ranking",
+    "webui/running": "arguments dossiers index ranking",
     "webui/arguments": "arguments arguments/tables corpus features following index models plans query "
     "ranking text webui/running webui/translations",
     "webui/answers": "topics corpus evidence following following/alerts index plans query ranking "
@@ -81,9 +81,9 @@ MAY_IMPORT = {
     "webui/pages": "arguments arguments/tables topics corpus dependency evidence following following/alerts "
     "index models plans query ranking ranking/explanation text webui/answers webui/arguments webui/running "
     "webui/translations",
-    "webui/api": "esr arguments arguments/tables corpus dependency evidence features following index models "
-    "plans query ranking text webui/answers webui/arguments webui/running",
-    "webui/access": "index plans query text webui/pages webui/running",
+    "webui/api": "esr arguments arguments/tables corpus dependency dossiers evidence features following "
+    "following/alerts index models plans query ranking text webui/answers webui/arguments webui/running",
+    "webui/access": "dossiers index plans query text webui/pages webui/running",
     "webui": "arguments index library plans plugin ranking webui/access webui/api webui/arguments "
     "webui/pages webui/running webui/translations",
     "esr/cli": "esr arguments arguments/tables encoders enrichment features following following/alerts "

@@ -37,6 +37,7 @@ from webui.pages.rendering import PageRenderer, install_filters
 from webui.pages.timeline import draw_chart
 from webui.running import problems, rate_limit, telemetry
 from webui.running.problems import Problem, describe_error
+from webui.running.served_desk import ServedDesk
 from webui.running.served_indexes import ServedIndex, ServedIndexes, Visit
 from webui.running.settings import ANY_ORIGIN, DEFAULT_NAME, Settings, parse_origins
 from webui.running.telemetry import install_access_log, install_query_log
@@ -169,6 +170,7 @@ def create_app(
     # Addresses change with the content, so that browsers use no stale copy.
     app.jinja_env.globals["static"] = lambda name: _static_path(name, request.script_root)
     render = PageRenderer(settings, indexes)
+    desk = ServedDesk(indexes, settings)
 
     homes: dict[Hashable, Home] = {}
 
@@ -211,7 +213,7 @@ def create_app(
     checks.install(app, indexes, settings, render)
     batch.install(app, indexes, settings, render)
     plugins.install_pages(app, indexes, settings, render)
-    install_api(app, indexes, settings, plugins.build_operations())
+    install_api(app, indexes, settings, desk, plugins.build_operations())
     install(app)
     install_traces(app, settings)
     problems.install(app, error_page, indexes.redact)

@@ -21,6 +21,6 @@ CHECKED = "check check_body"
 """The operations that check the quotations of a text."""
 OF_INDEX = (
     f"{RANKED} {WORDS} {ABOUT_NAMES} {CHECKED} name quotes reuse evidence statements search_body batch "
-    "values complete analyze status"
+    "values complete analyze status dossier_add dossier_import"
 )
 """The operations of one index."""

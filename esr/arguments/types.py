@@ -383,6 +383,18 @@ class Parts(Text, frozen=True):
         return "Ranking | Mapping[str, Any] | str | Path"
 
 
+class Structure(Type, frozen=True, kw_only=True):
+    """A value of a JSON body that no address has, with its JSON Schema."""
+
+    shape: Schema
+
+    def schema(self, limits: Limits) -> Schema:
+        return self.shape
+
+    def annotation(self) -> str:
+        return "Any"
+
+
 class FieldName(Type, frozen=True, kw_only=True):
     """A field, or a key of the metadata as `meta.desk`."""
 

@@ -47,7 +47,7 @@ def keys() -> None:
 @add_arguments(
     COMMANDS,
     "grant",
-    *("kind", "index", "rate", "expires", "filter", "password_file", "replace"),
+    *("kind", "index", "rate", "expires", "filter", "group", "password_file", "replace"),
     kind={"values": Choice(labels=KINDS, usual="key")},
 )
 def add(
@@ -129,6 +129,8 @@ def list_(path: Path, as_json: bool) -> None:
 def _format(grant: Mapping[str, Any]) -> str:
     expires = f"{'expired' if grant['expired'] else 'until'} {grant['expires']}" if grant["expires"] else ""
     parts = [", ".join(grant["indexes"]) or "all indexes", grant["rate"], expires, grant["filter"]]
+    if grant["groups"]:
+        parts.append(f"groups {', '.join(grant['groups'])}")
     return f"{grant['name']} ({grant['kind']}): {'; '.join(filter(None, parts))}"
 
 

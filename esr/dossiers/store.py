@@ -98,14 +98,14 @@ class Dossiers:
     def read(self, person: Person, id: str, version: int | None = None) -> Dossier:
         """A dossier, as it is now or as it was at one of its last versions."""
         with self._desk.reading() as connection:
-            opened = _Opened.find(connection, id, person)
+            opened = OpenedDossier.find(connection, id, person)
             opened.check("read" if version is None else "history")
             return opened.dossier(version)
 
     def history(self, person: Person, id: str) -> list[Change]:
         """The log of a dossier, the newest change first."""
         with self._desk.reading() as connection:
-            opened = _Opened.find(connection, id, person, is_deleted_too=True)
+            opened = OpenedDossier.find(connection, id, person, is_deleted_too=True)
             opened.check("history")
             kept = set(connection.scalars(_of(tables.states, id, tables.states.c.version)))
             rows = connection.execute(
@@ -160,7 +160,7 @@ class Dossiers:
                     changed_by=person.name,
                 )
             )
-            opened = _Opened.find(connection, id, person)
+            opened = OpenedDossier.find(connection, id, person)
             opened.save(now, "create", state, (), state.name)
             return opened.dossier()
 
@@ -180,7 +180,7 @@ class Dossiers:
         if description is not None:
             new["description"] = check_text("description", description, NOTE_CHARS)
 
-        def change(opened: _Opened, now: str) -> _Outcome:
+        def make(opened: OpenedDossier, now: str) -> Outcome:
             before = opened.state_at(base)
             values = {
                 field: merging.merge_value(
@@ -188,9 +188,9 @@ class Dossiers:
                 )
                 for field, value in new.items()
             }
-            return _Outcome("rename", structs.replace(opened.state, **values), detail=values.get("name", ""))
+            return Outcome("rename", structs.replace(opened.state, **values), detail=values.get("name", ""))
 
-        return self._change(person, id, change)
+        return self.change(person, id, make)
 
     def add(
         self, person: Person, id: str, contents: Iterable[Content], *, after: str | None = None
@@ -198,7 +198,7 @@ class Dossiers:
         """Add items at the end, or behind the item `after`. What is there already is not added again."""
         checked = [check_content(content) for content in contents]
 
-        def change(opened: _Opened, now: str) -> _Outcome:
+        def make(opened: OpenedDossier, now: str) -> Outcome:
             held = {item.place: item.id for item in opened.items()}
             added: dict[tuple[str, str, str], Item] = {}
             known = []
@@ -218,27 +218,27 @@ class Dossiers:
             if after is not None:
                 order = merging.move(order, [item.id for item in items], after, None)
             state = structs.replace(opened.state, order=_number(order, versions))
-            return _Outcome("add", state, items, known=tuple(known))
+            return Outcome("add", state, items, known=tuple(known))
 
-        return self._change(person, id, change)
+        return self.change(person, id, make)
 
     def edit(self, person: Person, id: str, item: str, edit: Edit, *, base: int | None = None) -> Written:
         """Change the note, tags, highlights or judgement of an item. `base`: its version as it was read."""
 
-        def change(opened: _Opened, now: str) -> _Outcome:
+        def make(opened: OpenedDossier, now: str) -> Outcome:
             current = opened.item(item)
             before = current if base is None else opened.item_at(item, base)
             changed, merged = merging.merge_edit(before, current, check_edit(edit, current.text))
             if changed == current:
-                return _Outcome("edit", opened.state, (), merged)
+                return Outcome("edit", opened.state, (), merged)
             changed = structs.replace(changed, version=opened.next, changed_by=person.name, changed_at=now)
             changed = structs.replace(changed, **check_edit(_edit_of(changed), changed.text).as_dict())
             versions = dict(opened.state.order) | {item: changed.version}
             state = structs.replace(opened.state, order=_number(opened.state.ids, versions))
             fields = [name for name in edit.as_dict() if getattr(changed, name) != getattr(current, name)]
-            return _Outcome("edit", state, (changed,), merged, detail=", ".join(fields))
+            return Outcome("edit", state, (changed,), merged, detail=", ".join(fields))
 
-        return self._change(person, id, change)
+        return self.change(person, id, make)
 
     def move(
         self,
@@ -252,34 +252,34 @@ class Dossiers:
         """Move items behind the item `after`, or to the start without it."""
         moved = list(items)
 
-        def change(opened: _Opened, now: str) -> _Outcome:
+        def make(opened: OpenedDossier, now: str) -> Outcome:
             before = opened.state_at(base)
             order = merging.move(opened.state.ids, moved, after, before.ids if before else None)
             state = structs.replace(opened.state, order=_number(order, dict(opened.state.order)))
-            return _Outcome("move", state, about=tuple(moved))
+            return Outcome("move", state, about=tuple(moved))
 
-        return self._change(person, id, change)
+        return self.change(person, id, make)
 
     def arrange(self, person: Person, id: str, order: Sequence[str]) -> Written:
         """Put the items into this order. Items that it does not name stay behind the one before them."""
 
-        def change(opened: _Opened, now: str) -> _Outcome:
+        def make(opened: OpenedDossier, now: str) -> Outcome:
             arranged = merging.arrange(opened.state.ids, order)
             state = structs.replace(opened.state, order=_number(arranged, dict(opened.state.order)))
-            return _Outcome("arrange", state)
+            return Outcome("arrange", state)
 
-        return self._change(person, id, change)
+        return self.change(person, id, make)
 
     def remove(self, person: Person, id: str, items: Iterable[str]) -> Written:
         """Remove items. Those that somebody else has removed already are no error."""
         removed = set(items)
 
-        def change(opened: _Opened, now: str) -> _Outcome:
+        def make(opened: OpenedDossier, now: str) -> Outcome:
             order = tuple(pair for pair in opened.state.order if pair[0] not in removed)
             about = tuple(item for item in opened.state.ids if item in removed)
-            return _Outcome("remove", structs.replace(opened.state, order=order), about=about)
+            return Outcome("remove", structs.replace(opened.state, order=order), about=about)
 
-        return self._change(person, id, change)
+        return self.change(person, id, make)
 
     def restore(self, person: Person, id: str, version: int) -> Written:
         """Make the state of an earlier version the present one, which is a change itself.
@@ -287,16 +287,16 @@ class Dossiers:
         Its owner restores a deleted dossier so. Members and links stay as they are.
         """
 
-        def change(opened: _Opened, now: str) -> _Outcome:
+        def make(opened: OpenedDossier, now: str) -> Outcome:
             old = opened.state_at(version)
             if old is None:
                 raise NoDossier(
                     f"version {version} of this dossier is not kept: the last {KEPT_STATES} versions are"
                 )
             opened.undelete()
-            return _Outcome("restore", old, detail=str(version), is_forced=opened.was_deleted)
+            return Outcome("restore", old, detail=str(version), is_forced=opened.was_deleted)
 
-        return self._change(person, id, change, work="restore", is_deleted_too=True)
+        return self.change(person, id, make, work="restore", is_deleted_too=True)
 
     # Sharing
 
@@ -312,63 +312,66 @@ class Dossiers:
         if name == EVERYBODY and not is_group:
             is_group = True
 
-        def change(opened: _Opened, now: str) -> _Outcome:
+        def make(opened: OpenedDossier, now: str) -> Outcome:
             write_member(
                 opened.connection, id, Member(name, role or "reader", is_group), is_member=bool(role)
             )
             kind = "group" if is_group else "account"
-            return _Outcome(
+            return Outcome(
                 "share", opened.state, detail=f"{kind} {name}: {role or 'no role'}", is_forced=True
             )
 
-        return self._change(person, id, change, work="share")
+        return self.change(person, id, make, work="share")
 
     def give(self, person: Person, id: str, name: str) -> Written:
         """Make another account the owner. The former owner stays a writer."""
         name = check_text("name of an account", name, TITLE_CHARS, is_required=True)
 
-        def change(opened: _Opened, now: str) -> _Outcome:
+        def make(opened: OpenedDossier, now: str) -> Outcome:
             former = opened.row["owner"]
             if former != name:
                 write_member(opened.connection, id, Member(former, "writer"), is_member=True)
                 write_member(opened.connection, id, Member(name, "writer"), is_member=False)
             opened.update(owner=name)
-            return _Outcome("give", opened.state, detail=f"{former}: {name}", is_forced=True)
+            return Outcome("give", opened.state, detail=f"{former}: {name}", is_forced=True)
 
-        return self._change(person, id, change, work="share")
+        return self.change(person, id, make, work="share")
 
     def delete(self, person: Person, id: str) -> None:
         """Delete a dossier. Its owner sees it in the list of deleted ones, and can restore it."""
 
-        def change(opened: _Opened, now: str) -> _Outcome:
+        def make(opened: OpenedDossier, now: str) -> Outcome:
             opened.update(deleted_at=now)
-            return _Outcome("delete", opened.state, is_forced=True)
+            return Outcome("delete", opened.state, is_forced=True)
 
-        self._change(person, id, change, work="delete")
+        self.change(person, id, make, work="delete")
 
     def erase(self, person: Person, id: str) -> None:
         """Delete a dossier with its log and all its states, for good."""
         with self._desk.writing() as connection:
-            _Opened.find(connection, id, person, is_deleted_too=True).check("delete")
+            OpenedDossier.find(connection, id, person, is_deleted_too=True).check("delete")
             for table in (tables.changes, tables.holdings, tables.item_versions, tables.states, tables.links):
                 connection.execute(table.delete().where(table.c.dossier == id))
             connection.execute(tables.members.delete().where(tables.members.c.thing == id))
             connection.execute(tables.dossiers.delete().where(tables.dossiers.c.id == id))
 
-    def _change(
+    def change(
         self,
         person: Person,
         id: str,
-        change: Callable[[_Opened, str], _Outcome],
+        make: Callable[[OpenedDossier, str], Outcome],
         work: Work = "change",
         is_deleted_too: bool = False,
     ) -> Written:
-        """Make a change in a transaction of its own. What changes nothing is neither logged nor a version."""
+        """Make a change in a transaction of its own: `make` gets the opened dossier and the present time.
+
+        What changes nothing is neither logged nor a version.
+        """
         with self._desk.writing() as connection:
-            opened = _Opened.find(connection, id, person, is_deleted_too=is_deleted_too)
+            opened = OpenedDossier.find(connection, id, person, is_deleted_too=is_deleted_too)
             opened.check(work)
             now = self._desk.now()
-            outcome = change(opened, now)
+            outcome = make(opened, now)
             if outcome.state != opened.state or outcome.is_forced:
                 about = outcome.about or tuple(item.id for item in outcome.items)
                 opened.save(now, outcome.action, outcome.state, outcome.items, outcome.detail, about)
@@ -377,7 +380,7 @@ class Dossiers:
             )
 
 
-class _Outcome(Struct, frozen=True):
+class Outcome(Struct, frozen=True):
     """What a change makes of a dossier. `is_forced`: it counts as a change even if the state is as before."""
 
     action: str
@@ -390,31 +393,42 @@ class _Outcome(Struct, frozen=True):
     is_forced: bool = False
 
 
-class _Opened:
+class OpenedDossier:
     """A dossier in a transaction."""
 
-    def __init__(self, connection: sql.Connection, row: dict[str, Any], person: Person) -> None:
+    def __init__(
+        self, connection: sql.Connection, row: dict[str, Any], person: Person, role: Role | None = None
+    ) -> None:
         self.connection = connection
         self.row = row
         self.id: str = row["id"]
         self.version: int = row["version"]
         self._person = person
         self.members = read_members(connection, [self.id]).get(self.id, ())
-        self.role = find_role(person, row["owner"], self.members)
+        self.role = role or find_role(person, row["owner"], self.members)
         self.was_deleted = bool(row["deleted_at"])
         self.state = self.state_at(self.version) or State("", "", ())
 
     @classmethod
     def find(
-        cls, connection: sql.Connection, id: str, person: Person, *, is_deleted_too: bool = False
-    ) -> _Opened:
-        """The dossier of an id, locked until the end of the transaction if this one writes."""
+        cls,
+        connection: sql.Connection,
+        id: str,
+        person: Person,
+        *,
+        is_deleted_too: bool = False,
+        role: Role | None = None,
+    ) -> OpenedDossier:
+        """The dossier of an id, locked until the end of the transaction if this one writes.
+
+        `role` is that of somebody who has another right than a member. Raises NoDossier.
+        """
         query = sql.select(tables.dossiers).where(tables.dossiers.c.id == id)
         if connection.get_execution_options().get("esr_begin") != "BEGIN":
             query = query.with_for_update()
         row = connection.execute(query).mappings().one_or_none()
         if row is not None and (not row["deleted_at"] or is_deleted_too):
-            opened = cls(connection, dict(row), person)
+            opened = cls(connection, dict(row), person, role)
             if opened.role is not None and (not opened.was_deleted or opened.role == "owner"):
                 return opened
         raise NoDossier(f"there is no dossier {id!r}, or you may not read it")

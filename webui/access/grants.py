@@ -59,7 +59,8 @@ LEAST_PASSWORD, MOST_PASSWORD = 10, 200
 class Grant(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """A right to search. Empty `indexes` means all of them; `filter` is a query of document fields.
 
-    `expires` is an ISO 8601 date or time in UTC; the grant holds until the end of it. `secret` is a hash.
+    `groups` are those with which dossiers are shared. `expires` is an ISO 8601 date or time in UTC; the grant
+    holds until the end of it. `secret` is a hash.
     """
 
     name: str
@@ -70,6 +71,7 @@ class Grant(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True)
     expires: str = ""
     filter: str = ""
     made: str = ""
+    groups: tuple[str, ...] = ()
 
     def check(self) -> None:
         """Raise UsageError for a value that cannot be used."""
@@ -81,6 +83,9 @@ class Grant(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True)
             raise UsageError(f"the name {EVERYBODY!r} needs the kind 'elsewhere'")
         if bool(self.secret) != (self.kind in SECRET_KINDS):
             raise UsageError(f"the grant {self.name!r} of the kind {self.kind!r} has no valid secret")
+        for group in self.groups:
+            if not _NAME.fullmatch(group) or group == EVERYBODY:
+                raise UsageError(f"cannot name a group {group!r}: use letters, digits and . @ + - : _")
         parse_rate(self.rate, "the rate")
         if self.filter:
             parse_restriction(self.filter)
@@ -274,6 +279,7 @@ def describe(grant: Grant, now: datetime | None = None) -> Mapping[str, Any]:
         "rate": grant.rate or None,
         "expires": grant.expires or None,
         "filter": grant.filter or None,
+        "groups": list(grant.groups),
         "made": grant.made or None,
         "expired": not grant.is_valid(now),
     }

@@ -14,7 +14,8 @@ import hmac
 import logging
 import secrets
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
@@ -24,18 +25,29 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from flask import Flask, Response, g, redirect, request, session, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
+from esr.dossiers.records import Person
 from esr.errors import EsrError, UsageError
 from esr.extras import require
 from esr.index.contract import Index
 from esr.index.view import restrict
 from esr.stdlib import import_lazily
-from webui.access.grants import ANYBODY, MOST_PASSWORD, Grant, GrantFile, Grants, Passwords, read_grants
+from webui.access.grants import (
+    ANYBODY,
+    EVERYBODY,
+    MOST_PASSWORD,
+    Grant,
+    GrantFile,
+    Grants,
+    Passwords,
+    read_grants,
+)
 from webui.access.login_limits import LoginLimits
 from webui.access.restricted import parse_restriction
 from webui.pages.rendering import PageRenderer
 from webui.running.logs import log_event
 from webui.running.problems import Forbidden, RequestError, Unauthorized, wants_json
 from webui.running.rate_limit import parse_rate
+from webui.running.served_desk import BY_MAKER
 from webui.running.served_indexes import Guard, ServedIndexes
 from webui.running.settings import Settings
 
@@ -60,7 +72,19 @@ _NEXT_CHARS, _NAME_CHARS = 2_000, MOST_PASSWORD
 PROVIDER_SECONDS = 10
 """Timeout of requests to the provider, in seconds."""
 
-Person = tuple[str, Grant]
+_GROUPS_CHARS = 1_500
+"""Maximum length of the names of a person's groups together: the cookie of a session has limited room."""
+
+
+class Sender(NamedTuple):
+    """The sender of a request. If the grant is for everybody, `name` is that of the person.
+
+    `groups` are those that a provider or a proxy names; the grant may have more.
+    """
+
+    name: str
+    grant: Grant
+    groups: frozenset[str] = frozenset()
 
 
 def check_login_settings(settings: Settings) -> None:
@@ -133,7 +157,7 @@ class Logins:
             app.add_url_rule("/login/openid", "openid", self.ask_provider)
             app.add_url_rule("/login/openid/back", "openid_back", self.handle_provider_answer)
 
-    def current(self) -> Person | None:
+    def current(self) -> Sender | None:
         """The person of the session and their grant; None if there is no session or if it has ended."""
         who = session.get(_WHO)
         if not who or not 0 <= time.time() - who["at"] <= self._settings.session_hours * 3_600:
@@ -141,7 +165,7 @@ class Logins:
         grant = _read_current(self._grants).find_person(who["name"], who["kind"])
         if grant is None or grant.mark != who["mark"] or not grant.is_valid(datetime.now(UTC)):
             return None
-        return who["name"], grant
+        return Sender(who["name"], grant, frozenset(who.get("groups", ())))
 
     def redirect(self) -> AnyResponse:
         """Redirect to the login, which returns to the current address."""
@@ -157,7 +181,7 @@ class Logins:
         response = self._render(
             None,
             "login.html",
-            person=person and person[0],
+            person=person and person.name,
             has_passwords=_read_current(self._grants).needs_login,
             has_provider=self._provider is not None,
             csrf=session[_CSRF],
@@ -188,10 +212,11 @@ class Logins:
         session.clear()
         return redirect(url_for("login"))
 
-    def _begin(self, name: str, grant: Grant, next: str) -> AnyResponse:
+    def _begin(self, name: str, grant: Grant, next: str, groups: Collection[str] = ()) -> AnyResponse:
         session.clear()
         session.permanent = True
-        session[_WHO] = {"name": name, "kind": grant.kind, "mark": grant.mark, "at": int(time.time())}
+        who = {"name": name, "kind": grant.kind, "mark": grant.mark, "at": int(time.time())}
+        session[_WHO] = who | ({"groups": sorted(groups)} if groups else {})
         return redirect(safe_next(next))
 
     def _check_form(self) -> None:
@@ -223,7 +248,8 @@ class Logins:
         grant = _read_current(self._grants).find_person(name, "elsewhere")
         if grant is None or not grant.is_valid(datetime.now(UTC)):
             raise Forbidden(f"{name[:60]!r} may not search here", None)
-        return self._begin(name, grant, session.get(_NEXT, ""))
+        groups = parse_groups(claims.get(self._settings.oidc_groups_claim))
+        return self._begin(name, grant, session.get(_NEXT, ""), groups)
 
     def _with_provider(self, call: Any) -> Any:
         try:
@@ -232,6 +258,20 @@ class Logins:
             raise Unauthorized(f"the login was not completed ({error}): log in again", None) from error
         except (requests.RequestException, ValueError) as error:
             raise ProviderSilent("the provider of logins does not answer: try again later", None) from error
+
+
+def parse_groups(names: Any) -> frozenset[str]:
+    """The groups of a person in a claim, a text or a list, as many as a session has room for."""
+    listed = [names] if isinstance(names, str) else names if isinstance(names, list) else []
+    groups, room = set[str](), _GROUPS_CHARS
+    for name in listed:
+        text = name.strip() if isinstance(name, str) else ""
+        room -= len(text)
+        if text and text != EVERYBODY and room >= 0:
+            groups.add(text)
+    if room < 0:
+        _LOG.warning("somebody has more groups than %s characters: some are left out", _GROUPS_CHARS)
+    return frozenset(groups)
 
 
 class AccessUnreadable(RequestError):
@@ -276,19 +316,14 @@ def _provider(app: Flask, settings: Settings) -> Any:
 HEALTH = frozenset({"healthz", "readyz"})
 OPEN = HEALTH | ENDPOINTS | {"static", "logo", "messages", "choose_language"}
 """The endpoints that need no grant."""
+LINKED = frozenset({"api.dossier_shared", "dossier_shared"})
+"""The endpoints of links to dossiers, which need no login if the settings let their makers' rights decide."""
 METRICS = "scraped"
 _LOG = logging.getLogger("webui.access")
 _AUDIT_LOG = logging.getLogger("webui.audit")
 _QUERY_CHARS = 2_000
 
 Network = IPv4Network | IPv6Network
-
-
-class Sender(NamedTuple):
-    """The sender of a request. If the grant is for everybody, `name` is that of the person."""
-
-    name: str
-    grant: Grant
 
 
 def parse_networks(text: str) -> tuple[Network, ...]:
@@ -330,11 +365,33 @@ def check(settings: Settings, index_names: Collection[str]) -> None:
 class _GrantGuard(Guard):
     """Shows a sender the indexes and documents of the grant, and nothing to senders without one."""
 
+    def __init__(self, grants: GrantFile) -> None:
+        self._grants = grants
+
+    @contextmanager
+    def act_as(self, name: str) -> Iterator[None]:
+        current = _read_current(self._grants)
+        grant = current.by_name.get(name) or current.find_person(name, "elsewhere")
+        if grant is None or not grant.is_valid(datetime.now(UTC)):
+            raise Forbidden("who made this link may not search here any more", None)
+        before, g.sender = g.get("sender"), Sender(name, grant)
+        try:
+            yield
+        finally:
+            g.sender = before
+
     def visible(self, names: Iterable[str]) -> list[str]:
         sender: Sender | None = g.get("sender")
         if sender is None:
             return []
         return [name for name in names if not sender.grant.indexes or name in sender.grant.indexes]
+
+    @property
+    def person(self) -> Person | None:
+        sender: Sender | None = g.get("sender")
+        if sender is None or sender.grant.kind == ANYBODY:
+            return None
+        return Person(sender.name, sender.groups | set(sender.grant.groups))
 
     @property
     def part(self) -> str:
@@ -359,7 +416,7 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
     grants = GrantFile(Path(settings.access))
     logins = Logins(app, grants, settings, render, rates) if settings.secret_file else None
     believed = parse_networks(settings.user_header_from)
-    indexes.guard = _GrantGuard()
+    indexes.guard = _GrantGuard(grants)
 
     def identify() -> Sender | None:
         """The sender of the request. Raises Unauthorized for a bad key, Forbidden for an unknown person."""
@@ -374,9 +431,11 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
             grant = current.find_person(name, "elsewhere")
             if grant is None or not grant.is_valid(datetime.now(UTC)):
                 raise Forbidden(f"{name[:60]!r} may not search here", None)
-            return Sender(name, grant)
+            return Sender(
+                name, grant, parse_groups(request.headers.get(settings.groups_header, "").split(","))
+            )
         if logins and (person := logins.current()):
-            return Sender(*person)
+            return person
         grant = current.by_name.get(ANYBODY)
         return Sender(ANYBODY, grant) if grant and grant.is_valid(datetime.now(UTC)) else None
 
@@ -386,6 +445,8 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
             return None
         g.sender = None
         sender = identify()
+        if sender is None and request.endpoint in LINKED and settings.desk_links == BY_MAKER:
+            return None
         if sender is None:
             if (
                 logins
@@ -414,7 +475,7 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
             person = logins.current()
         except EsrError:  # the page may be the one that reports this error
             person = None
-        return person[0] if person else "Log in"
+        return person.name if person else "Log in"
 
     app.jinja_env.globals["login_label"] = label
 

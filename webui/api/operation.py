@@ -17,6 +17,7 @@ from msgspec import Struct
 from werkzeug.exceptions import UnsupportedMediaType
 
 from esr.arguments.argument import Argument
+from esr.arguments.tables.dossiers import BODY
 from esr.arguments.tables.rankings import MAX_DEPTH, expand
 from esr.arguments.tables.table import PAGE, rows
 from esr.arguments.types import Schema
@@ -28,6 +29,7 @@ from webui.arguments.rankings import check_signals
 from webui.arguments.request import Arguments, check_text, rename_former
 from webui.running.logs import write_json
 from webui.running.problems import RequestError, blame_argument
+from webui.running.served_desk import ServedDesk
 from webui.running.served_indexes import Visit
 from webui.running.settings import Settings
 
@@ -55,7 +57,7 @@ ERRORS = {
     404: "What the request names does not exist.",
     405: "The address takes another method.",
     408: "The request did not arrive in time.",
-    409: "The index has changed since the page before: request the first page again.",
+    409: "The index has changed since the page before, or somebody else has changed the same value.",
     413: "The body is too large.",
     414: "The address is too long.",
     415: "The body is not JSON, or its content type is not.",
@@ -68,11 +70,12 @@ _COMMON = (400, 401, 403, 405, 408, 414, 429, 500, 503)
 
 
 class Call(Struct, frozen=True):
-    """The input of a handler: the visit to the request's index, the settings, and the arguments."""
+    """The input of a handler: the visit to the request's index, the settings, the arguments and the desk."""
 
     visit: Visit
     settings: Settings
     arguments: Arguments
+    desk: ServedDesk
 
     @property
     def searcher(self) -> Searcher:
@@ -192,6 +195,21 @@ def _properties(of: Iterable[Argument], settings: Settings, described: bool = Fa
             schema = {"type": "array", "maxItems": settings.arguments, "items": schema}
         properties[row.name] = {**schema, "description": row.help} if described else schema
     return properties
+
+
+def body_schema(operation: str) -> Callable[[Settings], Schema]:
+    """The JSON Schema of the body of an operation, whose rows apply to its name after `BODY`."""
+
+    def make(settings: Settings) -> Schema:
+        body = rows(f"{BODY}{operation}")
+        return {
+            "type": "object",
+            "required": [row.name for row in body.values() if row.is_required],
+            "additionalProperties": False,
+            "properties": _properties(body.values(), settings, described=True),
+        }
+
+    return make
 
 
 def read_body(schema: Schema) -> dict[str, Any]:

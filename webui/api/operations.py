@@ -11,7 +11,7 @@ import esr
 from esr.arguments.argument import Argument
 from esr.arguments.tables.table import rows
 from esr.arguments.types import Schema
-from webui.api import handlers
+from webui.api import dossiers, handlers
 from webui.api.operation import (
     BASE,
     ERRORS,
@@ -25,6 +25,7 @@ from webui.api.operation import (
 )
 from webui.api.schemas import SCHEMAS
 from webui.arguments.request import decode_rows
+from webui.running.served_desk import ServedDesk
 from webui.running.served_indexes import Page, ServedIndexes, Visit
 from webui.running.settings import Settings
 
@@ -85,6 +86,7 @@ OPERATIONS = {
         Operation("models", handlers.catalogue, "Catalogue"),
         Operation("status", handlers.status, "Status"),
         Operation("query", handlers.query, "Request"),
+        *dossiers.OPERATIONS,
     )
 }
 
@@ -197,7 +199,11 @@ def _error(status: int) -> Mapping[str, Any]:
 
 
 def install_api(
-    app: Flask, indexes: ServedIndexes, settings: Settings, others: Sequence[Operation] = ()
+    app: Flask,
+    indexes: ServedIndexes,
+    settings: Settings,
+    desk: ServedDesk,
+    others: Sequence[Operation] = (),
 ) -> None:
     """Add the routes of all operations, of those of plug-ins, and of the OpenAPI document."""
 
@@ -205,7 +211,7 @@ def install_api(
         def view(visit: Visit) -> Response:
             allowed = rows(operation.name, *pages) if pages else operation.rows
             arguments = decode_rows(request.query_string, settings, allowed)
-            answer = operation.handler(Call(visit, settings, arguments))
+            answer = operation.handler(Call(visit, settings, arguments, desk))
             response = answer if isinstance(answer, Response) else json_response(answer)
             return add_etag(response) if operation.method == "GET" else response
 

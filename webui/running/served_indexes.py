@@ -12,12 +12,13 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from urllib.parse import parse_qs
 
 from flask import Flask, g, has_request_context, request
 from werkzeug.wrappers import Response
 
+from esr.dossiers.records import Person
 from esr.errors import EngineUnreachable, unknown
 from esr.index import questions
 from esr.index.contract import Index
@@ -144,6 +145,15 @@ class Guard:
     def visible(self, names: Iterable[str]) -> list[str]:
         """The names of indexes that may be searched, in the given order."""
         return list(names)
+
+    @property
+    def person(self) -> Person | None:
+        """Who sends the current request; None for somebody without a login."""
+        return None
+
+    def act_as(self, name: str) -> AbstractContextManager[object]:
+        """Show what the person of this name may see, in the block. Raises Forbidden if that is nothing."""
+        return nullcontext()
 
     @property
     def part(self) -> str:
@@ -300,10 +310,15 @@ class Visit:
         self._held = ExitStack()
         """What is given back at the end."""
 
+    @property
+    def index_name(self) -> str:
+        """The name of the index. Raises as `ServedIndexes.choose`."""
+        return self._indexes.choose(self._query_string)
+
     @cached_property
     def searcher(self) -> Searcher:
         """A searcher of the index. Raises EsrError, UsageError for an unknown name of an index."""
-        name = self._indexes.choose(self._query_string)
+        name = self.index_name
         if has_request_context():
             g.index_name = name
         served = self._indexes.by_name[name]

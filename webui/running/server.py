@@ -24,6 +24,7 @@ from esr.index.login_variables import redact
 from esr.ranking.searcher import open_searcher
 from webui.running import traces
 from webui.running.logs import JsonFormatter, log_to_standard_error
+from webui.running.served_desk import check_desk
 from webui.running.served_indexes import ServedIndexes
 from webui.running.settings import COUNTS_FOLDER, Settings, parse_locations, parse_origins, shared_folder
 from webui.running.worker import HttpWorker
@@ -78,6 +79,7 @@ def check(locations: Mapping[str, str], settings: Settings) -> None:
     traces.check_traces(os.environ)
     rate_limit.parse_rate(settings.rate)
     parse_origins(settings.cors_origins)
+    check_desk(settings)
     for location in locations.values():
         try:
             with within(settings.deadline):

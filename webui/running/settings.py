@@ -103,6 +103,14 @@ class Settings:
     examples: str = _setting(
         "", "example queries on the first page, with | between them; empty: chosen from the collection"
     )
+    desk: str = _setting(
+        "",
+        "file of the dossiers and saved searches of people, or address of PostgreSQL; empty: none are kept",
+    )
+    desk_links: str = _setting(
+        "login",
+        "what a link to a dossier shows: login: what its reader may search; maker: what its maker may search",
+    )
     access: str = _setting("", "file of esr keys with those who may search; empty: anybody may")
     secret_file: str = _setting(
         "", "file with at least 32 random characters that sign the cookies of logins; empty: no logins"
@@ -117,11 +125,17 @@ class Settings:
     oidc_claim: str = _setting(
         "email", "claim of the provider with the name of a person, as in the file of keys"
     )
+    oidc_groups_claim: str = _setting(
+        "groups", "claim of the provider with the groups of a person, who share dossiers"
+    )
     user_header: str = _setting(
         "", "header in which a proxy that authenticates names the person, such as X-Forwarded-User"
     )
     user_header_from: str = _setting(
         "", "addresses or networks of the proxies whose header is believed, with blanks between"
+    )
+    groups_header: str = _setting(
+        "", "header in which that proxy names the groups of the person, with commas between"
     )
     audit_queries: int = _setting(0, "1: audit lines include the arguments of the address; 0: they do not", 0)
     query_log: str = _setting("", "file to which each query is appended with its number of hits; empty: none")

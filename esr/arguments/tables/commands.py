@@ -160,6 +160,15 @@ COMMANDS: tuple[Argument, ...] = (
         sets="restriction",
         metavar="QUERY",
     ),
+    Argument(
+        "group",
+        "a group, with which dossiers are shared",
+        Texts(),
+        "grant",
+        is_repeatable=True,
+        sets="groups",
+        metavar="NAME",
+    ),
     Argument("password_file", "read the password from this file, instead of asking", FilePath(), "grant"),
     Argument("replace", "replace the grant of this name, with a new key or password", Flag(), "grant"),
     Argument(

@@ -16,6 +16,7 @@ from esr.arguments.reading import READING
 from esr.arguments.tables.assistants import ASSISTANTS, TOOL
 from esr.arguments.tables.corpus import CORPUS
 from esr.arguments.tables.counting import COUNTS
+from esr.arguments.tables.dossiers import DOSSIERS
 from esr.arguments.tables.evidence import EVIDENCE_ROWS
 from esr.arguments.tables.hit_fields import HITS
 from esr.arguments.tables.lists import LISTS
@@ -73,6 +74,7 @@ TABLE: tuple[Argument, ...] = (
     *COUNTS,
     *CORPUS,
     *EVIDENCE_ROWS,
+    *DOSSIERS,
     *FILTERS,
     *RANKING,
     *SECOND_RANKING,
