@@ -1,0 +1,212 @@
+"""Dossiers behind logins: who may do what, and what those see who may not see a document."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from esr.dossiers.desk import Desk
+from esr.dossiers.links import ReadingLinks
+from esr.dossiers.records import NoDossier, Person
+from esr.dossiers.store import Dossiers
+from tests.support.elasticsearch import load
+from tests.webui.access.conftest import MARK, Caller, Server, documents, text_of
+from webui.access.guard import parse_groups
+
+READ, CHANGE, OWN = (
+    {"owner", "writer", "reader", "grouped"},
+    {"owner", "writer", "grouped"},
+    {"owner"},
+)
+TABLE: dict[str, tuple[set[str], dict[str, Any]]] = {
+    "one": (READ, {}),
+    "history": (READ, {}),
+    "links": (OWN, {}),
+    "add": (CHANGE, {"sentences": ["v1.s0"]}),
+    "import": (
+        CHANGE,
+        {"clippings": [{"sentence_id": "v1.s1", "document_id": "v1", "text": "A goalkeeper."}]},
+    ),
+    "edit": (CHANGE, {"item": "ITEM", "note": "a note"}),
+    "move": (CHANGE, {"items": ["ITEM"]}),
+    "arrange": (CHANGE, {"items": ["ITEM"]}),
+    "remove": (CHANGE, {"items": ["ITEM"]}),
+    "rename": (CHANGE, {"name": "Other"}),
+    "restore": (CHANGE, {"version": 1}),
+    "share": (OWN, {"name": "eve", "role": "reader"}),
+    "give": (OWN, {"name": "writer"}),
+    "links POST": (OWN, {}),
+    "links/revoke": (OWN, {"link": "LINK"}),
+    "delete": (OWN, {}),
+}
+"""By operation: who may do it, and the rest of its body."""
+
+
+@pytest.fixture
+def app(server: Server, locations: dict[str, str]) -> Flask:
+    server.add("anybody", "--kind", "anybody")
+    return server.app(locations, desk=str(server.file.parent / "desk.sqlite"))
+
+
+def callers(server: Server, app: Flask) -> dict[str, Caller]:
+    """Callers by name: those with keys, and one without."""
+    client = app.test_client()
+    keys = {name: server.add(name) for name in ("owner", "writer", "reader", "stranger")}
+    keys["grouped"] = server.add("grouped", "--group", "politics")
+    return {**{name: Caller(client, key) for name, key in keys.items()}, "anybody": Caller(client, None)}
+
+
+def post(caller: Caller, path: str, **body: Any) -> Any:
+    return caller(
+        f"/api/v1/dossiers{path}", "POST", body=body, **({"index": "news"} if path == "/add" else {})
+    )
+
+
+def make(caller: Caller, *sentences: str) -> tuple[str, list[str]]:
+    """A dossier with sentences: its id, and those of its items."""
+    id = post(caller, "", name="Storms").get_json()["id"]
+    added = post(caller, "/add", id=id, sentences=list(sentences))
+    assert added.status_code == 200, added.get_json()
+    return id, [item["id"] for item in added.get_json()["items"]]
+
+
+@pytest.mark.slow
+def test_each_operation_is_for_the_roles_that_the_table_names(server: Server, app: Flask) -> None:
+    people = callers(server, app)
+    done = 0
+    for operation, (allowed, rest) in TABLE.items():
+        for name, caller in people.items():
+            id, (item,) = make(people["owner"], "v0.s0")
+            for other, role in (("writer", "writer"), ("reader", "reader")):
+                post(people["owner"], "/share", id=id, name=other, role=role)
+            post(people["owner"], "/share", id=id, name="politics", role="writer", group=True)
+            link = post(people["owner"], "/links", id=id).get_json()["id"]
+            names = {"ITEM": item, "LINK": link}
+            body = {
+                key: [names.get(v, v) if isinstance(v, str) else v for v in value]
+                if isinstance(value, list)
+                else names.get(value, value)
+                for key, value in rest.items()
+            }
+            before = people["owner"](f"/api/v1/dossiers/one?id={id}").get_json()
+            if operation in ("one", "history", "links"):
+                answer = caller(f"/api/v1/dossiers/{operation}", id=id)
+            else:
+                answer = post(caller, f"/{operation.removesuffix(' POST')}", id=id, **body)
+            if name in allowed:
+                assert answer.status_code == 200, (operation, name, answer.get_json())
+                done += 1
+                continue
+            expected = 403 if name in READ or name == "anybody" else 404
+            assert answer.status_code == expected, (operation, name, answer.get_json())
+            assert "Storms" not in text_of(answer)
+            assert people["owner"](f"/api/v1/dossiers/one?id={id}").get_json() == before
+    assert done == sum(len(allowed) for allowed, _ in TABLE.values())
+
+
+def test_who_may_not_see_a_document_sees_nothing_of_its_items(server: Server, app: Flask) -> None:
+    people = callers(server, app)
+    client = app.test_client()
+    sports = Caller(client, server.add("sports", "--index", "news", "--filter", 'source:"Sports Post"'))
+    id, items = make(people["owner"], "v0.s0", "h0.s0")
+    post(people["owner"], "/edit", id=id, item=items[1], note=f"{MARK} note", tags=[f"{MARK}tag"])
+    post(people["owner"], "/share", id=id, name="sports", role="writer")
+
+    answer = sports("/api/v1/dossiers/one", id=id)
+    seen, withheld = answer.get_json()["items"]
+    assert (seen["status"], seen["item"]["text"]) == ("same", "The storm took a bridge near Avonton.")
+    assert (withheld["status"], withheld["item"]) == ("withheld", None)
+    for path, more in (("/one", {}), ("/one", {"version": 3}), ("/history", {})):
+        answer = sports(f"/api/v1/dossiers{path}", id=id, **more)
+        assert answer.status_code == 200 and MARK not in text_of(answer), path
+    assert post(sports, "/edit", id=id, item=items[1], note="mine").status_code == 403
+    assert post(sports, "/add", id=id, sentences=["h1.s0"]).status_code == 404
+    assert "zanzu" in text_of(people["owner"]("/api/v1/dossiers/one", id=id))
+
+
+def test_a_document_that_is_gone_is_withheld_from_those_who_see_a_part(
+    server: Server, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    where = str(tmp_path_factory.mktemp("index") / "news")
+    load(where, documents())
+    app = server.app({"news": where}, desk=str(server.file.parent / "desk.sqlite"))
+    whole, part = (
+        Caller(app.test_client(), server.add(name, *more))
+        for name, *more in (("whole",), ("part", "--filter", 'source:"Sports Post"'))
+    )
+    id, _ = make(whole, "v0.s0", "v1.s0")
+    post(whole, "/share", id=id, name="part", role="reader")
+    rest = [document for document in documents() if document.id != "v1"]
+    load(where, rest, if_exists="replace")
+    statuses = [
+        [reading["status"] for reading in caller("/api/v1/dossiers/one", id=id).get_json()["items"]]
+        for caller in (whole, part)
+    ]
+    assert statuses == [["same", "removed"], ["same", "withheld"]]
+
+
+def test_a_link_shows_what_its_reader_may_search(server: Server, app: Flask) -> None:
+    people = callers(server, app)
+    sports = Caller(app.test_client(), server.add("sports", "--filter", 'source:"Sports Post"'))
+    id, _ = make(people["owner"], "v0.s0", "h0.s0")
+    token = post(people["owner"], "/links", id=id, days=1).get_json()["token"]
+    shown = people["anybody"]("/api/v1/dossiers/shared", token=token).get_json()
+    assert [item["status"] for item in shown["items"]] == ["same", "same"]
+    assert (shown["role"], shown["members"]) == ("link", [])
+    assert MARK not in text_of(sports("/api/v1/dossiers/shared", token=token))
+    assert people["anybody"]("/api/v1/dossiers/shared", token=token[:-1]).status_code == 404
+
+
+def test_a_link_needs_a_login_unless_it_shows_what_its_maker_may_search(
+    server: Server, locations: dict[str, str]
+) -> None:
+    desk = str(server.file.parent / "desk.sqlite")
+    strict, open_ = server.app(locations, desk=desk), server.app(locations, desk=desk, desk_links="maker")
+    maker = Caller(strict.test_client(), server.add("maker", "--filter", 'source:"Sports Post"'))
+    whole = Caller(strict.test_client(), server.add("whole"))
+    id, _ = make(whole, "v0.s0", "h0.s0")
+    post(whole, "/give", id=id, name="maker")
+    token = post(maker, "/links", id=id).get_json()["token"]
+
+    assert Caller(strict.test_client(), None)("/api/v1/dossiers/shared", token=token).status_code == 401
+    stranger = Caller(open_.test_client(), None)
+    shown = stranger("/api/v1/dossiers/shared", token=token)
+    assert [item["status"] for item in shown.get_json()["items"]] == ["same", "withheld"]
+    assert MARK not in text_of(shown)
+    assert stranger("/api/v1/dossiers").status_code == 401
+    server.expire("maker", "2020-01-01")
+    assert stranger("/api/v1/dossiers/shared", token=token).status_code == 403
+
+
+def test_a_link_ends_when_it_expires_or_is_revoked(server: Server) -> None:
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    with Desk(str(server.file.parent / "desk.sqlite"), clock=lambda: now) as desk:
+        ann, links = Person("ann"), ReadingLinks(desk)
+        id = Dossiers(desk).create(ann, "Storms").id
+        first, second = links.make(ann, id, 1), links.make(ann, id, 2)
+        assert links.read(first.token)[0].name == "Storms"
+        now += timedelta(days=1)
+        with pytest.raises(NoDossier, match="has expired"):
+            links.read(first.token)
+        links.revoke(ann, id, second.id)
+        with pytest.raises(NoDossier, match="revoked"):
+            links.read(second.token)
+        ended = {link.id: link.is_revoked for link in links.list_links(ann, id)}
+        assert ended == {first.id: False, second.id: True}
+
+
+@pytest.mark.parametrize(
+    ("claim", "groups"),
+    [
+        (["politics", "sports"], {"politics", "sports"}),
+        ("politics", {"politics"}),
+        (["*", "", 7, " a "], {"a"}),
+        (None, set()),
+        ([str(n) * 1_000 for n in range(3)], {"0" * 1_000}),
+    ],
+)
+def test_groups_are_read_from_what_a_provider_says(claim: Any, groups: set[str]) -> None:
+    assert parse_groups(claim) == groups
