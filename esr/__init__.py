@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         Quotations,
     )
     from esr.corpus.statements import Piece, Statement, Statements, Wording
+    from esr.dossiers.account import AccountDossiers, open_dossiers
     from esr.errors import (
         EngineUnreachable,
         EsrError,
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from esr.text.document import Document, Quote, Sentence
 
 __all__ = [
+    "AccountDossiers",
     "Appearance",
     "AppendOptions",
     "AsyncIndex",
@@ -121,6 +123,7 @@ __all__ = [
     "load",
     "open",
     "open_async",
+    "open_dossiers",
     "parse_query",
 ]
 __version__ = "0.2.0"
@@ -132,6 +135,7 @@ _MODULES = {
     "esr.corpus.names_and_quotes": "Quotation Quotations Companion ListedName NameNetwork NamePage",
     "esr.corpus.frequencies": "Frequencies Frequency KeyWord KeyWords",
     "esr.corpus.statements": "Piece Statement Statements Wording",
+    "esr.dossiers.account": "AccountDossiers open_dossiers",
     "esr.evidence.claim_evidence": "ClaimEvidence Copy EvidenceSentence Point PointValue",
     "esr.evidence.contrast": "Contrast DifferingPart",
     "esr.evidence.draft_check": "CheckedName CheckedNumber CheckedSentence DraftCheck EvidenceFor",

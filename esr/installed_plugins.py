@@ -37,6 +37,7 @@ PLUGIN_VARIABLES = {
 SHIPPED: Mapping[str, str] = {
     "esr.bridges:plugin": "commands",
     "esr.corpus:plugin": "commands",
+    "esr.dossiers:plugin": "commands",
     "esr.evidence:plugin": "commands",
     "esr.lab:plugin": "commands",
     "esr.loaders.office:plugin": "formats",

@@ -63,6 +63,7 @@ MAY_IMPORT = {
     "esr/dossiers": "plugin plugin/provisional",
     "esr/alerts": "arguments arguments/tables dossiers following/alerts index plans query ranking text",
     "esr/dossiers/exports": "dossiers following index text",
+    "esr/dossiers/commands": "esr dossiers plugin plugin/provisional",
     "esr/bridges": "esr plugin plugin/provisional",
     "esr/sources": "esr plugin plugin/provisional",
     "esr/library": "esr arguments arguments/tables corpus enrichment evidence features following index "
@@ -86,7 +87,7 @@ MAY_IMPORT = {
     "webui/access": "dossiers index plans query text webui/pages webui/running",
     "webui": "arguments index library plans plugin ranking webui/access webui/api webui/arguments "
     "webui/pages webui/running webui/translations",
-    "esr/cli": "esr arguments arguments/tables encoders enrichment features following following/alerts "
+    "esr/cli": "esr arguments arguments/tables dossiers encoders enrichment features following following/alerts "
     "index index/runs library loaders models plans query ranking ranking/explanation text text/analysis "
     "webui webui/access",
 }

@@ -44,7 +44,11 @@ from esr.wording import align_columns, count
 
 if TYPE_CHECKING:
     import webui
+    from esr.dossiers import backup as desk_backup
+    from esr.dossiers import desk as desks
 else:
+    desk_backup = import_lazily("esr.dossiers.backup")
+    desks = import_lazily("esr.dossiers.desk")
     webui = import_lazily("webui")
 
 
@@ -200,9 +204,9 @@ def verify(where: str, fast: bool, as_json: bool) -> None:
 
 @click.command()
 @index_or_first
-@add_arguments(COMMANDS, "backup")
+@add_arguments(COMMANDS, "backup", "target", "copy", "desk", desk={"envvar": "ESR_DESK", "show_envvar": True})
 @as_json
-def backup(where: str, target: str, copy: bool, as_json: bool) -> None:
+def backup(where: str, target: str, copy: bool, desk: str | None, as_json: bool) -> None:
     """Back an index folder up to the folder TARGET.
 
     The next run brings TARGET up to date. A backup has all generations. Loads and searches go on meanwhile.
@@ -216,15 +220,19 @@ def backup(where: str, target: str, copy: bool, as_json: bool) -> None:
     with measure_run("backup", where) as run:
         report = factory.back_up_index(where, target, copy=copy)
         run.copied_bytes = report.copied_bytes
+    if desk:
+        with desks.open_desk(desk) as opened:
+            size = desk_backup.back_up_desk(opened, Path(target) / desk_backup.NAME)
+        click.echo(f"backed the desk {redact(desk)} up to {target}: {_format_size(size)}", err=as_json)
     _show_copy(report, f"backed {where} up to {target}", as_json)
 
 
 @click.command()
 @add_arguments(COMMANDS, "restore", "target")
 @options.index_or_last
-@add_arguments(COMMANDS, "restore", "copy", "yes")
+@add_arguments(COMMANDS, "restore", "copy", "yes", "desk")
 @as_json
-def restore(target: str, where: str, copy: bool, yes: bool, as_json: bool) -> None:
+def restore(target: str, where: str, copy: bool, yes: bool, desk: str | None, as_json: bool) -> None:
     """Make an index folder of the backup TARGET.
 
     An existing index is reset to the backup. All files are first compared with their checksums. Searches see
@@ -236,7 +244,15 @@ def restore(target: str, where: str, copy: bool, yes: bool, as_json: bool) -> No
     """
     if not yes and options.is_folder_of_index(where):
         click.confirm(f"Replace the index {where} by {target}?", abort=True, err=True)
+    if desk and not yes:
+        click.confirm(
+            f"Replace all dossiers in the desk {redact(desk)} by those of {target}?", abort=True, err=True
+        )
     report = factory.restore_index(target, where, copy=copy)
+    if desk:
+        with desks.open_desk(desk) as opened:
+            desk_backup.restore_desk(Path(target) / desk_backup.NAME, opened)
+        click.echo(f"restored the desk {redact(desk)} from {target}", err=as_json)
     _show_copy(report, f"restored {where} from {target}", as_json)
 
 

@@ -2,4 +2,4 @@
 
 from esr.plugin import Plugin
 
-plugin = Plugin(name="dossiers", commands={})
+plugin = Plugin(name="dossiers", commands={"dossier": "esr.dossiers.commands.dossier:dossier"})

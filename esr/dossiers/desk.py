@@ -91,7 +91,8 @@ class Desk:
     def _connect(self, begin: str) -> Iterator[sql.Connection]:
         self._prepare()
         with self._translate(), self._engine.connect() as connection:
-            connection = connection.execution_options(esr_begin=begin)
+            level = {} if self.is_file or begin != "BEGIN" else {"isolation_level": "REPEATABLE READ"}
+            connection = connection.execution_options(esr_begin=begin, **level)
             with connection.begin():
                 yield connection
 

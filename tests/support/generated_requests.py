@@ -80,8 +80,8 @@ def checks_of(case: schemathesis.Case) -> list[Any]:
     return [check for check in CHECKED if not blank or check.__name__ != "negative_data_rejection"]
 
 
-def fuzz(app: Flask, name: str) -> Counter[int]:
-    """How often the answers had each status."""
+def fuzz(app: Flask, name: str, good: dict[str, Any] | None = None) -> Counter[int]:
+    """How often the answers had each status. `good`: arguments or keys that make an answer likely."""
     schema = schemathesis.openapi.from_wsgi(f"{BASE}/openapi.json", app)
     schema.config.generation.update(modes=[GenerationMode.POSITIVE, GenerationMode.NEGATIVE])
     operation = schema[OPERATIONS[name].path][OPERATIONS[name].method]
@@ -99,14 +99,14 @@ def fuzz(app: Flask, name: str) -> Counter[int]:
         case = data.draw(modes[mode])
         # Most generated texts are no words, and most settings do not fit each other.
         if mode is GenerationMode.POSITIVE and data.draw(st.integers(0, 3)):
-            _make_likely(case, name, data)
+            _make_likely(case, name, data, good)
         send(case)
 
     @_examples(GOOD_EXAMPLES)
     @given(st.data())
     def check_good(data: st.DataObject) -> None:
         case = data.draw(modes[GenerationMode.POSITIVE])
-        _make_likely(case, name, data)
+        _make_likely(case, name, data, good)
         send(case)
 
     check_any()
@@ -114,14 +114,16 @@ def fuzz(app: Flask, name: str) -> Counter[int]:
     return statuses
 
 
-def _make_likely(case: schemathesis.Case, name: str, data: st.DataObject) -> None:
+def _make_likely(
+    case: schemathesis.Case, name: str, data: st.DataObject, good: dict[str, Any] | None
+) -> None:
     """Leave one generated argument at most, beside those that make an answer likely."""
     if case.query:
         kept = data.draw(st.lists(st.sampled_from(sorted(case.query)), max_size=1))
-        case.query = {n: v for n, v in case.query.items() if n in kept} | GOOD[name]
+        case.query = {n: v for n, v in case.query.items() if n in kept} | (good or GOOD[name])
     if isinstance(case.body, dict) and case.body:
         kept = data.draw(st.lists(st.sampled_from(sorted(case.body)), max_size=1))
-        case.body = {n: v for n, v in case.body.items() if n in kept} | GOOD_BODY[name]
+        case.body = {n: v for n, v in case.body.items() if n in kept} | (good or GOOD_BODY[name])
 
 
 def _examples(count: int) -> settings:

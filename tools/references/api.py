@@ -58,9 +58,9 @@ const answer = await (await fetch("{BASE}/search?q=earthquake&k=3")).json();
 for (const hit of answer.hits) console.log(hit.score, hit.text, hit.title, hit.url);
 ```
 
-Answers are JSON in UTF-8, with `null` in place of NaN and infinity. No operation changes anything. If the
-server has [logins](access.md), a program sends its key as `Authorization: Bearer KEY`. The addresses of pages
-with `.json` after the name, such as `/search.json?q=…`, answer like the operations of the same name.
+Answers are JSON in UTF-8, with `null` in place of NaN and infinity. Only the operations of
+[dossiers](dossiers.md) change anything. If the server has [logins](access.md), a program sends its key as
+`Authorization: Bearer KEY`. The addresses of pages with `.json` after the name, such as `/search.json?q=…`, answer like the operations of the same name.
 
 ## Queries
 
@@ -278,7 +278,8 @@ def _shape(schema: Schema) -> str:
     if schema["type"] == "array":
         if "properties" not in schema["items"]:
             return f"list of at most {schema['maxItems']:,}"
-        return f"{schema['minItems']:,} to {schema['maxItems']:,} of `{_keys(schema['items'])}`"
+        least = f"{schema['minItems']:,} to" if "minItems" in schema else "at most"
+        return f"{least} {schema['maxItems']:,} of `{_keys(schema['items'])}`"
     if schema["type"] == "object":
         return f"`{_keys(schema)}`" if "properties" in schema else "object"
     if "maxLength" in schema:

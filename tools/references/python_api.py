@@ -21,9 +21,10 @@ several. `Moment` is a date such as "2017-03", a date or datetime of Python, a y
 milliseconds since 1970, in UTC.
 """
 _SECTIONS = {
-    "Functions": "open create load open_async parse_query",
+    "Functions": "open create load open_async open_dossiers parse_query",
     "Index": "Index AsyncIndex",
     "Hits": "Hits Hit",
+    "Dossiers": "AccountDossiers",
     "Options": "SearchOptions ReadOptions WriteOptions AppendOptions LoginOptions LoadOptions EnrichOptions",
     "What is returned": "Document Sentence Timeline Series Peak Concordance Line Collocations Collocation "
     "Quotations Quotation Quote QuotationCheck CheckedQuotation Appearance "

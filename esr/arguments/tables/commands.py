@@ -97,6 +97,18 @@ COMMANDS: tuple[Argument, ...] = (
     Argument("copy", "copy files that could be linked", Flag(), "backup restore"),
     Argument("yes", "do not ask before an index is replaced", Flag(), "restore"),
     Argument(
+        "desk",
+        "also back up the dossiers and saved searches of this desk: a file, or an address of PostgreSQL",
+        Text(),
+        "backup",
+    ),
+    Argument(
+        "desk",
+        "also make this desk that of the backup: a file, or an address of PostgreSQL; what it has is lost",
+        Text(),
+        "restore",
+    ),
+    Argument(
         "drift",
         "also sample how far stored priors are from exact ones",
         Flag(),

@@ -142,7 +142,7 @@ DOSSIERS: tuple[Argument, ...] = (
     Argument(
         "judgement",
         "how relevant the item is, from -1 to 10; null: not judged",
-        Structure(shape={"type": ["integer", "null"], "minimum": -1, "maximum": 10}),
+        Structure(shape={"anyOf": [{"type": "integer", "minimum": -1, "maximum": 10}, {"type": "null"}]}),
         _body("dossier_edit"),
     ),
     Argument(

@@ -1,0 +1,133 @@
+"""`esr dossier …` and `esr.open_dossiers`: dossiers of a desk without a server."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import esr
+from esr.cli import main
+from esr.dossiers.records import Content, NoDossier, NotPermitted
+from tests.support.elasticsearch import document, load
+
+NEWS = [
+    document("a", "The river rose by two metres.", "Nobody was hurt.", title="Floods", date="2017-03-05"),
+    document("b", "A storm took the bridge.", title="Storm", source="Post"),
+]
+
+
+@pytest.fixture
+def where(tmp_path: Path) -> str:
+    load(str(tmp_path / "index"), NEWS)
+    return str(tmp_path / "index")
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> str:
+    return str(tmp_path / "desk.sqlite")
+
+
+def run(desk: str, *arguments: str, fails: bool = False) -> str:
+    """What `esr dossier` prints, or the error message."""
+    done = CliRunner().invoke(main, ["dossier", *arguments, "--desk", desk])
+    assert (done.exit_code != 0) == fails, done.output
+    return done.output
+
+
+@pytest.mark.slow
+def test_a_dossier_is_filled_and_shown_beside_a_corrected_index(where: str, desk: str) -> None:
+    run(desk, "create", "Floods", "--description", "for Monday")
+    added = run(desk, "add", "Floods", "a.s0", "a.s1", "--document", "b", "--index", where, "--tag", "x")
+    assert "added 3 items" in added
+    run(desk, "note", "Floods", "2", "Ask them", "--judgement", "3")
+    run(desk, "move", "Floods", "3")
+    run(desk, "rename", "Floods", "River")
+    corrected = [document("a", "The river rose by three metres.", title="Floods"), document("c", "Else.")]
+    load(where, corrected, if_exists="replace")
+    lines = run(desk, "show", "River", "--index", where).splitlines()
+    assert lines[1:3] == ["for Monday", lines[2]] and lines[0].startswith("River")
+    assert "changed since: The river rose by three metres." in run(desk, "show", "River", "--index", where)
+    shown = json.loads(run(desk, "show", "River", "--index", where, "--json"))
+    assert [item["status"] for item in shown["items"]] == ["removed", "changed", "removed"]
+    assert shown["items"][2]["item"]["note"] == "Ask them"
+    before = json.loads(run(desk, "show", "River", "--version", "2", "--json"))
+    assert [each["item"].get("note", "") for each in before["items"]] == ["", "", ""]
+    assert "move 1 item" in run(desk, "history", "River")
+    run(desk, "restore", "River", "2")
+    assert "Floods" in run(desk, "list")
+
+
+def test_with_an_account_only_its_rights_count(where: str, desk: str) -> None:
+    run(desk, "create", "Floods", "--as", "ann")
+    run(desk, "share", "Floods", "bob", "--role", "reader", "--as", "ann")
+    assert "Floods" in run(desk, "show", "Floods", "--as", "bob")
+    refused = run(desk, "add", "Floods", "a.s0", "--index", where, "--as", "bob", fails=True)
+    assert refused == "Error: you are a reader of this dossier, and may not change it\n"
+    assert "there is no dossier" in run(desk, "show", "Floods", "--as", "eve", fails=True)
+    run(desk, "give", "Floods", "eve")  # the operator may
+    assert "eve" in run(desk, "list", "--as", "eve")
+
+
+def test_messages_say_what_to_do(where: str, desk: str, tmp_path: Path) -> None:
+    run(desk, "create", "Twice")
+    run(desk, "create", "Twice")
+    assert "2 dossiers have the name 'Twice': name one of" in run(desk, "show", "Twice", fails=True)
+    run(desk, "create", "Once")
+    assert "give --index" in run(desk, "add", "Once", "a.s0", fails=True)
+    assert "a.s9" in run(desk, "add", "Once", "a.s9", "--index", where, fails=True)
+    assert "no item '4': it has 0 items" in run(desk, "remove", "Once", "4", fails=True)
+    assert "there is no folder" in run(str(tmp_path / "no" / "desk"), "list", fails=True)
+    done = CliRunner().invoke(main, ["dossier", "list"], env={"ESR_DESK": ""})
+    assert "no desk is named: set ESR_DESK" in done.output
+
+
+def test_what_a_browser_saved_is_added(desk: str, tmp_path: Path) -> None:
+    saved = tmp_path / "esr-saved.json"
+    clipping = {"sentence_id": "a.s0", "document_id": "a", "text": "The river.", "note": "n", "tags": ["t"]}
+    saved.write_text(json.dumps({"searches": [], "clippings": [{**clipping, "heading": "more"}]}))
+    run(desk, "create", "Floods")
+    assert "added 1 item" in run(desk, "add", "Floods", "--clippings", str(saved))
+    assert "note: n" in run(desk, "show", "Floods")
+    saved.write_text("{}")
+    assert "these are no clippings" in run(desk, "add", "Floods", "--clippings", str(saved), fails=True)
+
+
+def test_python_acts_as_an_account(where: str, desk: str) -> None:
+    with esr.open_dossiers(desk, account="ann") as ann, esr.open(where) as index:
+        dossier = ann.create("Floods")
+        ann.add(dossier.id, [hit.id for hit in index.search("river", 1)], index=index, tags=["x"])
+        ann.add("Floods", contents=[Content(document_id="a", sentence_id="a.s9", text="Not there.")])
+        ann.edit("Floods", ann.read("Floods").items[0].id, note="why")
+        ann.share("Floods", "politics", "reader", group=True)
+        assert [reading.status for reading in ann.compare("Floods", index)] == ["same", "removed"]
+        token = ann.link("Floods", days=1).token
+        assert token and [link.is_revoked for link in ann.links("Floods")] == [False]
+    with esr.open_dossiers(desk, account="bob", groups=["politics"]) as bob:
+        assert [(each.name, each.role, each.items) for each in bob] == [("Floods", "reader", 2)]
+        with pytest.raises(NotPermitted):
+            bob.delete("Floods")
+    with esr.open_dossiers(desk, account="eve") as eve, pytest.raises(NoDossier):
+        eve.read("Floods")
+
+
+def test_a_backup_has_the_desk_and_restores_it_under_an_open_one(
+    where: str, desk: str, tmp_path: Path
+) -> None:
+    run(desk, "create", "Floods", "--as", "ann")
+    target = str(tmp_path / "backup")
+    backup = CliRunner().invoke(main, ["backup", target, "--index", where, "--desk", desk])
+    assert backup.exit_code == 0 and "backed the desk" in backup.output, backup.output
+    with esr.open_dossiers(desk, account="ann") as open_:
+        open_.create("Later")
+        restore = ["restore", target, "--index", f"{where}2", "--desk", desk, "--yes"]
+        done = CliRunner().invoke(main, restore)
+        assert done.exit_code == 0, done.output
+        assert [summary.name for summary in open_] == ["Floods"]
+        open_.create("After")
+        assert {summary.name for summary in open_} == {"Floods", "After"}
+    verified = CliRunner().invoke(main, ["verify", "--index", target])
+    assert verified.exit_code == 0, verified.output
+    assert CliRunner().invoke(main, ["backup", target, "--index", where, "--desk", desk]).exit_code == 0
