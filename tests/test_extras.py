@@ -41,7 +41,6 @@ NEEDS = {
     "pyterrier": r"esr\.bridges\.pyterrier",
     "langchain_core": r"esr\.bridges\.langchain",
     "llama_index": r"esr\.bridges\.llama_index",
-    "sqlalchemy": r"esr\.dossiers\.tables",
 }
 """The modules that cannot be imported without an optional one."""
 IMPORT_EVERYTHING = """

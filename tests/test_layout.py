@@ -87,8 +87,8 @@ MAY_IMPORT = {
     "webui/access": "dossiers index plans query text webui/pages webui/running",
     "webui": "arguments index library plans plugin ranking webui/access webui/api webui/arguments "
     "webui/pages webui/running webui/translations",
-    "esr/cli": "esr arguments arguments/tables dossiers encoders enrichment features following following/alerts "
-    "index index/runs library loaders models plans query ranking ranking/explanation text text/analysis "
+    "esr/cli": "esr arguments arguments/tables dossiers encoders enrichment features following "
+    "following/alerts index index/runs library loaders models plans query ranking ranking/explanation text text/analysis "
     "webui webui/access",
 }
 """By folder, what it may import beside itself and `BASE`. `esr` is the Python API, `esr.open`."""
