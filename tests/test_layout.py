@@ -88,8 +88,8 @@ MAY_IMPORT = {
     "webui": "arguments index library plans plugin ranking webui/access webui/api webui/arguments "
     "webui/pages webui/running webui/translations",
     "esr/cli": "esr arguments arguments/tables dossiers encoders enrichment features following "
-    "following/alerts index index/runs library loaders models plans query ranking ranking/explanation text text/analysis "
-    "webui webui/access",
+    "following/alerts index index/runs library loaders models plans query ranking ranking/explanation text "
+    "text/analysis webui webui/access",
 }
 """By folder, what it may import beside itself and `BASE`. `esr` is the Python API, `esr.open`."""
 ROOMS = {"esr/elastic": "search|write", "esr/folder": "format|kernel search|write"}
