@@ -355,10 +355,9 @@ def blocks(language: str) -> list[str]:
 
 
 def unit(name: str) -> configparser.ConfigParser:
-    (text,) = [block for block in blocks("ini") if block.startswith(f"# {name}\n")]
-    parser = configparser.ConfigParser(interpolation=None)
+    parser = configparser.ConfigParser(interpolation=None, strict=False)
     parser.optionxform = str  # type: ignore[assignment,method-assign]
-    parser.read_string(text)
+    parser.read(ROOT / "deploy" / "systemd" / name)
     return parser
 
 
@@ -410,7 +409,7 @@ def test_the_service_and_the_line_of_cron_run_it(machine: Path) -> None:
     service = unit("esr-sync.service")["Service"]
     (cron,) = blocks("crontab")
     assert re.match(r"(\*/15|\*)( \*){4} /", cron)
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "ESR_INDEX": str(machine / "srv/esr/news")}
     for command in (service["ExecStart"], cron.split(maxsplit=5)[5]):
         done = subprocess.run(
             ["sh", "-c", on(command, machine)], env=environment, capture_output=True, text=True, check=False
