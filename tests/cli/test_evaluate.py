@@ -96,7 +96,7 @@ def test_topics_without_the_field_are_rejected(folder):
     Path("topics.tsv").write_text("1\tstrike\n")
     arguments = ("run", "topics.tsv", "--index", "index", "-o", "x.run")
     message = esr(*arguments, "--field", "nar", code=2).stderr
-    assert message == "Error: unknown field of a topic 'nar': did you mean 'narr'?\n"
+    assert "'nar'" in message and "'narr'" in message
     assert "topic 1 has no desc: it has title" in esr(*arguments, "--field", "desc", code=2).stderr
     assert "no topic names documents" in esr(*arguments, "--restrict", "topics", code=2).stderr
     assert not Path("x.run").exists()

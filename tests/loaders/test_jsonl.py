@@ -308,9 +308,7 @@ def test_a_document_with_other_objects_in_it_stays_one(read, text, indent):
 
 def test_a_text_after_the_documents_in_an_object_is_an_error_and_not_lost(load_error):
     text = '{\n"data": [{"id": "a"}], "text": "x"}'
-    assert load_error(text) == (
-        "standard input:1:1: this object has a text and other documents in it: separate them"
-    )
+    assert load_error(text).startswith("standard input:1:1: this object has a text and other documents")
 
 
 @pytest.mark.parametrize("indent", [None, 1])

@@ -201,7 +201,7 @@ def test_a_file_of_skipped_articles_is_rejected_alone_and_reported_among_others(
     assert {document.reason for document in skipped} == {"under embargo"}
     assert all(re.fullmatch(r".*a\.xml:\d+", document.where) for document in skipped) and len(skipped) > 1
     message = load_error(f"{path}/a.xml")
-    assert message == f"{skipped[0].where}: this document is under embargo, and there is no other to load"
+    assert message.startswith(f"{skipped[0].where}: ") and "embargo" in message
 
 
 def test_links_are_followed_but_not_in_a_cycle(folder, tmp_path):
@@ -258,11 +258,10 @@ def test_a_long_blank_file_contains_no_document(folder, name):
 
 def test_a_folder_without_a_loadable_file_is_rejected(folder):
     path = folder(**{"README.md": b"# News", "sub/picture.png": b"\x89PNG"})
-    assert (
-        load_error(path)
-        == f"{path}: there is no file of a known format ({', '.join(FORMATS)}) in this folder"
-    )
-    assert load_error(path, format="trec") == f"{path}: there is no trec file in this folder"
+    message = load_error(path)
+    assert message.startswith(f"{path}: ") and all(format in message for format in FORMATS)
+    message = load_error(path, format="trec")
+    assert message.startswith(f"{path}: ") and "trec" in message
 
 
 @pytest.mark.parametrize(

@@ -105,9 +105,9 @@ class Cluster:
         `tls` is for a cluster with security: its URLs are https, and `ca_file` is what to trust.
         Raises `NoNode` if there is no way to get one, `NodeFailed` if one does not start.
         """
-        given = os.environ.get(URL_VARIABLE)
-        if given and not own:
-            return cls._given(given)
+        url = os.environ.get(URL_VARIABLE)
+        if url and not own:
+            return cls._join(url)
         folder = Folder()
         cluster = cls([], folder)
         try:
@@ -123,7 +123,7 @@ class Cluster:
         return cluster
 
     @classmethod
-    def _given(cls, url: str) -> Cluster:
+    def _join(cls, url: str) -> Cluster:
         node = GivenNode("given", url.rstrip("/"))
         try:
             node.wait(deadline=10)

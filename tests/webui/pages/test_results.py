@@ -390,7 +390,7 @@ def test_a_literal_query_has_no_syntax() -> None:
 def test_a_note_shows_the_piece_of_the_query_that_it_is_about() -> None:
     (note,) = understanding("storm sorce:bbc").notes
     assert note.text == "sorce:"
-    assert note.message == "There is no field sorce: did you mean source:?"
+    assert "sorce" in note.message and "source:" in note.message
     assert understanding("storm sorce:bbc").has_syntax
 
 
