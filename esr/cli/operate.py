@@ -177,7 +177,8 @@ def verify(where: str, fast: bool, as_json: bool) -> None:
     """Find the damaged files of an index.
 
     All files are read, and compared with what was written. The exit status is 1 if anything is damaged.
-    Elasticsearch compares the checksums of its files itself, so there only missing parts are listed.
+    Elasticsearch compares the checksums of its files itself, so there only missing parts and a damaged
+    table of vectors are listed.
 
     \b
     Example:

@@ -19,6 +19,7 @@ from esr.elastic.cluster import Cluster
 from esr.elastic.location import tables_index
 from esr.elastic.login import is_from_elasticsearch
 from esr.errors import IndexUnusable
+from esr.index.generations import Damaged
 
 CURRENT = "current"
 _PIECE = 3 << 20
@@ -59,6 +60,18 @@ def has_table(where: str) -> bool:
             return bool(cluster.client.indices.exists(index=tables_index(cluster.aliases[0])))
         except AuthorizationException:
             return False
+
+
+def find_damage(where: str) -> Damaged | None:
+    """The damaged table of the alias at this location; None if it is intact, or this login sees none."""
+    if not has_table(where):
+        return None
+    with closing(Cluster(where)) as cluster:
+        try:
+            read_table(cluster)
+        except IndexUnusable as error:
+            return Damaged(tables_index(cluster.aliases[0]), str(error))
+    return None
 
 
 def read_table(cluster: Cluster) -> bytes | None:

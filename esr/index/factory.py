@@ -171,7 +171,7 @@ def verify_index(where: str, *, fast: bool) -> Verification:
     """Find damage in an index. Elasticsearch compares the checksums of its files itself."""
     if is_elasticsearch(where):
         with closing(open_generations(where)) as generations:
-            return verify_generations(generations.all())
+            return verify_generations(generations.all(), elastic_tables.find_damage(where))
     return folder_maintenance.verify(Path(where), fast=fast)
 
 

@@ -257,8 +257,11 @@ class CopyReport(Struct, frozen=True):
     seconds: float = 0.0
 
 
-def verify_generations(generations: Sequence[Generation]) -> Verification:
-    """The result for an engine that verifies its own files: missing parts, and shards that are not open."""
+def verify_generations(generations: Sequence[Generation], table: Damaged | None = None) -> Verification:
+    """The result for an engine that verifies its own files: missing parts, and shards that are not open.
+
+    `table` is the damaged table of vectors, if it is.
+    """
     damaged = [
         Damaged(part, "it is missing", (generation.name,))
         for generation in generations
@@ -271,4 +274,5 @@ def verify_generations(generations: Sequence[Generation]) -> Verification:
     ]
     size = sum(generation.size_bytes or 0 for generation in generations)
     advice = f"esr indices shows the generations: go back with esr rollback, or {LOAD_OVER}"
-    return Verification(0, size, True, tuple(damaged), advice=advice if damaged else "")
+    everything = (*damaged, table) if table else tuple(damaged)
+    return Verification(0, size, True, everything, advice=advice if damaged else "")

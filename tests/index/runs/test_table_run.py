@@ -33,7 +33,7 @@ from esr.ranking.second_stage.query_encoder import encode_query
 from esr.text.sentence_enrichment import QuantizedVector
 from esr.text.validate import to_json_line
 from tests.index.test_meaning_parity import FIRST, MORE, make_documents
-from tests.support.elasticsearch import all_indices, document, fresh, load, located
+from tests.support.elasticsearch import all_indices, document, fresh, http, load, located
 from tests.support.fake_enricher import VOCABULARY, write_tiny_encoder
 from tests.support.runs import need
 
@@ -197,6 +197,29 @@ def test_a_killed_run_resumes(place: str, settings: VectorSettings, step: str, t
     assert stored(place) == stored(whole)
 
 
+def test_a_killed_replacement_leaves_both_kinds_and_resumes(
+    anywhere: str, settings: VectorSettings, tmp_path: Path
+) -> None:
+    """The encoder's vectors replace the table's document by document, while searches use both."""
+    whole = str(tmp_path / "whole")
+    for place in (whole, anywhere):
+        load(place, FIRST)
+        digest = fit(place, settings)
+    encode(whole, settings)
+    kill, before = Killer("replace", 8), stored(anywhere)[0].count("")
+    kill.start("replace", 0)
+    with open_searcher(anywhere) as searcher, pytest.raises(Killed):
+        run_enrichment(searcher.index, Enricher(["vectors"], vectors=settings), on_progress=kill.advance)
+    if anywhere.startswith("http"):
+        http("POST", f"{anywhere}*/_refresh")  # a run that ends does it
+    origins, _ = stored(anywhere)
+    assert before < origins.count("") < len(IDS) and set(origins) == {"", digest}
+    with open_searcher(anywhere) as searcher:
+        assert searcher.search("storm city", ranking=Ranking.from_file("hybrid")).without_vector == 0
+    encode(anywhere, settings)
+    assert stored(anywhere) == stored(whole) and set(stored(anywhere)[0]) == {""}
+
+
 def test_explanations_say_what_made_the_vector(place: str, settings: VectorSettings) -> None:
     fit(place, settings)
     kinds = explained_origins(place)
@@ -254,8 +277,10 @@ def test_a_sample_of_many_documents_has_runs_that_follow_one_another(
 
 
 def test_the_newest_documents_show_when_a_table_is_old(
-    place: str, settings: VectorSettings, monkeypatch: pytest.MonkeyPatch
+    anywhere: str, settings: VectorSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    place = anywhere
+    load(place, FIRST)
     monkeypatch.setattr(table_run, "COMPARED_DOCUMENTS", 20)
     with open_searcher(place) as searcher:
         assert describe_unknown_pieces(searcher.index) is None, "there is no table"
@@ -336,6 +361,20 @@ def test_a_damaged_table_is_found(place: str, settings: VectorSettings) -> None:
     path.write_bytes(content)
     found = CliRunner().invoke(main, ["verify", "--index", place])
     assert found.exit_code == 1 and path.name in found.output
+
+
+def test_a_damaged_table_on_a_server_is_found(elasticsearch_url: str, settings: VectorSettings) -> None:
+    with fresh(elasticsearch_url) as where:
+        load(where, FIRST)
+        fit(where, settings)
+        assert CliRunner().invoke(main, ["verify", "--index", where]).exit_code == 0
+        index = f"{where}-esr-table"
+        stored_piece = http("POST", f"{index}/_search", {"query": {"exists": {"field": "digest"}}})
+        for piece in stored_piece["hits"]["hits"]:
+            http("DELETE", f"{index}/_doc/{piece['_id']}?refresh=true")
+        found = CliRunner().invoke(main, ["verify", "--index", where])
+    assert found.exit_code == 1 and "the table of vectors in" in found.output
+    assert "fit it anew with esr enrich --only table" in found.output
 
 
 def test_a_backup_has_the_table(place: str, settings: VectorSettings, tmp_path: Path) -> None:
