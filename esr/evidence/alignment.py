@@ -9,12 +9,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 from unicodedata import combining, normalize
 
 import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
+
+from esr.stdlib import import_lazily
+
+if TYPE_CHECKING:
+    from rapidfuzz.distance import OSA
+else:
+    OSA = import_lazily("rapidfuzz.distance.OSA")
 
 Kind = Literal["word", "ellipsis", "bracket"]
 MAX_REPLACED = 8
@@ -34,6 +41,9 @@ _ELLIPSIS = r"[\[(]\s*(?:…|\.\s?\.\s?\.+)\s*[\])]|…|\.\s?\.\s?\.+"
 _WORDS = re.compile(_WORD)
 _TOKENS = re.compile(rf"(?P<ellipsis>{_ELLIPSIS})|(?P<bracket>\[[^\[\]]*\])|(?P<word>{_WORD})")
 _LEFT_OUT = re.compile(rf"[{_JOINER}'’‘ʼ´`.,_]")
+_FEW, _SHORT, _LEAST_SPELLED = 2, 4, 3
+"""Words that are the same by chance: at most so many beside one another, of at most so many letters. Words of
+so many letters can be misspelled."""
 _COMMENTS = frozenset({"sic", "emphasis added", "my emphasis"})
 """Brackets that stand for no word of the original."""
 
@@ -64,15 +74,18 @@ class Difference(Struct, frozen=True):
 class Alignment(Struct, frozen=True):
     """Where a quotation is in a text, as characters of the text, and what differs there.
 
-    `edits` counts the words that differ, `longest` those of the longest run of them, `in_half` those in the
-    half of the quotation that has most of them, and `words` those of the quotation outside of brackets.
+    `edits` counts the words that differ, and `words` those of the quotation outside of brackets. `cost` counts
+    misspelled and moved words by half. `longest` is the cost of the longest stretch of words that differ, where
+    short words that are the same by chance do not end a stretch, and `in_half` the cost in the half of the
+    quotation that has most of it.
     """
 
     start: int
     end: int
     edits: int
-    longest: int
-    in_half: int
+    cost: float
+    longest: float
+    in_half: float
     words: int
     differences: tuple[Difference, ...]
 
@@ -162,20 +175,28 @@ def align(
     if not matched:
         return None
     beside = [step.original for step in steps if step.original is not None]
-    differences, edits, longest, halves = [], _count_excess(quotation, steps), 0, [0, 0]
+    differences, edits, halves = [], _count_excess(quotation, steps), [0.0, 0.0]
+    cost, longest, stretch = float(edits), 0.0, 0.0
     middle = len(text) // 2
-    for group in _group(steps):
+    for is_same, group in _group(steps):
+        if is_same:
+            if not _is_by_chance(quotation, group):
+                stretch = 0.0
+            continue
         quoted = [quotation[step.quoted] for step in group if step.quoted is not None]
         replaced = [original[step.original] for step in group if step.original is not None]
         if "".join(token.key for token in quoted) != "".join(token.key for token in replaced):
-            run = max(len(quoted), len(replaced))
-            edits, longest = edits + run, max(longest, run)
+            run, slips = max(len(quoted), len(replaced)), _count_slips(quoted, replaced)
+            run_cost = run - slips / 2
+            edits, cost, stretch = edits + run, cost + run_cost, stretch + run_cost
+            longest = max(longest, stretch)
             (start, end), (original_start, original_end) = (
                 _span(quoted, quotation, steps, group, 0),
                 _span(replaced, original, steps, group, 1),
             )
             in_second = sum(token.start >= middle for token in quoted) if quoted else run * (start >= middle)
-            halves = [halves[0] + run - in_second, halves[1] + in_second]
+            second = run_cost * in_second / run
+            halves = [halves[0] + run_cost - second, halves[1] + second]
             differences.append(
                 Difference(
                     text[start:end],
@@ -187,7 +208,40 @@ def align(
                 )
             )
     start, end = original[beside[0]].start, original[beside[-1]].end
-    return Alignment(start, end, edits, longest, max(halves), words, tuple(differences))
+    return Alignment(start, end, edits, cost, longest, max(halves), words, tuple(differences))
+
+
+def _is_by_chance(quotation: Sequence[Token], group: Sequence[_Step]) -> bool:
+    """Whether words that are the same may be so by chance: a few short ones."""
+    same = [quotation[step.quoted] for step in group if step.quoted is not None]
+    return len(same) <= _FEW and all(
+        token.kind == "word" and len(token.key) <= _SHORT and token.key.isascii() for token in same
+    )
+
+
+def _count_slips(quoted: Sequence[Token], replaced: Sequence[Token]) -> int:
+    """The words of a difference that were only misspelled or moved."""
+    left = [token.key for token in replaced]
+    others = []
+    slips = 0
+    for token in quoted:
+        if token.key in left:
+            left.remove(token.key)
+            slips += 1
+        else:
+            others.append(token.key)
+    for key in others:
+        near = next((word for word in left if _is_misspelled(key, word)), None)
+        if near is not None:
+            left.remove(near)
+            slips += 1
+    return slips
+
+
+def _is_misspelled(word: str, other: str) -> bool:
+    if min(len(word), len(other)) < _LEAST_SPELLED:
+        return False
+    return bool(OSA.distance(word, other, score_cutoff=1) <= 1)
 
 
 def _fill(quotation: Sequence[Token], keys: Sequence[str]) -> npt.NDArray[np.float64]:
@@ -244,11 +298,10 @@ def _trace(quotation: Sequence[Token], keys: Sequence[str], costs: npt.NDArray[n
     return steps[::-1]
 
 
-def _group(steps: Sequence[_Step]) -> Iterator[list[_Step]]:
-    """The runs of steps that are not free."""
+def _group(steps: Sequence[_Step]) -> Iterator[tuple[bool, list[_Step]]]:
+    """The runs of steps that are free, and of those that are not."""
     for is_free, group in groupby(steps, lambda step: step.is_free):
-        if not is_free:
-            yield list(group)
+        yield is_free, list(group)
 
 
 def _count_excess(quotation: Sequence[Token], steps: Sequence[_Step]) -> int:

@@ -35,7 +35,10 @@ MAX_TEXT_CHARS = 200_000
 MAX_QUOTATIONS = 200
 """Maximum number of quotations of a text."""
 NEAR, LEAST_WORDS = 0.55, 4
-"""The least share of words of a near quotation that need no edit, and its least number of words."""
+"""The least share of words of a near quotation that need no edit, and its least number of words. A misspelled
+or moved word is half an edit here."""
+_FEW = 2.5
+"""The number of edits beside one another, or in one half, that is always few."""
 LATER, NEAREST = 50, 3
 """Maximum numbers of later appearances, and of nearest sentences."""
 
@@ -178,11 +181,11 @@ def is_near(alignment: Alignment, least: float) -> bool:
 
     More of them in one place are the words of another sentence.
     """
-    is_one_sided = alignment.in_half == alignment.edits
+    is_one_sided = alignment.in_half == alignment.cost
     return (
-        alignment.similarity >= least
-        and alignment.longest <= min(max(alignment.words // 4, 2), 4)
-        and alignment.in_half <= max((0.3 if is_one_sided else 0.35) * alignment.words, 2)
+        1 - alignment.cost / alignment.words >= least
+        and alignment.longest <= min(max(alignment.words / 4, _FEW), 4)
+        and alignment.in_half <= max((0.3 if is_one_sided else 0.35) * alignment.words, _FEW)
     )
 
 
