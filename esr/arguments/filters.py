@@ -97,6 +97,7 @@ FILTERS: tuple[Argument, ...] = (
         "independent",
         Flag(),
         label="Without copies of earlier sentences",
+        also_applies_to=ASSISTANT,
     ),
 )
 """The filters. One of an attribute of documents or of a key of their metadata, such as `meta.country`, is

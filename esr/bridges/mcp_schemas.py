@@ -166,6 +166,21 @@ class FoundEvidence(Answer):
     evidence: list[EvidenceText]
 
 
+class Taking(TypedDict):
+    """A source that has sentences which another had on an earlier day."""
+
+    origin: Annotated[str, Field(description="The source that had them first.")]
+    taker: Annotated[str, Field(description="The source that had them later.")]
+    sentences: int
+
+
+class FoundReuse(Answer):
+    """Pairs of sources, most sentences first."""
+
+    total: Annotated[int, Field(description="Pairs of sources in all.")]
+    pairs: list[Taking]
+
+
 class DifferingWords(TypedDict):
     """Words of a quotation, and those in their place in the original; one of both may be empty."""
 

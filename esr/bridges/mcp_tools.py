@@ -28,6 +28,7 @@ from esr.bridges.mcp_schemas import (
     Contents,
     FoundEvidence,
     FoundQuotations,
+    FoundReuse,
     FoundSentences,
     Names,
     Timeline,
@@ -48,7 +49,7 @@ from esr.plugin.provisional import (
     tool_arguments,
 )
 
-Texts = list[str] | str | None
+Texts = list[str] | str | bool | None
 Tool = Callable[..., CallToolResult]
 
 
@@ -63,14 +64,24 @@ class Tools:
         self._ranking = ranking
 
     def search(
-        self, query: str, k: int, sort: str, window: int, budget: int, **filters: Texts
+        self,
+        query: str,
+        k: int,
+        sort: str,
+        per_document: int | None,
+        window: int,
+        budget: int,
+        **filters: Texts,
     ) -> Annotated[CallToolResult, FoundSentences]:
         """Find sentences of news for a query, each with its neighbours, its id and a citation."""
         options = _options(filters, self._ranking)
         if sort != "score":
+            if per_document is not None:
+                raise UsageError("per_document is for the order score: leave it out, or sort")
             newest = self._index.newest(query, k, oldest_first=sort == "oldest", **options)
             return list_hits(newest, window, budget)
-        return list_hits(self._index.search(query, k, fold=True, **options), window, budget)
+        hits = self._index.search(query, k, fold=True, per_document=per_document, **options)
+        return list_hits(hits, window, budget)
 
     def document(self, id: str, start: int | None, budget: int) -> Annotated[CallToolResult, ArticlePart]:
         """Read an article, or the text around one of its sentences. `next` is the start to continue from."""
@@ -200,6 +211,14 @@ class Tools:
             raise UsageError(f"the quotations and names need a budget of {2 * size(head):,}: raise it")
         return fit(head, "sentences", items, budget)
 
+    def reuse(
+        self, k: int, least: int, budget: int, **filters: Texts
+    ) -> Annotated[CallToolResult, FoundReuse]:
+        """Count who takes from whom: sentences that stood in one source first, and later in another."""
+        pairs = self._index.reuse(least=least, **_options(filters)).pairs
+        items = [{"origin": p.origin, "taker": p.taker, "sentences": p.sentences} for p in pairs[:k]]
+        return fit({"total": len(pairs)}, "pairs", items, budget)
+
     def contents(self, k: int, budget: int) -> Annotated[CallToolResult, Contents]:
         """List what the index holds: its sources, dates and languages, and how much of each."""
         index = self._index.searcher.snapshot().index
@@ -239,6 +258,7 @@ def build_tools(index: esr.Index, ranking: Ranking) -> list[Tool]:
         tools.check,
         tools.check_draft,
         tools.evidence,
+        tools.reuse,
         tools.contents,
     )
     return [_describe_parameters(method) for method in methods]

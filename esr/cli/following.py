@@ -18,7 +18,7 @@ from esr.arguments.tables.counting import COUNTS
 from esr.arguments.tables.lists import LISTS
 from esr.cli import options
 from esr.cli.arguments import add_arguments
-from esr.cli.output import FORMATS, check_output, data_format_option, format_option, write_csv
+from esr.cli.output import FORMATS, check_output, data_format_option, format_option, note_unknown, write_csv
 from esr.cli.ranking_options import filter_options, literal_option, query_language, ranking_options
 from esr.errors import UsageError
 from esr.following.alerts.saved_searches import read_searches
@@ -98,6 +98,7 @@ def timeline(
         parsed = [in_language(read(query), query_language) for query in queries]
         prepared = [snapshot.prepare(query, ranking) for query in parsed]
         made = build_timeline(prepared, filters, interval, peaks)
+        note_unknown(snapshot, filters)
     if format_name == "json":
         click.echo(json.dumps(made.as_dict(), indent=1, ensure_ascii=False))
     elif format_name == "svg":
@@ -236,6 +237,7 @@ def similar(
         left_out = None if own_document else document_id
         answer = search_similar(prepared, sentence_id, left_out, k, filters)
         report = report_reading(prepared)
+        note_unknown(searcher, filters)
     click.echo(
         FORMATS.find(format_name).render(answer, report, single([hit] for hit in answer.hits)),
         nl=False,

@@ -25,6 +25,7 @@ from esr.cli.arguments import build_option
 from esr.cli.options import describe_choices
 from esr.errors import EsrError, UsageError
 from esr.following.exports import CITATIONS, EXPORTS, RANK, CitationFormat, Row
+from esr.index.filters import Filters, find_unknown_filters
 from esr.index.hits import Hit
 from esr.index.login_variables import redact
 from esr.query.interpretation import ReadGroup, Reading
@@ -32,6 +33,7 @@ from esr.ranking import answers
 from esr.ranking.answers import COLUMNS, Passage, build_rows, build_spreadsheet_rows, guard_formula
 from esr.ranking.prepared_query import Answer
 from esr.ranking.query_report import QueryReport
+from esr.ranking.searcher import Searcher
 from esr.registry import Registry
 from esr.stdlib import import_lazily
 from esr.text.placed_text import describe_place
@@ -145,16 +147,30 @@ def write_table(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
 
 
 def print_answer(
-    format_name: str, data: Any, rows: Iterable[Mapping[str, Any]], draw: Callable[[], str]
+    format_name: str,
+    data: Any,
+    rows: Iterable[Mapping[str, Any]],
+    draw: Callable[[], str],
+    columns: Iterable[str] = (),
 ) -> None:
-    """Print an answer as JSON, its rows as CSV, or the text that `draw` returns."""
+    """Print an answer as JSON, its rows as CSV, or the text that `draw` returns.
+
+    `columns` is the head of a CSV without rows.
+    """
     if format_name == "json":
         click.echo(json.dumps(data, indent=1, ensure_ascii=False))
     elif format_name == "csv":
         flat = [flatten_row(row) for row in rows]
-        click.echo(write_table(flat[0], (row.values() for row in flat)) if flat else "", nl=False)
+        click.echo(write_table(flat[0] if flat else columns, (row.values() for row in flat)), nl=False)
     else:
         click.echo(draw())
+
+
+def note_unknown(searcher: Searcher, filters: Filters) -> None:
+    """Write a line about each source, name or attribute in the filters that the index does not have."""
+    if filters.sources or filters.attributes or filters.entities:
+        for unknown in find_unknown_filters(searcher.index, filters):
+            click.echo(unknown.message, err=True)
 
 
 def to_tsv(answer: Answer, report: QueryReport, passages: Sequence[Passage]) -> str:

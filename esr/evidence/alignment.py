@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
-from esr.stdlib import import_lazily
+from esr.plugin.provisional import import_lazily
 
 if TYPE_CHECKING:
     from rapidfuzz.distance import OSA
@@ -74,10 +74,10 @@ class Difference(Struct, frozen=True):
 class Alignment(Struct, frozen=True):
     """Where a quotation is in a text, as characters of the text, and what differs there.
 
-    `edits` counts the words that differ, and `words` those of the quotation outside of brackets. `cost` counts
-    misspelled and moved words by half. `longest` is the cost of the longest stretch of words that differ, where
-    short words that are the same by chance do not end a stretch, and `in_half` the cost in the half of the
-    quotation that has most of it.
+    `edits` counts the words that differ, and `words` those of the quotation outside of brackets. `cost`
+    counts misspelled and moved words by half. `longest` is the cost of the longest stretch of words that
+    differ, where short words that are the same by chance do not end a stretch, and `in_half` the cost in the
+    half of the quotation that has most of it.
     """
 
     start: int

@@ -27,7 +27,17 @@ from esr.index.names import (
     parse_name_filter,
     short_key,
 )
-from esr.index.questions import Answer, ByField, FullNames, Lookup, Names, NamesWithPrefix, Values
+from esr.index.questions import (
+    Answer,
+    ByField,
+    Fact,
+    FullNames,
+    HasCopies,
+    Lookup,
+    Names,
+    NamesWithPrefix,
+    Values,
+)
 from esr.index.values import ValueTable
 from esr.plans.plan import (
     AllOf,
@@ -254,9 +264,20 @@ class Vocabulary(Protocol):
     def vocabulary(self, lookup: Lookup[Answer]) -> Answer:
         """What the collection has of names or values of fields."""
 
+    def status(self, fact: Fact[Answer]) -> Answer:
+        """A fact about the index."""
+
 
 def resolve_filters(index: Vocabulary, filters: Filters) -> Filters:
-    """The filters as engines execute them, with written forms of values and keys of names."""
+    """The filters as engines execute them, with written forms of values and keys of names.
+
+    Raises UsageError for `independent` where copies were not looked for.
+    """
+    if filters.independent and not index.status(HasCopies()):
+        raise UsageError(
+            "independent leaves out copies, which were not looked for in this index: "
+            "run esr enrich --only reuse first"
+        )
     if not filters.sources and not filters.entities and not filters.attributes:
         return filters
     sources = [form for text in filters.sources for form in resolve_source(index, text)]

@@ -20,7 +20,14 @@ if TYPE_CHECKING:
     from esr.cli.listings import print_entries
     from esr.cli.options import as_json as as_json_option
     from esr.cli.options import optional_index as optional_index_option
-    from esr.cli.output import check_output, data_format_option, open_output, print_answer, write_table
+    from esr.cli.output import (
+        check_output,
+        data_format_option,
+        note_unknown,
+        open_output,
+        print_answer,
+        write_table,
+    )
     from esr.cli.ranking_options import ReadQuery, filter_options, query_argument, ranking_options
     from esr.dependency.clique_search import ParsedSentences
     from esr.encoders.cross_encoder import open_cross_encoder
@@ -364,6 +371,7 @@ __all__ = [
     "name_key",
     "name_of",
     "no_evidence",
+    "note_unknown",
     "open_cross_encoder",
     "open_output",
     "open_pools",
@@ -430,7 +438,7 @@ _MODULES = {
     "esr.cli.arguments": "add_arguments build_option",
     "esr.cli.listings": "print_entries",
     "esr.cli.options": "as_json_option=as_json optional_index_option=optional_index",
-    "esr.cli.output": "check_output data_format_option open_output print_answer write_table",
+    "esr.cli.output": "check_output data_format_option note_unknown open_output print_answer write_table",
     "esr.cli.ranking_options": "ReadQuery filter_options query_argument ranking_options",
     "esr.dependency.clique_search": "ParsedSentences",
     "esr.enrichment.quote_marks": "JoinedText pair_marks",

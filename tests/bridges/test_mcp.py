@@ -282,6 +282,27 @@ def test_a_draft_is_checked_sentence_by_sentence(quoted: Any) -> None:
     assert draft["quotations"] and draft["total"] == 2
 
 
+def test_copies_are_left_out_and_counted_by_source(tmp_path: Path, server: Any) -> None:
+    text = "The harbour authority closed both piers on Monday after a ship struck the breakwater."
+    files = [
+        {"id": source, "source": source, "date": date, "text": f"{text}\n\nShips of {source} left."}
+        for source, date in (("Wire", "2024-03-05"), ("Courier", "2024-03-06"))
+    ]
+    with esr.create(tmp_path / "index", files) as loaded:
+        loaded.enrich("reuse")
+        copies = build_server(loaded)
+        found = answer(copies, "search", query="harbour piers", independent=True)
+        assert [hit["id"] for hit in found["hits"] if hit["text"] == text] == ["Wire.s0"]
+        pair = {"origin": "Wire", "taker": "Courier", "sentences": 1}
+        assert answer(copies, "reuse") == {"total": 1, "pairs": [pair]}
+        assert answer(copies, "reuse", least=2)["pairs"] == []
+        of_query = [answer(copies, "search", query="harbour ships", per_document=n)["hits"] for n in (1, 2)]
+        assert [len(hits) for hits in of_query] == [2, 3]
+        assert "per_document" in error(copies, "search", query="ship", sort="date", per_document=1)
+    for tool, arguments in (("search", {"query": QUERY, "independent": True}), ("reuse", {})):
+        assert "esr enrich --only reuse" in error(server, tool, **arguments)
+
+
 def test_the_contents_of_an_index_are_its_sources_dates_and_languages(quoted: Any, server: Any) -> None:
     found = answer(quoted, "contents")
     assert (found["documents"], found["sentences"]) == (3, 5)
@@ -445,6 +466,7 @@ def test_tools_are_marked_as_reading_only_and_describe_their_arguments(server: A
         "check",
         "check_draft",
         "evidence",
+        "reuse",
         "contents",
     ]
     for tool in tools.values():

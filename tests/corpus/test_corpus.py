@@ -575,7 +575,7 @@ def test_the_commands_print_text_json_and_csv(folder: str) -> None:
     text = run("frequencies", "flood", "snow", "--by", "year", "--index", folder).stdout
     assert "6 times in 6 sentences" in text
     rows = run("frequencies", "flood", "--by", "source", "--index", folder, "--format", "csv").stdout
-    assert rows == "" or rows.startswith("query,group,count,words,per_million")
+    assert rows == "query,group,count,words,per_million\n"
     assert "Flood,flood,6,0," in run("keyness", "flood", "--index", folder, "--format", "csv").stdout
     text = run("keyness", "flood", "--against", "rain", "--min-count", 1, "--index", folder).stdout
     assert "%diff" in text and "words in the part" in text
@@ -584,6 +584,21 @@ def test_the_commands_print_text_json_and_csv(folder: str) -> None:
         assert run("concordance", "flood", "--index", folder, "--sort", sort).exit_code == 0
     refused = run("concordance", "flood", "--index", folder, "--sort", "best", "--sample", 3)
     assert refused.exit_code == 2 and "a sample is not ranked" in refused.stderr
+
+
+def test_commands_name_an_unknown_source_and_a_table_without_rows_has_its_head(folder: str) -> None:
+    for command in (
+        ("search", "flood"),
+        ("timeline", "flood"),
+        ("concordance", "flood"),
+        ("collocations", "flood"),
+        ("contrast", "flood", "late"),
+        ("frequencies", "flood"),
+        ("evidence", "the flood came late"),
+    ):
+        answer = run(*command, "--source", "nowhere", "--format", "csv", "--index", folder)
+        assert answer.exit_code == 0 and answer.stderr.startswith("unknown source 'nowhere'"), command
+        assert len(answer.stdout.splitlines()) == 1 and "," in answer.stdout, command
 
 
 def test_the_python_api_has_the_same_lines_and_collocations(folder: str) -> None:

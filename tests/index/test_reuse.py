@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 import esr
 from esr.cli.main import main
-from esr.errors import NotVisible
+from esr.errors import NotVisible, UsageError
 from esr.evidence.reuse import Taking, find_reuse
 from esr.index.contract import Index
 from esr.index.factory import open_delivery, open_generations
@@ -50,15 +50,21 @@ Groups = Mapping[str, list[str] | None]
 
 
 @pytest.fixture(params=["folder", "elasticsearch"])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """An index of FIRST on either engine, in which copies were found."""
+def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """A place for an index on either engine."""
     with ExitStack() as stack:
         where = str(tmp_path / "index")
         if request.param == "elasticsearch":
             where = stack.enter_context(fresh(request.getfixturevalue("elasticsearch_url")))
-        load(where, FIRST)
-        find(where)
         yield where
+
+
+@pytest.fixture
+def place(engine: str) -> str:
+    """An index of FIRST on either engine, in which copies were found."""
+    load(engine, FIRST)
+    find(engine)
+    return engine
 
 
 def find(where: str) -> None:
@@ -130,6 +136,25 @@ def test_a_removed_first_appearance_has_a_successor_at_once(place: str) -> None:
     with esr.open(place) as index:
         index.remove(["daily"])
     assert count_independent(place) == 3
+
+
+def test_independent_is_refused_where_copies_were_not_looked_for(engine: str) -> None:
+    load(engine, FIRST)
+    with esr.open(engine) as index:
+        for ask in (
+            lambda: index.search("harbour", independent=True),
+            lambda: index.newest("harbour", independent=True),
+            lambda: index.timeline("harbour", independent=True),
+            lambda: index.evidence("The harbour closed both piers", independent=True),
+        ):
+            with pytest.raises(UsageError, match="esr enrich --only reuse"):
+                ask()
+        index.enrich("reuse")
+        texts = [hit.text for hit in index.search("harbour piers", independent=True)]
+        assert WIRE in texts and EDITED not in texts
+    with open_searcher(engine) as searcher:
+        (number,) = searcher.index.count([None], Filters(independent=True))
+        assert number < searcher.index.count([None], NO_FILTERS)[0]
 
 
 def count_independent(where: str) -> int:

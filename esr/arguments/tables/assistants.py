@@ -63,6 +63,9 @@ ASSISTANTS: tuple[Argument, ...] = (
         Choice(labels={"score": "", "date": "", "oldest": ""}, usual="score"),
         f"{TOOL}search",
     ),
+    Argument(
+        "k", "how many pairs of sources to list", WholeNumber(high=MAX_LISTED, usual=20), f"{TOOL}reuse"
+    ),
     Argument("window", _WINDOW, WholeNumber(low=0, high=10, usual=1), f"{TOOL}search"),
     Argument("window", _WINDOW, WholeNumber(low=0, high=10, usual=0), f"{TOOL}similar"),
     Argument(

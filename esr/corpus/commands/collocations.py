@@ -31,6 +31,7 @@ from esr.plugin.provisional import (
     argument_types,
     build_option,
     filter_options,
+    note_unknown,
     open_searcher,
     parse_query,
     print_answer,
@@ -84,8 +85,9 @@ def collocations(
         found = find_collocations(
             searcher, query.parsed, filters, reach=reach, measure=measure, min_count=min_count, k=k
         )
+        note_unknown(searcher, filters)
     answer = found.as_dict()
-    print_answer(format_name, answer, answer["collocations"], lambda: _draw_table(found))
+    print_answer(format_name, answer, answer["collocations"], lambda: _draw_table(found), found.columns())
 
 
 @click.command()
@@ -129,10 +131,11 @@ def contrast(
             min_count=min_count,
             k=k,
         )
+        note_unknown(searcher, filters)
     answer = found.as_dict()
     rows, (own, other), sentences = answer["collocations"], found.node, found.sentences
     sizes = f"{own:,} and {other:,} times in {sentences[0]:,} and {sentences[1]:,} sentences"
-    print_answer(format_name, answer, rows, lambda: draw_columns(rows, _CONTRAST, sizes))
+    print_answer(format_name, answer, rows, lambda: draw_columns(rows, _CONTRAST, sizes), found.columns())
 
 
 _CONTRAST = {

@@ -14,6 +14,7 @@ from esr.plugin.provisional import (
     add_arguments,
     count,
     filter_options,
+    note_unknown,
     open_searcher,
     print_answer,
     query_argument,
@@ -53,8 +54,9 @@ def concordance(
         made = build_concordance(
             searcher, query.parsed, filters, k=k, sort=sort, width=width, unit=unit, sample=sample, seed=seed
         )
+        note_unknown(searcher, filters)
     answer = made.as_dict()
-    print_answer(format_name, answer, answer["lines"], lambda: _draw_lines(made, sort))
+    print_answer(format_name, answer, answer["lines"], lambda: _draw_lines(made, sort), made.columns())
     is_partial = made.read < made.sentences and (sample is not None or len(made.lines) < k or made.read > k)
     if format_name == "text" and is_partial:
         click.echo(f"{made.read:,} of {made.sentences:,} sentences were read", err=True)

@@ -12,6 +12,7 @@ from esr.corpus.commands.word_tables import (
     table_format_option,
 )
 from esr.corpus.frequencies import (
+    TABLE_COLUMNS,
     Frequencies,
     Frequency,
     Grouping,
@@ -26,6 +27,7 @@ from esr.plugin.provisional import (
     ReadQuery,
     add_arguments,
     filter_options,
+    note_unknown,
     open_searcher,
     parse_query,
     print_answer,
@@ -54,8 +56,9 @@ def frequencies(
     """
     with open_searcher(where) as searcher:
         made = count_frequencies(searcher, list(map(parse_query, queries)), filters, by)
+        note_unknown(searcher, filters)
     lines = (line for series in made.series for line in _draw_frequency(made, series))
-    print_answer(format_name, made.as_dict(), made.rows(), lambda: "\n".join(lines))
+    print_answer(format_name, made.as_dict(), made.rows(), lambda: "\n".join(lines), TABLE_COLUMNS)
 
 
 def _draw_frequency(made: Frequencies, series: Frequency) -> Iterator[str]:
@@ -114,7 +117,7 @@ def keyness(
         )
     answer = found.as_dict()
     rows, sizes = answer["words"], f"{found.sizes[0]:,} words in the part, {found.sizes[1]:,} in the other"
-    print_answer(format_name, answer, rows, lambda: draw_columns(rows, _KEYNESS, sizes))
+    print_answer(format_name, answer, rows, lambda: draw_columns(rows, _KEYNESS, sizes), found.columns())
 
 
 _KEYNESS = {

@@ -35,6 +35,7 @@ from esr.plugin.provisional import (
     count,
     data_format_option,
     filter_options,
+    note_unknown,
     open_searcher,
     parse_query,
     print_answer,
@@ -97,6 +98,7 @@ def names(
         listed = list_names(selection, type=type, prefix=prefix, k=k)
         if not listed:
             check_names(searcher.index)
+        note_unknown(searcher, filters)
         if network_file:
             network = build_network(selection, listed, least=least)
     if network_file:

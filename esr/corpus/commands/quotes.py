@@ -26,6 +26,7 @@ from esr.plugin.provisional import (
     build_option,
     count,
     filter_options,
+    note_unknown,
     open_searcher,
     parse_query,
     print_answer,
@@ -64,9 +65,16 @@ def quotes(
         is_unknown = bool(speaker) and format_name == "text" and not found.quotations
         meant = suggest_speakers(searcher.index, speaker or "") if is_unknown else ()
         said = found.quotations if format_name == "text" else []
+        note_unknown(searcher, filters)
         called = call_speakers(find_speakers(searcher.index, said), said)
     answer = found.as_dict()
-    print_answer(format_name, answer, answer["quotations"], lambda: _draw_quotations(found, called, meant))
+    print_answer(
+        format_name,
+        answer,
+        answer["quotations"],
+        lambda: _draw_quotations(found, called, meant),
+        found.columns(),
+    )
 
 
 def _draw_quotations(found: Quotations, called: Mapping[str, str], meant: Sequence[Speaker]) -> str:

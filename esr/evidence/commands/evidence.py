@@ -24,6 +24,7 @@ from esr.plugin.provisional import (
     count,
     data_format_option,
     filter_options,
+    note_unknown,
     open_searcher,
     print_answer,
 )
@@ -63,7 +64,8 @@ def evidence(
     """
     with open_searcher(where) as searcher:
         found = find_evidence(searcher, claim, filters, k=k, order=order, opinion=open_opinion(cross_encoder))
-    print_answer(format_name, found.as_dict(), found.rows(), lambda: "\n".join(_draw(found)))
+        note_unknown(searcher, filters)
+    print_answer(format_name, found.as_dict(), found.rows(), lambda: "\n".join(_draw(found)), found.columns())
 
 
 def _draw(found: ClaimEvidence) -> Iterator[str]:

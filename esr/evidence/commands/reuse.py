@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from esr.evidence.reuse import Reuse, find_reuse
+from esr.evidence.reuse import Reuse, Taking, find_reuse
 from esr.plugin import index_option
 from esr.plugin.provisional import (
     TABLE,
@@ -12,6 +12,7 @@ from esr.plugin.provisional import (
     add_arguments,
     data_format_option,
     filter_options,
+    note_unknown,
     open_searcher,
     print_answer,
 )
@@ -42,11 +43,12 @@ def reuse(where: str, least: int, format_name: str, filters: Filters) -> None:
     """
     with open_searcher(where) as searcher:
         found = find_reuse(searcher, filters, least=least)
+        note_unknown(searcher, filters)
     if format_name == _GRAPHML:
         click.echo(found.to_graphml(), nl=False)
     else:
         answer = found.as_dict()
-        print_answer(format_name, answer, answer["pairs"], lambda: _draw(found))
+        print_answer(format_name, answer, answer["pairs"], lambda: _draw(found), Taking.__struct_fields__)
 
 
 def _draw(found: Reuse) -> str:
