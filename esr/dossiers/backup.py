@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from esr.dossiers.desk import Desk, DeskUnusable
 from esr.plugin import UsageError, to_one_line
@@ -19,11 +19,8 @@ from esr.plugin.provisional import import_lazily
 
 if TYPE_CHECKING:
     import sqlalchemy as sql
-
-    from esr.dossiers import tables
 else:
     sql = import_lazily("sqlalchemy")
-    tables = import_lazily("esr.dossiers.tables")
 
 NAME = "desk.sqlite"
 """The name of the desk in a folder of a backup."""
@@ -94,11 +91,54 @@ def _translate(path: Path) -> Iterator[None]:
 
 
 def _copy_rows(source: Desk, target: Desk) -> None:
-    """Replace all rows of a desk by those of another."""
+    """Replace all rows of a desk by those of another, also of tables that only other parts of esr know."""
     with source.reading() as read, target.writing() as written:
-        for table in reversed(tables.METADATA.sorted_tables):
+        known = sql.MetaData()
+        known.reflect(written)
+        for table in reversed(known.sorted_tables):
             written.execute(table.delete())
-        for table in tables.METADATA.sorted_tables:
+        copied = _read_tables(read)
+        copied.create_all(written)
+        for table in copied.sorted_tables:
             rows = read.execute(sql.select(table)).mappings()
             while some := rows.fetchmany(_ROWS):
                 written.execute(table.insert(), [dict(row) for row in some])
+            _continue_numbers(written, table)
+
+
+def _read_tables(connection: sql.Connection) -> sql.MetaData:
+    """The tables of a database, with types and defaults that every database has."""
+    read, plain = sql.MetaData(), sql.MetaData()
+    read.reflect(connection)
+    for table in read.sorted_tables:
+        columns = [
+            sql.Column(
+                column.name,
+                column.type.as_generic(),
+                *(sql.ForeignKey(key.target_fullname) for key in column.foreign_keys),
+                primary_key=column.primary_key,
+                nullable=column.nullable,
+                server_default=_read_default(column),
+            )
+            for column in table.columns
+        ]
+        copied = sql.Table(table.name, plain, *columns)
+        for index in table.indexes:
+            sql.Index(index.name, *(copied.c[name] for name in index.columns.keys()), unique=index.unique)
+    return plain
+
+
+def _read_default(column: sql.Column[Any]) -> sql.TextClause | None:
+    """A constant default, without the type that PostgreSQL adds; None for the next of a row of numbers."""
+    text = getattr(getattr(column.server_default, "arg", None), "text", "")
+    return sql.text(text.split("::")[0]) if text and "nextval" not in text else None
+
+
+def _continue_numbers(connection: sql.Connection, table: sql.Table) -> None:
+    """Let PostgreSQL number the next rows after those that were copied."""
+    for column in table.primary_key.columns:
+        if connection.dialect.name == "postgresql" and isinstance(column.type, sql.Integer):
+            sequence = sql.func.pg_get_serial_sequence(table.name, column.name)
+            if connection.scalar(sql.select(sequence)):
+                highest = connection.scalar(sql.select(sql.func.max(column)))
+                connection.execute(sql.select(sql.func.setval(sequence, highest or 1, highest is not None)))

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from esr.dossiers.desk import Desk
@@ -16,9 +13,8 @@ ANN, BOB = Person("ann"), Person("bob", frozenset({"politics"}))
 
 
 @pytest.fixture
-def dossiers(tmp_path: Path) -> Iterator[Dossiers]:
-    with Desk(str(tmp_path / "desk.sqlite")) as desk:
-        yield Dossiers(desk)
+def dossiers(desk: Desk) -> Dossiers:
+    return Dossiers(desk)
 
 
 def sentence(number: int) -> Content:

@@ -1,0 +1,248 @@
+"""The desk: its database is made, migrated, backed up, and outlives kills."""
+
+from __future__ import annotations
+
+import os
+import random
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sql
+
+from esr.dossiers import tables
+from esr.dossiers.backup import back_up_desk, restore_desk
+from esr.dossiers.desk import Desk, DeskUnusable, open_desk
+from esr.dossiers.records import Content, Edit, Person
+from esr.dossiers.saved_searches import SavedSearches
+from esr.dossiers.store import Dossiers
+from esr.errors import UsageError
+from tests.support.processes import ForkedProcess
+from tests.support.runs import rounds
+
+ANN = Person("ann")
+
+
+def sentence(text: str) -> Content:
+    return Content(document_id="a", sentence_id=text, text=text)
+
+
+def texts(desk: Desk) -> list[str]:
+    """The texts of the first dossier."""
+    store = Dossiers(desk)
+    (summary, *_) = store.list_readable(ANN)
+    return [item.text for item in store.read(ANN, summary.id).items]
+
+
+def test_a_desk_of_a_newer_version_is_refused(where: str) -> None:
+    with Desk(where, migrations=[lambda connection: None] * 7) as newer, newer.reading():
+        pass
+    with (
+        Desk(where) as older,
+        pytest.raises(DeskUnusable, match="has version 8, and this esr knows versions"),
+    ):
+        Dossiers(older).list_readable(ANN)
+
+
+def test_a_desk_of_an_older_version_is_migrated_once_and_keeps_what_it_has(where: str) -> None:
+    done: list[int] = []
+
+    def add_column(connection: sql.Connection) -> None:
+        done.append(1)
+        connection.execute(sql.text("ALTER TABLE dossiers ADD COLUMN colour VARCHAR(10)"))
+
+    with Desk(where) as desk:
+        Dossiers(desk).create(ANN, "Old")
+    for _ in range(2):
+        with Desk(where, migrations=[add_column]) as desk:
+            assert [summary.name for summary in Dossiers(desk).list_readable(ANN)] == ["Old"]
+            with desk.reading() as connection:
+                assert tables.read_version(connection) == 2
+    assert done == [1]
+
+
+def test_a_migration_that_fails_changes_nothing(where: str) -> None:
+    def fail(connection: sql.Connection) -> None:
+        connection.execute(sql.text("ALTER TABLE dossiers ADD COLUMN colour VARCHAR(10)"))
+        connection.execute(sql.text("SELECT nothing FROM nowhere"))
+
+    with Desk(where) as desk:
+        Dossiers(desk).create(ANN, "Old")
+    with Desk(where, migrations=[fail]) as desk, pytest.raises(DeskUnusable):
+        Dossiers(desk).list_readable(ANN)
+    with Desk(where) as desk, desk.reading() as connection:
+        assert "colour" not in {column["name"] for column in sql.inspect(connection).get_columns("dossiers")}
+        assert tables.read_version(connection) == 1
+
+
+def test_two_who_write_at_once_both_succeed(where: str) -> None:
+    with Desk(where) as first, Desk(where) as second:
+        id = Dossiers(first).create(ANN, "Shared").id
+        added = Dossiers(first).add(ANN, id, [sentence("first")]).items
+
+        def write(desk: Desk, name: str) -> None:
+            store = Dossiers(desk)
+            for number in range(10):
+                store.add(ANN, id, [sentence(f"{name}{number}")])
+                store.edit(ANN, id, added[0].id, Edit(tags=(f"{name}{number}",)), base=added[0].version)
+
+        threads = [threading.Thread(target=write, args=each) for each in ((first, "a"), (second, "b"))]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        items = Dossiers(first).read(ANN, id).items
+        names = [f"{name}{number}" for name in "ab" for number in range(10)]
+        assert sorted(item.text for item in items) == sorted([*names, "first"])
+        assert sorted(items[0].tags) == sorted(names)
+        changes = Dossiers(first).history(ANN, id)
+        assert [change.version for change in changes] == list(range(42, 0, -1))
+
+
+def test_a_backup_holds_one_state_and_restores_it(where: str, tmp_path: Path) -> None:
+    with Desk(where) as desk:
+        id = Dossiers(desk).create(ANN, "Kept").id
+        Dossiers(desk).add(ANN, id, [sentence("before")])
+        SavedSearches(desk).create(ANN, "storms", {"q": ("storm",)})
+        with desk.writing() as connection:  # of another part of esr
+            number = "SERIAL" if "postgresql" in where else "INTEGER"
+            connection.execute(
+                sql.text(
+                    f"CREATE TABLE other (number {number} PRIMARY KEY, text VARCHAR(9) DEFAULT '' NOT NULL)"
+                )
+            )
+            connection.execute(sql.text("INSERT INTO other (text) VALUES ('x'), ('y')"))
+        assert back_up_desk(desk, tmp_path / "backup") > 0
+        Dossiers(desk).add(ANN, id, [sentence("after")])
+        restore_desk(tmp_path / "backup", desk)
+        assert texts(desk) == ["before"]
+        assert [search.arguments for search in SavedSearches(desk).list_readable(ANN)] == [{"q": ("storm",)}]
+        Dossiers(desk).add(ANN, id, [sentence("later")])
+        with desk.writing() as connection:
+            connection.execute(sql.text("INSERT INTO other DEFAULT VALUES"))
+            rows = connection.execute(sql.text("SELECT number, text FROM other ORDER BY number")).all()
+        assert [tuple(row) for row in rows] == [(1, "x"), (2, "y"), (3, "")]
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name.startswith("backup")) == ["backup"]
+
+
+@pytest.mark.slow
+def test_a_backup_of_a_file_is_restored_in_postgresql(tmp_path: Path, postgresql: str) -> None:
+    import psycopg
+
+    with psycopg.connect(postgresql, autocommit=True) as connection:
+        connection.execute("DROP DATABASE IF EXISTS moved")
+        connection.execute("CREATE DATABASE moved")
+    with Desk(str(tmp_path / "desk")) as desk:
+        Dossiers(desk).add(ANN, Dossiers(desk).create(ANN, "Moved").id, [sentence("ä")])
+        back_up_desk(desk, tmp_path / "backup")
+    with Desk(postgresql.replace("/postgres?", "/moved?")) as moved:
+        restore_desk(tmp_path / "backup", moved)
+        assert texts(moved) == ["ä"]
+
+
+def test_a_damaged_file_is_reported(tmp_path: Path) -> None:
+    (tmp_path / "desk").write_bytes(b"no database at all" * 99)
+    with Desk(str(tmp_path / "desk")) as desk, pytest.raises(DeskUnusable, match="not a database"):
+        Dossiers(desk).list_readable(ANN)
+
+
+def test_an_unreachable_server_is_reported_without_its_password(tmp_path: Path) -> None:
+    pytest.importorskip("psycopg")
+    address = f"postgresql://ann:geheim@/postgres?host={tmp_path}"
+    with Desk(address) as desk, pytest.raises(DeskUnusable) as raised:
+        Dossiers(desk).list_readable(ANN)
+    assert "geheim" not in str(raised.value)
+
+
+def test_only_its_owner_may_read_the_file(tmp_path: Path) -> None:
+    with open_desk(tmp_path / "desk") as desk:
+        Dossiers(desk).create(ANN, "Secret")
+        assert {path.stat().st_mode & 0o777 for path in tmp_path.iterdir()} == {0o600}
+
+
+def test_without_a_name_no_desk_is_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ESR_DESK", raising=False)
+    with pytest.raises(UsageError, match="set ESR_DESK"):
+        open_desk()
+
+
+def write_until_killed(where: str, name: str, acknowledged: str) -> None:
+    """Add sentences one by one, and note each in a file after it is acknowledged."""
+    with Desk(where) as desk, open(acknowledged, "ab", buffering=0) as file:
+        store = Dossiers(desk)
+        id = store.list_readable(ANN)[0].id
+        for number in range(10**6):
+            text = f"{name} {number}"
+            (item,) = store.add(ANN, id, [sentence(text)]).items
+            file.write(f"{text}\n".encode())
+            store.edit(ANN, id, item.id, Edit(note=text, tags=(text,)))
+            if number % 5 == 4:
+                store.remove(ANN, id, [item.id])
+                file.write(f"-{text}\n".encode())
+
+
+def read_acknowledged(paths: Iterator[Path]) -> tuple[set[str], set[str]]:
+    """The sentences that were added, and those of them that were removed."""
+    lines = [line for path in paths for line in path.read_text().splitlines()]
+    removed = {line[1:] for line in lines if line.startswith("-")}
+    return {line for line in lines if not line.startswith("-")}, removed
+
+
+@pytest.mark.endurance
+@pytest.mark.slow
+def test_what_is_acknowledged_outlives_kills_at_any_moment(tmp_path: Path) -> None:
+    where = str(tmp_path / "desk.sqlite")
+    with Desk(where) as desk:
+        Dossiers(desk).create(ANN, "Kept")
+    chance = random.Random(7)
+    for turn in range(rounds(100)):
+        notes = [tmp_path / f"{turn}-{name}" for name in "ab"]
+        writers = [
+            ForkedProcess(write_until_killed, where, f"{turn}{note.name[-1]}", str(note)) for note in notes
+        ]
+        deadline = time.monotonic() + 60
+        while not all(note.exists() and note.stat().st_size for note in notes):
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        time.sleep(chance.uniform(0, 0.2))
+        for writer in chance.sample(writers, 2):
+            writer.kill()
+        with closing(sqlite3.connect(where)) as connection:
+            assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        with Desk(where) as desk:
+            store = Dossiers(desk)
+            (summary,) = store.list_readable(ANN)
+            items = {item.text: item for item in store.read(ANN, summary.id).items}
+            added, removed = read_acknowledged(note for note in notes)
+            assert added - removed <= set(items) | _unnoted(items, added, store, summary.id)
+            assert not removed & set(items)
+            assert all(
+                item.note in ("", item.text) and item.tags == ((item.note,) if item.note else ())
+                for item in items.values()
+            )
+            versions = [change.version for change in store.history(ANN, summary.id)]
+            assert versions == list(range(summary.version, 0, -1)), "a change is logged once"
+            held = store.find_holding(ANN, list(items))
+            assert set(held) == set(items)
+            store.remove(ANN, summary.id, [item.id for item in items.values()])
+
+
+def _unnoted(items: object, added: set[str], store: Dossiers, id: str) -> set[str]:
+    """What the log says was removed: the kill came between the removal and its note."""
+    log = [change for change in store.history(ANN, id) if change.action == "remove"]
+    states = {text for change in log[:2] for text in _texts_before(store, id, change.version)}
+    return states & added
+
+
+def _texts_before(store: Dossiers, id: str, version: int) -> set[str]:
+    before = {item.text for item in store.read(ANN, id, version - 1).items}
+    return before - {item.text for item in store.read(ANN, id, version).items}
+
+
+def test_a_desk_is_not_made_in_a_folder_that_is_missing(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="there is no folder"):
+        open_desk(os.fspath(tmp_path / "no" / "desk"))
