@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
 import click
 
 import esr
-from esr.plugin import EsrError, index_option
+from esr.plugin import EsrError, UsageError, index_option
 from esr.plugin.provisional import (
     ArgumentRow,
     Ranking,
     add_arguments,
+    import_lazily,
     ranking_options,
     redact,
     require,
 )
 from esr.plugin.provisional import argument_types as types
+
+if TYPE_CHECKING:
+    from esr.bridges import mcp_dossiers
+else:
+    mcp_dossiers = import_lazily("esr.bridges.mcp_dossiers")
 
 _ROWS = (
     ArgumentRow(
@@ -35,6 +44,22 @@ _ROWS = (
         sets="names",
         metavar="NAME",
     ),
+    ArgumentRow(
+        "dossiers",
+        "also offer the dossiers of this server of esr, such as https://search.example.org",
+        types.Text(),
+        "mcp",
+        metavar="URL",
+    ),
+    ArgumentRow(
+        "key_file",
+        "the file with the key of esr keys for --dossiers, whose rights the tools have",
+        types.FilePath(),
+        "mcp",
+    ),
+    ArgumentRow(
+        "index_name", "the name of the index on that server, if it has several", types.Text(usual=""), "mcp"
+    ),
 )
 
 
@@ -42,23 +67,27 @@ _ROWS = (
 @index_option
 @add_arguments(_ROWS, "mcp")
 @ranking_options
-def mcp(where: str, http: bool, host: str, port: int, names: tuple[str, ...], ranking: Ranking) -> None:
+def mcp(
+    where: str, http: bool, host: str, port: int, names: tuple[str, ...], ranking: Ranking, **kept: Any
+) -> None:
     """Serve an index to assistants (Model Context Protocol).
 
     Assistants get the tools search, document, timeline, similar, names, quotes, check, check_draft,
     evidence and contents. Answers have a budget in characters, and each sentence comes with its id and a
-    citation. Needs the extra mcp.
+    citation. With --dossiers, they also get dossiers, dossier and add_to_dossier. Needs the extra mcp.
 
     \b
     Example:
       esr mcp --index my-index
       esr mcp --index my-index --http --port 8090
+      esr mcp --index my-index --dossiers https://search.example.org --key-file key
     """
     require("esr mcp", "mcp")
     from esr.bridges.mcp_server import build_server, serve_http
 
+    tools = _open_dossiers(**kept)
     with esr.open(where) as index:
-        server = build_server(index, ranking)
+        server = build_server(index, ranking, tools)
         if not http:
             server.run("stdio")
             return
@@ -68,3 +97,21 @@ def mcp(where: str, http: bool, host: str, port: int, names: tuple[str, ...], ra
             serve_http(server, host, port, names)
         except OSError as error:
             raise EsrError(f"cannot listen on {host}:{port}: {error.strerror}") from error
+
+
+def _open_dossiers(
+    dossiers: str | None, key_file: Path | None, index_name: str
+) -> mcp_dossiers.DossierTools | None:
+    """The tools for the dossiers of a server. Raises UsageError."""
+    if (dossiers is None) != (key_file is None):
+        raise UsageError("--dossiers and --key-file need each other: give both or none")
+    if dossiers is None or key_file is None:
+        return None
+    if not dossiers.startswith(("http://", "https://")):
+        raise UsageError(f"--dossiers is an address such as https://search.example.org, not {dossiers!r}")
+    try:
+        key = key_file.read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not a text"
+        raise UsageError(f"cannot read the key in {key_file}: {reason.lower()}") from None
+    return mcp_dossiers.DossierTools(dossiers, key, index_name)

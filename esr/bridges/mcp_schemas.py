@@ -301,3 +301,68 @@ class Contents(Answer):
     has_quotations: Annotated[bool, Field(description="Whether `quotes` answers.")]
     total: Annotated[int, Field(description="Sources.")]
     sources: Annotated[list[CountedSource], Field(description="Most documents first.")]
+
+
+class ListedDossier(TypedDict):
+    """A dossier in a list."""
+
+    id: str
+    name: str
+    description: str
+    owner: str
+    role: Annotated[Literal["owner", "writer", "reader"], Field(description="Yours; readers add nothing.")]
+    items: Annotated[int, Field(description="How many sentences and documents it has.")]
+
+
+class Dossiers(Answer):
+    """Dossiers, those that changed last first."""
+
+    total: int
+    dossiers: list[ListedDossier]
+
+
+class DossierItem(Cut):
+    """A sentence or document of a dossier."""
+
+    number: int
+    status: Annotated[
+        Literal["same", "changed", "removed", "unknown", "withheld"],
+        Field(description="Whether the index still has the text; withheld: you may not see it."),
+    ]
+    id: NotRequired[Annotated[str, Field(description="Of the sentence or the document.")]]
+    text: NotRequired[Annotated[str, Field(description="As it was when it was added.")]]
+    now: NotRequired[Annotated[str, Field(description="The later wording.")]]
+    title: NotRequired[str]
+    date: NotRequired[str]
+    source: NotRequired[str]
+    url: NotRequired[str]
+    note: NotRequired[Annotated[str, Field(description="What somebody wrote about it.")]]
+    tags: NotRequired[list[str]]
+
+
+class ReadDossier(Answer):
+    """A dossier with its items, in their order."""
+
+    id: str
+    name: str
+    description: str
+    role: str
+    version: int
+    total: int
+    items: list[DossierItem]
+
+
+class AddedItem(Cut):
+    """An item that was added."""
+
+    id: Annotated[str, Field(description="Of the item.")]
+    text: str
+
+
+class AddedItems(Answer):
+    """What was added to a dossier."""
+
+    version: int
+    total: int
+    known: Annotated[int, Field(description="Sentences that were there already.")]
+    items: list[AddedItem]

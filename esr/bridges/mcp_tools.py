@@ -13,6 +13,7 @@ from pydantic import Field
 
 import esr
 from esr.bridges.mcp_budget import choose_window, fit, size
+from esr.bridges.mcp_dossiers import DossierTools
 from esr.bridges.mcp_items import (
     describe_article,
     describe_checked,
@@ -245,6 +246,11 @@ def _options(filters: Mapping[str, Any], ranking: Ranking | None = None) -> Sear
     return cast(SearchOptions, {**filters, "ranking": ranking})
 
 
+def build_dossier_tools(tools: DossierTools) -> list[Tool]:
+    """The tools for dossiers, the one that writes last."""
+    return [_describe_parameters(method) for method in (tools.dossiers, tools.dossier, tools.add_to_dossier)]
+
+
 def build_tools(index: esr.Index, ranking: Ranking) -> list[Tool]:
     """The tools as functions whose parameters are those of the tables of arguments."""
     tools = Tools(index, ranking)
@@ -303,6 +309,6 @@ def _read_type(row: ArgumentRow) -> Any:
     elif kind is str and "enum" in schema:
         kind = Literal[tuple(schema["enum"])]
     if row.is_repeatable:
-        return list[kind] | kind | None
+        return list[kind] | kind if row.is_required else list[kind] | kind | None
     has_none = not row.is_required and row.type.default(UsualLimits) is None
     return kind | None if has_none else kind

@@ -124,7 +124,7 @@ def _read_tables(connection: sql.Connection) -> sql.MetaData:
         ]
         copied = sql.Table(table.name, plain, *columns)
         for index in table.indexes:
-            sql.Index(index.name, *(copied.c[name] for name in index.columns.keys()), unique=index.unique)
+            sql.Index(index.name, *(copied.c[column.name] for column in index.columns), unique=index.unique)
     return plain
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 import esr
+from esr.bridges.mcp_dossiers import DossierTools
 from esr.bridges.mcp_server import build_server
 from esr.ranking.ranking import Ranking
 
@@ -26,13 +27,14 @@ Their program then posts each call to `esr mcp --http`, with the header
 ```
 
 The answer is in `result.structuredContent`, or `result.isError` is true and `result.content` has a line that
-says what is wrong. All tools only read.
+says what is wrong. All tools only read, except `add_to_dossier`. Those for [dossiers](dossiers.md) are there
+with `--dossiers`, and have the rights of the key in `--key-file`.
 """
 
 
 def list_tools() -> list[Any]:
     """The tools, as the server describes them. Their calls would need an index."""
-    server = build_server(cast("esr.Index", None), Ranking())
+    server = build_server(cast("esr.Index", None), Ranking(), DossierTools("", ""))
     return asyncio.run(server.list_tools())
 
 

@@ -75,6 +75,23 @@ ASSISTANTS: tuple[Argument, ...] = (
         is_required=True,
     ),
     Argument(
+        "id",
+        "the id of the dossier",
+        Text(min_chars=1),
+        f"{TOOL}dossier {TOOL}add_to_dossier",
+        is_required=True,
+    ),
+    Argument(
+        "sentences",
+        "the ids of the sentences",
+        Text(min_chars=1),
+        f"{TOOL}add_to_dossier",
+        is_required=True,
+        is_repeatable=True,
+    ),
+    Argument("note", "a note on each of them", Text("text_chars"), f"{TOOL}add_to_dossier"),
+    Argument("tags", "tags of each of them", Text(), f"{TOOL}add_to_dossier", is_repeatable=True),
+    Argument(
         "start",
         "the first sentence to show, counted from 0",
         WholeNumber(low=0, high=999_999),
