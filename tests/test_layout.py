@@ -84,9 +84,11 @@ MAY_IMPORT = {
     "webui/translations",
     "webui/api": "esr arguments arguments/tables corpus dependency dossiers evidence features following "
     "following/alerts index models plans query ranking text webui/answers webui/arguments webui/running",
+    "webui/dossiers": "dossiers dossiers/exports following following/alerts index text webui/api webui/pages "
+    "webui/running webui/translations",
     "webui/access": "dossiers index plans query text webui/pages webui/running",
     "webui": "arguments index library plans plugin ranking webui/access webui/api webui/arguments "
-    "webui/pages webui/running webui/translations",
+    "webui/dossiers webui/pages webui/running webui/translations",
     "esr/cli": "esr arguments arguments/tables dossiers encoders enrichment features following "
     "following/alerts index index/runs library loaders models plans query ranking ranking/explanation text "
     "text/analysis webui webui/access",

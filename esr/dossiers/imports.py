@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
-from msgspec import Struct
-from msgspec.structs import replace
+from msgspec import Struct, structs
 
+from esr.dossiers.desk import make_id
+from esr.dossiers.records import MOST_ITEMS, Content, Edit, Item, Person, Written, check_content, check_edit
+from esr.dossiers.store import Dossiers, OpenedDossier, Outcome
 from esr.plugin import UsageError
 
 if TYPE_CHECKING:
@@ -155,7 +157,7 @@ def parse_judgements(data: bytes, home: str) -> list[Judged]:
             if len(cells) > len(names):
                 raise UsageError(f"it has {len(cells)} cells, more than the table has columns")
             row = _parse_row(dict(zip(names, cells, strict=False)), home, line)
-            key = row.sentence_id or repr(row.pasted and replace(row.pasted, line=0))
+            key = row.sentence_id or repr(row.pasted and structs.replace(row.pasted, line=0))
             if (first := first_lines.setdefault(key, line)) != line:
                 raise UsageError(f"the sentence is on line {first} too")
             rows.append(row)
@@ -213,3 +215,46 @@ def _parse_row(cells: dict[str, str], home: str, line: int) -> Judged:
         cells.get("note"),
         None if tags is None else tuple(filter(None, map(str.strip, tags.split(";")))),
     )
+
+
+def bring(
+    dossiers: Dossiers, person: Person, id: str, contents: Iterable[Content], edits: Mapping[str, Edit]
+) -> Written:
+    """Add items to a dossier and edit others, by their ids, as one change: all of it, or nothing.
+
+    Of contents that somebody has added meanwhile, the note, tags and judgement are edits. Raises as the
+    methods of `Dossiers`.
+    """
+    checked = [check_content(content) for content in contents]
+
+    def make(opened: OpenedDossier, now: str) -> Outcome:
+        items = {item.id: item for item in opened.items()}
+        held = {item.place: item.id for item in items.values()}
+        wanted, added = dict(edits), dict[tuple[str, str, str], Item]()
+        for content in checked:
+            if content.place in held:
+                wanted[held[content.place]] = Edit(judgement=content.judgement)
+            else:
+                values = {name: getattr(content, name) for name in Content.__struct_fields__}
+                added.setdefault(
+                    content.place,
+                    Item(id=make_id(), version=opened.next, added_by=person.name, added_at=now, **values),
+                )
+        if gone := wanted.keys() - items.keys():
+            raise UsageError(f"nothing was imported: somebody has removed {len(gone)} of these sentences")
+        if len(items) + len(added) > MOST_ITEMS:
+            raise UsageError(f"a dossier has at most {MOST_ITEMS:,} items: begin another one")
+        changed: dict[str, Item] = {}
+        for item_id, edit in wanted.items():
+            current = items[item_id]
+            item = structs.replace(current, **check_edit(edit, current.text).as_dict())
+            if item != current:
+                stamp = {"version": opened.next, "changed_by": person.name, "changed_at": now}
+                changed[item_id] = structs.replace(item, **stamp)
+        changed |= {item.id: item for item in added.values()}
+        versions = dict(opened.state.order) | {item.id: item.version for item in changed.values()}
+        return Outcome(
+            "bring", structs.replace(opened.state, order=tuple(versions.items())), tuple(changed.values())
+        )
+
+    return dossiers.change(person, id, make)

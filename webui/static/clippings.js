@@ -67,7 +67,7 @@
     place?.querySelector(".clip")?.click();
   });
 
-  if (document.querySelector(PLACES)) {
+  if (document.querySelector(PLACES) && !kept.addresses.save) {
     const row = kept.element("div");
     const key = kept.element("dt");
     key.append(kept.element("kbd", "", "s"));

@@ -443,7 +443,7 @@
     }));
   }
 
-  for (const field of document.querySelectorAll("input[list]")) {
+  for (const field of document.querySelectorAll("form[data-values] input[list]")) {
     let pause = 0;
     field.addEventListener("input", () => {
       clearTimeout(pause);

@@ -1,0 +1,67 @@
+"""A dossier as a file of any format, and as rich text for a clipboard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from flask import Response, jsonify
+
+from esr.dossiers.exports.extract import DEFAULT_STYLE, Entry, Extract
+from esr.dossiers.exports.formats import FORMATS
+from esr.dossiers.exports.markup import write_fragment, write_text
+from esr.dossiers.readings import Reading
+from esr.dossiers.records import Item
+from esr.stdlib import compile_lazily
+from esr.text.dates import parse_date_start
+from webui.running.problems import RequestError, blame_argument
+
+CLIPBOARD = "clipboard"
+"""The name of the format with rich text and plain text, as JSON, for the script that copies."""
+ORDERS = ("hand", "date", "source")
+"""The orders of a dossier's page and files: as people have put the items, by date, and by source."""
+_UNSAFE = compile_lazily(r"[^\w.-]+")
+
+
+def order_readings(readings: Sequence[Reading], order: str) -> list[Reading]:
+    """The readings in one of ORDERS. Those without a date or a source are last, as are withheld ones."""
+    if order not in ORDERS:
+        raise RequestError(
+            f"argument 'order' must be one of {', '.join(ORDERS)}, not {order[:40]!r}", "order"
+        )
+    if order == "hand":
+        return list(readings)
+    key = _date_key if order == "date" else _source_key
+    return sorted(
+        readings, key=lambda reading: (reading.item is None, *(key(reading.item) if reading.item else ()))
+    )
+
+
+def _date_key(item: Item) -> tuple[bool, int]:
+    try:
+        return False, parse_date_start(item.date or "")
+    except ValueError:
+        return True, 0
+
+
+def _source_key(item: Item) -> tuple[bool, str, bool, int]:
+    return not item.source, (item.source or "").casefold(), *_date_key(item)
+
+
+def choose_readings(readings: Iterable[Reading], tag: str) -> list[Reading]:
+    """The readings of items with a tag, or all without one."""
+    return [reading for reading in readings if not tag or (reading.item and tag in reading.item.tags)]
+
+
+def write_file(title: str, items: Iterable[Item], format: str, style: str, has_notes: bool) -> Response:
+    """The items as a file. Raises RequestError for an unknown format or style, or a missing package."""
+    with blame_argument("style"):
+        extract = Extract(title, [Entry.from_item(item) for item in items], style or DEFAULT_STYLE, has_notes)
+    if format == CLIPBOARD:
+        return jsonify({"html": write_fragment(extract), "text": write_text(extract)})
+    with blame_argument("format"):
+        chosen = FORMATS.find(format)
+        chosen.check()
+    response = Response(chosen.write(extract), mimetype=chosen.media_type)
+    name = _UNSAFE.sub("-", title).strip("-.")[:60] or "dossier"
+    response.headers.set("Content-Disposition", "attachment", filename=f"{name}.{chosen.ending}")
+    return response
