@@ -8,7 +8,6 @@ from esr.loaders import (  # noqa: F401
     feed,
     jsonl,
     mail,
-    newsml,
     page,
     table,
     text,

@@ -84,12 +84,13 @@ if TYPE_CHECKING:
     from esr.index.view import chosen_language
     from esr.index.writer import LoadOptions
     from esr.library.options import SearchOptions, check_names, read_search_options
-    from esr.loaders import markup
+    from esr.loaders import html_tree, markup
+    from esr.loaders.adapter import EMBARGO_REASON, is_embargoed
     from esr.loaders.feed import MAX_FEED_BYTES, is_feed
     from esr.loaders.feed import read as read_feed
     from esr.loaders.fields import is_in_field
     from esr.loaders.files import DEFAULT_LIMITS, Budget, ExpansionError, FileFilter, is_hidden
-    from esr.loaders.html_tree import MAX_PAGE_BYTES, NoArticle, check_attributes
+    from esr.loaders.format import WITHDRAWN, WITHDRAWN_STATUSES
     from esr.loaders.ir_datasets import is_dataset, read_entries
     from esr.loaders.page import extract_article
     from esr.loaders.reader import read_documents
@@ -193,13 +194,13 @@ __all__ = [
     "CONFIDENCE",
     "DEFAULT_CACHE_LIMIT",
     "DEFAULT_LIMITS",
+    "EMBARGO_REASON",
     "EVIDENCE_COLUMNS",
     "FEATURE",
     "FEATURES",
     "FIELDS",
     "FORMS",
     "MAX_FEED_BYTES",
-    "MAX_PAGE_BYTES",
     "MODELS",
     "MU_GRID",
     "NO_FILTERS",
@@ -211,6 +212,8 @@ __all__ = [
     "TABLE",
     "TEXT",
     "TITLE",
+    "WITHDRAWN",
+    "WITHDRAWN_STATUSES",
     "WORDS_ANALYZER",
     "Adjustment",
     "AllOf",
@@ -260,7 +263,6 @@ __all__ = [
     "NameKey",
     "NameUnit",
     "Names",
-    "NoArticle",
     "Not",
     "ParseWord",
     "ParsedQuery",
@@ -318,7 +320,6 @@ __all__ = [
     "build_document",
     "build_option",
     "cached_property",
-    "check_attributes",
     "check_names",
     "check_output",
     "check_sentences",
@@ -354,8 +355,10 @@ __all__ = [
     "group_repeats",
     "hash64",
     "hit_dict",
+    "html_tree",
     "import_lazily",
     "is_dataset",
+    "is_embargoed",
     "is_feed",
     "is_hidden",
     "is_in_field",
@@ -466,11 +469,12 @@ _MODULES = {
     "esr.index.view": "chosen_language",
     "esr.index.writer": "LoadOptions",
     "esr.library.options": "SearchOptions check_names read_search_options",
-    "esr.loaders": "markup",
+    "esr.loaders": "html_tree markup",
+    "esr.loaders.adapter": "EMBARGO_REASON is_embargoed",
     "esr.loaders.feed": "MAX_FEED_BYTES is_feed read_feed=read",
     "esr.loaders.fields": "is_in_field",
     "esr.loaders.files": "DEFAULT_LIMITS Budget ExpansionError FileFilter is_hidden",
-    "esr.loaders.html_tree": "MAX_PAGE_BYTES NoArticle check_attributes",
+    "esr.loaders.format": "WITHDRAWN WITHDRAWN_STATUSES",
     "esr.loaders.ir_datasets": "is_dataset read_entries",
     "esr.loaders.page": "extract_article",
     "esr.loaders.reader": "read_documents",

@@ -46,13 +46,12 @@ from esr.plugin import (
 )
 from esr.plugin.provisional import (
     MAX_FEED_BYTES,
-    MAX_PAGE_BYTES,
     InvalidDocument,
-    NoArticle,
     Repeated,
     build_document,
     extract_article,
     hash64,
+    html_tree,
     import_lazily,
     is_feed,
     markup,
@@ -557,7 +556,7 @@ class _Fetch:
     def _fetch_article(self, url: str, entry: Mapping[str, Any]) -> None:
         """Fetch an article and keep it if it is new or has changed. Raises InputError."""
         known = self.state.articles.get(url, _Article(0))
-        answer = self._web.get(entry["link"], MAX_PAGE_BYTES, known.validators)
+        answer = self._web.get(entry["link"], html_tree.MAX_PAGE_BYTES, known.validators)
         content = known.content
         if answer.status == 200:
             line = build_line(url, entry, answer)
@@ -596,7 +595,7 @@ def build_line(url: str, entry: Mapping[str, Any], answer: Answer) -> bytes:
         fields.pop("author", None)
         fields |= {name: entry[name] for name in _OF_FEEDS if entry.get(name) and not fields.get(name)}
         build_document({**fields, "id": "any"})
-    except (NoArticle, InvalidDocument) as error:
+    except (html_tree.NoArticle, InvalidDocument) as error:
         raise InputError(answer.url, str(error)) from None
     return encode(fields) + b"\n"
 

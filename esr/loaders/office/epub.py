@@ -25,10 +25,8 @@ from esr.plugin import (
     to_one_line,
 )
 from esr.plugin.provisional import (
-    MAX_PAGE_BYTES,
     ExpansionError,
-    NoArticle,
-    check_attributes,
+    html_tree,
     import_lazily,
     markup,
 )
@@ -119,8 +117,8 @@ def _read_chapter(parts: ZipParts, file: str) -> tuple[str | None, str]:
         raise
     except InputError as error:
         try:
-            return _read_page(_parse_html(parts.read(file, MAX_PAGE_BYTES + 1)))
-        except NoArticle as problem:
+            return _read_page(_parse_html(parts.read(file, html_tree.MAX_PAGE_BYTES + 1)))
+        except html_tree.NoArticle as problem:
             raise InputError(error.where, str(problem)) from None
     return None, ""
 
@@ -135,13 +133,15 @@ def _read_page(page: Any) -> tuple[str | None, str]:
 
 def _parse_html(data: bytes) -> Any:
     """The tree of a page. Raises NoArticle."""
-    if len(data) > MAX_PAGE_BYTES:
-        raise NoArticle(f"the chapter is longer than {MAX_PAGE_BYTES // 2**20} MiB: leave it out")
-    check_attributes(data, has_code=False)
+    if len(data) > html_tree.MAX_PAGE_BYTES:
+        raise html_tree.NoArticle(
+            f"the chapter is longer than {html_tree.MAX_PAGE_BYTES // 2**20} MiB: leave it out"
+        )
+    html_tree.check_attributes(data, has_code=False)
     try:
         return lxml_html.document_fromstring(data, parser=lxml_html.HTMLParser(encoding="utf-8"))
     except (etree.LxmlError, ValueError, AssertionError) as error:
-        raise NoArticle(f"the chapter cannot be read ({to_one_line(error)})") from None
+        raise html_tree.NoArticle(f"the chapter cannot be read ({to_one_line(error)})") from None
 
 
 EPUB = Format(

@@ -1,10 +1,13 @@
-"""Exports of press databases."""
+"""What agencies send, and exports of press databases."""
 
 from esr.plugin import Plugin
 
 plugin = Plugin(
     name="press",
     formats={
+        "nitf": "esr.loaders.press.newsml:NITF",
+        "newsml": "esr.loaders.press.newsml:NEWSML_G2",
+        "newsml1": "esr.loaders.press.newsml:NEWSML_1",
         "factivaxml": "esr.loaders.press.factiva_xml:FACTIVA_XML",
         "lexisnexis": "esr.loaders.press.databases:LEXISNEXIS",
         "factiva": "esr.loaders.press.databases:FACTIVA",

@@ -11,21 +11,26 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from esr.loaders import html_tree, markup
-from esr.loaders.adapter import EMBARGO_REASON, is_embargoed
-from esr.loaders.fields import read_list
-from esr.loaders.format import (
-    WITHDRAWN,
-    WITHDRAWN_STATUSES,
+from esr.plugin import (
+    Format,
     Malformed,
     ReadResult,
     Record,
     Skipped,
     Source,
-    loads,
+    make_id,
+    make_id_from_path,
+    read_list,
+    to_iso_date,
 )
-from esr.loaders.ids import make_id, make_id_from_path
-from esr.text.written_dates import to_iso_date
+from esr.plugin.provisional import (
+    EMBARGO_REASON,
+    WITHDRAWN,
+    WITHDRAWN_STATUSES,
+    html_tree,
+    is_embargoed,
+    markup,
+)
 
 # NITF
 
@@ -36,14 +41,6 @@ _DESCRIPTORS = ("descriptor", "general_descriptor", "online_producer")
 _NITF_START = re.compile(rb"(?s)(?!.*<(?:\w+:)?(?:NewsML|newsItem|newsMessage)[\s>]).*<(?:\w+:)?nitf[\s>]")
 
 
-@loads(
-    "nitf",
-    "NITF XML of the IPTC: articles in <nitf>, from agencies and archives",
-    suffixes=(".nitf",),
-    sniff=lambda head: head.startswith(b"<") and bool(_NITF_START.match(head)),
-    needs=("lxml.etree",),
-    may_lack_documents=True,
-)
 def _read_nitf(source: Source) -> Iterator[ReadResult]:
     """A record per `<nitf>`. Raises InputError where the XML is broken.
 
@@ -170,14 +167,6 @@ _TEXT_TYPES = ("text/plain", "text/html", "application/xhtml")
 _G2_HTML = re.compile(r"</(?:p|div|body)>|<br\s?/?>", re.I)
 
 
-@loads(
-    "newsml",
-    "NewsML-G2 of the IPTC: <newsItem>s that contain NITF, XHTML or plain text",
-    suffixes=(".newsml", ".newsmlg2"),
-    sniff=markup.sniff("newsMessage", "newsItem"),
-    needs=("lxml.etree",),
-    may_lack_documents=True,
-)
 def _read_g2(source: Source) -> Iterator[ReadResult]:
     """A record per `<newsItem>` that contains text. Raises InputError where the XML is broken.
 
@@ -318,14 +307,6 @@ _REVISION = re.compile(r":\d+[AUN]?$")
 _NEWSML1_HTML = re.compile(r"</?(?:a|b|body|br|div|em|i|p|span|strong)\b[^<>]{0,1000}>", re.I)
 
 
-@loads(
-    "newsml1",
-    "NewsML 1 of the IPTC: <NewsItem>s that contain NITF, XHTML or plain text",
-    suffixes=(".newsml",),
-    sniff=markup.sniff("NewsML"),
-    needs=("lxml.etree",),
-    may_lack_documents=True,
-)
 def _read_newsml1(source: Source) -> Iterator[ReadResult]:
     """A record per article with a text. Raises InputError where the XML is broken.
 
@@ -508,3 +489,32 @@ def _find_child(element: Any, *path: str) -> Any:
     for name in path:
         element = next(iter(markup.find_children(element, name)), None)
     return element
+
+
+NITF = Format(
+    "nitf",
+    "NITF XML of the IPTC: articles in <nitf>, from agencies and archives",
+    suffixes=(".nitf",),
+    sniff=lambda head: head.startswith(b"<") and bool(_NITF_START.match(head)),
+    read=_read_nitf,
+    needs=("lxml.etree",),
+    may_lack_documents=True,
+)
+NEWSML_G2 = Format(
+    "newsml",
+    "NewsML-G2 of the IPTC: <newsItem>s that contain NITF, XHTML or plain text",
+    suffixes=(".newsml", ".newsmlg2"),
+    sniff=markup.sniff("newsMessage", "newsItem"),
+    read=_read_g2,
+    needs=("lxml.etree",),
+    may_lack_documents=True,
+)
+NEWSML_1 = Format(
+    "newsml1",
+    "NewsML 1 of the IPTC: <NewsItem>s that contain NITF, XHTML or plain text",
+    suffixes=(".newsml",),
+    sniff=markup.sniff("NewsML"),
+    read=_read_newsml1,
+    needs=("lxml.etree",),
+    may_lack_documents=True,
+)
