@@ -63,7 +63,7 @@ MAY_IMPORT = {
     "esr/dossiers": "plugin plugin/provisional",
     "esr/alerts": "arguments arguments/tables dossiers following/alerts index plans query ranking text",
     "esr/dossiers/exports": "dossiers following index text",
-    "esr/dossiers/commands": "esr dossiers plugin plugin/provisional",
+    "esr/dossiers/commands": "esr dossiers dossiers/exports plugin plugin/provisional",
     "esr/bridges": "esr plugin plugin/provisional",
     "esr/sources": "esr plugin plugin/provisional",
     "esr/library": "esr arguments arguments/tables corpus enrichment evidence features following index "

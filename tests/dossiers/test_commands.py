@@ -95,6 +95,17 @@ def test_what_a_browser_saved_is_added(desk: str, tmp_path: Path) -> None:
     assert "these are no clippings" in run(desk, "add", "Floods", "--clippings", str(saved), fails=True)
 
 
+def test_a_dossier_is_written_to_a_file(where: str, desk: str, tmp_path: Path) -> None:
+    run(desk, "create", "Floods")
+    run(desk, "add", "Floods", "a.s0", "--index", where, "--note", "ask")
+    for name, says in (("f.md", "The river rose"), ("f.ris", "Floods"), ("f.csv", "ask")):
+        run(desk, "export", "Floods", str(tmp_path / name))
+        assert says in (tmp_path / name).read_text("utf-8"), name
+    run(desk, "export", "Floods", str(tmp_path / "plain"), "--format", "text", "--without-notes")
+    assert "ask" not in (tmp_path / "plain").read_text("utf-8")
+    assert "no format has the ending 'xyz'" in run(desk, "export", "Floods", "f.xyz", fails=True)
+
+
 def test_python_acts_as_an_account(where: str, desk: str) -> None:
     with esr.open_dossiers(desk, account="ann") as ann, esr.open(where) as index:
         dossier = ann.create("Floods")

@@ -316,7 +316,7 @@ def _provider(app: Flask, settings: Settings) -> Any:
 HEALTH = frozenset({"healthz", "readyz"})
 OPEN = HEALTH | ENDPOINTS | {"static", "logo", "messages", "choose_language"}
 """The endpoints that need no grant."""
-LINKED = frozenset({"api.dossier_shared", "dossier_shared"})
+LINKED = frozenset({"api.dossier_shared", "shared"})
 """The endpoints of links to dossiers, which need no login if the settings let their makers' rights decide."""
 METRICS = "scraped"
 _LOG = logging.getLogger("webui.access")
@@ -496,7 +496,7 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
             }
             if "attempt" in g:
                 fields["attempt"] = g.attempt
-            if settings.audit_queries:
+            if settings.audit_queries and request.endpoint not in LINKED:  # whose arguments are secrets
                 fields["query"] = request.query_string.decode("utf-8", "replace")[:_QUERY_CHARS]
             log_event(_AUDIT_LOG, "audit", fields)
         return response

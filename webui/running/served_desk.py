@@ -9,7 +9,6 @@ from urllib.parse import urlencode
 
 from esr.dossiers.records import Conflict, Dossier, Item, NoDossier, NotPermitted, Person
 from esr.errors import EsrError, UsageError
-from esr.index.contract import Index
 from esr.stdlib import cached_property, import_lazily
 from webui.running.problems import Forbidden, RequestError, UnknownId
 from webui.running.served_indexes import ServedIndexes, Visit
@@ -128,23 +127,19 @@ class ServedDesk:
             raise Forbidden("this item is of a document that you may not see", "item")
         return reading.item
 
-    def _look_at(self, name: str, visits: ExitStack) -> readings.Look:
-        served, visible = list(self._indexes.by_name), self._indexes.visible_names
-        if not name and len(served) == 1:
-            name = served[0]
-        is_whole = not self._indexes.guard.part and len(visible) == len(served)
-        if name not in served:
-            return readings.Look(None, not is_whole)
+    def _look_at(self, index: str, visits: ExitStack) -> readings.Look:
+        guard, visible = self._indexes.guard, self._indexes.visible_names
+        name = self._indexes.find_name(index)
+        if name is None:
+            return readings.Look(None, bool(guard.part) or len(visible) < len(self._indexes.by_name))
         if name not in visible:
             return readings.WITHHELD
         query = urlencode({"index": name}).encode()
         visit = visits.enter_context(Visit(self._indexes, query, self._settings.deadline))
-        is_part = bool(self._indexes.guard.part)
         try:
-            index: Index = visit.searcher.index
+            return readings.Look(visit.searcher.index, bool(guard.part))
         except EsrError:
-            return readings.Look(None, is_part)
-        return readings.Look(index, is_part)
+            return readings.Look(None, bool(guard.part))
 
 
 @contextmanager

@@ -31,7 +31,7 @@ from esr.threads import Turn, take_turns
 from webui.running.gate import OPEN, QUEUE, Busy, CircuitBreaker, Gate, Room, is_beside, time_stage
 from webui.running.problems import Forbidden, TooManyFiles, blame_argument
 from webui.running.rate_limit import client_key
-from webui.running.settings import Settings
+from webui.running.settings import DEFAULT_NAME, Settings
 
 CACHED_STAGES = frozenset(
     question.stage
@@ -168,8 +168,11 @@ class Guard:
 class ServedIndexes:
     """All served indexes. A request that names none gets the first that its sender may search."""
 
-    def __init__(self, openers: Mapping[str, Opener], settings: Settings) -> None:
+    def __init__(
+        self, openers: Mapping[str, Opener], settings: Settings, locations: Mapping[str, str] | None = None
+    ) -> None:
         self._settings = settings
+        self._locations = locations or {}
         self.guard = Guard()
         inside = Room(max(1, settings.threads - SPARE_THREADS))
         # Files take minutes: those that wait must leave threads to searches.
@@ -188,7 +191,19 @@ class ServedIndexes:
         def opener(where: str) -> Opener:
             return lambda: open_searcher(where)
 
-        return cls({name: opener(where) for name, where in locations.items()}, settings)
+        return cls({name: opener(where) for name, where in locations.items()}, settings, locations)
+
+    def find_name(self, text: str) -> str | None:
+        """The served index of a name or a location; None if it is not served.
+
+        What has no name, or the name of an index that is served alone, is the first.
+        """
+        if text in self.by_name:
+            return text
+        if text in ("", DEFAULT_NAME):
+            return next(iter(self.by_name))
+        wanted = _normalise(text)
+        return next((name for name, where in self._locations.items() if _normalise(where) == wanted), None)
 
     @property
     def visible_names(self) -> list[str]:
@@ -251,6 +266,11 @@ class ServedIndexes:
     def close(self) -> None:
         for served in self.by_name.values():
             served.close()
+
+
+def _normalise(where: str) -> str:
+    """A location as it is compared: the whole path of a folder, an address without a slash at its end."""
+    return where.rstrip("/") if "://" in where else os.path.realpath(where)
 
 
 def _index_name(query_string: bytes) -> str:

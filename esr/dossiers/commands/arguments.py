@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from functools import partial
 
+from esr.dossiers.exports.extract import CITATION_STYLES, DEFAULT_STYLE
+from esr.dossiers.exports.formats import FORMATS
 from esr.dossiers.links import LINK_DAYS, MOST_LINK_DAYS
 from esr.plugin.provisional import ArgumentRow
 from esr.plugin.provisional import argument_types as types
 
 _positional = partial(ArgumentRow, is_positional=True, is_required=True)
 _DESKS = (
-    "list show create add remove move note rename share give link history restore delete backup "
+    "list show create add remove move note rename share give link history restore delete export backup "
     "restore-backup"
 )
 
@@ -19,7 +21,7 @@ DOSSIER_COMMANDS: tuple[ArgumentRow, ...] = (
         "dossier",
         "the id or the name of the dossier",
         types.Text(),
-        "show add remove move note rename share give link history restore delete",
+        "show add remove move note rename share give link history restore delete export",
         sets="name",
         metavar="DOSSIER",
     ),
@@ -95,6 +97,22 @@ DOSSIER_COMMANDS: tuple[ArgumentRow, ...] = (
     ),
     ArgumentRow("list", "list the links instead", types.Flag(), "link", sets="is_list"),
     ArgumentRow("revoke", "end the link of this id instead", types.Text(), "link", metavar="LINK"),
+    _positional("output", "the file", types.FilePath(), "export", metavar="FILE"),
+    ArgumentRow(
+        "format",
+        f"the format, if the ending of FILE does not say it: {', '.join(FORMATS)}",
+        types.Text(),
+        "export",
+        sets="format_name",
+        metavar="FORMAT",
+    ),
+    ArgumentRow(
+        "style",
+        "the style of citations",
+        types.Choice(labels=dict.fromkeys(CITATION_STYLES, ""), usual=DEFAULT_STYLE),
+        "export",
+    ),
+    ArgumentRow("without_notes", "leave out notes, tags and judgements", types.Flag(), "export"),
     ArgumentRow("for_good", "delete its log and all its states too", types.Flag(), "delete"),
     ArgumentRow("yes", "do not ask before the desk is replaced", types.Flag(), "restore-backup"),
     ArgumentRow(

@@ -16,9 +16,11 @@ from esr.dossiers.backup import back_up_desk, restore_desk
 from esr.dossiers.commands.arguments import DOSSIER_COMMANDS
 from esr.dossiers.contents import read_clippings
 from esr.dossiers.desk import open_desk
+from esr.dossiers.exports.extract import Entry, Extract
+from esr.dossiers.exports.formats import FORMATS, DossierFormat
 from esr.dossiers.readings import Reading
 from esr.dossiers.records import Change, Dossier, Item, Link, Summary, Written
-from esr.plugin import UsageError
+from esr.plugin import EsrError, UsageError
 from esr.plugin.provisional import (
     TABLE,
     add_arguments,
@@ -297,7 +299,7 @@ def link(
             for listed in desk.links(name):
                 click.echo(_draw_link(listed))
         else:
-            click.echo(f"/dossiers/shared?token={desk.link(name, days).token}")
+            click.echo(f"/shared?token={desk.link(name, days).token}")
 
 
 @dossier.command()
@@ -332,6 +334,49 @@ def restore(name: str, version: int, at: str | None, account: str | None) -> Non
     """
     with open_dossiers(at, account=account) as desk:
         _echo_version(desk.restore(name, version), f"restored version {version}")
+
+
+@dossier.command()
+@_arguments("export", "dossier", "output", "format", "style", "without_notes")
+@_desk_options
+def export(
+    name: str,
+    output: Path,
+    format_name: str | None,
+    style: str,
+    without_notes: bool,
+    at: str | None,
+    account: str | None,
+) -> None:
+    """Write a dossier to a file, in the format of its ending: docx, md, txt, html, bib, ris, csv and others.
+
+    \b
+    Example:
+      esr dossier export Floods floods.docx --desk desk.sqlite
+      esr dossier export Floods floods.html --style apa --without-notes --desk desk.sqlite
+    """
+    format = _choose_format(output, format_name)
+    format.check()
+    with open_dossiers(at, account=account) as desk:
+        read = desk.read(name)
+    entries = [Entry.from_item(item) for item in read.items]
+    content = format.write(Extract(read.name, entries, style, has_notes=not without_notes))
+    try:
+        output.write_bytes(content)
+    except OSError as error:
+        raise EsrError(f"cannot write {output}: {(error.strerror or str(error)).lower()}") from None
+    click.echo(f"wrote {count(len(entries), 'item')} to {output}")
+
+
+def _choose_format(path: Path, name: str | None) -> DossierFormat:
+    """The format of a name or else of the ending of a file. Raises UsageError."""
+    if name:
+        return FORMATS.find(name)
+    ending = path.suffix.removeprefix(".").lower()
+    by_ending = {format.ending: format for format in reversed([*FORMATS.values()])}
+    if ending not in by_ending:
+        raise UsageError(f"no format has the ending {ending!r}: {', '.join(by_ending)}; or give --format")
+    return by_ending[ending]
 
 
 @dossier.command()
