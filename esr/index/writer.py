@@ -214,7 +214,7 @@ class Delivery(Protocol):
         """Add documents, and replace documents that the index has with other content.
 
         Unchanged documents are skipped, so a delivery may be repeated. New and changed documents follow the
-        remaining ones, in the order of the delivery. `esr.loaders.ids` ensures that each id comes once.
+        remaining ones, in the order of the delivery. `esr.loaders.document_ids` lets each id come once.
 
         `find_removed` is called when all documents have been read. The documents with the ids that it
         returns, none of which is in the delivery, are removed in the same step.

@@ -6,9 +6,9 @@ Importing this package registers every format. To add one, write a file with a f
 
 from esr.loaders import (  # noqa: F401
     feed,
+    html_page,
     jsonl,
     mail,
-    page,
     table,
     text,
     warc,

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from esr.errors import InputError, to_one_line
 from esr.loaders import html_tree
 from esr.loaders.adapter import check_wordpress_export
+from esr.loaders.document_ids import make_id, make_id_from_content
 from esr.loaders.fields import read_list
 from esr.loaders.format import Format, Malformed, ReadResult, Record, Source, register
-from esr.loaders.ids import make_id, make_id_from_content
 from esr.stdlib import compile_lazily, import_lazily
 
 if TYPE_CHECKING:

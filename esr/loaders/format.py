@@ -38,7 +38,7 @@ UNDECLARED = TableLayout()
 class Source(NamedTuple):
     """One file to read, or one member of an archive.
 
-    `name` is for messages: the path as the user wrote it. `id_path` is the path for ids (`esr.loaders.ids`),
+    `name` is for messages: the path as the user wrote it. `id_path` is the path for ids,
     without `.gz` or `.zst`; "stdin" for standard input. `stream` yields the decompressed bytes; it can be
     read once, from start to end. `path` is a file on disk with exactly these bytes, for formats that must
     seek; None for compressed files and pipes. `table` is the declared layout of tables. `encoding_advice`

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from esr.errors import to_one_line
 from esr.loaders import html_tree
+from esr.loaders.document_ids import make_id, make_id_from_content, make_id_from_path
 from esr.loaders.encoding import MAX_DOCUMENT_BYTES, too_long_error
 from esr.loaders.fields import read_list
 from esr.loaders.format import Malformed, ReadResult, Record, Remark, Source, loads
-from esr.loaders.ids import make_id, make_id_from_content, make_id_from_path
 from esr.loaders.refinement import refine_lines, refine_page
 from esr.stdlib import compile_lazily
 

@@ -22,11 +22,11 @@ from msgspec.structs import replace
 from esr.errors import EsrError, InputError, UsageError, to_one_line
 from esr.loaders.adapter import LanguageDetector, describe_uncertain
 from esr.loaders.confined_process import hold_process
+from esr.loaders.document_ids import DuplicateFilter, SameIdFilter
 from esr.loaders.encoding import check_encoding
 from esr.loaders.fields import look_into_objects, parse_constants, parse_mapping, read_paragraphs
 from esr.loaders.files import FileFilter, FoundFile, Limits, is_hidden
 from esr.loaders.format import Malformed, Remark, Skipped, UnknownFiles, get
-from esr.loaders.ids import DuplicateFilter, SameIdFilter
 from esr.loaders.ir_datasets import is_dataset
 from esr.loaders.reader import AUTO, ReadOptions, find_files, read_documents, read_file, read_rows
 from esr.loaders.table import parse_layout

@@ -33,6 +33,7 @@ from esr.loaders.detection import (
     detect_format_in_folder,
     find_suffix,
 )
+from esr.loaders.document_ids import IdCheck, NoIdPossible, choose_policy, make_id_path, make_requested_id
 from esr.loaders.encoding import decode_source
 from esr.loaders.fields import apply_constants, find_replaced
 from esr.loaders.files import (
@@ -70,7 +71,6 @@ from esr.loaders.format import (
     UnknownFiles,
     get,
 )
-from esr.loaders.ids import IdCheck, NoIdPossible, choose_policy, make_id_path, make_requested_id
 from esr.text.document import Document, Located
 from esr.text.validate import InvalidDocument, build_document, to_fields
 

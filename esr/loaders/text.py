@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from esr.loaders.document_ids import make_id_from_path
 from esr.loaders.encoding import MAX_DOCUMENT_BYTES, read_chunks, too_long_error
 from esr.loaders.format import Record, Remark, Source, loads
-from esr.loaders.ids import make_id_from_path
 
 MAX_TITLE_CHARS = 200
 

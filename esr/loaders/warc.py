@@ -9,10 +9,10 @@ from types import SimpleNamespace
 from typing import Any
 
 from esr.errors import InputError, to_one_line
+from esr.loaders.document_ids import make_id
 from esr.loaders.format import Malformed, Record, Skipped, Source, loads
+from esr.loaders.html_page import extract_article
 from esr.loaders.html_tree import MAX_PAGE_BYTES, NoArticle
-from esr.loaders.ids import make_id
-from esr.loaders.page import extract_article
 from esr.text.written_dates import to_iso_date
 
 _PAGE_TYPES = ("text/html", "application/xhtml+xml")

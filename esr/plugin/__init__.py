@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from esr.errors import to_one_line
     from esr.features.feature import Feature, FeatureInput, Values
     from esr.library.public_index import Index
+    from esr.loaders.document_ids import make_id, make_id_from_content, make_id_from_path
     from esr.loaders.encoding import MAX_DOCUMENT_BYTES, read_chunks, read_lines, too_long_error
     from esr.loaders.fetching import (
         SETTLED_SECONDS,
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from esr.loaders.fields import read_list
     from esr.loaders.files import open_seekable
     from esr.loaders.format import Format, Malformed, ReadResult, Record, Remark, Skipped, Source
-    from esr.loaders.ids import make_id, make_id_from_content, make_id_from_path
     from esr.loaders.refinement import Refinement, refine_lines, refine_page
     from esr.models.forms import Form
     from esr.models.language_models import BACKGROUND, mu_parameter, weighted_terms
@@ -162,7 +162,7 @@ _MODULES = {
     "esr.loaders.fields": "read_list",
     "esr.loaders.files": "open_seekable",
     "esr.loaders.format": "Format Malformed ReadResult Record Remark Skipped Source",
-    "esr.loaders.ids": "make_id make_id_from_content make_id_from_path",
+    "esr.loaders.document_ids": "make_id make_id_from_content make_id_from_path",
     "esr.loaders.refinement": "Refinement refine_lines refine_page",
     "esr.models.language_models": "BACKGROUND mu_parameter weighted_terms",
     "esr.models.model": "ALL_CONTEXTS NU Context ContextShares Model Query Settings WeightedQuery "

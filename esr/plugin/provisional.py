@@ -91,8 +91,8 @@ if TYPE_CHECKING:
     from esr.loaders.fields import is_in_field
     from esr.loaders.files import DEFAULT_LIMITS, Budget, ExpansionError, FileFilter, is_hidden
     from esr.loaders.format import WITHDRAWN, WITHDRAWN_STATUSES
+    from esr.loaders.html_page import extract_article
     from esr.loaders.ir_datasets import is_dataset, read_entries
-    from esr.loaders.page import extract_article
     from esr.loaders.reader import read_documents
     from esr.models import MODELS
     from esr.models.adjustments import BUILTIN_FEATURES, Adjustment, feature_column
@@ -476,7 +476,7 @@ _MODULES = {
     "esr.loaders.files": "DEFAULT_LIMITS Budget ExpansionError FileFilter is_hidden",
     "esr.loaders.format": "WITHDRAWN WITHDRAWN_STATUSES",
     "esr.loaders.ir_datasets": "is_dataset read_entries",
-    "esr.loaders.page": "extract_article",
+    "esr.loaders.html_page": "extract_article",
     "esr.loaders.reader": "read_documents",
     "esr.models": "MODELS",
     "esr.models.language_models": "MU_GRID",

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from esr.loaders import read_documents
-from esr.loaders.ids import DuplicateFilter
+from esr.loaders.document_ids import DuplicateFilter
 from tests.support import samples
 from tests.support.runs import IS_LONG
 
@@ -99,8 +99,8 @@ def test_ten_times_as_many_documents_take_no_more_memory(format: str, tmp_path: 
 def test_duplicate_detection_takes_no_more_memory_when_its_window_is_full(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("esr.loaders.ids.NEAR_WINDOW", 200)
-    monkeypatch.setattr("esr.loaders.ids.MIN_WORDS", 1)
+    monkeypatch.setattr("esr.loaders.document_ids.NEAR_WINDOW", 200)
+    monkeypatch.setattr("esr.loaders.document_ids.MIN_WORDS", 1)
 
     def peak_of(count: int) -> int:
         path = tmp_path / f"{count}.jsonl"

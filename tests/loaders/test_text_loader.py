@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from esr.errors import InputError
 from esr.loaders import ReadOptions, read_documents, text
+from esr.loaders.document_ids import make_id
 from esr.loaders.encoding import decode_source
 from esr.loaders.format import Source
-from esr.loaders.ids import make_id
 from esr.text.document import Document, Sentence
 from tests.loaders.conftest import texts
 from tests.support.samples import FOLDER, sample

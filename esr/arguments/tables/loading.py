@@ -21,9 +21,9 @@ from esr.arguments.types import (
 )
 from esr.index.generations import DEFAULT_KEEP
 from esr.index.writer import DEFAULT_IF_EXISTS, DEFAULT_PROFILE, DEFAULT_WORKERS, IF_EXISTS, PROFILES
+from esr.loaders.document_ids import DUPLICATE_POLICIES, MADE_ID_POLICIES, SAME_ID_POLICIES
 from esr.loaders.fields import FIELDS
 from esr.loaders.files import DEFAULT_LIMITS
-from esr.loaders.ids import DUPLICATE_POLICIES, MADE_ID_POLICIES, SAME_ID_POLICIES
 
 MAX_EMPTY = 50.0
 """Maximum percentage of documents without a sentence in a delivery, unless it says otherwise."""

@@ -14,10 +14,10 @@ from typing import Any
 
 from esr.errors import to_one_line
 from esr.loaders import markup
+from esr.loaders.document_ids import make_id_from_path
 from esr.loaders.fields import read_list
 from esr.loaders.format import Malformed, ReadResult, Record, Source, loads
 from esr.loaders.html_tree import MAX_PAGE_BYTES, NoArticle, html_to_text, parse_page
-from esr.loaders.ids import make_id_from_path
 from esr.loaders.refinement import refine_page
 from esr.stdlib import compile_lazily
 from esr.text.labels import CAPITAL_LINK, LINK

@@ -65,7 +65,7 @@ def test_a_day_behind_the_author_is_no_part_of_the_name(load, byline, author):
 
 
 def test_a_page_that_is_too_long_is_malformed(load_error, monkeypatch):
-    monkeypatch.setattr("esr.loaders.page.MAX_PAGE_BYTES", 1000)
+    monkeypatch.setattr("esr.loaders.html_page.MAX_PAGE_BYTES", 1000)
     assert "the page is longer than" in load_error(PAGE, "html")
 
 

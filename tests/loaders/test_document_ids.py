@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from esr.errors import EsrError, InputError
 from esr.loaders import ReadOptions, read_documents
-from esr.loaders.ids import (
+from esr.loaders.document_ids import (
     DUPLICATE_FEATURE,
     DUPLICATE_POLICIES,
     MADE_ID_POLICIES,
@@ -534,7 +534,7 @@ def test_the_notes_also_report_no_duplicates():
 
 
 def test_near_duplicates_are_found_in_a_window_and_exact_ones_everywhere(monkeypatch):
-    monkeypatch.setattr("esr.loaders.ids.NEAR_WINDOW", 3)
+    monkeypatch.setattr("esr.loaders.document_ids.NEAR_WINDOW", 3)
     others = [located(f"o{n}", text(100 + n)) for n in range(3)]
     ids, duplicates = run_filter(
         "drop", located("a", text(1)), *others, located("b", changed(text(1), 5)), located("c", text(1))
