@@ -34,16 +34,16 @@ from esr.text.document import Document, Located
 
 def main(folder: Path, work: Path) -> None:
     codes = sorted(path.name for path in folder.iterdir() if (path / "topics.tsv").exists())
-    by_code = {code: _read_documents(folder / code, code) for code in codes}
+    by_code = {code: read_documents(folder / code, code) for code in codes}
     mixed = {name: work / name for name in (BY_LANGUAGE, MULTILINGUAL_ANALYZER)}
     for name, where in mixed.items():
-        _load(where, name, [document for documents in by_code.values() for document in documents])
+        load_documents(where, name, [document for documents in by_code.values() for document in documents])
     print("| language | topics | alone | by-language | multilingual | right |")
     print("| --- | ---: | ---: | ---: | ---: | ---: |")
     rows = []
     for code in codes:
         where = work / code
-        _load(where, analyzer_for_language(language_group(code)).name, by_code[code])
+        load_documents(where, analyzer_for_language(language_group(code)).name, by_code[code])
         qrels = dict(find_judgements(by_code[code], folder / code, code + "-"))
         topics = dict(
             line.split("\t") for line in (folder / code / "topics.tsv").read_text("utf-8").splitlines()
@@ -56,7 +56,7 @@ def main(folder: Path, work: Path) -> None:
     print("| mean | |" + "".join(f" {value:.4f} |" for value in means[:-1]) + f" {means[-1]:.1%} |")
 
 
-def _read_documents(folder: Path, code: str) -> list[Document]:
+def read_documents(folder: Path, code: str) -> list[Document]:
     """The documents of a language, with ids that no other language has."""
     documents = []
     for located in loaders.read_documents([str(folder / "docs.jsonl.gz")]):
@@ -66,7 +66,7 @@ def _read_documents(folder: Path, code: str) -> list[Document]:
     return documents
 
 
-def _load(where: Path, analyzer: str, documents: list[Document]) -> None:
+def load_documents(where: Path, analyzer: str, documents: list[Document]) -> None:
     options = LoadOptions(analyzer=analyzer)
     open_writer(str(where), options).load(Located(document.id, document) for document in documents)
 

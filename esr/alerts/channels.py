@@ -141,7 +141,6 @@ class Channels:
             self.close()
             raise DeliveryFailed(f"the mail server: {_describe(error)}", error.smtp_code >= 500) from error
         except (OSError, smtplib.SMTPException) as error:
-            smtp.close()
             self._smtp = None
             raise DeliveryFailed(f"the mail server: {_describe(error)}") from error
 
@@ -164,7 +163,6 @@ class Channels:
             with suppress(OSError, smtplib.SMTPException):
                 if self._smtp.noop()[0] == 250:
                     return self._smtp
-            self._smtp.close()
             self._smtp = None
         url = urlsplit(self._require(MAIL, "alerts by mail need a server"))
         options = parse_qs(url.query)
@@ -177,14 +175,10 @@ class Channels:
             )
         else:
             smtp = smtplib.SMTP(url.hostname, url.port or 587, timeout=self._timeout)
-        try:
-            if url.scheme == "smtp" and options.get("tls") != ["no"]:
+            if options.get("tls") != ["no"]:
                 smtp.starttls(context=context)
-            if url.username:
-                smtp.login(unquote(url.username), unquote(url.password or ""))
-        except BaseException:
-            smtp.close()
-            raise
+        if url.username:
+            smtp.login(unquote(url.username), unquote(url.password or ""))
         self._smtp = smtp
         return smtp
 

@@ -421,6 +421,20 @@ class LanguageCode(Type, frozen=True):
         return text
 
 
+class LanguageCodes(Type, frozen=True):
+    """The codes of several languages, separated by commas, or `all`."""
+
+    def schema(self, limits: Limits) -> Schema:
+        code = "[A-Za-z0-9]+([-_][A-Za-z0-9]+)*"
+        return {"type": "string", "pattern": f"^{code}(,{code})*$", "examples": ["all", "de,ar"]}
+
+    def read(self, name: str, text: str, limits: Limits) -> tuple[str, ...]:
+        try:
+            return query.read_languages(text)
+        except UsageError as error:
+            raise UsageError(f"argument {name!r}: {error}") from None
+
+
 META_FIELD: Schema = {"type": "string", "pattern": "^meta[.].", "examples": ["meta.desk"]}
 
 

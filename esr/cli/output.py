@@ -297,7 +297,12 @@ def describe_query(
     if report.language is not None:
         others = f" (all words also occur in: {', '.join(report.other_languages)})"
         hint = others if report.other_languages else ""
-        yield f"Searched in the language {report.language}{hint}; choose another with --query-language."
+        beside = [code for code in report.found_languages if code != report.language]
+        by_meaning = f", and by meaning in {', '.join(beside)}" if beside else ""
+        yield (
+            f"Searched in the language {report.language}{by_meaning}{hint}; choose another with "
+            "--query-language."
+        )
     if unseen:
         without = f"; without {'it' if len(unseen) == 1 else 'them'}:" if found else "."
         yield f"No sentence has {', '.join(unseen)}{without}"

@@ -26,6 +26,7 @@ from esr.following.passages import find_passages
 from esr.index.factory import store_search_template
 from esr.index.filters import Filters
 from esr.index.questions import MainEncoder, Records
+from esr.query import across_languages, read_languages
 from esr.ranking.answers import single
 from esr.ranking.prepared_query import Answer
 from esr.ranking.query_report import report_query
@@ -52,7 +53,8 @@ else:
 @add_arguments(
     LISTS,
     "search",
-    *("sort", "novel", "overlap", "fold", "passages", "per_document", "k"),
+    *("languages", "sort", "novel", "overlap", "fold", "passages", "per_document", "k"),
+    languages={"metavar": "CODE,...|all"},
     overlap={"default": None, "note": f"For --fold and --novel. Default: {DEFAULT_THRESHOLD}."},
 )
 @furniture
@@ -63,6 +65,7 @@ def search(
     where: str,
     ranking: Ranking,
     filters: Filters,
+    languages: str | None,
     sort: str,
     novel: bool,
     overlap: float | None,
@@ -87,6 +90,7 @@ def search(
       esr search "bank fraud" --index my-index --sort date --format bibtex
       esr search "bank fraud" --index my-index --novel --after 2017-02-03
       esr search '"white house" -trump before:2017-03' --index my-index
+      esr search "earthquake relief" --index my-languages --languages all
     In text, only lines of the sentence itself begin with ">", and its neighbours have "…".
     """
     if as_json and format_name not in (None, "json"):
@@ -95,13 +99,16 @@ def search(
         raise UsageError("--overlap says what repeats another: give it with --novel or without --no-fold")
     if novel and sort != "score":
         raise UsageError(f"--novel lists from the oldest on, and so has no --sort {sort}: leave one out")
+    if languages and (novel or sort != "score"):
+        raise UsageError("--languages is for the best sentences: leave --novel and --sort out")
     output = FORMATS.find("json" if as_json else format_name or "text")
     with open_searcher(where) as searcher:
         snapshot = searcher.snapshot()
         if sort == "score" or novel:
             ranking = choose_ranking(ranking, snapshot.index)
         ranking = ranking if furniture else lower_furniture(ranking, snapshot.index)
-        prepared = snapshot.prepare(query.parsed, ranking, require_all=query.require_all)
+        parsed = across_languages(query.parsed, read_languages(languages) if languages else ())
+        prepared = snapshot.prepare(parsed, ranking, require_all=query.require_all)
         threshold = overlap or DEFAULT_THRESHOLD
         joins = passages and output.has_passages and sort == "score"
         if novel:

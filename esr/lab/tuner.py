@@ -327,7 +327,7 @@ class Tuner:
             return np.array([[figures[task, key] for task in self.tasks] for key in keys])
         as_given, of_given = list(settings), list(map(_candidates_key, settings))
         for task in self.tasks:
-            rankings = [setting.for_query(task.query) for setting in as_given]
+            rankings = [self.searcher.fill_defaults(setting, task.query) for setting in as_given]
             shared = of_given if rankings == as_given else list(map(_candidates_key, rankings))
             left = [n for n, key in enumerate(keys) if (task, key) not in figures]
             for _, places in groupby(left, shared.__getitem__):

@@ -31,7 +31,7 @@ from esr.library.keywords import (
     SourceKeywords,
     WritingKeywords,
 )
-from esr.query import ParsedQuery, in_language, literal, parse
+from esr.query import ParsedQuery, across_languages, in_language, literal, parse
 from esr.ranking.ranking import DEFAULT, Ranking, build_ranking
 
 
@@ -68,16 +68,17 @@ class SearchSettings(NamedTuple):
     require_all: bool
     literal: bool
     language: str | None = None
+    languages: tuple[str, ...] = ()
 
     def parse(self, query: str | ParsedQuery) -> ParsedQuery:
         """Parse a query as the options say."""
-        if isinstance(query, ParsedQuery):
-            return in_language(query, self.language)
-        return in_language(literal(query) if self.literal else parse(query), self.language)
+        if not isinstance(query, ParsedQuery):
+            query = literal(query) if self.literal else parse(query)
+        return across_languages(in_language(query, self.language), self.languages)
 
     def read(self, query: str) -> str | ParsedQuery:
-        """The query for `prepare`, parsed only if its language is given."""
-        return query if self.language is None else self.parse(query)
+        """The query for `prepare`, parsed only if languages are given."""
+        return query if self.language is None and not self.languages else self.parse(query)
 
 
 def _parameter_names(by_name: Mapping[str, models.Model]) -> frozenset[str]:

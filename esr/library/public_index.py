@@ -43,6 +43,7 @@ from esr.library.options import (
     read_search_options,
     value_of,
 )
+from esr.query import read_languages
 from esr.ranking.prepared_query import Answer, PreparedQuery, check_k, check_offset
 from esr.ranking.ranking import ENCODER_SECONDS, Ranking, choose_ranking
 from esr.ranking.searcher import Searcher, UnsearchableQuery
@@ -104,6 +105,7 @@ class Index(CorpusMethods, EvidenceMethods):
         fold: bool = False,
         overlap: float = DEFAULT_THRESHOLD,
         per_document: int | None = None,
+        languages: str | Iterable[str] | None = None,
         **options: Unpack[SearchOptions],
     ) -> Hits:
         """Find the best k sentences for a query in the query language, exactly as if all were scored.
@@ -112,10 +114,14 @@ class Index(CorpusMethods, EvidenceMethods):
         sentence that repeats an earlier hit is listed in `Hit.folded` of that hit. A sentence is a repeat if
         another has the share `overlap` of it, by the rarity of its terms. `per_document` is the most
         sentences of a document to list, None for any number; `k` and `offset` count those that are listed.
+        `languages` are the codes of the languages of sentences to find in an index by language, or "all", by
+        default only that of the query: docs/mixed-languages.md.
         `options` are those of `SearchOptions`. Raises UsageError for a query without words, or an unknown
         option.
         """
-        settings = read_search_options(options, "k", "offset", "fold", "overlap", "per_document")
+        own = ("k", "offset", "fold", "overlap", "per_document", "languages")
+        settings = read_search_options(options, *own)
+        settings = settings._replace(languages=() if languages is None else read_languages(languages))
         if per_document is not None and (not isinstance(per_document, int) or per_document < 1):
             raise UsageError(f"per_document is a number from 1, or None for any number, not {per_document!r}")
         end = check_k(k) + (skipped := check_offset(offset))

@@ -15,9 +15,11 @@ from esr.query.query import (
     ParsedQuery,
     Role,
     ValueKind,
+    across_languages,
     date_start,
     find_field,
     in_language,
+    read_languages,
 )
 
 __all__ = [
@@ -33,11 +35,13 @@ __all__ = [
     "ParsedQuery",
     "Role",
     "ValueKind",
+    "across_languages",
     "date_start",
     "find_field",
     "in_language",
     "literal",
     "parse",
+    "read_languages",
     "split_field",
     "write_value",
 ]

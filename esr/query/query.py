@@ -295,6 +295,8 @@ class ParsedQuery(Struct, frozen=True):
     """The spelling of the query, if the uniform spelling of its groups would parse differently."""
     language: str | None = None
     """The code of its language, if given."""
+    languages: tuple[str, ...] = ()
+    """The codes of the languages of sentences to find, or ALL_LANGUAGES; empty: only that of the query."""
 
     def __str__(self) -> str:
         """The query in a uniform spelling, which parses to the same groups."""
@@ -392,6 +394,28 @@ def in_language(query: ParsedQuery, language: str | None) -> ParsedQuery:
     if not is_valid(ValueKind.CODE, language, False):
         raise UsageError(f"the language of a query is a code such as de or pt-BR, not {language!r}")
     return replace(query, language=language)
+
+
+ALL_LANGUAGES = "all"
+"""Stands for the languages of all documents."""
+
+
+def read_languages(value: str | Iterable[str]) -> tuple[str, ...]:
+    """The languages of sentences to find: codes, in a text separated by commas, or `all`.
+
+    Raises UsageError.
+    """
+    codes = value.split(",") if isinstance(value, str) else list(value)
+    codes = [code.strip() if isinstance(code, str) else code for code in codes]
+    for code in codes:
+        if not isinstance(code, str) or not is_valid(ValueKind.CODE, code, False):
+            raise UsageError(f"languages are codes such as de,ar, or all, not {value!r}")
+    return tuple(dict.fromkeys(codes))
+
+
+def across_languages(query: ParsedQuery, languages: tuple[str, ...]) -> ParsedQuery:
+    """The query for sentences in these languages; without any, in that of the query alone."""
+    return replace(query, languages=languages) if languages else query
 
 
 EXPECTED = {

@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from operator import index
-from typing import Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
@@ -45,7 +45,12 @@ from esr.ranking import boosts
 from esr.ranking.ranking import DefaultRanking, Origin, Ranking
 from esr.ranking.second_stage.rerank_context import QueryVectors, RerankContext, build_context
 from esr.ranking.second_stage.reranker import Candidates, Reranker, rerank, rerank_last
-from esr.stdlib import cached_property
+from esr.stdlib import cached_property, import_lazily
+
+if TYPE_CHECKING:
+    from esr.ranking import across
+else:
+    across = import_lazily("esr.ranking.across")
 
 _GROWTH, _MOST = 2, 2000
 """Growth factor of the number of sentences read if the best k do not suffice, and its maximum."""
@@ -209,7 +214,11 @@ class PreparedQuery(Struct, frozen=True, dict=True):
         """Return the best k sentences. The answer's `took_ms` includes the time of preparing."""
         k, filters = check_k(k), read_filters(filters)
         started = time.perf_counter() - self.took_ms / 1000.0
-        answer, condition = self._search(k, filters, records, started), self.interpretation.condition
+        if languages := self.interpretation.parsed.languages:
+            answer = self._search_across(languages, k, filters, records, started)
+        else:
+            answer = self._search(k, filters, records, started)
+        condition = self.interpretation.condition
         if isinstance(self.ranking, DefaultRanking) and self.ranking.name:
             answer = replace(answer, by_default=self.ranking.name, no_meaning=self.ranking.note)
         if self.incomplete:
@@ -218,6 +227,23 @@ class PreparedQuery(Struct, frozen=True, dict=True):
             return answer
         unknown = find_unknown_filters(self.index, _with_fields(filters, condition))
         return replace(answer, unknown_filters=unknown) if unknown else answer
+
+    def _search_across(
+        self, languages: Sequence[str], k: int, filters: Filters, records: bool, started: float
+    ) -> Answer:
+        """The best k sentences in some languages: the query's, and others by their vectors."""
+        index, text, condition = self.index, self.interpretation.ranked_text, self.plan.condition
+        groups, code = across.find_groups(index, languages), chosen_language(index).code
+        is_in_own = code is None or code in groups
+        answer = self._search(k, filters, records, started) if is_in_own else Answer([], 0, 0.0)
+        other_groups = [group for group in groups if group != code] if code is not None else []
+        others = across.find_across(index, text, other_groups, condition, filters)
+        if not others:
+            return replace(answer, took_ms=elapsed_ms(started))
+        hits = across.merge_languages(index, text, answer.hits, others, condition, filters)[:k]
+        if records:
+            hits = across.read_records(index, hits)
+        return replace(answer, hits=hits, total=answer.total + len(others), took_ms=elapsed_ms(started))
 
     def _search(self, k: int, filters: Filters, records: bool, started: float) -> Answer:
         reranker = self.ranking.reranker()

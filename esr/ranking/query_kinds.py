@@ -1,7 +1,8 @@
 """Kinds of queries, told apart by their form, and the weights of vectors that fit each kind.
 
-The kinds, their weights and the words that tell questions are data, in query_kinds.json. The words are those
-of some languages: in another language, only a question mark tells a question.
+The kinds, their weights and the words that tell questions are data, in query_kinds.json; so are factors of
+the weights for encoders whose similarities spread more. The words are those of some languages: in another
+language, only a question mark tells a question.
 """
 
 from __future__ import annotations
@@ -28,6 +29,11 @@ class QueryKind(Struct, frozen=True):
     name: str
     form: str
     weights: Mapping[str, float]
+
+    def weights_for(self, encoder: str) -> Mapping[str, float]:
+        """The weights for the vectors of an encoder, given by its name."""
+        factors = _read()["encoders"].get(encoder, {})
+        return {name: value * factors.get(name, 1.0) for name, value in self.weights.items()}
 
 
 def find_kind(text: str) -> QueryKind:

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import Struct, structs
 from msgspec.structs import replace
 
 from esr.errors import EsrError
 from esr.index.filters import Filters
+from esr.index.questions import MainEncoder
 from esr.index.view import chosen_language
 from esr.query.interpretation import ReadGroup, read_groups
 from esr.query.query import Note
 from esr.ranking.prepared_query import PreparedQuery
 from esr.ranking.speakers import QuotedSpeaker, find_quoted
 from esr.ranking.spelling import Suggestion, correct, suggest
+from esr.stdlib import import_lazily
+
+if TYPE_CHECKING:
+    from esr.ranking import across
+else:
+    across = import_lazily("esr.ranking.across")
 
 
 class MatchCounts(NamedTuple):
@@ -35,7 +42,9 @@ class QueryReport(Struct, frozen=True):
     `terms` are the terms of its words. `corrected` is the query with the best suggestions, None without any.
     `quoted` is the speaker that it asks about, if the index quotes them.
     `language` is the language in which an index by language was searched, None in any other index or for a
-    query without words. `other_languages` are others that have all of its words.
+    query without words. `other_languages` are others that have all of its words. `found_languages` are those
+    of the sentences that were searched for, if the search names them. `compares_languages`: whether the index
+    has vectors by which sentences in other languages can be found.
     """
 
     terms: tuple[str, ...]
@@ -47,10 +56,13 @@ class QueryReport(Struct, frozen=True):
     quoted: QuotedSpeaker | None = None
     language: str | None = None
     other_languages: tuple[str, ...] = ()
+    found_languages: tuple[str, ...] = ()
+    compares_languages: bool = False
 
     def as_dict(self) -> Mapping[str, Any]:
         """The report as JSON: `{"groups", "notes", "matching", "all_words", "any_word", "suggestions",
-        "corrected", "quoted"}`, and `"language"` and `"other_languages"` of an index by language.
+        "corrected", "quoted"}`, and of an index by language `"language"`, `"other_languages"` and
+        `"found_languages"`.
 
         Positions are offsets into the query, in characters (code points). `any_word` is the former name of
         `matching`.
@@ -65,6 +77,7 @@ class QueryReport(Struct, frozen=True):
             "quoted": None if self.quoted is None else structs.asdict(self.quoted),
             "language": self.language,
             "other_languages": list(self.other_languages),
+            "found_languages": list(self.found_languages),
         }
 
 
@@ -77,7 +90,16 @@ def report_query(prepared: PreparedQuery, filters: Filters) -> QueryReport:
     except EsrError:  # the answer is still useful without them
         return report
     corrected = correct(prepared.interpretation.parsed.text, suggestions)
-    return replace(report, counts=counts, suggestions=suggestions, corrected=corrected, quoted=quoted)
+    report = replace(report, counts=counts, suggestions=suggestions, corrected=corrected, quoted=quoted)
+    return _report_languages(report, prepared) if report.language is not None else report
+
+
+def _report_languages(report: QueryReport, prepared: PreparedQuery) -> QueryReport:
+    """The report of a query in an index by language with the languages of the sentences to find."""
+    index, languages = prepared.index, prepared.interpretation.parsed.languages
+    if languages:
+        return replace(report, found_languages=tuple(across.find_groups(index, languages)))
+    return replace(report, compares_languages=across.is_multilingual(index.status(MainEncoder())))
 
 
 def report_reading(prepared: PreparedQuery) -> QueryReport:

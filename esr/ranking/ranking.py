@@ -297,9 +297,9 @@ class Ranking(Struct, frozen=True, dict=True):
             signals = (RankingSignal(name, params), *signals)
         return Reranker(first_weight, signals, self.depth, breaks_ties, self.trees, last)
 
-    def for_query(self, text: str) -> Ranking:
-        """The ranking with the defaults for a query's text, where signals choose them by its kind."""
-        rerank = tuple(signal.for_query(text) for signal in self.rerank)
+    def for_query(self, text: str, encoder: str = "") -> Ranking:
+        """The ranking with the defaults for a query's text and an encoder, where signals choose them."""
+        rerank = tuple(signal.for_query(text, encoder) for signal in self.rerank)
         return self if rerank == tuple(self.rerank) else replace(self, rerank=rerank)
 
     def needs(self) -> frozenset[str]:

@@ -34,6 +34,7 @@ from esr.ranking import boosts
 from esr.ranking.accents import find_readings
 from esr.ranking.prepared_query import Answer, PreparedQuery, elapsed_ms, plan_query
 from esr.ranking.ranking import NO_EXPANSIONS, Ranking
+from esr.ranking.second_stage.query_encoder import encoder_name
 from esr.text.analyzer import get_analyzer
 from esr.text.analyzer_definitions import BY_LANGUAGE, UNKNOWN_LANGUAGE, language_group
 from esr.text.dates import normalise_date, parse_date_start
@@ -180,7 +181,7 @@ class Searcher:
         """Plan an interpreted query on this snapshot. `started` is when its preparation began."""
         started = time.perf_counter() if started is None else started
         if ranking.rerank:  # else the text need not be parsed
-            ranking = ranking.for_query(interpretation.ranked_text)
+            ranking = self.fill_defaults(ranking, interpretation.ranked_text)
         self.check_features(ranking.feature_names())
         self.check_signals(ranking)
         counts = interpretation.counts
@@ -208,6 +209,10 @@ class Searcher:
             took_ms=elapsed_ms(started),
             incomplete=incomplete,
         )
+
+    def fill_defaults(self, ranking: Ranking, text: str) -> Ranking:
+        """The ranking with the defaults that depend on the text of a query and on the index's encoder."""
+        return ranking.for_query(text, encoder_name(self.index))
 
     def _expand(
         self, query: str, counts: Mapping[str, int], ranking: Ranking

@@ -29,7 +29,7 @@ RENAMED = {"set": "params"}
 """Options of the command line that have another name as keywords."""
 OUTPUT = {"index", "format", "json", "k", "sort", "novel", "overlap", "fold", "help"}
 """Options of `esr search` for its output, and those that are arguments of methods, or methods."""
-FOR_READERS = {"passages", "per_document", "furniture"}
+FOR_READERS = {"passages", "per_document", "languages", "furniture"}
 """Options of `esr search` about its list for readers. The search of the API ranks sentences as they are."""
 
 

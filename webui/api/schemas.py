@@ -99,6 +99,7 @@ QUERY = having(
         "description": "a speaker with quotations whom the query asks about, as in `what did NAME say`",
     },
     language=described(_TEXT_OR_NULL, "the language searched in, in an index by language"),
+    found_languages=described(TEXTS, "languages of the sentences, if the search names them"),
     other_languages=described(TEXTS, "other languages with all of the query's words"),
 )
 

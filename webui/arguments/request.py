@@ -24,7 +24,7 @@ from esr.errors import UsageError, unknown
 from esr.following.overlap import DEFAULT_THRESHOLD
 from esr.following.timeline import Interval, Scale
 from esr.index.filters import NO_FILTERS, Filters
-from esr.query import ParsedQuery, in_language, literal, parse
+from esr.query import ParsedQuery, across_languages, in_language, literal, parse
 from esr.query.interpretation import Interpretation
 from esr.ranking.prepared_query import PreparedQuery
 from esr.ranking.ranking import DEFAULT, ENCODER_SECONDS, Ranking, choose_ranking, lower_furniture
@@ -247,12 +247,14 @@ class SearchRequest(Struct, frozen=True, dict=True):
     """Whether furniture is ranked as sentences are."""
     query_language: str | None = None
     """The language of the query, if the request names it."""
+    languages: tuple[str, ...] = ()
+    """The languages of the sentences to find; empty: only that of the query."""
 
     @cached_property
     def parsed(self) -> ParsedQuery:
         """The parsed query: only words if the query is literal."""
         query = literal(self.query) if self.is_literal else parse(self.query)
-        return in_language(query, self.query_language)
+        return across_languages(in_language(query, self.query_language), self.languages)
 
     def prepare(self, searcher: Searcher) -> PreparedQuery:
         """The query, planned on an index. Raises UsageError."""
@@ -309,6 +311,7 @@ def parse_search(arguments: Arguments) -> SearchRequest:
         facet=read("facet"),
         with_furniture=read("furniture"),
         query_language=read("query_language"),
+        languages=read("languages") or (),
     )
 
 

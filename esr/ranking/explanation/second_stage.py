@@ -19,6 +19,7 @@ from esr.ranking.explanation.sentence_tree import sentence_tree
 from esr.ranking.query_kinds import find_kind
 from esr.ranking.ranking import TREES, Origin
 from esr.ranking.second_stage.meaning_signal import NAME, has_kinds
+from esr.ranking.second_stage.query_encoder import encoder_name
 from esr.ranking.second_stage.rerank_context import RerankContext
 from esr.ranking.second_stage.reranker import Reranker
 from esr.ranking.second_stage.signals import RankingSignal
@@ -130,9 +131,10 @@ def explain_second(
     `missing` maps each signal without a value for this sentence to what it adds instead, if that is not 0.
     `is_read`: whether the last signal was computed for the sentence.
     """
-    parts = tuple(_signal_part(signal, context, missing) for signal in reranker.signals)
+    encoder = encoder_name(index)
+    parts = tuple(_signal_part(signal, context, missing, encoder) for signal in reranker.signals)
     if reranker.last is not None and is_read:
-        parts += (_signal_part(reranker.last, context, missing),)
+        parts += (_signal_part(reranker.last, context, missing, encoder),)
     elif reranker.last is not None:
         origin = Origin("signal", reranker.last.signal)
         parts += (SignalPart(origin, None, reranker.last.weight, 0.0, (), False),)
@@ -160,7 +162,9 @@ def _vector_origin(index: Index, sentence_id: str) -> str | None:
     return None if digest is None else TABLE if digest else ENCODER
 
 
-def _signal_part(signal: RankingSignal, context: RerankContext, missing: Mapping[str, float]) -> SignalPart:
+def _signal_part(
+    signal: RankingSignal, context: RerankContext, missing: Mapping[str, float], encoder: str
+) -> SignalPart:
     value = float(signal.values(context)[0])
     sets, truncated = _term_sets(signal, context.parses()) if signal.signal in SIGNALS else ((), False)
     value_or_none = None if math.isnan(value) else value
@@ -169,16 +173,20 @@ def _signal_part(signal: RankingSignal, context: RerankContext, missing: Mapping
     parts: Mapping[str, float] = {}
     if signal.type.parts and value_or_none is not None:
         parts = {name: float(v[0]) for name, v in signal.type.parts(context, signal.settings()).items()}
-    kind, chosen = _chosen_by_kind(signal, context.text)
+    kind, chosen = _chosen_by_kind(signal, context.text, encoder)
     return SignalPart(origin, value_or_none, signal.weight, adds, sets, truncated, parts, kind, chosen)
 
 
-def _chosen_by_kind(signal: RankingSignal, query: str) -> tuple[str | None, Mapping[str, Value]]:
+def _chosen_by_kind(
+    signal: RankingSignal, query: str, encoder: str
+) -> tuple[str | None, Mapping[str, Value]]:
     """The kind of the query, if the signal has weights for it, and the parameters that have them."""
     if signal.signal != NAME or not has_kinds(signal.params):
         return None, {}
     kind, settings = find_kind(query), signal.settings()
-    return kind.name, {name: value for name, value in kind.weights.items() if settings[name] == value}
+    return kind.name, {
+        name: value for name, value in kind.weights_for(encoder).items() if settings[name] == value
+    }
 
 
 def _term_sets(

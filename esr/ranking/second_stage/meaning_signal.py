@@ -50,12 +50,12 @@ def has_kinds(params: Mapping[str, Any]) -> bool:
     return params.get("kinds") == "yes"
 
 
-def choose_weights(params: Mapping[str, Any], text: str) -> Mapping[str, Value]:
-    """The weights of the query's kind, if `params` ask for them."""
+def choose_weights(params: Mapping[str, Any], text: str, encoder: str) -> Mapping[str, Value]:
+    """The weights of the query's kind for an encoder, given by its name, if `params` ask for them."""
     if not has_kinds(params):
         return {}
 
-    return query_kinds.find_kind(text).weights
+    return query_kinds.find_kind(text).weights_for(encoder)
 
 
 def meaning_shares(context: RerankContext, settings: Mapping[str, Value]) -> Mapping[str, Array]:

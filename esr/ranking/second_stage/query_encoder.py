@@ -125,6 +125,11 @@ def find_obstacle(index: Index, seconds: float | None = None) -> str | None:
     return None if _use_table(index, id, load.error) else str(load.error)
 
 
+def encoder_name(index: Index) -> str:
+    """The name of the encoder of the index's vectors, empty if it has none."""
+    return (index.status(MainEncoder()) or "").rpartition(" ")[0]
+
+
 def suits_hybrid(id: str) -> bool:
     """Whether the ranking `hybrid` suits an encoder that is not loaded, by its name."""
     name = id.rpartition(" ")[0]

@@ -80,8 +80,8 @@ class SignalType(Struct, frozen=True):
     Reports group signals by `group`. `column` names the stored number that the signal equals, if any. `parts`
     returns the addends of the value. `needs` is the part of enrichment that the values come from.
 
-    `choose_defaults` returns the defaults that depend on the query, for the parameters as given and the text
-    of the query.
+    `choose_defaults` returns the defaults that depend on the query, for the parameters as given, the text
+    of the query, and the name of the encoder of the index's vectors, empty if there are none.
 
     A signal that `is_last` is computed only for the best sentences by all other signals, and reorders them. A
     signal that needs vectors also adds the nearest sentences by vector to the candidates. A sentence without
@@ -99,7 +99,7 @@ class SignalType(Struct, frozen=True):
     parts: Callable[[RerankContext, Settings], Mapping[str, Array]] | None = None
     needs: str | None = None
     is_last: bool = False
-    choose_defaults: Callable[[Mapping[str, Any], str], Mapping[str, Value]] | None = None
+    choose_defaults: Callable[[Mapping[str, Any], str, str], Mapping[str, Value]] | None = None
 
     @property
     def uses_vectors(self) -> bool:

@@ -52,13 +52,13 @@ class RankingSignal(Struct, frozen=True):
         """All parameters, defaults filled in."""
         return check_parameters(self.signal, self.parameters, self._params_for(""))
 
-    def for_query(self, text: str) -> RankingSignal:
-        """The signal with the defaults for a query's text. Parameters that are given stay."""
-        return replace(self, params=self._params_for(text)) if self.type.choose_defaults else self
+    def for_query(self, text: str, encoder: str = "") -> RankingSignal:
+        """The signal with the defaults for a query's text and an encoder. Parameters that are given stay."""
+        return replace(self, params=self._params_for(text, encoder)) if self.type.choose_defaults else self
 
-    def _params_for(self, text: str) -> Mapping[str, Any]:
+    def _params_for(self, text: str, encoder: str = "") -> Mapping[str, Any]:
         choose = self.type.choose_defaults
-        return {**choose(self.params, text), **self.params} if choose else self.params
+        return {**choose(self.params, text, encoder), **self.params} if choose else self.params
 
     def values(self, context: RerankContext) -> Array:
         """The unweighted signal of each sentence, of shape (n,), NaN where it has no value."""
@@ -83,7 +83,7 @@ class RankingSignal(Struct, frozen=True):
     def as_dict(self) -> dict[str, Any]:
         """As in a ranking file, with every default filled in that does not depend on the query."""
         choose, settings = self.type.choose_defaults, self.settings()
-        chosen = choose(self.params, "") if choose else {}
+        chosen = choose(self.params, "", "") if choose else {}
         return {"signal": self.signal} | {
             name: value for name, value in settings.items() if name in self.params or name not in chosen
         }
