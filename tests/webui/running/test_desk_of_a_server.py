@@ -1,0 +1,116 @@
+"""The desk of a real server: two people write at once, and it is killed at any moment."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import urllib3
+from click.testing import CliRunner
+
+import esr
+from esr.cli import main
+from tests.support.elasticsearch import document, load
+from tests.support.running_servers import ROOT, SERVE
+from tests.support.runs import rounds
+
+pytestmark = [pytest.mark.slow, pytest.mark.endurance]
+SENTENCES = 400
+
+
+@contextmanager
+def running(where: str, **settings: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """The address of a server of two workers, and its process, which is killed with all of them."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", SERVE, where],
+        cwd=ROOT,
+        env=os.environ | {"ESR_WORKERS": "2", "ESR_ACCESS_LOG": "0"} | settings,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        assert process.stdout is not None
+        yield process.stdout.readline().split()[-1], process
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate(timeout=60)
+
+
+class Writer(threading.Thread):
+    """Adds sentences to a dossier and tags them, one after the other, until the server is gone."""
+
+    def __init__(self, address: str, key: str, id: str, numbers: range) -> None:
+        super().__init__(daemon=True)
+        self._address, self._id, self._numbers = address, id, numbers
+        self._headers = {"Authorization": f"Bearer {key}"}
+        self.added = set[str]()
+        self.tagged = set[str]()
+
+    def post(self, path: str, **body: Any) -> dict[str, Any]:
+        address = f"{self._address}api/v1/dossiers{path}"
+        answer = urllib3.request(
+            "POST", address, json={"id": self._id, **body}, headers=self._headers, retries=False, timeout=30
+        )
+        assert answer.status == 200, answer.data
+        data: dict[str, Any] = json.loads(answer.data)
+        return data
+
+    def run(self) -> None:
+        try:
+            for number in self._numbers:
+                (item,) = self.post("/add", sentences=[f"a.s{number}"])["items"]
+                self.added.add(item["sentence_id"])
+                self.post("/edit", item=item["id"], tags=["seen"], note="why", base=item["version"])
+                self.tagged.add(item["sentence_id"])
+        except urllib3.exceptions.HTTPError:
+            return
+
+
+def test_what_a_killed_server_has_acknowledged_is_there(tmp_path: Path) -> None:
+    where, access, desk = (str(tmp_path / name) for name in ("index", "access.json", "desk"))
+    load(where, [document("a", *(f"Sentence {number}." for number in range(SENTENCES)))])
+    keys = [
+        CliRunner().invoke(main, ["keys", "add", name, "--file", access]).stdout.strip()
+        for name in ("ann", "bob")
+    ]
+    chance = random.Random(11)
+    for turn in range(rounds(100)):
+        with esr.open_dossiers(desk, account="ann") as ann:
+            id = ann.create(f"Turn {turn}").id
+            ann.share(id, "bob", "writer")
+        with running(where, ESR_ACCESS=access, ESR_DESK=desk) as (address, process):
+            halves = range(0, SENTENCES, 2), range(1, SENTENCES, 2)
+            writers = [Writer(address, key, id, half) for key, half in zip(keys, halves, strict=True)]
+            for writer in writers:
+                writer.start()
+            deadline = time.monotonic() + 60
+            while not all(writer.tagged for writer in writers):
+                assert time.monotonic() < deadline
+                time.sleep(0.01)
+            time.sleep(chance.uniform(0, 0.5))
+            os.killpg(process.pid, signal.SIGKILL)
+            for writer in writers:
+                writer.join(60)
+        with esr.open_dossiers(desk, account="bob") as bob:
+            dossier, changes = bob.read(id), bob.history(id)
+        held = {item.sentence_id: item for item in dossier.items}
+        assert len(held) == len(dossier.items), "nothing is there twice"
+        for writer in writers:
+            assert writer.added <= set(held)
+            assert all(held[sentence].tags == ("seen",) for sentence in writer.tagged)
+        assert all((item.tags, item.note) in ((("seen",), "why"), ((), "")) for item in held.values())
+        assert {change.who for change in changes} == {"ann", "bob"}
+        assert [change.version for change in changes] == list(range(dossier.version, 0, -1))
