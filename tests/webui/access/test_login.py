@@ -22,6 +22,7 @@ import pytest
 from flask.testing import FlaskClient
 from itsdangerous import URLSafeTimedSerializer
 
+import esr
 from tests.support.runs import end_test, need
 from tests.webui.access.conftest import MARK, SECRET, Caller, Server, text_of
 from webui.access.guard import safe_next
@@ -244,6 +245,24 @@ def test_the_header_of_a_proxy_is_believed_from_its_address_only(
     assert get("10.1.2.3", "") == 401
 
 
+def test_the_groups_that_a_proxy_names_share_dossiers(server: Server, locations: dict[str, str]) -> None:
+    server.add("*", "--kind", "elsewhere", "--group", "all")
+    settings = {"user_header": "X-User", "user_header_from": "10.0.0.0/8", "groups_header": "X-Groups"}
+    client = server.app(locations, desk=str(server.file.parent / "desk"), **settings).test_client()
+    with esr.open_dossiers(server.file.parent / "desk", account="bob") as bob:
+        for group in ("politics", "all", "sports", "*"):
+            bob.share(bob.create(group).id, group, "reader", group=True)
+
+    def names(address: str, groups: str) -> list[str]:
+        headers = {"X-User": "ann", "X-Groups": groups}
+        answer = client.get("/api/v1/dossiers", headers=headers, environ_base={"REMOTE_ADDR": address})
+        return sorted(each["name"] for each in answer.get_json().get("dossiers", ()))
+
+    assert names("10.0.0.1", "politics, other") == ["*", "all", "politics"]
+    assert names("10.0.0.1", "") == ["*", "all"]
+    assert names("192.0.2.1", "politics") == []  # not the proxy
+
+
 # A provider of OpenID Connect
 
 
@@ -261,7 +280,7 @@ def provider() -> Iterator[str]:
         end_test("needs oidc-provider-mock: pip install -e '.[dev]'")
     port = free_port()
     known = [
-        {"sub": "1", "email": "ann@example.org", "email_verified": True},
+        {"sub": "1", "email": "ann@example.org", "email_verified": True, "groups": ["politics", "*"]},
         {"sub": "2", "email": "ann@example.org", "email_verified": False},
         {"sub": "3", "email": "eve@example.org", "email_verified": True},
     ]
@@ -312,6 +331,7 @@ def elsewhere(server: Server, locations: dict[str, str], provider: str) -> Flask
             oidc_client="esr",
             oidc_secret_file=server.secret("oidc"),
             plain_http=1,
+            desk=str(server.file.parent / "desk"),
         )
     return app.test_client()
 
@@ -341,6 +361,21 @@ def test_somebody_logs_in_at_a_provider(elsewhere: FlaskClient) -> None:
     found = elsewhere.get("/search?q=storm")
     assert '<a href="/login">ann@example.org</a>' in found.get_data(as_text=True)
     assert MARK not in text_of(found)
+
+
+@pytest.mark.slow
+def test_the_groups_of_a_provider_share_dossiers(elsewhere: FlaskClient, server: Server) -> None:
+    with esr.open_dossiers(server.file.parent / "desk", account="bob") as bob:
+        for group in ("politics", "sports"):
+            bob.share(bob.create(f"of {group}").id, group, "writer", group=True)
+    finish(elsewhere, authorize(begin(elsewhere), "1"))
+    assert [each["name"] for each in elsewhere.get("/api/v1/dossiers").get_json()["dossiers"]] == [
+        "of politics"
+    ]
+    made = elsewhere.post("/api/v1/dossiers", json={"name": "Mine"})
+    assert made.get_json()["owner"] == "ann@example.org"
+    form = elsewhere.post("/api/v1/dossiers", data='{"name": "Forged"}', content_type="text/plain")
+    assert form.status_code == 415  # what a page of another site may send without asking first
 
 
 @pytest.mark.slow
