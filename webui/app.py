@@ -152,7 +152,7 @@ class _App(Flask):
 def create_app(
     served: Searcher | ServedIndexes, settings: Settings | None = None, rates: str = ":memory:"
 ) -> Flask:
-    """The application for one index or several. It only reads and is stateless.
+    """The application for one index or several. All its state is in the desk.
 
     Cookies keep a login, and the language that a reader has chosen.
 
