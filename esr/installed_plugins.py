@@ -35,6 +35,7 @@ PLUGIN_VARIABLES = {
     VARIABLE: f"installed plug-ins to use: their names, separated by commas, or `{NONE}`; by default, all",
 }
 SHIPPED: Mapping[str, str] = {
+    "esr.alerts:plugin": "commands",
     "esr.bridges:plugin": "commands",
     "esr.corpus:plugin": "commands",
     "esr.dossiers:plugin": "commands",

@@ -61,7 +61,9 @@ MAY_IMPORT = {
     "esr/evidence": "plugin plugin/provisional",
     "esr/evidence/commands": "esr evidence plugin plugin/provisional",
     "esr/dossiers": "plugin plugin/provisional",
-    "esr/alerts": "arguments arguments/tables dossiers following/alerts index plans query ranking text",
+    "esr/alerts": "arguments arguments/tables dossiers following/alerts index plans plugin query "
+    "ranking text",
+    "esr/alerts/commands": "alerts dossiers plugin plugin/provisional",
     "esr/dossiers/exports": "dossiers following index text",
     "esr/dossiers/commands": "esr dossiers dossiers/exports plugin plugin/provisional",
     "esr/bridges": "esr plugin plugin/provisional",
@@ -100,6 +102,7 @@ other. Of the files beside the rooms, only `index.py` knows them."""
 DOOR = "esr/index/factory.py"
 """The file through which the rest reaches the rooms of the engines."""
 DRAWN_WHOLE = (
+    "esr/alerts",
     "esr/arguments",
     "esr/corpus",
     "esr/dossiers",

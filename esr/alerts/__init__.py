@@ -1,1 +1,5 @@
 """Alerts: saved searches whose new matches come by themselves, by mail, webhook or another service."""
+
+from esr.plugin import Plugin
+
+plugin = Plugin(name="alerts", commands={"alerts": "esr.alerts.commands.alerts:alerts"})

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
@@ -17,10 +18,10 @@ from esr.arguments.argument import WATCH
 from esr.arguments.filters import filters_of
 from esr.arguments.tables.table import PAGE
 from esr.errors import InputError, UsageError, unknown
-from esr.following.alerts.saved_searches import KEYS, SavedSearch, read_search
+from esr.following.alerts.saved_searches import KEYS, SavedSearch, read_search, read_searches
 from esr.index.filters import NO_FILTERS, Filters
 from esr.query import ParsedQuery
-from esr.ranking.ranking import Ranking
+from esr.ranking.ranking import Ranking, read_toml
 
 VERSION = 1
 """The version of the arguments that are stored."""
@@ -181,3 +182,9 @@ def write_arguments(table: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
             texts = tuple(map(str, value))
         written[names.get(key, key)] = texts
     return written
+
+
+def read_tables(path: Path) -> dict[str, dict[str, Any]]:
+    """The conditions of each search of a file of `esr watch`, by name. Raises InputError."""
+    read_searches(path)
+    return {name: dict(table) for name, table in read_toml(path).items()}

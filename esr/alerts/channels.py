@@ -141,6 +141,7 @@ class Channels:
             self.close()
             raise DeliveryFailed(f"the mail server: {_describe(error)}", error.smtp_code >= 500) from error
         except (OSError, smtplib.SMTPException) as error:
+            smtp.close()
             self._smtp = None
             raise DeliveryFailed(f"the mail server: {_describe(error)}") from error
 
@@ -163,6 +164,7 @@ class Channels:
             with suppress(OSError, smtplib.SMTPException):
                 if self._smtp.noop()[0] == 250:
                     return self._smtp
+            self._smtp.close()
             self._smtp = None
         url = urlsplit(self._require(MAIL, "alerts by mail need a server"))
         options = parse_qs(url.query)
@@ -175,10 +177,14 @@ class Channels:
             )
         else:
             smtp = smtplib.SMTP(url.hostname, url.port or 587, timeout=self._timeout)
-            if options.get("tls") != ["no"]:
+        try:
+            if url.scheme == "smtp" and options.get("tls") != ["no"]:
                 smtp.starttls(context=context)
-        if url.username:
-            smtp.login(unquote(url.username), unquote(url.password or ""))
+            if url.username:
+                smtp.login(unquote(url.username), unquote(url.password or ""))
+        except BaseException:
+            smtp.close()
+            raise
         self._smtp = smtp
         return smtp
 

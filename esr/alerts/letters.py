@@ -68,7 +68,7 @@ def _summarize(contents: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _describe_day(unusual: Mapping[str, Any]) -> str:
-    return f"{unusual['day']}: {unusual['count']:,} sentences, usually {unusual['usual']:g}"
+    return f"{unusual['day']}: {unusual['count']:,} sentences, usually {unusual['usual']:.1f}"
 
 
 def _place(hit: Mapping[str, Any]) -> str:

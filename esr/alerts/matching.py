@@ -297,9 +297,8 @@ def needs_enrichment(index: Index, search: Conditions) -> bool:
     return condition is not None and any(isinstance(leaf, IN_COLLECTION) for leaf in leaves(condition))
 
 
-def count_days(index: Index, search: Conditions) -> tuple[DayCounts, int]:
-    """The number of sentences of a search by day, and the first day of the collection, since 1970 in UTC."""
+def count_days(index: Index, search: Conditions) -> tuple[DayCounts, DayCounts]:
+    """The number of sentences of a search by day, and that of all sentences."""
     condition = _read(Searcher(index, owns_index=False), search).condition
     counts = index.count([condition], search.filters, ByDay())[0]
-    first = min(index.count([None], NO_FILTERS, ByDay())[0], default=0)
-    return counts, first
+    return counts, index.count([None], NO_FILTERS, ByDay())[0]

@@ -114,6 +114,14 @@ def add_alert(
     return SavedSearches(desk).create(person, name, write_arguments(table), delivery)
 
 
+def set_pause(desk: Desk, person: Person, id: str, *, is_paused: bool) -> SavedSearch:
+    """Let an alert wait, or deliver again."""
+    searches = SavedSearches(desk)
+    search = searches.read(person, id)
+    delivery = {**search.delivery, "is_paused": is_paused}
+    return searches.change(person, id, delivery=delivery, base=search.version)
+
+
 class AlertRuns:
     """Runs the alerts of a desk. `open_collection` opens the searcher of a collection by its name."""
 
@@ -305,6 +313,10 @@ class AlertRuns:
             counts[state] += 1
         return counts
 
+    def retry(self) -> int:
+        """Let deliveries that have failed for good be tried again. Returns their number."""
+        return self.outbox.retry(self._clock())
+
     def forget(self) -> None:
         """Delete what belongs to no saved search, and deliveries that are long past."""
         searches = [search.id for search in SavedSearches(self._desk).list_readable(OPERATOR)]
@@ -371,10 +383,10 @@ def _find_days(index: Index, alert: Alert, records: Sequence[SentenceRecord]) ->
             by_day[parse_date_start(normalise_date(record.date)) // DAY].append(record)
     if not by_day:
         return []
-    counts, first = count_days(index, alert.conditions)
+    counts, totals = count_days(index, alert.conditions)
     news = []
     for day in sorted(by_day):
-        judged = judge_day(counts, day, first)
+        judged = judge_day(counts, day, totals)
         if judged is not None:
             name = datetime.fromtimestamp(day * DAY / 1000, UTC).date().isoformat()
             hits = [_content(record, Match(record.sentence_id)) for record in by_day[day][:_EXAMPLES]]

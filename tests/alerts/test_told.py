@@ -59,10 +59,19 @@ def test_a_sentence_that_stands_twice_is_told_once() -> None:
 )
 def test_a_day_is_unusual_above_the_limit(before: list[int], count: int, is_unusual: bool) -> None:
     counts = {**dict(enumerate(before)), len(before): count}
-    assert (judge_day(counts, len(before), 0) is not None) == is_unusual
+    totals = dict.fromkeys(range(len(before) + 1), 1_000)
+    assert (judge_day(counts, len(before), totals) is not None) == is_unusual
 
 
-def test_days_without_sentences_count_but_not_those_before_the_collection() -> None:
+def test_days_without_documents_are_not_usual_ones() -> None:
     counts = {100: 6}
-    assert judge_day(counts, 100, first=50) is not None
-    assert judge_day(counts, 100, first=97) is None
+    assert judge_day(counts, 100, dict.fromkeys(range(50, 101), 1_000)) is not None
+    assert judge_day(counts, 100, dict.fromkeys(range(94, 101), 1_000)) is None, "too few days"
+    every_other = dict.fromkeys(range(80, 101, 2), 1_000)
+    assert judge_day({**dict.fromkeys(range(80, 100, 2), 6), 100: 6}, 100, every_other) is None
+
+
+def test_a_day_with_more_documents_has_more_sentences_without_being_unusual() -> None:
+    totals = {**dict.fromkeys(range(20), 1_000), 20: 5_000}
+    assert judge_day({**dict.fromkeys(range(20), 10), 20: 50}, 20, totals) is None
+    assert judge_day({**dict.fromkeys(range(20), 10), 20: 90}, 20, totals) is not None

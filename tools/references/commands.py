@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from esr import features, loaders, models
+from esr.alerts.channels import ALERT_VARIABLES
 from esr.cli.loading_options import source_options
 from esr.cli.main import main
 from esr.cli.ranking_options import filter_options, ranking_options
@@ -190,6 +191,7 @@ def _settings() -> list[tuple[str, ...]]:
         ("`ESR_MAIL_PASSWORD`", "the password of the mailboxes that `esr sync` reads, without a file", ""),
         *((f"`{name}`", help, "") for name, help in {**VARIABLES, **ENCODER_VARIABLES}.items()),
         *((f"`{name}`", help, "") for name, help in MEANING_VARIABLES.items()),
+        *((f"`{name}`", help, "") for name, help in ALERT_VARIABLES.items()),
         *((f"`{name}`", help, "") for name, help in RUN_VARIABLES.items()),
         *((f"`{name}`", help, "") for name, help in PLUGIN_VARIABLES.items()),
         *((f"`{name}`", help, f"`{DEFAULT_CACHE_LIMIT:,}`") for name, help in CACHE_VARIABLES.items()),

@@ -1,0 +1,173 @@
+"""Letters sent to a real mail server and a real webhook, also ones that fail, are slow or refuse."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from esr.alerts.channels import (
+    ATTEMPT,
+    KEY,
+    MAIL,
+    SECRET,
+    SENDER,
+    SIGNATURE,
+    Channels,
+    DeliveryFailed,
+    is_signed,
+    sign,
+)
+from esr.alerts.letters import write_letter
+from esr.errors import UsageError
+from tests.alerts.receivers import Hook, Mailbox, mail_server, webhook
+
+HIT = {
+    "document_id": "d",
+    "text": "A storm <b>came</b>.",
+    "previous": "Before.",
+    "next": None,
+    "title": "Ströme & Stürme",
+    "source": "RTE",
+    "date": "2017-03-01T10:00:00Z",
+    "url": "javascript:alert(1)",
+    "language": "en",
+}
+LETTER = write_letter(
+    "0123", "s1", "Storms\nand floods", [HIT], page="https://esr.example.org/", index="news"
+)
+TO = "mailto:ann@example.org"
+
+
+@pytest.fixture
+def mail() -> Iterator[tuple[Mailbox, Channels]]:
+    with (
+        mail_server() as (mailbox, address),
+        Channels({MAIL: address, SENDER: "esr <esr@example.org>"}) as channels,
+    ):
+        yield mailbox, channels
+
+
+@pytest.fixture
+def hook() -> Iterator[tuple[Hook, str, Channels]]:
+    with webhook() as (received, address), Channels({SECRET: "secret"}, timeout=2.0) as channels:
+        yield received, address, channels
+
+
+def test_a_mail_has_a_text_and_html_and_its_id(mail: tuple[Mailbox, Channels]) -> None:
+    mailbox, channels = mail
+    channels.send(TO, LETTER)
+    channels.send(TO, LETTER)
+    first, second = mailbox.mails
+    assert first["Message-ID"] == second["Message-ID"] == "<0123@example.org>"
+    assert first["Subject"] == "Storms and floods: 1 new sentence" and first["To"] == "ann@example.org"
+    assert first["Auto-Submitted"] == "auto-generated"
+    text, html = first.get_body(("plain",)), first.get_body(("html",))
+    assert text is not None and html is not None
+    assert "> A storm <b>came</b>." in text.get_content() and "… Before." in text.get_content()
+    content = html.get_content()
+    assert "&lt;b&gt;came" in content and "Ströme &amp; Stürme" in content and "javascript:" not in content
+    assert "https://esr.example.org/sentence?id=d&amp;says=" in content
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_final"), [("451 try again later", False), ("554 no", True), ("421 closing", False)]
+)
+def test_a_mail_server_that_refuses_a_mail_now_or_for_good(
+    mail: tuple[Mailbox, Channels], answer: str, is_final: bool
+) -> None:
+    mailbox, channels = mail
+    mailbox.answers = [answer]
+    with pytest.raises(DeliveryFailed) as failed:
+        channels.send(TO, LETTER)
+    assert failed.value.is_final == is_final
+    channels.send(TO, LETTER)
+    assert len(mailbox.mails) == 1
+
+
+def test_an_unknown_recipient_fails_for_good_and_others_get_theirs(mail: tuple[Mailbox, Channels]) -> None:
+    mailbox, channels = mail
+    mailbox.refused = {"ann@example.org"}
+    with pytest.raises(DeliveryFailed, match="550 there is nobody") as failed:
+        channels.send(TO, LETTER)
+    assert failed.value.is_final
+    channels.send("mailto:bob@example.org", LETTER)
+    assert [each["To"] for each in mailbox.mails] == ["bob@example.org"]
+
+
+def test_no_password_and_no_mail_is_sent_without_tls() -> None:
+    with mail_server() as (mailbox, address):
+        variables = {MAIL: address.partition("?")[0], SENDER: "esr@example.org"}
+        with Channels(variables) as channels, pytest.raises(DeliveryFailed, match="STARTTLS"):
+            channels.send(TO, LETTER)
+        assert not mailbox.mails
+
+
+def test_a_mail_server_that_does_not_answer_is_given_up() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        variables = {MAIL: f"smtp://127.0.0.1:{silent.getsockname()[1]}?tls=no", SENDER: "esr@example.org"}
+        with Channels(variables, timeout=0.2) as channels, pytest.raises(DeliveryFailed) as failed:
+            channels.send(TO, LETTER)
+    assert not failed.value.is_final
+    with Channels(variables) as channels, pytest.raises(DeliveryFailed, match="refused"):
+        channels.send(TO, LETTER)
+
+
+def test_what_is_not_set_up_is_an_error_that_names_the_variable() -> None:
+    with Channels({}) as channels:
+        for target, name in ((TO, SENDER), ("https://example.org/hook", SECRET)):
+            with pytest.raises(UsageError, match=name):
+                channels.send(target, LETTER)
+
+
+def test_a_webhook_is_signed_and_has_its_id(hook: tuple[Hook, str, Channels]) -> None:
+    received, address, channels = hook
+    channels.send(address, LETTER)
+    (posted,) = received.posted
+    assert posted.headers[KEY] == posted.json["id"] == "0123" and posted.headers[ATTEMPT] == "1"
+    signature = posted.headers[SIGNATURE]
+    assert is_signed("secret", posted.body, signature, time.time())
+    assert not is_signed("secret", posted.body + b" ", signature, time.time())
+    assert not is_signed("another", posted.body, signature, time.time())
+    assert not is_signed("secret", posted.body, signature, time.time() + 1_000), (
+        "an old one that is sent again"
+    )
+    assert not is_signed("secret", posted.body, sign("secret", posted.body, 1), time.time())
+    assert posted.json["items"][0]["text"] == HIT["text"] and posted.json["name"] == "Storms\nand floods"
+
+
+@pytest.mark.parametrize(
+    ("status", "is_final"), [(500, False), (503, False), (429, False), (404, True), (410, True), (302, True)]
+)
+def test_a_webhook_that_refuses_now_or_for_good(
+    hook: tuple[Hook, str, Channels], status: int, is_final: bool
+) -> None:
+    received, address, channels = hook
+    received.statuses = [status]
+    with pytest.raises(DeliveryFailed, match=str(status)) as failed:
+        channels.send(address, LETTER)
+    assert failed.value.is_final == is_final
+    assert len(received.posted) == 1, "redirects are not followed"
+
+
+def test_a_webhook_that_is_too_slow_or_gone_is_tried_again(hook: tuple[Hook, str, Channels]) -> None:
+    received, address, _ = hook
+    received.slow = 0.5
+    with Channels({SECRET: "secret"}, timeout=0.1) as channels, pytest.raises(DeliveryFailed) as failed:
+        channels.send(address, LETTER)
+    assert not failed.value.is_final
+    with Channels({SECRET: "secret"}) as channels, pytest.raises(DeliveryFailed) as failed:
+        channels.send("http://127.0.0.1:1/hook", LETTER)
+    assert not failed.value.is_final
+
+
+def test_apprise_reaches_other_services(hook: tuple[Hook, str, Channels]) -> None:
+    received, address, channels = hook
+    target = address.replace("http://", "json://")
+    channels.send(target, LETTER)
+    assert "A storm" in received.posted[0].json["message"]
+    received.statuses = [500]
+    with pytest.raises(DeliveryFailed, match="json did not take it"):
+        channels.send(target, LETTER)
