@@ -104,7 +104,7 @@ def _describe_appearance(appearance: esr.Appearance) -> dict[str, Any]:
 
 
 def _describe_differences(compared: esr.CheckedQuotation | esr.Appearance) -> list[dict[str, str]]:
-    return [{"text": each.text, "original": each.original} for each in compared.differences]
+    return [{"text": difference.text, "original": difference.original} for difference in compared.differences]
 
 
 def describe_sentence(sentence: esr.CheckedSentence) -> dict[str, Any]:

@@ -110,12 +110,12 @@ def timeline(
         click.echo("\n".join(line for series in made.series for line in _to_text(made, series, rate)))
 
 
-def _to_text(made: Timeline, series: Series, rate: bool) -> Iterator[str]:
+def _to_text(timeline: Timeline, series: Series, rate: bool) -> Iterator[str]:
     """The counts of a query as bars, then the central sentence of each peak. Gaps are lines of their own."""
     yield click.style(series.query, bold=True)
-    values = made.rates(series) if rate else list(map(float, series.counts))
+    values = timeline.rates(series) if rate else list(map(float, series.counts))
     greatest = max((value or 0.0 for value in values), default=0.0)
-    rows = zip(made.periods, values, made.sentences, strict=True)
+    rows = zip(timeline.periods, values, timeline.sentences, strict=True)
     for empty, group in groupby(rows, key=lambda row: "" if row[1] else "none" if row[2] else "no articles"):
         together = [*group]
         if empty and len(together) > _MOST_EMPTY:
@@ -126,7 +126,7 @@ def _to_text(made: Timeline, series: Series, rate: bool) -> Iterator[str]:
             if not number:
                 bar, text = "no articles", ""
             elif value is None:
-                bar, text = f"too few sentences for a rate: {number:,} of {made.least_sentences:,}", ""
+                bar, text = f"too few sentences for a rate: {number:,} of {timeline.least_sentences:,}", ""
             else:
                 text = f"{value:.1f}" if rate else f"{value:,.0f}"
             yield f"{period:<10} {text:>9}  {bar}".rstrip()

@@ -90,14 +90,14 @@ def _describe_counts(answer: Answer, report: QueryReport, passages: Sequence[Pas
 
 def _format_passage(rank: int, passage: Passage) -> str:
     hit, record = passage.best, answers.require_record(passage.best)
-    sentences = [answers.require_record(each) for each in passage.sentences]
+    sentences = [answers.require_record(sentence) for sentence in passage.sentences]
     before, after = sentences[0].previous, sentences[-1].next
     parts = (shorten_title(record.title or ""), record.source, record.date, describe_place(record.features))
     metadata = " · ".join(part for part in parts if part)
     lines = [click.style(f"{rank:>3}  {hit.score:.4f}  {hit.sentence_id}", bold=True)]
     lines += [f"{_NEIGHBOR}{metadata}"] if metadata else []
     lines += [click.style(_wrap(f"… {before}", _NEIGHBOR), dim=True)] if before else []
-    lines += [_wrap(each.text or "(an empty sentence)", _HIT) for each in sentences]
+    lines += [_wrap(sentence.text or "(an empty sentence)", _HIT) for sentence in sentences]
     lines += [click.style(_wrap(f"{after} …", _NEIGHBOR), dim=True)] if after else []
     lines += [click.style(_wrap(f"({passage.reason})", _NEIGHBOR), dim=True)] if passage.reason else []
     return "\n".join(lines) + "\n"
@@ -287,12 +287,12 @@ _TOLD: tuple[Reading, ...] = ("required", "excluded", "ignored")
 
 
 def describe_query(
-    report: QueryReport, unseen: Sequence[str], where: str, found: bool = True
+    report: QueryReport, unseen: Sequence[str], where: str, is_answered: bool = True
 ) -> Iterator[str]:
     """Lines about a query: unknown words; required, excluded and ignored ones; notes and suggestions.
 
-    `where` is the index. `found`: whether there is an answer without the unknown words. A query of plain
-    words that all occur in the index yields no line.
+    `where` is the index. `is_answered`: whether there is an answer without the unknown words. A query of
+    plain words that all occur in the index yields no line.
     """
     if report.language is not None:
         others = f" (all words also occur in: {', '.join(report.other_languages)})"
@@ -304,7 +304,7 @@ def describe_query(
             "--query-language."
         )
     if unseen:
-        without = f"; without {'it' if len(unseen) == 1 else 'them'}:" if found else "."
+        without = f"; without {'it' if len(unseen) == 1 else 'them'}:" if is_answered else "."
         yield f"No sentence has {', '.join(unseen)}{without}"
     phrases = [f"{reading}: {texts}" for reading in _TOLD if (texts := _texts(report.groups, reading))]
     if phrases:
@@ -321,4 +321,4 @@ def describe_query(
 
 
 def _texts(groups: Sequence[ReadGroup], reading: Reading) -> str:
-    return ", ".join(each.label for each in groups if each.reading == reading)
+    return ", ".join(group.label for group in groups if group.reading == reading)

@@ -200,42 +200,46 @@ _SORTED = frozenset(SORTS) - {"newest", "oldest", "best"}
 """The orders that need all occurrences."""
 
 
-def _sort(words: Words, found: Occurrences, sources: Sequence[str | None], sort: str, k: int) -> Occurrences:
+def _sort(
+    words: Words, occurrences: Occurrences, sources: Sequence[str | None], sort: str, k: int
+) -> Occurrences:
     """The first k occurrences in this order. Ties keep the order of the texts, as do orders of sentences."""
-    starts, ends = words.starts[found.texts], words.starts[found.texts + 1]
+    starts, ends = words.starts[occurrences.texts], words.starts[occurrences.texts + 1]
     side, first = sort.rstrip("123"), sort[-1]
     steps = range(int(first), _SORTED_WORDS + 1) if side in ("left", "right") else range(0)
-    rows, keys = np.arange(len(found.first)), list[Numbers]()
+    rows, keys = np.arange(len(occurrences.first)), list[Numbers]()
     if side == "left":
-        places = [(found.first - n, starts, found.first) for n in steps]
+        places = [(occurrences.first - n, starts, occurrences.first) for n in steps]
     elif side == "right":
-        places = [(found.last - 1 + n, found.last, ends) for n in steps]
+        places = [(occurrences.last - 1 + n, occurrences.last, ends) for n in steps]
     elif sort == "node":
-        longest = int((found.last - found.first).max(initial=0))
-        places = [(found.first + n, found.first, found.last) for n in range(longest)]
+        longest = int((occurrences.last - occurrences.first).max(initial=0))
+        places = [(occurrences.first + n, occurrences.first, occurrences.last) for n in range(longest)]
     else:
         places = []
     if sort == "source":
         folded = [(source or "").casefold() for source in sources]
         rank = {source: n for n, source in enumerate(sorted(set(folded)))}
-        keys = [np.array([rank[source] for source in folded], np.int64)[found.texts]]
+        keys = [np.array([rank[source] for source in folded], np.int64)[occurrences.texts]]
     for columns in places:
         ranks = words.ranks(*(column[rows] for column in columns))
-        keys.append(np.where(ranks < 0, len(found.first) + 1, ranks) if side in ("left", "right") else ranks)
+        keys.append(
+            np.where(ranks < 0, len(occurrences.first) + 1, ranks) if side in ("left", "right") else ranks
+        )
         if k < len(rows):  # the others are after the first k, for any further words
             near = keys[0] <= np.partition(keys[0], k - 1)[k - 1]
             rows, keys = rows[near], [key[near] for key in keys]
     order = rows[np.lexsort(keys[::-1])] if keys else rows
-    return Occurrences(*(column[order[:k]] for column in found))
+    return Occurrences(*(column[order[:k]] for column in occurrences))
 
 
-def _name_groups(words: Words, found: Occurrences, sort: str) -> Sequence[str | None]:
+def _name_groups(words: Words, occurrences: Occurrences, sort: str) -> Sequence[str | None]:
     """The first word that each line is sorted by, empty outside of its sentence; None in other orders."""
     side, first = sort.rstrip("123"), sort[-1]
     if side not in ("left", "right"):
-        return [None] * len(found.first)
-    places = found.first - int(first) if side == "left" else found.last - 1 + int(first)
-    return words.names_at(places, words.starts[found.texts], words.starts[found.texts + 1])
+        return [None] * len(occurrences.first)
+    places = occurrences.first - int(first) if side == "left" else occurrences.last - 1 + int(first)
+    return words.names_at(places, words.starts[occurrences.texts], words.starts[occurrences.texts + 1])
 
 
 def _read_records(

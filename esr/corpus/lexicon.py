@@ -243,15 +243,18 @@ class Words:
         """The texts that these places are in."""
         return np.searchsorted(self.starts, places, "right") - 1
 
-    def near(self, found: Occurrences, window: int | None) -> Numbers:
+    def near(self, occurrences: Occurrences, window: int | None) -> Numbers:
         """The slots of the words within `window` words of an occurrence, or for None in its text.
 
         Words of the node are left out. A word near two occurrences is included once.
         """
-        starts, ends = self.starts[found.texts], self.starts[found.texts + 1]
+        starts, ends = self.starts[occurrences.texts], self.starts[occurrences.texts + 1]
         if window is not None:
-            starts, ends = np.maximum(found.first - window, starts), np.minimum(found.last + window, ends)
-        around = self._cover(starts, ends) & ~self._cover(found.first, found.last)
+            starts, ends = (
+                np.maximum(occurrences.first - window, starts),
+                np.minimum(occurrences.last + window, ends),
+            )
+        around = self._cover(starts, ends) & ~self._cover(occurrences.first, occurrences.last)
         return self.slots[around]
 
     def _cover(self, starts: Numbers, ends: Numbers) -> Mask:

@@ -123,21 +123,25 @@ def find_statements(
     exact = next((known for known in names if wanted.key in known.keys), None)
     person = exact or min(names, key=lambda known: (-known.sentences, known.key), default=None)
     speaker = NameKey(person.key) if person else name
-    found = find_quotations(snapshot, speaker, about, filters, k=k)
-    if not found.quotations:
+    quotations = find_quotations(snapshot, speaker, about, filters, k=k)
+    if not quotations.quotations:
         check_quotations(index)
     if not person and not find_quotations(snapshot, name, None, NO_FILTERS, k=1).quotations:
         unknown = find_unknown_filters(index, Filters(entities=(name,)))
         raise NotFound(unknown[0].message if unknown else f"unknown name {name!r}")
     said = [
         quotation
-        for quotation in found.quotations
+        for quotation in quotations.quotations
         if not quotation.is_probable and quotation.all_words is not False
     ]
     said.sort(key=lambda quotation: (quotation.date is None, quotation.date or "", quotation.sentence_id))
     statements = [_build_statement(group) for group in _group(index, said)]
     return Statements(
-        person.form if person else name, about.text if about else "", statements, len(said), found.sentences
+        person.form if person else name,
+        about.text if about else "",
+        statements,
+        len(said),
+        quotations.sentences,
     )
 
 

@@ -272,20 +272,20 @@ class _Finder:
 
 
 def _source_of(
-    found: Phrase | None,
+    phrase: Phrase | None,
     offset: int,
     cue: str | None,
     cue_at: int,
     is_near: bool = True,
     content: int | None = None,
 ) -> Source:
-    speaker, at = (found.text, offset + found.start) if found else (None, cue_at)
+    speaker, at = (phrase.text, offset + phrase.start) if phrase else (None, cue_at)
     return Source(speaker, at, cue or "", cue_at, is_near, content)
 
 
-def _before_comma(found: Phrase | None, text: str) -> Phrase | None:
+def _before_comma(phrase: Phrase | None, text: str) -> Phrase | None:
     """A phrase of a text, if a comma follows it."""
-    return found if found and text[found.start + len(found.text) :].startswith(",") else None
+    return phrase if phrase and text[phrase.start + len(phrase.text) :].startswith(",") else None
 
 
 def is_title(quoted: str) -> bool:

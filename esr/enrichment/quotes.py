@@ -66,13 +66,13 @@ def _resolve(
 
 
 def _name_in(
-    text: JoinedText, rules: Grammar, quotation: Quotation, found: Mapping[int, str | None]
+    text: JoinedText, rules: Grammar, quotation: Quotation, names: Mapping[int, str | None]
 ) -> str | None:
     """The name of a quotation's speaker. A pronoun does not stand for a name that the quotation has."""
     source = quotation.source
     if source is None or source.speaker is None:
         return None
-    name = found.get(source.at)
+    name = names.get(source.at)
     if name is not None and source.speaker.lower() in rules.pronouns:
         quoted = " ".join(text.text[start:end] for start, end in quotation.pieces)
         return None if names_speaker(rules, quoted, name) else name

@@ -178,7 +178,7 @@ def _is_contact(text: str) -> bool:
     addresses = _CONTACT.findall(text)
     most = _LINK_WORDS
     if any("@" in address for address in addresses):
-        is_named = _NETWORK_NAME.search(text) or not all(each.startswith("@") for each in addresses)
+        is_named = _NETWORK_NAME.search(text) or not all(address.startswith("@") for address in addresses)
         most = _CONTACT_WORDS if is_named else -1
     return bool(addresses) and _count_words(_CONTACT.sub(" ", text)) <= most
 

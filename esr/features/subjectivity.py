@@ -127,11 +127,11 @@ def count_clues(sentence: Annotation, lexicon: Lexicon) -> ClueCounts:
     return ClueCounts(strong, sum(clue is not None for clue in clues) - strong)
 
 
-def _label(own: ClueCounts, before: ClueCounts, after: ClueCounts) -> float:
-    if own.strong >= 2:
+def _label(counts: ClueCounts, before: ClueCounts, after: ClueCounts) -> float:
+    if counts.strong >= 2:
         return SUBJECTIVE
-    few_around = before.strong + after.strong <= 1 and own.weak + before.weak + after.weak <= 2
-    return OBJECTIVE if own.strong == 0 and few_around else UNDECIDED
+    few_around = before.strong + after.strong <= 1 and counts.weak + before.weak + after.weak <= 2
+    return OBJECTIVE if counts.strong == 0 and few_around else UNDECIDED
 
 
 @lru_cache(maxsize=1)  # shared with `subj`

@@ -79,7 +79,7 @@ class CitationFormat(Struct, frozen=True):
 
     def render(self, sentences: Iterable[SentenceRecord | Cited]) -> str:
         """The citations of the sentences."""
-        cited = (each if isinstance(each, Cited) else Cited(each) for each in sentences)
+        cited = (sentence if isinstance(sentence, Cited) else Cited(sentence) for sentence in sentences)
         return "".join(self.pieces(cited))
 
     @property

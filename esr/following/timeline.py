@@ -250,12 +250,12 @@ def _find_peak(
     if not hits:
         return None
     hit = find_central(hits, query.index, query.interpretation.counts)
-    sources = {source for each in hits if (source := require_record(each).source)}
+    sources = {source for hit in hits if (source := require_record(hit).source)}
     return Peak(name_of(period, interval), count, hit, len(sources))
 
 
 def _choose_interval(days: Sequence[int]) -> Interval:
-    return next((each for each in INTERVALS if _count(days, each) <= _READABLE), INTERVALS[-1])
+    return next((interval for interval in INTERVALS if _count(days, interval) <= _READABLE), INTERVALS[-1])
 
 
 def _check_interval(interval: Interval, days: Sequence[int]) -> Interval:

@@ -534,7 +534,7 @@ TypeCounts = Mapping[str, Mapping[str, int]]
 """The number of documents with each type, by key. Short forms count only where they are unresolved."""
 
 
-def join_short_forms(found: Iterable[ShortForm], types: TypeCounts) -> dict[str, list[str]]:
+def join_short_forms(short_forms: Iterable[ShortForm], types: TypeCounts) -> dict[str, list[str]]:
     """The short forms that stand for a name wherever their document does not resolve them, by name.
 
     Nearly all documents that resolve a form must agree (CERTAINTY), and most documents must give it the type
@@ -542,7 +542,7 @@ def join_short_forms(found: Iterable[ShortForm], types: TypeCounts) -> dict[str,
     first.
     """
     by_short: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for short, full, documents in found:
+    for short, full, documents in short_forms:
         by_short[short][full] += documents
     certain: dict[str, str] = {}
     for short, names in sorted(by_short.items(), key=lambda item: (-item[1].total(), item[0])):

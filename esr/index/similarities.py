@@ -55,12 +55,12 @@ def mean_known(similarities: Array) -> float:
     return float(known.mean()) if len(known) else 0.0
 
 
-def average_neighbours(own: Array, before: Array, after: Array) -> Array:
+def average_neighbours(sentences: Array, before: Array, after: Array) -> Array:
     """The mean of the products of both neighbours, NaN for a sentence without a vector. All of shape (n,)."""
     known = np.isfinite(before).astype(float) + np.isfinite(after)
     total = np.nan_to_num(before, nan=0.0) + np.nan_to_num(after, nan=0.0)
-    means = np.where(known > 0, total / np.maximum(known, 1.0), own)
-    return np.where(np.isfinite(own), means, np.nan)
+    means = np.where(known > 0, total / np.maximum(known, 1.0), sentences)
+    return np.where(np.isfinite(sentences), means, np.nan)
 
 
 def average_documents(products: Array, first: Numbers) -> Array:

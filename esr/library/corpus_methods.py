@@ -134,7 +134,7 @@ class CorpusMethods:
         Raises UsageError if the index has no quotations (`enrich("quotes")` finds them).
         """
         settings = read_search_options(options, "k", "about", "speaker")
-        found = find_quotations(
+        quotations = find_quotations(
             self._searcher,
             speaker,
             None if about is None else settings.parse(about),
@@ -142,9 +142,9 @@ class CorpusMethods:
             ranking=settings.ranking,
             k=check_k(k),
         )
-        if not found.quotations:
+        if not quotations.quotations:
             check_quotations(self._searcher.index)
-        return found
+        return quotations
 
     def name(self, name: str, *, companions: int = COMPANIONS, k: int = SENTENCES) -> NamePage:
         """Read the data of the index about a name: counts, dates, forms, sources, companions, quotations.

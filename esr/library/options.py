@@ -264,7 +264,7 @@ def named_as_keywords() -> Iterator[None]:
     try:
         yield
     except EsrError as error:
-        error.args = tuple(name_keywords(each) if isinstance(each, str) else each for each in error.args)
+        error.args = tuple(name_keywords(arg) if isinstance(arg, str) else arg for arg in error.args)
         raise
 
 

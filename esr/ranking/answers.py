@@ -145,10 +145,10 @@ def write_match(match: Match) -> str:
     return "; ".join(parts)
 
 
-def _count_words(own: int, total: int) -> str:
-    if own == total:
+def _count_words(number: int, total: int) -> str:
+    if number == total:
         return _ALL.get(total) or f"all {_spell(total)} words"
-    return f"{_spell(own)} of {_spell(total)} words" if own else "none of the words"
+    return f"{_spell(number)} of {_spell(total)} words" if number else "none of the words"
 
 
 def _spell(number: int) -> str:

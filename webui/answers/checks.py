@@ -32,30 +32,30 @@ def check_draft(searcher: Searcher, text: str) -> DraftCheck:
         return draft_check.check_draft(searcher, text)
 
 
-def list_sentences(found: QuotationCheck | DraftCheck) -> Iterator[Appearance | EvidenceFor]:
+def list_sentences(check: QuotationCheck | DraftCheck) -> Iterator[Appearance | EvidenceFor]:
     """All sentences that an answer shows."""
-    for quotation in found.quotations:
+    for quotation in check.quotations:
         if quotation.first:
             yield quotation.first
         yield from quotation.later
         yield from quotation.nearest
-    if isinstance(found, DraftCheck):
-        for sentence in found.sentences:
+    if isinstance(check, DraftCheck):
+        for sentence in check.sentences:
             yield from sentence.evidence
 
 
 def read_records(
-    searcher: Searcher, found: QuotationCheck | DraftCheck | None
+    searcher: Searcher, check: QuotationCheck | DraftCheck | None
 ) -> Mapping[str, SentenceRecord]:
     """The sentences that an answer shows, by id; of an appearance in several, the first."""
-    ids = list(dict.fromkeys(each.sentence_id for each in list_sentences(found))) if found else []
+    ids = list(dict.fromkeys(sentence.sentence_id for sentence in list_sentences(check))) if check else []
     return dict(zip(ids, searcher.index.read(ids, Records()), strict=True)) if ids else {}
 
 
-def write_check(searcher: Searcher, found: QuotationCheck | DraftCheck, index_name: str) -> dict[str, Any]:
+def write_check(searcher: Searcher, check: QuotationCheck | DraftCheck, index_name: str) -> dict[str, Any]:
     """The answer of the API: as the command's, with a permalink of each sentence of the index."""
-    records = read_records(searcher, found)
-    answer = found.as_dict()
+    records = read_records(searcher, check)
+    answer = check.as_dict()
     shown = [sentence["evidence"] for sentence in answer.get("sentences", ())]
     for quotation in answer["quotations"]:
         first = [quotation["first"]] if quotation["first"] else []

@@ -190,7 +190,7 @@ def read_quotations(
     if about is not None:
         check_query(searcher, about, settings)
     with blame_argument(None):
-        found = names_and_quotes.find_quotations(
+        quotations = names_and_quotes.find_quotations(
             searcher,
             arguments.first("speaker") or None,
             about,
@@ -198,9 +198,9 @@ def read_quotations(
             ranking=search.ranking,
             k=k,
         )
-        if not found.quotations:
+        if not quotations.quotations:
             names_and_quotes.check_quotations(searcher.index)
-    return found
+    return quotations
 
 
 def count_quoted(searcher: Searcher, arguments: Arguments) -> int | None:

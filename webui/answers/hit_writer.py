@@ -62,7 +62,9 @@ class HitWriter:
             self._documents = find_documents(self._index, {require_record(hit).document_id for hit in hits})
         if "copies" in self._shape.fields:
             passages = [passage for entry in entries for passage in entry]
-            shown = (hit for each in passages for hit in (each.best, *each.sentences, *each.similar))
+            shown = (
+                hit for passage in passages for hit in (passage.best, *passage.sentences, *passage.similar)
+            )
             self._copies = find_copies(self._index, shown)
         left = self._shape.budget
         written: list[list[HitData]] = []

@@ -81,7 +81,7 @@ def describe_holdings(searcher: Searcher) -> Holdings:
         interval = next((each for each in _COARSER if _span(ends, each) <= PERIODS), _COARSER[-1])
         numbers = range(period_of(ends[0], interval), period_of(ends[1], interval) + 1)
     counts = [count_periods(of_source, interval) for of_source in of_sources]
-    greatest = max((max(each.values(), default=0) for each in counts), default=0)
+    greatest = max((max(count.values(), default=0) for count in counts), default=0)
     rows = [
         SourceRow(source, number, [_make_cell(each.get(n, 0), greatest, n, interval) for n in numbers])
         for (source, number), each in zip(sources, counts, strict=False)

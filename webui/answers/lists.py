@@ -126,7 +126,7 @@ def list_hits(searcher: Searcher, search: SearchRequest, settings: Settings, is_
     prepared = prepare_search(searcher, search, settings)
     if arrangement.novel or (search.k <= listed and not is_all):
         answer, entries, _ = rank_and_arrange(prepared, search, search.k, settings)
-        best = (each.best for entry in entries[: search.k] for each in entry.passages)
+        best = (passage.best for entry in entries[: search.k] for passage in entry.passages)
         return Listing(best, prepared, answer.incomplete, answer.total)
     with blame_argument(None):
         if arrangement.by_date:

@@ -46,17 +46,17 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
     )
 
     def page(
-        visit: Visit, text: str, found: QuotationCheck | DraftCheck | None, message: str | None = None
+        visit: Visit, text: str, check: QuotationCheck | DraftCheck | None, message: str | None = None
     ) -> Response:
         own, others = split_links(request.query_string, settings, "checked", "q")
-        quotations = found.quotations if found else ()
+        quotations = check.quotations if check else ()
         return render(
             visit,
             "check.html",
             text=text,
-            found=found,
-            draft=found if isinstance(found, DraftCheck) else None,
-            records=read_records(visit.searcher, found),
+            found=check,
+            draft=check if isinstance(check, DraftCheck) else None,
+            records=read_records(visit.searcher, check),
             sizes=write_size(visit.searcher.index),
             holdings=describe_holdings(visit.searcher, any(q.verdict == "none" for q in quotations)),
             message=message,

@@ -87,9 +87,12 @@ def describe_contrast(contrast: Contrast) -> str:
 
 def split_evidence(text: EvidenceSentence) -> Iterator[Piece]:
     """The sentence in pieces, with those that differ from the claim marked."""
-    spans = [(each.start, each.end, "contrast", describe_contrast(each)) for each in text.contrasts]
+    spans = [
+        (contrast.start, contrast.end, "contrast", describe_contrast(contrast)) for contrast in text.contrasts
+    ]
     spans += [
-        (each.start, each.end, "part", _(LACKED.get(each.kind, OTHER_LACKED))) for each in text.differences
+        (difference.start, difference.end, "part", _(LACKED.get(difference.kind, OTHER_LACKED)))
+        for difference in text.differences
     ]
     at = 0
     for start, end, kind, title in sorted(spans, key=lambda span: (span[0], span[2])):

@@ -81,7 +81,11 @@ def draw_days(days: DayCounts, finest: Interval = "day") -> Timeline:
     """The timeline of at least one day's counts, by the finest period that a narrow chart has room for."""
     first, last = min(days), max(days)
     intervals = INTERVALS[INTERVALS.index(finest) :]
-    fine = (each for each in intervals if period_of(last, each) - period_of(first, each) < MOST_PERIODS)
+    fine = (
+        interval
+        for interval in intervals
+        if period_of(last, interval) - period_of(first, interval) < MOST_PERIODS
+    )
     interval: Interval = next(fine, INTERVALS[-1])
     counts = count_periods(days, interval)
     numbers = range(period_of(first, interval), period_of(last, interval) + 1)

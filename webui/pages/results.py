@@ -108,7 +108,7 @@ class Results:
     @property
     def folded(self) -> int:
         """Number of sentences folded into others."""
-        return sum(len(each.similar) for entry in self.entries for each in entry.passages)
+        return sum(len(passage.similar) for entry in self.entries for passage in entry.passages)
 
 
 def _find_span(searcher: Searcher, search: SearchRequest) -> tuple[str, str] | None:
@@ -140,10 +140,12 @@ def _find_results(searcher: Searcher, search: SearchRequest, settings: Settings)
     next_k = min(search.k + settings.more_k, settings.max_k) if search.k < settings.max_k else None
     listed = entries[: search.k]
     articles = start_beside(index, lambda: count_articles(prepared, listed, filters))
-    best = [each.best for entry in listed for each in entry.passages[:GROUP_SENTENCES]]
+    best = [passage.best for entry in listed for passage in entry.passages[:GROUP_SENTENCES]]
     copies = start_beside(index, lambda: find_copies(index, best))
     report = report_of()
-    shown = [hit for entry in listed for each in entry.passages for hit in (each.best, *each.similar)]
+    shown = [
+        hit for entry in listed for passage in entry.passages for hit in (passage.best, *passage.similar)
+    ]
     return Results(
         answer,
         listed,

@@ -45,11 +45,11 @@ class DatedQuery(NamedTuple):
 
 def find_date(search: SearchRequest) -> DatedQuery | None:
     """The date in the words of a query, unless the search is limited by date."""
-    found = find_typed_date(search.query)
-    if found is None or search.is_literal or search.filters.date_from or search.filters.date_to:
+    typed_date = find_typed_date(search.query)
+    if typed_date is None or search.is_literal or search.filters.date_from or search.filters.date_to:
         return None
-    rest = " ".join((search.query[: found.start] + search.query[found.end :]).split())
-    return DatedQuery(rest, found.iso, end_of(found.iso)) if rest else None
+    rest = " ".join((search.query[: typed_date.start] + search.query[typed_date.end :]).split())
+    return DatedQuery(rest, typed_date.iso, end_of(typed_date.iso)) if rest else None
 
 
 @dataclass(frozen=True)

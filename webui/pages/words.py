@@ -196,13 +196,13 @@ def compare_parts(searcher: Searcher, arguments: Arguments, settings: Settings) 
     else:
         key_words = corpus.read_key_words_both_ways(searcher, arguments, part, against)
         sizes = [ngettext("%(num)s word", "%(num)s words", size) for size in key_words[0].sizes]
-        words = [_list_key_words(each) for each in key_words]
+        words = [_list_key_words(key_word) for key_word in key_words]
     parts = zip([part.text, against.text if against else ""], sizes, [*words, []][:2], strict=True)
-    return [ComparedPart(*each) for each in parts]
+    return [ComparedPart(*part) for part in parts]
 
 
-def _size_near(found: ContrastedCollocations) -> list[str]:
-    pairs = zip(found.node, found.sentences, strict=True)
+def _size_near(contrast: ContrastedCollocations) -> list[str]:
+    pairs = zip(contrast.node, contrast.sentences, strict=True)
     return [
         _(
             "%(occurrences)s in %(sentences)s",
@@ -213,14 +213,15 @@ def _size_near(found: ContrastedCollocations) -> list[str]:
     ]
 
 
-def _list_near(found: ContrastedCollocations) -> list[SideWord]:
+def _list_near(contrast: ContrastedCollocations) -> list[SideWord]:
     return [
-        SideWord(each.word, each.near, *each.per_million, each.log_likelihood) for each in found.collocations
+        SideWord(collocation.word, collocation.near, *collocation.per_million, collocation.log_likelihood)
+        for collocation in contrast.collocations
     ]
 
 
-def _list_key_words(found: KeyWords) -> list[SideWord]:
-    return [SideWord(each.word, each.own, *each.per_million, each.log_likelihood) for each in found.words]
+def _list_key_words(key_words: KeyWords) -> list[SideWord]:
+    return [SideWord(word.word, word.own, *word.per_million, word.log_likelihood) for word in key_words.words]
 
 
 def offer_pairs(searcher: Searcher) -> list[tuple[str, str]]:
@@ -324,9 +325,9 @@ def name_groups(lines: Sequence[Line], sort: str) -> dict[int, str]:
     return headings
 
 
-def offer_more(k: int, found: int, more: int) -> int | None:
+def offer_more(k: int, number: int, more: int) -> int | None:
     """The number of lines or quotations that "Show more" lists; None if there are no more than k to list."""
-    return min(k + more, MOST_LISTED) if found > k and k < MOST_LISTED else None
+    return min(k + more, MOST_LISTED) if number > k and k < MOST_LISTED else None
 
 
 MOST_WORDS = 8
@@ -435,7 +436,9 @@ def group_names(names: Sequence[ListedName], type: str) -> dict[str, Sequence[Li
     """The most frequent names by type: all of the requested type, or the first ones of each."""
     if type:
         return {type: names} if names else {}
-    by_type = {each: [name for name in names if name.type == each] for each in ENTITY_TYPES}
+    by_type = {
+        entity_type: [name for name in names if name.type == entity_type] for entity_type in ENTITY_TYPES
+    }
     return {each: of_type[:OF_EACH_TYPE] for each, of_type in by_type.items() if of_type}
 
 
@@ -458,8 +461,8 @@ def count_speakers(
     They are speakers that are names in the index (`names`), or if none are, those with a known name
     (`called`). Others are often pronouns and descriptions.
     """
-    said = [(each.name, each.speaker) for each in quotations if each.speaker]
-    spoken = [(speaker_key(each), each.speaker) for each in quotations if each.speaker]
+    said = [(quotation.name, quotation.speaker) for quotation in quotations if quotation.speaker]
+    spoken = [(speaker_key(quotation), quotation.speaker) for quotation in quotations if quotation.speaker]
     known = [
         (names[key].key, names[key].form)
         for (key, speaker), (name, _) in zip(spoken, said, strict=True)

@@ -82,12 +82,12 @@ def collocations(
       esr collocations budget --by forms --stop-words --window 2 --index my-index
     """
     with open_searcher(where) as searcher:
-        found = find_collocations(
+        result = find_collocations(
             searcher, query.parsed, filters, reach=reach, measure=measure, min_count=min_count, k=k
         )
         note_unknown(searcher, filters)
-    answer = found.as_dict()
-    print_answer(format_name, answer, answer["collocations"], lambda: _draw_table(found), found.columns())
+    answer = result.as_dict()
+    print_answer(format_name, answer, answer["collocations"], lambda: _draw_table(result), result.columns())
 
 
 @click.command()
@@ -121,7 +121,7 @@ def contrast(
       esr contrast immigration after:2017 --against before:2017 --by forms --index my-index
     """
     with open_searcher(where) as searcher:
-        found = contrast_collocations(
+        result = contrast_collocations(
             searcher,
             query.parsed,
             filters,
@@ -132,10 +132,10 @@ def contrast(
             k=k,
         )
         note_unknown(searcher, filters)
-    answer = found.as_dict()
-    rows, (own, other), sentences = answer["collocations"], found.node, found.sentences
+    answer = result.as_dict()
+    rows, (own, other), sentences = answer["collocations"], result.node, result.sentences
     sizes = f"{own:,} and {other:,} times in {sentences[0]:,} and {sentences[1]:,} sentences"
-    print_answer(format_name, answer, rows, lambda: draw_columns(rows, _CONTRAST, sizes), found.columns())
+    print_answer(format_name, answer, rows, lambda: draw_columns(rows, _CONTRAST, sizes), result.columns())
 
 
 _CONTRAST = {
@@ -146,12 +146,12 @@ _CONTRAST = {
 }
 
 
-def _draw_table(found: Collocations) -> str:
+def _draw_table(result: Collocations) -> str:
     header = f"{'word':<24}{'near':>8}{'in all':>10}" + "".join(f"{name:>16}" for name in MEASURES)
     rows = [
         f"{collocation.word:<24}{collocation.near:>8,}{collocation.frequency:>10,}"
         + "".join(f"{collocation.measures[name]:>16.2f}" for name in MEASURES)
-        for collocation in found.collocations
+        for collocation in result.collocations
     ]
-    sizes = f"{found.node:,} times in {found.sentences:,} sentences"
+    sizes = f"{result.node:,} times in {result.sentences:,} sentences"
     return "\n".join([click.style(header, bold=True), *rows, "", sizes] if rows else [f"Too rare: {sizes}"])

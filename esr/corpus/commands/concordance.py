@@ -62,16 +62,18 @@ def concordance(
         click.echo(f"{made.read:,} of {made.sentences:,} sentences were read", err=True)
 
 
-def _draw_lines(made: Concordance, sort: str) -> str:
-    if not made.lines:
+def _draw_lines(result: Concordance, sort: str) -> str:
+    if not result.lines:
         return "Nothing matched."
-    left = max(len(line.left.strip()) for line in made.lines)
+    left = max(len(line.left.strip()) for line in result.lines)
     lines = [
         f"{line.left.strip():>{left}} {click.style(line.node, bold=True)}{line.right.rstrip()}"
-        for line in made.lines
+        for line in result.lines
     ]
-    if (outside := next((n for n, line in enumerate(made.lines) if line.group == ""), None)) is not None:
+    if (outside := next((n for n, line in enumerate(result.lines) if line.group == ""), None)) is not None:
         lines.insert(outside, f"{'':>{left}} {OUTSIDE[sort.rstrip('123')]}:")
-    exact = f"{count(made.sentences, 'sentence')} with exactly this form"
-    others = f", {made.all_words:,} with all forms" if made.all_words not in (None, made.sentences) else ""
-    return "\n".join([*lines, "", f"{count(len(made.lines), 'line')}, {exact}{others}"])
+    exact = f"{count(result.sentences, 'sentence')} with exactly this form"
+    others = (
+        f", {result.all_words:,} with all forms" if result.all_words not in (None, result.sentences) else ""
+    )
+    return "\n".join([*lines, "", f"{count(len(result.lines), 'line')}, {exact}{others}"])

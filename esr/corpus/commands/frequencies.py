@@ -61,18 +61,18 @@ def frequencies(
     print_answer(format_name, made.as_dict(), made.rows(), lambda: "\n".join(lines), TABLE_COLUMNS)
 
 
-def _draw_frequency(made: Frequencies, series: Frequency) -> Iterator[str]:
+def _draw_frequency(result: Frequencies, series: Frequency) -> Iterator[str]:
     """The counts of a query with bars of its rates, then its total."""
-    rates = made.rates(series)
+    rates = result.rates(series)
     yield click.style(series.query, bold=True)
-    width, most = max(map(len, made.groups), default=0), max(rates, default=0.0) or 1.0
-    for group, number, rate in zip(made.groups, series.counts, rates, strict=True):
+    width, most = max(map(len, result.groups), default=0), max(rates, default=0.0) or 1.0
+    for group, number, rate in zip(result.groups, series.counts, rates, strict=True):
         bar = "█" * round(_BAR * rate / most)
         yield f"  {group:<{width}}{number:>9,}{rate:>12,.1f} {bar}".rstrip()
-    ungrouped = f", {series.ungrouped:,} without a {made.by}" if series.ungrouped else ""
+    ungrouped = f", {series.ungrouped:,} without a {result.by}" if series.ungrouped else ""
     yield (
         f"  {series.total:,} times in {series.sentences:,} sentences{ungrouped}; "
-        f"{made.rate(series):,.1f} per million words"
+        f"{result.rate(series):,.1f} per million words"
     )
 
 
@@ -107,7 +107,7 @@ def keyness(
       esr keyness "source:BBC after:2017" --against "source:Reuters" --order log-ratio --index my-index
     """
     with open_searcher(where) as searcher:
-        found = find_key_words(
+        key_words = find_key_words(
             searcher,
             query.parsed,
             None if against is None else parse_query(against),
@@ -115,9 +115,12 @@ def keyness(
             min_count=min_count,
             k=k,
         )
-    answer = found.as_dict()
-    rows, sizes = answer["words"], f"{found.sizes[0]:,} words in the part, {found.sizes[1]:,} in the other"
-    print_answer(format_name, answer, rows, lambda: draw_columns(rows, _KEYNESS, sizes), found.columns())
+    answer = key_words.as_dict()
+    rows, sizes = (
+        answer["words"],
+        f"{key_words.sizes[0]:,} words in the part, {key_words.sizes[1]:,} in the other",
+    )
+    print_answer(format_name, answer, rows, lambda: draw_columns(rows, _KEYNESS, sizes), key_words.columns())
 
 
 _KEYNESS = {

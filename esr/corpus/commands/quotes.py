@@ -59,31 +59,31 @@ def quotes(
       esr quotes --after 2017-03 --format csv --index my-index
     """
     with open_searcher(where) as searcher:
-        found = find_quotations(searcher, speaker, parse_query(about) if about else None, filters, k=k)
-        if not found.quotations:
+        quotations = find_quotations(searcher, speaker, parse_query(about) if about else None, filters, k=k)
+        if not quotations.quotations:
             check_quotations(searcher.index)
-        is_unknown = bool(speaker) and format_name == "text" and not found.quotations
+        is_unknown = bool(speaker) and format_name == "text" and not quotations.quotations
         meant = suggest_speakers(searcher.index, speaker or "") if is_unknown else ()
-        said = found.quotations if format_name == "text" else []
+        said = quotations.quotations if format_name == "text" else []
         note_unknown(searcher, filters)
         called = call_speakers(find_speakers(searcher.index, said), said)
-    answer = found.as_dict()
+    answer = quotations.as_dict()
     print_answer(
         format_name,
         answer,
         answer["quotations"],
-        lambda: _draw_quotations(found, called, meant),
-        found.columns(),
+        lambda: _draw_quotations(quotations, called, meant),
+        quotations.columns(),
     )
 
 
-def _draw_quotations(found: Quotations, called: Mapping[str, str], meant: Sequence[Speaker]) -> str:
-    if not found.quotations:
+def _draw_quotations(result: Quotations, called: Mapping[str, str], meant: Sequence[Speaker]) -> str:
+    if not result.quotations:
         names = ", ".join(speaker.name for speaker in meant)
         return f"Nothing matched. Did you mean {names}?" if names else "Nothing matched."
     blocks = []
-    for number, quotation in enumerate(found.quotations):
-        if number == found.first_incomplete:
+    for number, quotation in enumerate(result.quotations):
+        if number == result.first_incomplete:
             blocks.append(click.style(f"{ONLY_SOME_WORDS}:", dim=True))
         place = ", ".join(
             filter(None, (quotation.source, quotation.date and quotation.date[:10], quotation.sentence_id))
@@ -93,4 +93,4 @@ def _draw_quotations(found: Quotations, called: Mapping[str, str], meant: Sequen
         probably = "probably " if quotation.is_probable else ""
         who = click.style(quotation.speaker or "unknown", bold=True)
         blocks.append(f"{quotation.text}\n  {probably}{who}{known} ({place})")
-    return "\n".join([*blocks, "", count(found.sentences, "sentence", "match")])
+    return "\n".join([*blocks, "", count(result.sentences, "sentence", "match")])

@@ -356,7 +356,7 @@ def _read_divided(
         raise
     except EsrError:
         return None
-    rows = list(chain.from_iterable(each["aggregations"]["read"]["value"] for each in answers))
+    rows = list(chain.from_iterable(answer["aggregations"]["read"]["value"] for answer in answers))
     numbers, ids, dates, sources, texts = (rows[n::_COLUMNS] for n in range(_COLUMNS))
     undated = np.array([date is None for date in dates], bool)
     moments = np.array([date or 0 for date in dates], np.int64)

@@ -268,17 +268,17 @@ def part_clause(terms: Sequence[str], near: FieldName, parts: Iterable[DocumentP
 def mixture_numbers(
     transform: Mixture,
     term: PlanTerm,
-    own: Iterable[float],
-    middle: Iterable[float],
-    wide: Iterable[float],
+    sentence: Iterable[float],
+    window: Iterable[float],
+    document: Iterable[float],
 ) -> list[float]:
     """The numbers of a mixture's term that esr-mixture-list-v1 and the scripts of bounds have in common.
 
-    Each script needs one more. A list is faster for scripts to read than names. `own`, `middle` and `wide`
-    are two numbers each: a field's share at beta = 0, and its slope in beta.
+    Each script needs one more. A list is faster for scripts to read than names. The last three
+    have two numbers: the share of a field at beta = 0, and its slope in beta.
     """
     numbers = [transform.mu, term.background, term.weight, *transform.collection]
-    return [*numbers, *own, *middle, *wide]
+    return [*numbers, *sentence, *window, *document]
 
 
 MIXTURE_SCRIPT, SATURATION_SCRIPT, SCORE_SCRIPT = "esr-mixture-v2", "esr-saturation-v1", "esr-score-v2"

@@ -280,7 +280,7 @@ def _read_terms(condition: Condition) -> _TermCondition | None:
 
 
 def _terms_of(conditions: Iterable[Condition]) -> tuple[str, ...]:
-    return tuple(each.term for each in conditions if isinstance(each, HasTerm))
+    return tuple(condition.term for condition in conditions if isinstance(condition, HasTerm))
 
 
 class _Counter:

@@ -151,7 +151,7 @@ def multiply_rows(vectors: Vectors, rows: Numbers, query: npt.NDArray[np.int8]) 
 
 
 def _read_neighbours(
-    segment: Segment, recipes: Collection[str], query: QuantizedVector, numbers: Numbers, own: Array
+    segment: Segment, recipes: Collection[str], query: QuantizedVector, numbers: Numbers, sentences: Array
 ) -> Array:
     document = segment.column("document")
     sides = []
@@ -161,11 +161,11 @@ def _read_neighbours(
         products = np.full(len(numbers), np.nan)
         products[is_neighbour] = multiply(segment, recipes, query, beside[is_neighbour])
         sides.append(products)
-    return average_neighbours(own, *sides)
+    return average_neighbours(sentences, *sides)
 
 
 def _read_documents(
-    segment: Segment, recipes: Collection[str], query: QuantizedVector, numbers: Numbers, own: Array
+    segment: Segment, recipes: Collection[str], query: QuantizedVector, numbers: Numbers, sentences: Array
 ) -> Array:
     documents, places = np.unique(segment.column("document")[numbers], return_inverse=True)
     first = segment.column("first").astype(np.int64)
@@ -173,7 +173,7 @@ def _read_documents(
     ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
     inside = np.arange(ends[-1]) + np.repeat(first[documents] - ends[:-1], sizes)
     means = average_documents(multiply(segment, recipes, query, inside), ends)[places]
-    return np.where(np.isfinite(own), means, np.nan)
+    return np.where(np.isfinite(sentences), means, np.nan)
 
 
 def find_nearest(

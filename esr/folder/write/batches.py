@@ -178,7 +178,10 @@ class BatchBuilder:
 
     def build(self, documents: Iterable[Document], encoded: Sequence[bytes]) -> Batch:
         """Build the batch of documents, given with their JSON."""
-        texts = (([s.text for s in each.sentences], each.title, each.language) for each in documents)
+        texts = (
+            ([s.text for s in document.sentences], document.title, document.language)
+            for document in documents
+        )
         return self._build(encoded, texts)
 
     def build_from_json(self, encoded: Sequence[bytes]) -> Batch:

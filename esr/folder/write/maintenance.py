@@ -323,7 +323,7 @@ def _advise(commit: Manifest, damaged: Sequence[Damaged]) -> str:
         return ""
     if commit.generation_name not in hit:
         return f"the serving generation is intact: delete {', '.join(sorted(hit))} with esr delete"
-    kept = (each.generation_name for each in commit.kept_generations)
+    kept = (kept_generation.generation_name for kept_generation in commit.kept_generations)
     intact = next((f"go back with esr rollback --to {name}, " for name in kept if name not in hit), "")
     return f"{intact}restore a backup with esr restore, or {LOAD_OVER}"
 

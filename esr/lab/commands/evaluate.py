@@ -508,30 +508,30 @@ def agreement(first: str, second: str, as_json: bool) -> None:
       esr agreement ann.qrels bob.qrels
     """
     judges = read_qrels(first), read_qrels(second)
-    found = measure_agreement(*judges)
+    result = measure_agreement(*judges)
     if as_json:
-        click.echo(json.dumps(_to_json(found), indent=1))
+        click.echo(json.dumps(_to_json(result), indent=1))
         return
-    alone = [sum(map(len, grades.values())) - found.sentences for grades in judges]
+    alone = [sum(map(len, grades.values())) - result.sentences for grades in judges]
     click.echo(
-        f"{count(found.sentences, 'sentence')} judged by both, {alone[0]:,} by the first alone, "
+        f"{count(result.sentences, 'sentence')} judged by both, {alone[0]:,} by the first alone, "
         f"{alone[1]:,} by the second alone"
     )
-    click.echo(f"relevant or not: {found.agreed:.1%} the same, kappa {_format(found.kappa)}")
-    click.echo(f"grades: weighted kappa {_format(found.weighted)}\n")
-    head = [f"{first} \\ {second}", *map(str, found.grades)]
-    rows = [[str(g), *map(str, row)] for g, row in zip(found.grades, found.counts.tolist(), strict=True)]
+    click.echo(f"relevant or not: {result.agreed:.1%} the same, kappa {_format(result.kappa)}")
+    click.echo(f"grades: weighted kappa {_format(result.weighted)}\n")
+    head = [f"{first} \\ {second}", *map(str, result.grades)]
+    rows = [[str(g), *map(str, row)] for g, row in zip(result.grades, result.counts.tolist(), strict=True)]
     click.echo(align_columns([head, *rows]))
 
 
-def _to_json(found: Agreement) -> dict[str, object]:
-    numbers = {"kappa": found.kappa, "weighted": found.weighted}
+def _to_json(result: Agreement) -> dict[str, object]:
+    numbers = {"kappa": result.kappa, "weighted": result.weighted}
     return {
-        "sentences": found.sentences,
-        "agreed": found.agreed,
+        "sentences": result.sentences,
+        "agreed": result.agreed,
         **{name: None if math.isnan(value) else value for name, value in numbers.items()},
-        "grades": list(found.grades),
-        "counts": found.counts.tolist(),
+        "grades": list(result.grades),
+        "counts": result.counts.tolist(),
     }
 
 

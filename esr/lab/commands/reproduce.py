@@ -270,8 +270,8 @@ def _row(results: ExperimentResults, train: str, test: str, name: str) -> dict[s
     return row | {"topics": {measure: tested.values[measure] for measure in MEASURES}}
 
 
-def _comparison(found: SystemComparison | None) -> dict[str, float | None]:
-    values = {} if found is None else found.as_dict()
+def _comparison(comparison: SystemComparison | None) -> dict[str, float | None]:
+    values = {} if comparison is None else comparison.as_dict()
     return {name: values.get(name) for name in ("difference", "low", "high", "effect", "t_test")}
 
 

@@ -223,12 +223,12 @@ def _find_examples(experiments: Mapping[str, YearExperiment], trained: Trained) 
             for source in trained:
                 if source == year:
                     continue
-                found = list(_find_sentences(experiment.year, title, words))
+                sentences = list(_find_sentences(experiment.year, title, words))
                 pairs = [(s, name_with_prior(s) if name == EARTHQUAKE else SUBJECTIVE) for s in systems]
                 rankings = {
                     s: trained[source][s].ranking for pair in pairs for s in pair if s in trained[source]
                 }
-                if found and len(rankings) == 2 * len(pairs):
+                if sentences and len(rankings) == 2 * len(pairs):
                     runs = {system: experiment.run(ranking) for system, ranking in rankings.items()}
                     examples.setdefault(name, []).extend(
                         Example(
@@ -237,7 +237,7 @@ def _find_examples(experiments: Mapping[str, YearExperiment], trained: Trained) 
                             sentence,
                             {s: _rank(run, topic, sentence) for s, run in runs.items()},
                         )
-                        for topic, sentence in found
+                        for topic, sentence in sentences
                     )
     return examples
 

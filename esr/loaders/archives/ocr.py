@@ -147,14 +147,14 @@ def _find_mets(page: Path) -> str | None:
 @lru_cache(maxsize=8)
 def read_mets_files(folder: Path, changed: int) -> list[tuple[str, frozenset[Path]]]:
     """The METS files of a folder with the files that they name. `changed`, its time, is a cache key."""
-    found = []
+    mets_files = []
     for path in sorted(folder.glob("*.xml")):
         if "mets" in path.name.lower():
             # A broken METS file is reported when it is read as a source.
             with suppress(InputError), path.open("rb") as stream:
                 issue = _read_issue(Source(str(path), str(path), stream, str(path)))
-                found.append((path.name, frozenset(issue.files.values())))
-    return found
+                mets_files.append((path.name, frozenset(issue.files.values())))
+    return mets_files
 
 
 # METS
