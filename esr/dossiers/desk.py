@@ -15,7 +15,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from esr.plugin import EsrError, UsageError, to_one_line
+from esr.dossiers.records import DeskUnusable
+from esr.plugin import UsageError, to_one_line
 from esr.plugin.provisional import import_lazily, redact, require, take_turns
 
 if TYPE_CHECKING:
@@ -28,15 +29,12 @@ else:
     sql = import_lazily("sqlalchemy")
     tables = import_lazily("esr.dossiers.tables")
 
+__all__ = ["Desk", "DeskUnusable", "make_id", "open_desk", "write_time"]
 VARIABLE = "ESR_DESK"
 _POSTGRES = ("postgresql://", "postgres://")
 _BUSY_SECONDS = 30
 """Seconds for which a change waits for others to be written."""
 _ID_BYTES = 10
-
-
-class DeskUnusable(EsrError):
-    """The desk cannot be opened, read or written."""
 
 
 class Desk:

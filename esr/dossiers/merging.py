@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from msgspec import structs
 
 from esr.dossiers.records import NOTE_CHARS, Conflict, Edit, Item
+from esr.plugin import to_one_line
 
 T = TypeVar("T")
 _BREAK = "\n\n"
@@ -53,7 +54,8 @@ def _join(field: str, before: Any, now: Any, new: Any) -> Any:
         if len(joined) <= NOTE_CHARS:
             return joined
     raise Conflict(
-        f"somebody else changed the {field} since you read it, to {now!r}: read it again, then change it",
+        f"somebody else changed the {field} since you read it, to {to_one_line(repr(now))}: read it again, "
+        "then change it",
         field,
         now,
     )

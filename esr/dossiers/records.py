@@ -44,6 +44,10 @@ TEXT_CHARS = 1_000_000
 """Maximum length of an item's text in characters."""
 
 
+class DeskUnusable(EsrError):
+    """The desk cannot be opened, read or written."""
+
+
 class NoDossier(NotFound):
     """There is no dossier or saved search of this id, or this person may not know of it."""
 
@@ -270,8 +274,8 @@ class SavedSearch(Struct, frozen=True, kw_only=True):
 def check_text(name: str, text: str, limit: int, *, is_required: bool = False) -> str:
     """The text without blanks around it. Raises UsageError if it is too long, or empty but required."""
     text = text.strip()
-    if "\0" in text:
-        raise UsageError(f"the {name} has a null character, which no text has")
+    if text != _clean(text):
+        raise UsageError(f"the {name} has a null character, or half of a character")
     if is_required and not text:
         raise UsageError(f"the {name} is empty: write one")
     if len(text) > limit:
@@ -307,8 +311,19 @@ def _check_number(name: str, values: tuple[Any, ...], most: int) -> None:
         raise UsageError(f"an item has at most {most} {name}, not {len(values):,}")
 
 
+def _clean(text: str) -> str:
+    """The text without what no database stores: null characters, and halves of characters."""
+    return text.replace("\0", "").encode("utf-8", "replace").decode()
+
+
+_PRINTED = ("text", "title", "date", "source", "url", "language", "section", "permalink", "speaker")
+"""The fields of texts that were printed somewhere, and may have anything in them."""
+
+
 def check_content(content: Content) -> Content:
     """The content with clean values. Raises UsageError for unusable ones."""
+    printed = {name: _clean(value) for name in _PRINTED if (value := getattr(content, name))}
+    content = structs.replace(content, **printed, authors=tuple(map(_clean, content.authors)))
     if not content.document_id or not content.text.strip():
         raise UsageError("an item needs the id of its document and a text")
     if (content.kind == "sentence") != bool(content.sentence_id):

@@ -135,6 +135,16 @@ def test_a_deleted_dossier_is_for_its_owner_to_restore(dossiers: Dossiers) -> No
     assert not dossiers.list_readable(ANN) and not dossiers.list_readable(ANN, is_deleted=True)
 
 
+def test_what_no_database_stores_is_left_out_of_printed_texts(dossiers: Dossiers) -> None:
+    id, _ = fill(dossiers)
+    odd = Content(document_id="b", sentence_id="b#0", text="half \ud83d, null \0", authors=("A\0",))
+    dossiers.add(ANN, id, [odd])
+    item = dossiers.read(ANN, id).items[-1]
+    assert (item.text, item.authors) == ("half ?, null ", ("A",))
+    with pytest.raises(UsageError, match="half of a character"):
+        dossiers.add(ANN, id, [Content(document_id="b\ud83d", text="x", kind="document")])
+
+
 @pytest.mark.parametrize(
     ("edit", "message"),
     [
@@ -142,6 +152,8 @@ def test_a_deleted_dossier_is_for_its_owner_to_restore(dossiers: Dossiers) -> No
         (Edit(tags=tuple(map(str, range(51)))), "at most 50 tags"),
         (Edit(highlights=(Highlight(5, 99),)), "from 5 to 99"),
         (Edit(judgement=11), "from -1 to 10"),
+        (Edit(note="x\0"), "null character"),
+        (Edit(tags=("\ud83d",)), "half of a character"),
     ],
 )
 def test_values_that_cannot_be_kept_are_refused(dossiers: Dossiers, edit: Edit, message: str) -> None:

@@ -6,6 +6,7 @@ the sender may see. The docstring of each handler is its description.
 
 from __future__ import annotations
 
+import json
 from typing import Any, get_args
 
 from flask import url_for
@@ -31,7 +32,7 @@ from esr.dossiers.records import (
 from esr.following.alerts.atom import text_digest
 from webui.api.operation import Call, Operation, body_schema, read_body
 from webui.api.shapes import array, describe_fields, described, having, reference
-from webui.running.problems import look_up
+from webui.running.problems import RequestError, look_up
 from webui.running.served_desk import as_request_errors
 
 # Answers
@@ -105,7 +106,11 @@ def list_links(call: Call) -> dict[str, Any]:
 def _body(call: Call, operation: str) -> dict[str, Any]:
     """The body of a change, after its sender was checked."""
     call.desk.person  # noqa: B018 - raises for those who have no dossiers
-    return read_body(body_schema(operation)(call.settings))
+    body = read_body(body_schema(operation)(call.settings))
+    text = json.dumps(body, ensure_ascii=False)
+    if "\\u0000" in text or text != text.encode("utf-8", "replace").decode():
+        raise RequestError("the body has a null character, or half of a character", None)
+    return body
 
 
 def create(call: Call) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from flask import Flask, Response, current_app, jsonify, request
 from werkzeug.exceptions import ClientDisconnected, HTTPException
 
+from esr.dossiers.records import DeskUnusable
 from esr.errors import (
     EngineUnreachable,
     EsrError,
@@ -116,6 +117,11 @@ _UNAVAILABLE: Mapping[type[Exception], tuple[str, str, str]] = {
         "no_space",
         "There is no space for the file",
         "The server has no space to make this file. CSV and JSON Lines need none: ask for one of them.",
+    ),
+    DeskUnusable: (
+        "desk_unusable",
+        "The dossiers cannot be reached",
+        "The dossiers cannot be read or written now, and nothing was changed. Try again in a moment.",
     ),
     EngineUnreachable: (
         "engine_unreachable",

@@ -107,7 +107,8 @@ def test_each_operation_is_for_the_roles_that_the_table_names(server: Server, ap
     assert done == sum(len(allowed) for allowed, _ in TABLE.values())
 
 
-def test_who_may_not_see_a_document_sees_nothing_of_its_items(server: Server, app: Flask) -> None:
+def test_who_may_not_see_a_document_sees_nothing_of_its_items(server: Server, either: dict[str, str]) -> None:
+    app = server.app(either, desk=str(server.file.parent / "desk.sqlite"))
     people = callers(server, app)
     client = app.test_client()
     sports = Caller(client, server.add("sports", "--index", "news", "--filter", 'source:"Sports Post"'))
@@ -146,6 +147,26 @@ def test_a_document_that_is_gone_is_withheld_from_those_who_see_a_part(
         for caller in (whole, part)
     ]
     assert statuses == [["same", "removed"], ["same", "withheld"]]
+
+
+def test_bodies_that_no_database_stores_and_a_desk_that_is_broken_are_told(
+    server: Server, app: Flask, locations: dict[str, str]
+) -> None:
+    owner = callers(server, app)["owner"]
+    id, (item,) = make(owner, "v0.s0")
+    for bad in ("\ud83d", "a\0b"):
+        for body in (
+            {"id": bad, "item": item},
+            {"id": id, "item": bad},
+            {"id": id, "item": item, "tags": [bad]},
+        ):
+            assert post(owner, "/edit", **body).status_code == 400
+    broken = server.file.parent / "broken"
+    broken.write_bytes(b"x" * 5_000)
+    reader = Caller(server.app(locations, desk=str(broken)).test_client(), server.add("late"))
+    answer = reader("/api/v1/dossiers")
+    assert (answer.status_code, answer.get_json()["error"]["code"]) == (503, "desk_unusable")
+    assert str(server.file.parent) not in text_of(answer)
 
 
 def test_a_link_shows_what_its_reader_may_search(server: Server, app: Flask) -> None:
