@@ -213,6 +213,8 @@ class DossierPages:
         except NoDossier as error:
             return self.show(conflict={"message": str(error), "item": "", "sent": _read_sent()})
         except UsageError as error:
+            if isinstance(error, RequestError) and error.status != RequestError.status:
+                raise
             return self.show(problem=str(error))
         if outcome.link:
             return self.show(outcome=outcome)

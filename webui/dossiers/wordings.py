@@ -27,12 +27,19 @@ class Wording(NamedTuple):
 
 
 def align_wordings(before: str, now: str) -> list[Wording]:
-    """Both wordings in pieces, which differ or are the same."""
+    """Both wordings in pieces, which differ or are the same. Blanks alone are no piece."""
     if max(len(before), len(now)) > _MOST_CHARS:
         return [Wording(before, now)]
     old, new = _WORDS.findall(before), _WORDS.findall(now)
     matcher = SequenceMatcher(None, old, new, autojunk=False)
-    return [Wording("".join(old[i:j]), "".join(new[k:m])) for _, i, j, k, m in matcher.get_opcodes()]
+    pieces: list[Wording] = []
+    for _, i, j, k, m in matcher.get_opcodes():
+        piece = Wording("".join(old[i:j]), "".join(new[k:m]))
+        if len(pieces) > 1 and not piece.is_same and pieces[-1].is_same and pieces[-1].now.isspace():
+            blank, differs = pieces.pop(), pieces.pop()
+            piece = Wording(*(a + b + c for a, b, c in zip(differs, blank, piece, strict=True)))
+        pieces.append(piece)
+    return pieces
 
 
 class Piece(NamedTuple):

@@ -69,7 +69,7 @@
   if (offer && kept.works && kept.read("clippings").length) {
     const clippings = kept.read("clippings");
     offer.hidden = false;
-    offer.querySelector(".number").textContent = ngettext("This browser has %(num)s clipping.", "This browser has %(num)s clippings.", clippings.length);
+    offer.querySelector(".how-many").textContent = ngettext("This browser has %(num)s clipping.", "This browser has %(num)s clippings.", clippings.length);
     offer.addEventListener("submit", async (event) => {
       event.preventDefault();
       offer.elements.clippings.value = JSON.stringify(clippings);

@@ -65,6 +65,7 @@
   document.addEventListener("keydown", (event) => {
     const typing = event.target.closest("input, select, textarea");
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+    if (event.target.closest("dialog:not(.keys)")) return; // it has keys of its own
     if (event.key === "Escape" && typing) {
       event.preventDefault(); // a browser would also empty the box
       typing.blur();
