@@ -15,6 +15,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from PIL import Image
@@ -22,6 +23,7 @@ from playwright.sync_api import Browser, Page, Playwright, ViewportSize, sync_pl
 from werkzeug.serving import WSGIRequestHandler, make_server
 
 from esr.ranking.searcher import Searcher, open_searcher
+from webui.access.grants import Grant, changing
 from webui.app import create_app
 from webui.running.served_indexes import ServedIndexes
 from webui.running.settings import Settings
@@ -30,6 +32,7 @@ ROOT = Path(__file__).resolve().parents[1]
 QUERY = "/search?q=trump+travel+ban+court"
 CLAIM = "Michael+Flynn+did+not+discuss+sanctions+with+the+Russian+ambassador"
 COMPARED = QUERY.replace("search", "compare") + "&vs.model=bm25"
+SECURITY = "/search?q=May+Brexit+letter+security"
 PASTED = (
     "Theresa May told the Commons that this was “an historic moment from which there can be no turning "
     "back”. Her letter warned that “a failure to reach an agreement would mean our cooperation in the fight "
@@ -71,6 +74,50 @@ def judge(page: Page) -> None:
         page.keyboard.press(key)
 
 
+DOSSIER = "Security in the Article 50 letter"
+
+
+def open_dossier(page: Page) -> None:
+    """Open the dossier, which is made of what a search finds if it is not there yet."""
+    if page.get_by_role("link", name=DOSSIER).count():
+        page.locator(".dossier-list a").first.click()
+        page.locator(".memo").first.wait_for()
+        return
+    for n in range(4):
+        page.goto(page.url.partition("/dossiers")[0].partition("/search")[0] + SECURITY)
+        page.locator("a.clip").nth(n).click()
+        dialog = page.locator("dialog.save-dialog")
+        if not n:
+            dialog.get_by_label("Name of the new dossier").fill(DOSSIER)
+        dialog.get_by_role("button", name="Save").click()
+        page.locator(".told a").wait_for()
+    page.locator(".told a").click()
+    notes = ("Open with this. Which other papers have it?", "Count in the letter itself.")
+    for item, (note, tags, judgement) in enumerate(
+        zip(notes, ("letter", "letter, check"), "21", strict=True)
+    ):
+        form = page.locator(".item").nth(item).locator("form.edit")
+        page.locator(".item").nth(item).locator(".editing > summary").click()
+        form.locator("[name=note]").fill(note)
+        form.locator("[name=tags]").fill(tags)
+        form.locator("[name=judgement]").fill(judgement)
+        words = page.locator(".item").nth(item).locator(".found").inner_text().split()
+        form.locator("[name=marks]").fill(" ".join(words[2:5]))
+        form.locator(".btn").click()
+        page.locator(".item").nth(item).locator(".memo").wait_for()
+    page.get_by_text("Invite", exact=True).click()
+    page.locator("#with").fill("ben")
+    page.locator("#role").select_option("writer")
+    page.get_by_role("button", name="Share").click()
+    page.locator(".people", has_text="ben").wait_for()
+    page.goto(page.url.partition("&told")[0])
+
+
+def ask_to_save(page: Page) -> None:
+    page.locator("a.clip").nth(1).click()
+    page.locator("dialog.save-dialog").wait_for()
+
+
 class Picture(NamedTuple):
     """The address of a page, a width and a height in pixels, and the actions before its picture is taken."""
 
@@ -109,6 +156,14 @@ PICTURES = (
 )
 
 
+DOSSIER_PICTURES = (
+    Picture("page-dossier", "/dossiers", 1280, 900, prepare=open_dossier),
+    Picture("page-save", SECURITY, 1280, 760, prepare=ask_to_save),
+)
+"""Pictures of pages for those who have logged in."""
+NAME_HEADER = "X-Person"
+
+
 VIEWS: Mapping[str, tuple[str, Callable[[Page], object] | None]] = {
     "home": ("/", None),
     "sentences": (QUERY, None),
@@ -133,13 +188,31 @@ class Quiet(WSGIRequestHandler):
 
 
 @contextmanager
-def serve(served: Searcher | ServedIndexes) -> Iterator[str]:
+def serve(served: Searcher | ServedIndexes, settings: Settings | None = None) -> Iterator[str]:
     """The address of a server over an index, or over several."""
-    app = create_app(served, Settings(access_log=0))
+    app = create_app(served, settings or Settings(access_log=0))
     server = make_server("127.0.0.1", 0, app, threaded=True, request_handler=Quiet)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()
+
+
+@contextmanager
+def serve_people(served: Searcher | ServedIndexes) -> Iterator[str]:
+    """The address of a server with a desk, which believes the name of a person in a header."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder, "access")
+        with changing(file) as grants:
+            grants["ana"] = Grant("ana", "elsewhere")
+        settings = Settings(
+            access=str(file),
+            user_header=NAME_HEADER,
+            user_header_from="127.0.0.1",
+            desk=str(Path(folder, "desk")),
+            access_log=0,
+        )
+        with serve(served, settings) as address:
+            yield address
 
 
 def launch(playwright: Playwright) -> Browser:
@@ -152,7 +225,11 @@ def take(browser: Browser, address: str, picture: Picture, folder: Path, quality
     """Write a picture in light, and in dark as NAME-dark."""
     for ending, is_dark in (("", False), ("-dark", True)):
         size: ViewportSize = {"width": picture.width, "height": picture.height}
-        context = browser.new_context(viewport=size, color_scheme="dark" if is_dark else "light")
+        context = browser.new_context(
+            viewport=size,
+            color_scheme="dark" if is_dark else "light",
+            extra_http_headers={NAME_HEADER: "ana"} if picture in DOSSIER_PICTURES else {},
+        )
         page = context.new_page()
         for _ in range(2):  # the first search fills the caches
             page.goto(address + picture.path)
@@ -172,6 +249,9 @@ def main(arguments: list[str]) -> None:
         browser = launch(playwright)
         for picture in PICTURES:
             take(browser, address, picture, Path(folder))
+        with serve_people(searcher) as people:
+            for picture in DOSSIER_PICTURES:
+                take(browser, people, picture, Path(folder))
         views = Path(folder, "views")
         views.mkdir(parents=True, exist_ok=True)
         for view, (path, prepare) in VIEWS.items():
