@@ -76,7 +76,7 @@ MAY_IMPORT = {
     "esr/lab/reproduce": "esr lab plugin plugin/provisional",
     "esr/lab/commands": "esr lab lab/report lab/reproduce plugin plugin/provisional",
     "webui/translations": "",
-    "webui/running": "arguments dossiers index ranking",
+    "webui/running": "arguments dossiers index ranking webui/translations",
     "webui/arguments": "arguments arguments/tables corpus features following index models plans query "
     "ranking text webui/running webui/translations",
     "webui/answers": "topics corpus evidence following following/alerts index plans query ranking "

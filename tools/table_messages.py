@@ -3,13 +3,62 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import get_args
 
-from esr.arguments.tables.table import TABLE
+from esr.arguments.tables.counting import SCALES
+from esr.arguments.tables.table import PAGE
+from esr.arguments.types import Choice
+from esr.corpus.collocations import UNITS
+from esr.corpus.concordance import OUTSIDE
+from esr.corpus.formulas import FORMULAS, SYMBOLS
+from esr.corpus.frequencies import GROUPINGS, ORDERS
+from esr.corpus.names_and_quotes import ONLY_SOME_WORDS
+from esr.evidence import EVIDENCE_ORDERS
+from esr.evidence.claim_evidence import GROUPS
+from esr.evidence.contrast import RULES
+from esr.following.timeline import INTERVALS
+from esr.index.names import ENTITY_TYPES
+from esr.query.interpretation import Reading
+from esr.query.query import MESSAGES
+from webui.pages.words import LINE_ORDERS
 
 
 def table_messages() -> Iterator[tuple[str, str]]:
     """Each message, after the folder of its table."""
-    for row in TABLE:
-        for text in (row.label, row.empty, row.phrase):
-            if text:
-                yield "esr/arguments", text
+    rows = [row for row in PAGE.values() if row.label]
+    for row in rows:
+        yield from _in("esr/arguments", row.label, row.empty, row.phrase)
+        if isinstance(row.type, Choice):
+            yield from _in("esr/arguments", *row.type.labels.values())
+        if row.phrase and "{}" in row.phrase:  # a chip names the argument
+            yield from _in("esr/arguments", row.name)
+    yield from _in("esr/arguments", *SCALES.values())
+    yield from _in("esr/following", *INTERVALS)
+    yield from _in("esr/corpus", *GROUPINGS, *ORDERS, *UNITS, *SYMBOLS.values(), ONLY_SOME_WORDS)
+    for formula in FORMULAS.values():
+        yield from _in("esr/corpus", formula.label, formula.meaning)
+    yield from _in("webui/pages", *LINE_ORDERS.values(), *OUTSIDE.values())
+    yield from _in("esr/evidence", *RULES, *RULES.values(), *GROUPS.values())
+    yield from _in("esr/evidence", *EVIDENCE_ORDERS, *EVIDENCE_ORDERS.values())
+    yield from _in("esr/index", *ENTITY_TYPES)
+    yield from _in("esr/ranking", *SCORE_PARTS)
+    yield from _in("esr/query", *get_args(Reading), *MESSAGES.values())
+
+
+SCORE_PARTS = (
+    "term",
+    "prior",
+    "feature",
+    "boost",
+    "signal",
+    "field",
+    "dependency",
+    "sentence",
+    "window",
+    "document",
+)
+"""Kinds of parts of a score, and the fields whose words add to it."""
+
+
+def _in(place: str, *texts: str) -> Iterator[tuple[str, str]]:
+    return ((place, text) for text in texts if text and text != "{}")

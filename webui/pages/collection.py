@@ -15,6 +15,7 @@ from webui.pages.rendering import PageRenderer
 from webui.pages.wording import write_axis, write_period
 from webui.running.served_indexes import Route, ServedIndexes, Visit
 from webui.running.settings import Settings
+from webui.translations.language import ngettext
 
 _TICKS = 12
 """Approximate number of labelled periods of the map."""
@@ -22,6 +23,7 @@ _TICKS = 12
 
 def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: PageRenderer) -> None:
     """Add the page, its table, and the lists that it leads to."""
+    app.jinja_env.globals["enriched_documents"] = write_enriched
     get = partial(indexes.route, app)
 
     @get("/collection")
@@ -60,6 +62,20 @@ def _add_list(get: Route, settings: Settings, render: PageRenderer, name: str) -
         records, number = list_lacking(visit.searcher, name)
         headings = find_headings(visit.searcher.index, records)
         return render(visit, "lacking.html", name=name, records=records, number=number, headings=headings)
+
+
+def write_enriched(part: str, number: int) -> str:
+    """What a number of documents have of a part of enrichment; the number itself is beside it."""
+    match part:
+        case "entities":
+            return ngettext("document searched for names", "documents searched for names", number)
+        case "quotes":
+            return ngettext("document searched for quotations", "documents searched for quotations", number)
+        case "vectors":
+            return ngettext("document with vectors", "documents with vectors", number)
+        case "parse":
+            return ngettext("document with parses", "documents with parses", number)
+    return ngettext("document with features", "documents with features", number)
 
 
 def label_periods(holdings: Holdings) -> dict[int, str]:

@@ -8,10 +8,12 @@ from typing import NamedTuple
 
 from esr.query import ParsedQuery
 from esr.query.interpretation import ReadGroup, Reading
+from esr.query.query import MESSAGES
 from esr.ranking.query_report import QueryReport
 from esr.text.written_dates import find_typed_date
 from webui.arguments.links import end_of
 from webui.arguments.request import SearchRequest
+from webui.pages.wording import translate_filled
 
 MAX_IGNORED, MAX_NOTES = 12, 5
 """Maximum numbers of ignored groups and notes to list: a pasted text has many stop words."""
@@ -76,7 +78,10 @@ def describe_understanding(search: SearchRequest, report: QueryReport) -> Unders
     marked = [g for g in report.groups if g.group.role != "wanted"]
     ignored = _distinct(g for g in report.groups if g.reading == "ignored" and g.group.role == "wanted")
     listed = [*marked, *ignored[:MAX_IGNORED]]
-    notes = [PlacedNote(parsed.text[n.start : n.end], n.message) for n in report.notes]
+    notes = [
+        PlacedNote(parsed.text[n.start : n.end], translate_filled(n.message, MESSAGES[n.kind]))
+        for n in report.notes
+    ]
     return Understanding(
         [_chip(parsed, group) for group in sorted(listed, key=_place)],
         len(ignored[MAX_IGNORED:]),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import date
+from functools import cache
 
 from esr.following.copies import CopyNote
 from esr.following.timeline_chart import StoryChart, Tick
@@ -61,6 +63,17 @@ def name_language(tag: str) -> str:
     """A language for readers, such as German."""
     language = current_language()
     return name_language_in_english(tag) if language is DEFAULT else language.formats.language(tag)
+
+
+def translate_filled(text: str, template: str) -> str:
+    """The translation of a text that was made of a template with fields in braces, by `str.format`."""
+    match = _pattern(template).fullmatch(text)
+    return _(template).format(**match.groupdict()) if match else text
+
+
+@cache
+def _pattern(template: str) -> re.Pattern[str]:
+    return re.compile(re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>.*)", re.escape(template)), re.DOTALL)
 
 
 def write_day(text: str) -> str:

@@ -56,7 +56,7 @@ from webui.pages.timeline import draw_chart
 from webui.running.problems import RequestError
 from webui.running.served_indexes import Route, ServedIndexes, Visit
 from webui.running.settings import Settings
-from webui.translations.language import _, ngettext
+from webui.translations.language import _, capitalize, ngettext
 
 WINDOWS = (0, 1, 2, 3, 5, 10)
 """Numbers of words on each side that the page offers; 0: all of the sentence."""
@@ -318,9 +318,11 @@ def name_groups(lines: Sequence[Line], sort: str) -> dict[int, str]:
     for word, group in groupby(lines, key=lambda line: line.group):
         size = len([*group])
         if word == "":
-            headings[start + 1] = OUTSIDE[sort.rstrip("123")].capitalize()
+            headings[start + 1] = capitalize(_(OUTSIDE[sort.rstrip("123")]))
         elif word and size >= LEAST_GROUP:
-            headings[start + 1] = f"{word}: {size:,} lines"
+            headings[start + 1] = ngettext(
+                "%(word)s: %(num)s line", "%(word)s: %(num)s lines", size, word=word
+            )
         start += size
     return headings
 

@@ -24,12 +24,13 @@ from esr.errors import (
     UsageError,
 )
 from webui.running.gate import Busy
+from webui.translations.language import N_
 
 
 class RequestError(UsageError):
     """An error in a request. `field`: the argument at fault, or None if it is not a single one."""
 
-    status, code, title = 400, "bad_input", "This search cannot be run"
+    status, code, title = 400, "bad_input", N_("This search cannot be run")
 
     def __init__(self, message: str, field: str | None) -> None:
         super().__init__(message)
@@ -39,25 +40,25 @@ class RequestError(UsageError):
 class UnknownId(RequestError):
     """An id of something that does not exist."""
 
-    status, code, title = 404, "not_found", "Not found"
+    status, code, title = 404, "not_found", N_("Not found")
 
 
 class Unauthorized(RequestError):
     """The sender of the request is unknown, and only known senders may search."""
 
-    status, code, title = 401, "unauthorized", "Log in first"
+    status, code, title = 401, "unauthorized", N_("Log in first")
 
 
 class Forbidden(RequestError):
     """The sender of the request may not see what it asks for."""
 
-    status, code, title = 403, "forbidden", "This is not for you"
+    status, code, title = 403, "forbidden", N_("This is not for you")
 
 
 class TooManyFiles(RequestError):
     """A client asks for more files at a time than it may."""
 
-    status, code, title = 429, "too_many_requests", "Too many files at a time"
+    status, code, title = 429, "too_many_requests", N_("Too many files at a time")
 
 
 class NoSpace(EsrError):
@@ -112,11 +113,15 @@ class Problem:
 
 
 _UNAVAILABLE: Mapping[type[Exception], tuple[str, str, str]] = {
-    Busy: ("busy", "The server is busy", "Too many searches are running. Try again in a few seconds."),
+    Busy: (
+        "busy",
+        N_("The server is busy"),
+        N_("Too many searches are running. Try again in a few seconds."),
+    ),
     NoSpace: (
         "no_space",
-        "There is no space for the file",
-        "The server has no space to make this file. CSV and JSON Lines need none: ask for one of them.",
+        N_("There is no space for the file"),
+        N_("The server has no space to make this file. CSV and JSON Lines need none: ask for one of them."),
     ),
     DeskUnusable: (
         "desk_unusable",
@@ -125,32 +130,36 @@ _UNAVAILABLE: Mapping[type[Exception], tuple[str, str, str]] = {
     ),
     EngineUnreachable: (
         "engine_unreachable",
-        "The search engine is not responding",
-        "The search engine gave no answer in time. Try again in a moment.",
+        N_("The search engine is not responding"),
+        N_("The search engine gave no answer in time. Try again in a moment."),
     ),
     IndexMissing: (
         "index_missing",
-        "The index does not exist",
-        "There is no index to search. It may still be loading: try again later.",
+        N_("The index does not exist"),
+        N_("There is no index to search. It may still be loading: try again later."),
     ),
     IndexUnusable: (
         "index_unusable",
-        "The index cannot be used",
-        "The index cannot be read. Ask whoever runs this server to look into it.",
+        N_("The index cannot be used"),
+        N_("The index cannot be read. Ask whoever runs this server to look into it."),
     ),
 }
 """Code, title and message of the errors that a later retry may not meet."""
 _HTTP_ERRORS: Mapping[int, tuple[str, str, str]] = {
-    404: ("not_found", "Page not found", "There is nothing at this address."),
-    405: ("method_not_allowed", "Method not allowed", "This address does not take {method}: use {others}."),
+    404: ("not_found", N_("Page not found"), N_("There is nothing at this address.")),
+    405: (
+        "method_not_allowed",
+        N_("Method not allowed"),
+        "This address does not take {method}: use {others}.",
+    ),
     408: (
         "timeout",
-        "The request did not arrive in time",
-        "The request did not arrive in time: send all of it at once.",
+        N_("The request did not arrive in time"),
+        N_("The request did not arrive in time: send all of it at once."),
     ),
-    413: ("too_large", "The request is too large", "The request is too large: send less."),
-    415: ("unsupported", "Unsupported content type", "{description}"),
-    429: ("too_many_requests", "Too many requests", "Too many requests: wait a moment, then retry."),
+    413: ("too_large", N_("The request is too large"), N_("The request is too large: send less.")),
+    415: ("unsupported", N_("Unsupported content type"), "{description}"),
+    429: ("too_many_requests", N_("Too many requests"), N_("Too many requests: wait a moment, then retry.")),
 }
 """Code, title and message by HTTP status. Other statuses are a bad request."""
 
@@ -170,12 +179,15 @@ def describe_error(error: Exception) -> Problem:
     if told:
         return Problem(503, *told)
     return Problem(
-        500, "internal", "Something went wrong", "The server failed. The error is in the server's log."
+        500,
+        "internal",
+        N_("Something went wrong"),
+        N_("The server failed. The error is in the server's log."),
     )
 
 
 def _describe_http_error(error: HTTPException, status: int) -> Problem:
-    code, title, message = _HTTP_ERRORS.get(status, ("bad_request", "Bad request", "{description}"))
+    code, title, message = _HTTP_ERRORS.get(status, ("bad_request", N_("Bad request"), "{description}"))
     others = " or ".join(sorted(getattr(error, "valid_methods", None) or ["GET", "HEAD"]))
     description = as_sentence(str(error.description))
     message = message.format(method=request.method, others=others, description=description)

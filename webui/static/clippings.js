@@ -5,7 +5,7 @@
 (() => {
   if (!kept.works) return;
   const clippings = () => kept.read("clippings");
-  const count = (number, noun) => `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : noun.endsWith("h") ? "es" : "s"}`;
+  const countClippings = (number) => ngettext("%(num)s clipping", "%(num)s clippings", number);
   const has = (id) => clippings().some((each) => each.sentence_id === id);
 
   /* Below a sentence of a list, and beside a hit in an article */
@@ -27,7 +27,7 @@
 
   function label(place) {
     const isKept = has(idOf(place));
-    Object.assign(place.querySelector(".clip"), { textContent: isKept ? "Saved" : "Save", ariaPressed: isKept });
+    Object.assign(place.querySelector(".clip"), { textContent: isKept ? _("Saved") : _("Save"), ariaPressed: isKept });
     place.querySelector(".clip").classList.toggle("kept", isKept);
   }
 
@@ -37,10 +37,10 @@
     if (!own) {
       const clipping = await read(place, id);
       if (!kept.change("clippings", (all) => [...all, clipping])) return;
-      kept.tell("Saved: ", kept.link(count(clippings().length, "clipping"), kept.addresses.saved));
-    } else if (!(own.note || own.tags?.length) || confirm("Remove the clipping with its note and tags?")) {
+      kept.tell(`${_("Saved:")} `, kept.link(countClippings(clippings().length), kept.addresses.saved));
+    } else if (!(own.note || own.tags?.length) || confirm(_("Remove the clipping with its note and tags?"))) {
       kept.change("clippings", (all) => all.filter((each) => each.sentence_id !== id));
-      kept.tell("The clipping is removed.");
+      kept.tell(_("The clipping is removed."));
     }
     for (const each of document.querySelectorAll(PLACES)) if (idOf(each) === id) label(each);
   }
@@ -71,7 +71,7 @@
     const row = kept.element("div");
     const key = kept.element("dt");
     key.append(kept.element("kbd", "", "s"));
-    row.append(key, kept.element("dd", "", "save the sentence, or remove it"));
+    row.append(key, kept.element("dd", "", _("save the sentence, or remove it")));
     document.querySelector("dialog.keys dl").append(row);
     offer();
     new MutationObserver(offer).observe(document.querySelector(".desk"), { childList: true, subtree: true });
@@ -88,7 +88,7 @@
     const all = clippings();
     const tags = [...new Set(all.flatMap((each) => each.tags ?? []))].sort();
     const chosen = tags.includes(select.value) ? select.value : "";
-    select.replaceChildren(new Option(`all (${all.length})`, ""), ...tags.map((tag) => new Option(tag, tag)));
+    select.replaceChildren(new Option(_("all (%(number)s)", { number: all.length }), ""), ...tags.map((tag) => new Option(tag, tag)));
     select.value = chosen;
     section.hidden = false;
     section.querySelector(".none").hidden = Boolean(all.length);
@@ -103,7 +103,7 @@
     const [note, tags] = [part("textarea"), part("input")];
     part(".sentence").textContent = clipping.text;
     for (const each of [part(".sentence"), part(".open")]) Object.assign(each, { lang: clipping.language ?? "", dir: "auto" });
-    part(".speaker").textContent = clipping.speaker ? `said by ${clipping.speaker}` : "";
+    part(".speaker").textContent = clipping.speaker ? _("said by %(name)s", { name: clipping.speaker }) : "";
     part(".source").textContent = clipping.source ?? "";
     part("time").textContent = clipping.date?.slice(0, 10) ?? "";
     part(".open").textContent = clipping.title ?? clipping.heading ?? clipping.document_id;
@@ -156,9 +156,11 @@
         kept.change(name, (all) => [...new Map([...all, ...file[name]].map((each) => [each[key], each])).values()]);
       }
       dispatchEvent(new Event("kept"));
-      kept.tell(`Added ${count(file.searches.length, "search")} and ${count(file.clippings.length, "clipping")}.`);
+      kept.tell(_("Added %(searches)s and %(clippings)s.", {
+        searches: ngettext("%(num)s search", "%(num)s searches", file.searches.length), clippings: countClippings(file.clippings.length),
+      }));
     } catch {
-      kept.tell("The file holds nothing that was saved here: choose one that “Save all to a file” has written.");
+      kept.tell(_("The file holds nothing that was saved here: choose one that “Save all to a file” has written."));
     }
     event.target.value = "";
   });

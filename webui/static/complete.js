@@ -4,13 +4,14 @@
 
 (() => {
   const box = document.getElementById("q");
+  const KINDS = { person: _("person"), location: _("place"), organization: _("organization"), source: _("source") };
   const PAUSE = 120; // milliseconds without a key before the server is asked
 
   const list = document.createElement("ul");
   list.id = "completions";
   list.className = "completions";
   list.setAttribute("role", "listbox");
-  list.setAttribute("aria-label", "Completions");
+  list.setAttribute("aria-label", _("Completions"));
   list.hidden = true;
   box.closest(".ask").append(list);
   for (const [name, value] of [
@@ -37,7 +38,7 @@
     option.setAttribute("role", "option");
     label.textContent = text;
     count.className = "number";
-    count.textContent = (kind === "word" ? "" : `${kind} · `) + frequency.toLocaleString("en");
+    count.textContent = (kind === "word" ? "" : `${KINDS[kind] ?? kind} · `) + formatNumber(frequency);
     option.append(label, " ", count);
     return option;
   }

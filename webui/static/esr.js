@@ -85,7 +85,7 @@
   const button = document.createElement("button");
   button.type = "button";
   button.className = "show-keys";
-  button.textContent = "Keys";
+  button.textContent = _("Keys");
   button.addEventListener("click", actions["?"]);
   (document.querySelector(".foot") || document.querySelector("main")).append(button);
 
@@ -201,13 +201,13 @@
     reader.className = "reader";
     reader.dataset.address = link.href;
     reader.tabIndex = -1;
-    reader.setAttribute("aria-label", "Article");
+    reader.setAttribute("aria-label", _("Article"));
     const head = document.createElement("header");
     head.className = "head";
     const close = document.createElement("button");
     close.type = "button";
     close.className = "close";
-    close.textContent = "Close";
+    close.textContent = _("Close");
     close.addEventListener("click", leaveReader);
     const heading = page.querySelector(".whole h1");
     const title = document.createElement("h2");
@@ -262,9 +262,9 @@
     const line = document.createElement("p");
     line.className = "to-parts";
     const hits = page.querySelector(".to-hits");
-    hits?.firstChild.replaceWith("Hits ");
+    hits?.firstChild.replaceWith(`${_("Hits")} `);
     line.append(...(hits ? [hits] : []));
-    for (const [id, text] of [["names-in-it", "Names"], ["like-it", "Similar articles"]]) {
+    for (const [id, text] of [["names-in-it", _("Names")], ["like-it", _("Similar articles")]]) {
       if (!page.getElementById(id)) continue;
       const link = document.createElement("a");
       link.href = `#${id}`;
@@ -353,14 +353,14 @@
     if (!quotation || links.querySelector("button")) return;
     const button = document.createElement("button");
     button.type = "button";
-    button.textContent = "Copy";
+    button.textContent = _("Copy");
     button.addEventListener("click", async () => {
       try {
         await navigator.clipboard.writeText(quotation.textContent);
-        button.textContent = "Copied";
+        button.textContent = _("Copied");
       } catch {
         getSelection().selectAllChildren(quotation);
-        button.textContent = "Selected: copy it with Ctrl+C";
+        button.textContent = _("Selected: copy it with Ctrl+C");
       }
     });
     links.prepend(button);
@@ -420,7 +420,7 @@
       const allowed = model.selectedOptions[0].dataset.contexts.split(" ");
       for (const option of context.options) option.disabled = option.value !== "" && !allowed.includes(option.value);
       if (context.selectedOptions[0]?.disabled) context.value = "";
-      context.options[0].textContent = `the model's default (${allowed[0] || "none: the sentence alone"})`;
+      context.options[0].textContent = _("the model's default (%(name)s)", { name: allowed[0] || _("none: the sentence alone") });
     };
     model.addEventListener("change", update);
     addEventListener("pageshow", update);
@@ -439,7 +439,7 @@
     field.list.replaceChildren(...values.map(({ value, type, count }) => {
       const option = document.createElement("option");
       option.value = value;
-      option.label = [value, type, count.toLocaleString("en")].filter(Boolean).join(" · ");
+      option.label = [value, type, formatNumber(count)].filter(Boolean).join(" · ");
       return option;
     }));
   }

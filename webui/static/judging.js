@@ -5,7 +5,7 @@
 (() => {
   const section = document.querySelector(".judging");
   if (!kept.works || !section) return;
-  const GRADES = ["Not relevant", "Relevant", "Highly relevant"];
+  const GRADES = [_("Not relevant"), _("Relevant"), _("Highly relevant")];
   const sides = document.querySelector(".sides");
   let items = []; // topic, query, sentence_id, text, previous, next, title, source, date
   let at = 0;
@@ -36,19 +36,19 @@
     const button = kept.button("", () => judge(grade));
     button.append(kept.element("kbd", "", String(grade)), ` ${text}`);
     return button;
-  }), kept.button("Back", () => move(-1)), kept.button("Next", () => move(1)));
+  }), kept.button(_("Back"), () => move(-1)), kept.button(_("Next"), () => move(1)));
   const outcome = kept.element("p", "outcome");
   outcome.setAttribute("role", "status");
   const files = kept.element("p", "tools");
-  files.append(kept.button("Export qrels", exportQrels), kept.button("Export topics", exportTopics), kept.button("Forget all judgements", forget));
-  if (sides) files.append(kept.link("Judge a pool instead", section.dataset.pool));
+  files.append(kept.button(_("Export qrels"), exportQrels), kept.button(_("Export topics"), exportTopics), kept.button(_("Forget all judgements"), forget));
+  if (sides) files.append(kept.link(_("Judge a pool instead"), section.dataset.pool));
   section.append(progress, heading, article, grades, outcome, files);
 
   function show(focuses = true) {
     const item = items[at];
     const done = items.filter((each) => gradeOf(each) !== undefined).length;
-    progress.textContent = `${done} of ${items.length} judged, this is number ${at + 1}`;
-    heading.textContent = item.query || `Topic ${item.topic}`;
+    progress.textContent = _("%(done)s of %(all)s judged, this is number %(number)s", { done, all: items.length, number: at + 1 });
+    heading.textContent = item.query || _("Topic %(name)s", { name: item.topic });
     const about = [item.source, item.date?.replace(/T.*/, ""), item.title].filter(Boolean).join(" · ");
     article.replaceChildren(...[["from", about], ["near", item.previous], ["sentence", item.text], ["near", item.next]]
       .filter(([, text]) => text).map(([name, text]) => {
@@ -59,7 +59,7 @@
     [...grades.children].slice(0, GRADES.length).forEach((button, grade) => {
       button.setAttribute("aria-pressed", String(gradeOf(item) === grade));
     });
-    outcome.textContent = done === items.length ? `All are judged. ${sides ? describeSides() : ""}` : "";
+    outcome.textContent = done === items.length ? `${_("All are judged.")} ${sides ? describeSides() : ""}` : "";
     section.hidden = false;
     if (focuses) article.focus();
   }
@@ -107,7 +107,7 @@
   }
 
   function forget() {
-    if (!confirm("Forget all judgements of all topics in this browser?")) return;
+    if (!confirm(_("Forget all judgements of all topics in this browser?"))) return;
     kept.change("judgements", () => []);
     if (items.length) show();
   }
@@ -118,9 +118,9 @@
 
   function describeSides() {
     const own = gradesOf(items[0].topic);
-    return ["Left", "Right"].map((name, n) => {
+    return [_("Left"), _("Right")].map((name, n) => {
       const ids = idsOf(sides.children[n]);
-      return `${name}: ${ids.filter((id) => own[id] > 0).length} of ${ids.length} relevant.`;
+      return _("%(side)s: %(number)s of %(all)s relevant.", { side: name, number: ids.filter((id) => own[id] > 0).length, all: ids.length });
     }).join(" ");
   }
 
@@ -158,9 +158,9 @@
   }
 
   if (sides) {
-    const toggle = kept.button("Judge", () => {
+    const toggle = kept.button(_("Judge"), () => {
       sides.hidden = section.hidden;
-      toggle.textContent = sides.hidden ? "Show the rankings" : "Judge";
+      toggle.textContent = sides.hidden ? _("Show the rankings") : _("Judge");
       if (sides.hidden) start(readSides());
       else section.hidden = true;
     }, "begin");
@@ -185,7 +185,7 @@
     try {
       start(parse(await event.target.files[0].text()));
     } catch {
-      kept.tell("This is no pool: a line of JSON for each sentence, with topic, sentence_id and text, as esr pool writes it.");
+      kept.tell(_("This is no pool: a line of JSON for each sentence, with topic, sentence_id and text, as esr pool writes it."));
     }
   });
 })();

@@ -32,7 +32,7 @@
   }
 
   const addressOf = (search) => `${results}?${search.arguments}&sort=date&per_document=all`;
-  const newText = (count) => count ? `${count.toLocaleString("en")} new` : "";
+  const newText = (count) => count ? ngettext("%(num)s new", "%(num)s new", count) : "";
 
   /* One at a time, so that many searches do not delay other requests. */
   async function countNew(places) {
@@ -59,20 +59,20 @@
     toolbar.append(line);
     const show = () => { 
       const isKept = Boolean(find(here));
-      state.replaceChildren(isKept ? "Saved" : "Save", kept.element("span", "which", isKept ? " search" : " this search"));
-      Object.assign(state, { ariaPressed: isKept, title: isKept ? "Remove it from the saved searches" : "" });
+      state.replaceChildren(isKept ? _("Saved") : _("Save"), kept.element("span", "which", isKept ? _(" search") : _(" this search")));
+      Object.assign(state, { ariaPressed: isKept, title: isKept ? _("Remove it from the saved searches") : "" });
     };
 
     async function toggle() {
       if (find(here)) {
         kept.change("searches", (all) => all.filter((each) => each.arguments !== here));
-        kept.tell("The search is removed.");
+        kept.tell(_("The search is removed."));
       } else if (kept.change("searches", (all) => [...all, { name: new URLSearchParams(here).get("q"), arguments: here }])) {
         show();
         const problem = await visit(here).catch((error) => error.message); // what is there now is not new later
-        const done = find(here)?.seen?.total === 0 ? "The search is saved. No sentence has all its words yet: "
-          : "The search is saved: ";
-        kept.tell(problem ?? done, kept.link("all that is saved", saved));
+        const done = find(here)?.seen?.total === 0 ? _("The search is saved. No sentence has all its words yet:")
+          : _("The search is saved:");
+        kept.tell(`${problem ?? done} `, kept.link(_("all that is saved"), saved));
       }
       show();
     }
@@ -86,12 +86,12 @@
     const { fresh, seen } = await check(find(here));
     for (const id of fresh) {
       const line = document.querySelector(`article[data-sentence-id="${CSS.escape(id)}"] .from`);
-      line?.prepend(kept.element("b", "new", "New"), " ");
+      line?.prepend(kept.element("b", "new", _("New")), " ");
     }
     update(here, { seen });
   }
 
-  const all = kept.link("Saved", saved);
+  const all = kept.link(_("Saved"), saved);
   all.className = "how";
   document.querySelector(".top .search")?.append(all);
   if (toolbar && query && !document.querySelector(".sides, .evidence")) offer();
@@ -109,7 +109,7 @@
     }));
     const section = kept.element("section");
     const heading = kept.element("h2");
-    heading.append(kept.link("Saved searches and sentences", saved));
+    heading.append(kept.link(_("Saved searches and sentences"), saved));
     section.append(heading, list);
     const place = document.querySelector(".front .second");
     if (place) place.append(section);
@@ -140,7 +140,7 @@
     part(".feed").href = `${feed}?${search.arguments}`;
     part(".watch").addEventListener("click", () => writeLines([search]).then(kept.copy).catch((error) => kept.tell(error.message)));
     part(".rename").addEventListener("click", () => {
-      const name = prompt("A name for the search", search.name)?.trim();
+      const name = prompt(_("A name for the search"), search.name)?.trim();
       if (name && update(search.arguments, { name })) show();
     });
     part(".remove").addEventListener("click", () => {

@@ -30,7 +30,7 @@ const kept = (() => {
       localStorage.setItem(`esr.${name}`, JSON.stringify(work(read(name))));
       return true;
     } catch {
-      tell("This browser has no room for more: save to a file, and remove some.");
+      tell(_("This browser has no room for more: save to a file, and remove some."));
       return false;
     }
   }
@@ -80,7 +80,7 @@ const kept = (() => {
   async function copy(text) {
     try {
       await navigator.clipboard.writeText(text);
-      tell("Copied.");
+      tell(_("Copied."));
     } catch {
       download("copied.txt", text);
     }
@@ -90,7 +90,7 @@ const kept = (() => {
     const answer = await fetch(address, options);
     if (answer.ok) return answer;
     const problem = await answer.json().catch(() => null);
-    throw new Error(problem?.error?.message ?? `The server answered ${answer.status}.`);
+    throw new Error(problem?.error?.message ?? _("The server answered %(status)s.", { status: `${answer.status}` }));
   }
 
   if (!works && document.body.matches(".saved, .judge")) {

@@ -36,15 +36,15 @@
 
   plot.tabIndex = 0;
   plot.setAttribute("role", "application");
-  plot.setAttribute("aria-label", "Timeline. Arrow keys move to a period, with Shift they extend the range, Enter shows its sentences.");
+  plot.setAttribute("aria-label", _("Timeline. Arrow keys move to a period, with Shift they extend the range, Enter shows its sentences."));
 
   function mark(from, to) {
     [start, end] = [from, to];
     const [low, high] = [Math.min(from, to), Math.max(from, to)];
     columns.forEach((column, n) => column.classList.toggle("picked", n >= low && n <= high));
     const says = low === high ? columns[low].dataset.says
-      : `${columns[low].dataset.period} to ${columns[high].dataset.period}`;
-    pick.textContent = `${says}. Enter shows ${low === high ? "them" : "it alone"}.`;
+      : _("%(first)s to %(last)s", { first: columns[low].dataset.period, last: columns[high].dataset.period });
+    pick.textContent = low === high ? _("%(what)s. Enter shows them.", { what: says }) : _("%(what)s. Enter shows it alone.", { what: says });
   }
 
   function clear() {

@@ -91,6 +91,11 @@ def N_(message: str, /) -> str:
     return message
 
 
+def capitalize(text: str) -> str:
+    """A text with a capital letter at its beginning, unchanged else."""
+    return text[:1].upper() + text[1:]
+
+
 def number(value: float, digits: int = 0) -> str:
     """A number as the language of the page writes it."""
     return _CURRENT.get().formats.number(value, digits)

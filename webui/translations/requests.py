@@ -21,6 +21,7 @@ from webui.translations.language import (
     LANGUAGES,
     N_,
     Language,
+    capitalize,
     choose_language,
     current_language,
     number,
@@ -165,11 +166,6 @@ def _translate_number(one: str, many: str, amount: int, /, **values: Any) -> Mar
 def _translate_text(message: str) -> str:
     """The translation of a text that a table or a variable has. Unlike `_`, it is no markup."""
     return current_language().catalogue.translate(message)
-
-
-def capitalize(text: str) -> str:
-    """A text with a capital letter at its beginning, unchanged else."""
-    return text[:1].upper() + text[1:]
 
 
 def span(ends: Sequence[str]) -> Markup:
