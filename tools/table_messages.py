@@ -21,6 +21,9 @@ from esr.index.names import ENTITY_TYPES
 from esr.query.interpretation import Reading
 from esr.query.query import MESSAGES
 from webui.pages.words import LINE_ORDERS
+from webui.running.settings import Settings
+
+_NO_CONTEXT = "none: the sentence alone"
 
 
 def table_messages() -> Iterator[tuple[str, str]]:
@@ -32,7 +35,11 @@ def table_messages() -> Iterator[tuple[str, str]]:
             yield from _in("esr/arguments", *row.type.labels.values())
         if row.phrase and "{}" in row.phrase:  # a chip names the argument
             yield from _in("esr/arguments", row.name)
-    yield from _in("esr/arguments", *SCALES.values())
+    yield from _in(
+        "esr/arguments", *SCALES.values(), *(row.name for row in PAGE.values() if row.group == "filter")
+    )
+    yield from _in("webui/running", Settings().motto)
+    yield from _in("webui/arguments", _NO_CONTEXT)
     yield from _in("esr/following", *INTERVALS)
     yield from _in("esr/corpus", *GROUPINGS, *ORDERS, *UNITS, *SYMBOLS.values(), ONLY_SOME_WORDS)
     for formula in FORMULAS.values():
@@ -55,6 +62,8 @@ SCORE_PARTS = (
     "dependency",
     "sentence",
     "window",
+    "surrounding",
+    "length",
     "document",
 )
 """Kinds of parts of a score, and the fields whose words add to it."""

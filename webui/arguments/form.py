@@ -128,7 +128,7 @@ def build_form(
         index=first.get("index", ""),
         ranking=ranking_controls(own, index_features, stored=stored),
         fields={n: _field(row, first.get(n, ""), settings) for n, row in PAGE.items() if row.label},
-        filters=[Checkbox(n, v, f"{n} {v}") for n, v in arguments if n in _KEPT],
+        filters=[Checkbox(n, v, f"{_(n)} {v}") for n, v in arguments if n in _KEPT],
         preset=preset_label([pair for pair in own if is_ranking_argument(pair[0])], default),
     )
 

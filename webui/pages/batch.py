@@ -32,10 +32,11 @@ from webui.running.problems import (
 from webui.running.rate_limit import count_queries
 from webui.running.served_indexes import ServedIndexes, Visit
 from webui.running.settings import Settings
+from webui.translations.language import N_
 
 QUERIES, FILE, FORMAT, K, ACCEPT = "queries", "file", "as", "k", "anyhow"
 """The fields of the form."""
-FORMATS = {"csv": "CSV, for tables", "run": "TREC run, for evaluation"}
+FORMATS = {"csv": N_("CSV, for tables"), "run": N_("TREC run, for evaluation")}
 DEFAULT_K = 100
 """Sentences for each query, unless the form says otherwise."""
 _ID_CHARS = 40  # maximum length of a query's id in a message

@@ -39,7 +39,7 @@ from webui.arguments.request import split_pairs
 from webui.pages.wording import write_copies, write_place
 from webui.running.served_indexes import ServedIndexes, Visit
 from webui.running.settings import Settings
-from webui.translations.language import Language, current_language
+from webui.translations.language import Language, _, current_language, number
 
 WHOLE = "whole"
 """Member of the views if the sender may see the whole index, over which some views count."""
@@ -190,6 +190,7 @@ def install_filters(app: Flask) -> None:
         describe_place=write_place,
         month=month,
         weekday=weekday,
+        model_default=translate_default,
         copy_text=write_copies,
         day_month=day_month,
         term_set=describe_term_set,
@@ -287,11 +288,19 @@ def text_attributes(language: str | None) -> Markup:
     return lang_attribute(language) + Markup(' dir="{}"').format(text_direction(language))
 
 
+def translate_default(label: str) -> str:
+    """The label of the default of a model, such as "the model's default (both)"."""
+    name = label.partition("(")[2].removesuffix(")")
+    return _("the model's default (%(name)s)", name=_(name))
+
+
 def duration(milliseconds: float) -> str:
     """A time for readers: under 1 ms, 12 ms, 1.4 s."""
     if milliseconds < 1:
-        return "under 1 ms"
-    return f"{milliseconds:.0f} ms" if milliseconds < 1000 else f"{milliseconds / 1000:.1f} s"
+        return _("under 1 ms")
+    if milliseconds < 1000:
+        return _("%(number)s ms", number=number(milliseconds))
+    return _("%(number)s s", number=number(milliseconds / 1000, 1))
 
 
 def score(value: float) -> str:

@@ -16,14 +16,22 @@ from webui.translations.formats import EnglishFormats, Formats
 
 
 class Language:
-    """A language of the pages. `name`: its tag, such as de. `label`: its name in itself."""
+    """A language of the pages. `name`: its tag, such as de. `label`: its name in itself.
+
+    `catalogue`: its messages, if it has no file.
+    """
 
     def __init__(
-        self, name: str, label: str, direction: str = "ltr", catalogue: Catalogue | None = None
+        self,
+        name: str,
+        label: str,
+        direction: str = "ltr",
+        catalogue: Catalogue | None = None,
+        formats: Formats | None = None,
     ) -> None:
         self.name, self.label, self.direction = name, label, direction
         self._catalogue = catalogue
-        self.formats = EnglishFormats() if catalogue else Formats(name)
+        self.formats = formats or Formats(name)
 
     @cached_property
     def catalogue(self) -> Catalogue:
@@ -31,7 +39,7 @@ class Language:
         return self._catalogue or read_catalogue(self.name)
 
 
-DEFAULT = Language("en", "English", catalogue=ENGLISH)
+DEFAULT = Language("en", "English", catalogue=ENGLISH, formats=EnglishFormats())
 LANGUAGES = {
     language.name: language
     for language in (

@@ -168,6 +168,11 @@ def _translate_text(message: str) -> str:
     return current_language().catalogue.translate(message)
 
 
+def lower(text: str) -> str:
+    """A text in the middle of a sentence: in lower case in English, as it is in other languages."""
+    return text.lower() if current_language() is DEFAULT else text
+
+
 def span(ends: Sequence[str]) -> Markup:
     """Two dates, or one: 3 March 2017 to 5 March 2017."""
     first, last = ends[0], ends[-1]
@@ -196,7 +201,9 @@ def _install_messages(app: Flask) -> None:
         N_=N_,
         current_address=current_address,
     )
-    app.jinja_env.filters.update(number=number, translated=_translate_text, capitalized=capitalize, span=span)
+    app.jinja_env.filters.update(
+        number=number, translated=_translate_text, capitalized=capitalize, lowered=lower, span=span
+    )
 
 
 def list_languages() -> list[Language]:
