@@ -1,4 +1,4 @@
-"""Catalogues have a translation of every message, with its placeholders and all plural forms of the language."""
+"""Catalogues translate every message, with its placeholders and all plural forms of the language."""
 
 from __future__ import annotations
 

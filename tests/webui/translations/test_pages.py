@@ -29,7 +29,7 @@ _NAMES = frozenset(
             "esr",
             "Lines",
         ),
-        *("Markdown", "Word", "log2", "cf(t", "k=1:a=2"),
+        *("Lines", "Markdown", "Word", "log2", "cf(t", "k=1:a=2"),
     ]
 )
 """Words of pages that are names: of formats, styles and esr itself."""
