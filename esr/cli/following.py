@@ -44,9 +44,9 @@ from esr.stdlib import import_lazily
 from esr.wording import count
 
 if TYPE_CHECKING:
-    from esr.following import timeline_chart
+    from esr.following import timeline_svg
 else:
-    timeline_chart = import_lazily("esr.following.timeline_chart")
+    timeline_svg = import_lazily("esr.following.timeline_svg")
 
 _BAR = 40
 """Length of the longest bar, in characters."""
@@ -102,7 +102,7 @@ def timeline(
     if format_name == "json":
         click.echo(json.dumps(made.as_dict(), indent=1, ensure_ascii=False))
     elif format_name == "svg":
-        click.echo(timeline_chart.draw_svg(made, "rate" if rate else "count"), nl=False)
+        click.echo(timeline_svg.draw_svg(made, "rate" if rate else "count"), nl=False)
     elif format_name == "csv":
         rows = (row.values() for row in timeline_rows(made))
         click.echo(write_csv([TABLE_COLUMNS, *rows]), nl=False)

@@ -22,18 +22,7 @@ from esr.arguments.tables.commands import COMMANDS
 from esr.cli import options
 from esr.cli.arguments import add_arguments
 from esr.cli.dry_run import dry_run
-from esr.cli.loading_options import (
-    if_exists,
-    impacts,
-    keep,
-    meaning,
-    merge,
-    new_index,
-    profile,
-    resume,
-    source_options,
-    workers,
-)
+from esr.cli.loading_options import keep, meaning, source_options, workers, writing_options
 from esr.cli.options import as_json, optional_index, parse_slice
 from esr.cli.run_metrics import count_changes, measure_run
 from esr.errors import UsageError
@@ -52,7 +41,6 @@ from esr.loaders.pipeline import (
     SourceSummary,
     open_pipeline,
 )
-from esr.plans.plan import Mixture
 from esr.processes import exit_on_sigterm
 from esr.progress import SendProgress, track_documents
 from esr.stdlib import import_lazily
@@ -83,36 +71,19 @@ else:
 @add_arguments(COMMANDS, "load", "paths")
 @optional_index
 @source_options
-@new_index
-@if_exists
+@writing_options
 @add_arguments(COMMANDS, "load", "enrich", "enrich_only", "dry_run", "slice")
-@merge
-@impacts
-@profile
-@keep
-@resume
-@workers
 @meaning
 @as_json
 def load(
     paths: tuple[str, ...],
     where: str | None,
-    analyzer: str | None,
-    title: bool | None,
-    if_exists: str,
+    writing: Mapping[str, Any],
     enrich: bool,
     enrich_only: tuple[str, ...],
-    shards: int | None,
-    replicas: int | None,
     is_dry_run: bool,
     slice_text: str | None,
-    merge: bool,
-    precomputed_mixture: Mixture | None,
-    profile: str | None,
     as_json: bool,
-    keep: int,
-    resume: bool,
-    workers: int,
     meaning: bool | None,
     **pipeline_options: Any,
 ) -> None:
@@ -133,7 +104,7 @@ def load(
     """
     pipeline = open_pipeline(paths, is_dry_run=is_dry_run, **pipeline_options)
     if is_dry_run:
-        dry_run(pipeline, analyzer, as_json)
+        dry_run(pipeline, writing["analyzer"], as_json)
         return
     if where is None:
         raise UsageError("no index given: use --index or ESR_INDEX, or look first with --dry-run")
@@ -148,21 +119,11 @@ def load(
         raise UsageError("--enrich does not work with --slice: run esr enrich when all slices are loaded")
     with measure_run("load", where) as run, SendProgress() as progress:
         options = LoadOptions(
-            if_exists=if_exists,
-            analyzer=analyzer,
-            title=title,
-            shards=shards,
-            keep=keep,
-            resume=resume,
+            **writing,
             slice=slice,
-            workers=workers,
             set_aside=pipeline.reject if pipeline.tolerates_malformed else None,
-            replicas=replicas,
             on_progress=progress.update,
             source_bytes=count_text_bytes(paths),
-            merge=merge,
-            precomputed_mixture=precomputed_mixture,
-            profile=profile,
         )
         report = load_documents(pipeline, where, options, meaning is not False)
         run.documents = {"added": report.documents - report.unchanged, "unchanged": report.unchanged}

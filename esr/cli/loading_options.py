@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
@@ -58,6 +59,18 @@ def source_options(command: F) -> F:
     return cast(F, add_options((*SOURCE_OPTIONS, *DELIVERY_OPTIONS), command))
 
 
-def new_index(command: F) -> F:
-    """Add NEW_INDEX_OPTIONS."""
-    return cast(F, add_options(NEW_INDEX_OPTIONS, command))
+_WRITTEN = tuple(row.sets for row in (*NEW_INDEX, *LOAD, *WRITING) if row.name != "meaning")
+
+
+def writing_options(command: F) -> F:
+    """Add the options of how an index is loaded.
+
+    The command receives them as the parameter `writing`: fields of `LoadOptions` by name.
+    """
+
+    @wraps(command)
+    def with_writing(*args: Any, **kwargs: Any) -> Any:
+        return command(*args, writing={name: kwargs.pop(name) for name in _WRITTEN}, **kwargs)
+
+    added = (*NEW_INDEX_OPTIONS, if_exists, merge, impacts, profile, keep, resume, workers)
+    return cast(F, add_options(added, with_writing))

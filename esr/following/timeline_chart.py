@@ -1,4 +1,4 @@
-"""The chart of a timeline: where its bars, lines, ticks, gaps and labels stand, and an SVG file of it.
+"""The chart of a timeline: where its bars, lines, ticks, gaps and labels stand.
 
 Positions along the time axis are shares of the width, so that a page can stretch a chart without its texts.
 Heights are in pixels. A period without any sentence is a gap: nothing could be found in it.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import date
-from html import escape
 from math import ceil, floor, log10
 from typing import NamedTuple
 
@@ -26,9 +25,9 @@ _ROWS = (16, 57)
 """Where the first line of a label stands, by row, in pixels from the top."""
 _LINE = 18
 """Pixels from one line of a label to the next."""
-_WIDTH = 1180
+WIDTH = 1180
 """The width in pixels for which labels are placed. On narrower charts they are left out."""
-_CHAR = 7.6
+CHAR = 7.6
 """Upper estimate of the mean width of a character of a label, in pixels."""
 _GAP, _WIDEST = 0.15, 1 / 12
 """The gap between two bars as a share of a period's width, and the maximum width of a bar."""
@@ -206,7 +205,7 @@ def place_labels(places: Sequence[float], tops: Sequence[float], texts: Sequence
     labels = []
     for n, (x, top, text) in enumerate(zip(places, tops, texts, strict=True)):
         lines = _split_lines(text)
-        width = max((len(line) for line in lines), default=0) * _CHAR / _WIDTH
+        width = max((len(line) for line in lines), default=0) * CHAR / WIDTH
         for row, anchor in ((r, a) for r in (0, 1) for a in ("start", "end", "middle")):
             start = {"start": x - 0.009, "end": x - width + 0.009, "middle": x - width / 2}[anchor]
             end = start + width
@@ -244,104 +243,3 @@ def _split_lines(text: str) -> list[str]:
 def _isolate(text: str) -> str:
     """The text in its own direction, also in a picture of the other one."""
     return f"\u2068{text}\u2069"
-
-
-# The file
-
-_MARGIN, _LEFT, _HEAD, _FOOT = 24, 44, 34, 58
-_STYLE = """
-text{font:13px "Noto Sans","Segoe UI",Helvetica,Arial,sans-serif;fill:#5f594f}
-.title{font:700 17px Georgia,"Noto Serif",serif;fill:#1b1916}
-.label{font:15px Georgia,"Noto Serif",serif;fill:#1b1916}
-.bar{fill:#a4474b}.peak{fill:#8c1d24}.gap{fill:#e6e0d5}.foot{fill:#8a8274}.thin{fill:url(#thin)}
-.grid{stroke:#ddd6ca}.zero,.leader{stroke:#8a8274}.number{font-weight:700;fill:#fff}
-.line{stroke-width:2.2;fill:none;stroke-linecap:round}
-.line-0{stroke:#8c1d24}.line-1{stroke:#1b1916;stroke-dasharray:6 4}
-.line-2{stroke:#5f594f;stroke-dasharray:2 4}
-.line-3{stroke:#a4474b;stroke-dasharray:10 4 2 4}.line-4{stroke:#8a8274}
-.line-5{stroke:#1b1916;stroke-width:3.5;stroke-dasharray:1 5}
-"""
-
-
-def draw_svg(timeline: Timeline, scale: Scale = "count") -> str:
-    """The chart as an SVG image with a title, a legend and its labels, for print and for other programs."""
-    chart = layout_chart(timeline, scale)
-    is_single = len(timeline.series) == 1
-    head = _HEAD + (LABELS if chart.labels else 14)
-    width, height = _WIDTH + _LEFT + 2 * _MARGIN, head + HEIGHT + _FOOT
-    x0 = _MARGIN + _LEFT
-
-    def at(share: float) -> str:
-        return f"{x0 + share * _WIDTH:.1f}"
-
-    def text(x: object, y: float, words: str, css: str = "", anchor: str = "start") -> str:
-        attributes = f' class="{css}"' if css else ""
-        return f'<text x="{x}" y="{y:.1f}" text-anchor="{anchor}"{attributes}>{escape(words)}</text>'
-
-    title = ", ".join(series.query for series in timeline.series)
-    ends = (
-        [written_date(each) for each in (timeline.periods[0], timeline.periods[-1])]
-        if timeline.periods
-        else []
-    )
-    said = f"{UNITS[scale]} with all words by {timeline.interval}"
-    if ends:
-        said += f", {' to '.join(dict.fromkeys(ends))}"
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
-        f'height="{height}" role="img"><title>{escape(title)}: {escape(said)}</title><style>{_STYLE}</style>',
-        '<pattern id="thin" width="6" height="6" patternUnits="userSpaceOnUse">'
-        '<path d="M0 6 6 0" stroke="#c9c1b2"/></pattern>',
-        f'<rect width="{width}" height="{height}" fill="#fbf9f5"/>',
-        text(_MARGIN, 25, title, "title"),
-        text(width - _MARGIN, 25, said, anchor="end"),
-    ]
-    for kind, spans in (("gap", chart.gaps), ("thin", chart.thin)):
-        for start, end in spans:
-            across = f'x="{at(start)}" width="{(end - start) * _WIDTH:.1f}"'
-            parts.append(f'<rect class="{kind}" {across} y="{head}" height="{HEIGHT}"/>')
-            if kind == "gap":
-                parts.append(f'<rect class="foot" {across} y="{head + HEIGHT - 3}" height="3"/>')
-    for tick in chart.y_ticks:
-        y, css = head + tick.at, "grid" if tick.at < HEIGHT else "zero"
-        parts.append(f'<line class="{css}" x1="{x0}" x2="{x0 + _WIDTH}" y1="{y:.1f}" y2="{y:.1f}"/>')
-        parts.append(text(x0 - 8, y + 4, tick.text, anchor="end"))
-    for tick in chart.x_ticks:
-        anchor = "start" if tick.at < 0.03 else "end" if tick.at > 0.97 else "middle"
-        parts.append(text(at(tick.at), head + HEIGHT + 18, tick.text, anchor=anchor))
-    for bar in filter(None, chart.bars):
-        css = "peak" if bar.is_peak else "bar"
-        parts.append(
-            f'<rect class="{css}" x="{at(bar.x)}" width="{bar.width * _WIDTH:.1f}" '
-            f'y="{head + bar.top:.1f}" height="{HEIGHT - bar.top:.1f}"/>'
-        )
-    for n, segments in enumerate(chart.lines):
-        for x1, y1, x2, y2 in segments:
-            ends_of = f'x1="{at(x1)}" y1="{head + y1:.1f}" x2="{at(x2)}" y2="{head + y2:.1f}"'
-            parts.append(f'<line class="line line-{n}" {ends_of}/>')
-    for label in chart.labels:
-        y = head + label.top
-        if label.lines:
-            below = _HEAD + label.baselines[-1][0] + 6
-            parts.append(
-                f'<line class="leader" x1="{at(label.x)}" x2="{at(label.x)}" y1="{below}" y2="{y:.1f}"/>'
-            )
-        parts.append(f'<circle class="peak" cx="{at(label.x)}" cy="{y:.1f}" r="10"/>')
-        parts.append(text(at(label.x), y + 4.5, str(label.number), "number", "middle"))
-        x = label.x + {"start": -0.009, "end": 0.009, "middle": 0}[label.anchor]
-        parts += [text(at(x), _HEAD + base, line, "label", label.anchor) for base, line in label.baselines]
-    y = height - 14
-    legend = [] if is_single else [series.query for series in timeline.series]
-    x = float(x0)
-    for n, query in enumerate(legend):
-        parts.append(f'<line class="line line-{n}" x1="{x}" x2="{x + 26}" y1="{y - 4}" y2="{y - 4}"/>')
-        parts.append(text(x + 32, y, query))
-        x += 60 + len(query) * _CHAR
-    notes = [("gap", f"no articles of the {timeline.interval}")] if chart.gaps else []
-    notes += [("thin", f"fewer than {timeline.least_sentences:,} sentences: no rate")] if chart.thin else []
-    for kind, note in notes:
-        parts.append(
-            f'<rect class="{kind}" x="{x}" y="{y - 11}" width="13" height="13"/>' + text(x + 19, y, note)
-        )
-        x += 50 + len(note) * _CHAR
-    return "\n".join([*parts, "</svg>"]) + "\n"

@@ -39,7 +39,8 @@ from esr.following.timeline import (
     period_of,
     timeline_rows,
 )
-from esr.following.timeline_chart import draw_svg, layout_chart
+from esr.following.timeline_chart import layout_chart
+from esr.following.timeline_svg import draw_svg
 from esr.index.filters import DAY, NO_FILTERS, Filters
 from esr.index.hits import Hit, SearchResult, SentenceRecord
 from esr.ranking.ranking import Ranking

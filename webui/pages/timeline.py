@@ -16,7 +16,8 @@ from esr.arguments.tables.counting import SCALES
 from esr.arguments.tables.table import PAGE, rows
 from esr.following import timeline_chart
 from esr.following.timeline import INTERVALS, Peak, Scale, Series, Timeline, timeline_rows
-from esr.following.timeline_chart import draw_svg, layout_chart
+from esr.following.timeline_chart import layout_chart
+from esr.following.timeline_svg import draw_svg
 from esr.ranking.answers import require_record
 from webui.answers import downloads
 from webui.answers.counts import make_timeline
