@@ -18,7 +18,7 @@ from esr.cli import options
 from esr.cli.arguments import add_arguments
 from esr.cli.options import as_json
 from esr.cli.ranking_options import query_language
-from esr.encoders import HUB_MODELS, KNOWN
+from esr.encoders import HUB_MODELS, KNOWN, encoder_folder
 from esr.errors import UsageError
 from esr.extras import find_extra, install_command
 from esr.installed_plugins import PLUGINS
@@ -116,9 +116,10 @@ def boosts(as_json: bool) -> None:
 
 
 @click.command()
+@click.option("--fetch", metavar="NAME", help="Fetch the files of this encoder into the cache.")
 @as_json
-def encoders(as_json: bool) -> None:
-    """List known sentence encoders and cross-encoders.
+def encoders(fetch: str | None, as_json: bool) -> None:
+    """List known encoders and cross-encoders, or fetch one.
 
     Those of the Hugging Face hub begin with hf:. Other models of the hub, or a folder, can be given as well.
 
@@ -126,7 +127,11 @@ def encoders(as_json: bool) -> None:
     Example:
       esr encoders
       esr encoders --json
+      esr encoders --fetch use-multilingual-v3
     """
+    if fetch is not None:
+        click.echo(f"{fetch} is in {encoder_folder.find_folder(fetch).path}")
+        return
     known = (encoder.as_dict() for encoder in KNOWN.values())
     print_entries((*known, *(model.as_dict() for model in HUB_MODELS.values())), as_json)
 

@@ -10,6 +10,7 @@ import re
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -18,7 +19,7 @@ import numpy as np
 
 from esr.encoders import DEFAULT, AnyEncoder, load_encoder, quantize
 from esr.encoders.encoder import Floats, normalize
-from esr.encoders.encoder_folder import find_folder
+from esr.encoders.encoder_folder import find_folder, is_here
 from esr.enrichment.quotes import VERSION as QUOTES_VERSION
 from esr.enrichment.quotes import find_quotes
 from esr.enrichment.recipe import (
@@ -40,6 +41,7 @@ from esr.errors import UsageError
 from esr.features import FEATURES
 from esr.features.feature import DEFAULT_RULE, FeatureInput, check_rule
 from esr.features.lexicon import Lexicon, default_lexicon, default_lexicon_name, read_lexicon
+from esr.features.tone import TONE, Tone, find_tones, read_classifier
 from esr.stdlib import cached_property, import_lazily
 from esr.text.analyzer import get_analyzer
 from esr.text.analyzer_definitions import DEFAULT_ANALYZER, get_definition
@@ -139,6 +141,17 @@ class SentenceVectors:
     def _encoder(self) -> AnyEncoder:
         return load_encoder(self._settings.encoder)
 
+
+def open_tones() -> SentenceVectors | None:
+    """The encoder of the classifier of tones; None if it is not on this machine, or a package is missing."""
+    name = read_classifier()["encoder"]
+    if not is_here(name) or any(find_spec(module) is None for module in _RUNTIME):
+        return None
+    return SentenceVectors(VectorSettings(name, title_weight=0.0))
+
+
+_RUNTIME = ("onnxruntime", "onnxruntime_extensions")
+"""What the encoder of the classifier needs."""
 
 _LABELS = {
     PERSON: """
@@ -295,6 +308,7 @@ class Enricher:
         self._requested_models = tuple(models)
         self._vector_settings = vectors
         self._vectors = SentenceVectors(vectors) if VECTORS in self._parts else None
+        self._tones = open_tones() if "features" in self._parts else None
         self._uses_spacy = any(part in DEFAULT_PARTS for part in self._parts)
         self._models = installed_models(self._requested_models) if self._uses_spacy else {}
         self.annotators: dict[str, Annotator] = {}
@@ -407,13 +421,20 @@ class Enricher:
         if "features" not in self._parts:
             return by_sentence
         terms = self._analyzer.for_language(document.language).terms
-        inputs = FeatureInput(document, annotations, self._lexicon, self._rule, terms)
+        tones = self._find_tones(document)
+        inputs = FeatureInput(document, annotations, self._lexicon, self._rule, terms, tones)
         for feature in FEATURES.values():
             if feature.compute is not None:
                 for features, value in zip(by_sentence, feature.compute(inputs), strict=True):
                     if value is not None:
                         features[feature.name] = value
         return by_sentence
+
+    def _find_tones(self, document: Document) -> Sequence[Tone]:
+        """What the classifier says of each sentence, empty if there is none for the document's language."""
+        if self._tones is None or self._code(document.language) not in read_classifier()["languages"]:
+            return ()
+        return find_tones([one.array * one.scale for one in self._tones.encode(document)])
 
     def open_annotator(self, language: str) -> Annotator:
         """The annotator of a language, loaded on first use."""
@@ -452,6 +473,8 @@ class Enricher:
                 "rule": self._rule,
                 "analyzer": self._analyzer.name,
             }
+            if self._tones is not None:
+                versions[TONE] = f"{read_classifier()['version']} {self._tones.versions['encoder']}"
         if self._vectors:
             versions |= self._vectors.versions
         if QUOTES in self._parts:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from esr.errors import EsrError, UsageError, unknown
 from esr.extras import install_command, missing
+from esr.features.tone import TONE, read_classifier
 from esr.stdlib import import_lazily
 from esr.text.analyzer_definitions import primary_language
 from esr.text.sentence_enrichment import PARTS, QUOTES, REUSE, TABLE, VECTORS
@@ -249,7 +250,7 @@ def is_in_script(text: str, script: str | None) -> bool:
 # The recipe
 
 
-FEATURES_ONLY = ("analyzer", "features", "lexicon", "rule")
+FEATURES_ONLY = ("analyzer", "features", "lexicon", "rule", TONE)
 """Tools on which only features depend: neither entities nor parses do."""
 ENGLISH_ONLY = ("lexicon", "rule")
 """Tools that are used only for documents in English."""
@@ -301,6 +302,9 @@ class Recipe:
             unneeded.add("spacy")
         if code != ENGLISH:
             unneeded.update(ENGLISH_ONLY)
+        if TONE in self.versions:
+            has_classifier = code in read_classifier()["languages"]
+            unneeded = unneeded - {"rule"} if has_classifier else unneeded | {TONE}
         return Recipe(self.parts, {n: v for n, v in self.versions.items() if n not in unneeded})
 
     def agrees(self, other: Recipe, part: str, language: str | None) -> bool:

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from esr.errors import unknown
 from esr.features.lexicon import Lexicon
+from esr.features.tone import Tone
 from esr.registry import Registry
 from esr.stdlib import cached_property
 from esr.text.document import Document
@@ -35,8 +36,9 @@ DEFAULT_RULE = "score"
 class FeatureInput:
     """The input of features: a document with one annotation per sentence, None if no model could read it.
 
-    Only sentences in English are tagged. `rule`, one of RULES, decides which sentence is subjective. `terms`
-    analyzes a text to terms.
+    Only sentences in English are tagged. `tones` has what a classifier says of each sentence, in the
+    languages that have one; it is empty without a classifier. `rule`, one of RULES, decides which sentence
+    is subjective. `terms` analyzes a text to terms.
     """
 
     document: Document
@@ -44,6 +46,7 @@ class FeatureInput:
     lexicon: Lexicon
     rule: str
     terms: Callable[[str], list[str]]
+    tones: Sequence[Tone] = ()
 
     @cached_property
     def sentence_terms(self) -> list[set[str]]:

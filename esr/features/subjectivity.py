@@ -8,6 +8,8 @@ Riloff & Wiebe (EMNLP 2003) by which OpinionFinder labels sentences.
 the polarity that it has in its sentence, as in the data of the papers, whose tool labels contextual polarity:
 in "not good" it is negative. A negation among the four words before a word inverts its polarity (Wilson,
 Wiebe & Hoffmann 2005), unless a clause ends between them; "not only" negates nothing.
+
+All of this is for English. In other languages, a classifier says the same of whole sentences (tone.py).
 """
 
 from __future__ import annotations
@@ -136,7 +138,13 @@ def _label(counts: ClueCounts, before: ClueCounts, after: ClueCounts) -> float:
 
 @lru_cache(maxsize=1)  # shared with `subj`
 def compute_score(inputs: FeatureInput) -> Values:
-    """The style score; by the rule `clues` 1 for subjective, 0 for objective, 0.5 for undecided."""
+    """The style score; by the rule `clues` 1 for subjective, 0 for objective, 0.5 for undecided.
+
+    In languages with a classifier, its score on the same scale, or by the rule `clues` 1 or 0.
+    """
+    if inputs.tones:
+        scores = [tone.subjectivity for tone in inputs.tones]
+        return [float(s >= THRESHOLD["score"]) for s in scores] if inputs.rule == "clues" else scores
     if inputs.rule == "clues":
         return label_sentences(inputs.tagged, inputs.lexicon)
     return [None if s is None else score(s, inputs.lexicon) for s in inputs.tagged]
@@ -223,7 +231,10 @@ def _is_negated(position: int, texts: Sequence[str], tokens: Sequence[Token]) ->
 
 
 def select_counts(count: Callable[[PolarWords], int], inputs: FeatureInput) -> Values:
-    """One of the counts of each sentence."""
+    """One of the counts of each sentence; with a classifier, 1 counts for the whole sentence."""
+    if inputs.tones:
+        signs = (PolarWords(int(tone.positive > 0), int(tone.negative > 0)) for tone in inputs.tones)
+        return [float(count(words)) for words in signs]
     return [None if words is None else float(count(words)) for words in count_polar_words(inputs)]
 
 

@@ -1,0 +1,159 @@
+"""The classifier of subjective, positive and negative sentences: its training, and AUC in each language.
+
+    python -m benchmarks.studies.tone train NEWSSD NEWSMTSC
+    python -m benchmarks.studies.tone measure PUD CHECKTHAT
+
+`train` writes esr/features/tone.json. It reads copies of two public data sets of news: NewsSD-ENG and its
+Italian part (Antici et al. 2024, github nlp-unibo/newssd-eng, CC BY 4.0; train and validation), and NewsMTSC
+(Hamborg & Donnay 2021, github fhamborg/NewsMTSC, MIT; train). Of NewsMTSC, a sentence is positive if some
+target of it is judged positively and none negatively, and the reverse.
+
+`measure` prints the area under the ROC curve. PUD is a folder of treebanks, `UD_German-PUD` and so on, which
+have the same sentences in many languages: tone_labels.tsv has labels of 260 of them. CHECKTHAT is a folder
+with `data/german/test_de_labeled.tsv` and so on, of task 1 of CheckThat! 2025 (CC BY-NC-SA: for measuring
+alone). No language but English and Italian was seen in training.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import minimize
+from scipy.stats import rankdata
+
+from esr.encoders import load_encoder
+from esr.features import tone
+from esr.features.subjectivity import THRESHOLD
+from esr.features.tone import Tone, find_tones
+
+ENCODER = "use-multilingual-v3"
+SUBJECTIVE_SHARE = 0.3
+"""The share of the training sentences that are subjective, as of newswire by the rule for English."""
+PENALTY = {"subjectivity": 3.0, "positive": 10.0, "negative": 10.0}
+"""The L2 penalties, chosen on the development parts of the English data."""
+LABELS = Path(__file__).with_name("tone_labels.tsv")
+TREEBANKS = {
+    "ar": "Arabic", "de": "German", "en": "English", "es": "Spanish", "fr": "French", "it": "Italian",
+    "pl": "Polish", "pt": "Portuguese", "ru": "Russian", "tr": "Turkish", "zh": "Chinese",
+}  # fmt: skip
+CHECKTHAT = {"ar": "arabic", "de": "german", "en": "english", "it": "italian"}
+Floats = npt.NDArray[np.float64]
+
+
+def train(newssd: Path, newsmtsc: Path) -> None:
+    paths = [newssd / "data" / c / f"{p}.csv" for c in ("english", "italian") for p in ("train", "val")]
+    texts, labels = map(list, zip(*(row for path in paths for row in _read_newssd(path)), strict=True))
+    weights = {"subjectivity": fit(encode(texts), np.array(labels), PENALTY["subjectivity"])}
+    folder = newsmtsc / "NewsSentiment" / "controller_data" / "datasets" / "NewsMTSC-dataset"
+    of_news = list(_read_newsmtsc(folder / "train.jsonl"))
+    vectors = encode([text for text, _, _ in of_news])
+    for n, name in enumerate(("positive", "negative"), 1):
+        weights[name] = fit(vectors, np.array([row[n] for row in of_news]), PENALTY[name])
+    subjective = encode(texts) @ weights["subjectivity"][:-1]
+    cut = float(np.quantile(subjective, 1 - SUBJECTIVE_SHARE))
+    biases = {name: float(fitted[-1]) for name, fitted in weights.items()}
+    biases["subjectivity"] = THRESHOLD["score"] - cut
+    data = {
+        "version": 1,
+        "encoder": ENCODER,
+        "languages": ["ar", "de", "es", "fr", "it", "pl", "pt", "ru", "tr", "zh"],
+        "sources": "NewsSD-ENG (Antici et al. 2024, CC BY 4.0) and NewsMTSC (Hamborg & Donnay 2021, MIT)",
+        **{
+            name: {"bias": round(biases[name], 4), "weights": [round(float(w), 3) for w in fitted[:-1]]}
+            for name, fitted in weights.items()
+        },
+    }
+    text = json.dumps(data, indent=1)
+    text = re.sub(r"\[[^]]*\]", lambda match: " ".join(match[0].split()), text)
+    Path(tone.__file__).with_suffix(".json").write_text(f"{text}\n", "utf-8")
+
+
+def _read_newssd(path: Path) -> Iterator[tuple[str, int]]:
+    with path.open(encoding="utf-8-sig", newline="") as lines:
+        for row in csv.DictReader(lines):
+            yield row["Sentence"].strip(), int(row["Label"] == "SUBJ")
+
+
+def _read_newsmtsc(path: Path) -> Iterator[tuple[str, int, int]]:
+    for line in path.read_text("utf-8").splitlines():
+        row = json.loads(line)
+        judged = [target["polarity"] for target in row["targets"]]
+        positive, negative = any(one > 4 for one in judged), any(one < 4 for one in judged)
+        yield row["sentence_normalized"], int(positive > negative), int(negative > positive)
+
+
+def encode(texts: Sequence[str]) -> Floats:
+    return np.stack(load_encoder(ENCODER).encode_passages(texts)).astype(float)
+
+
+def fit(vectors: Floats, labels: npt.NDArray[np.int64], penalty: float) -> Floats:
+    """The weights of a logistic regression, and its bias last."""
+    signs = 2.0 * labels - 1.0
+
+    def loss(weights: Floats) -> tuple[float, Floats]:
+        odds = vectors @ weights[:-1] + weights[-1]
+        errors = 1.0 / (1.0 + np.exp(-odds)) - labels
+        value = np.logaddexp(0.0, -signs * odds).sum() + penalty / 2.0 * (weights[:-1] ** 2).sum()
+        return float(value), np.append(vectors.T @ errors + penalty * weights[:-1], errors.sum())
+
+    fitted: Floats = minimize(loss, np.zeros(vectors.shape[1] + 1), jac=True, method="L-BFGS-B").x
+    return fitted
+
+
+def area(scores: Sequence[float], labels: Sequence[bool]) -> float:
+    """The area under the ROC curve."""
+    ranks, is_true = rankdata(scores), np.array(labels, bool)
+    positives = int(is_true.sum())
+    over = ranks[is_true].sum() - positives * (positives + 1) / 2
+    return float(over / (positives * (len(is_true) - positives)))
+
+
+def measure(pud: Path, checkthat: Path) -> None:
+    rows = [line.split("\t") for line in LABELS.read_text("utf-8").splitlines() if line[0] != "#"][1:]
+    print("| language | subjective | positive | negative | subjective, CheckThat! 2025 |")
+    print("| --- | ---: | ---: | ---: | ---: |")
+    for code, name in TREEBANKS.items():
+        texts = _read_treebank(pud / f"UD_{name}-PUD" / f"{code}_pud-ud-test.conllu")
+        tones = tones_of([texts[id] for id, _, _ in rows])
+        areas = [
+            area([t.subjectivity for t in tones], [label == "1" for _, label, _ in rows]),
+            area([t.positive for t in tones], [sign == "+" for _, _, sign in rows]),
+            area([t.negative for t in tones], [sign == "-" for _, _, sign in rows]),
+        ]
+        cells = " | ".join(f"{value:.3f}" for value in areas)
+        print(f"| {code} | {cells} | {_measure_checkthat(checkthat, code)} |", flush=True)
+
+
+def _read_treebank(path: Path) -> dict[str, str]:
+    text = path.read_text("utf-8")
+    ids, texts = (re.findall(rf"^# {key} = (.*)$", text, re.MULTILINE) for key in ("sent_id", "text"))
+    return dict(zip(ids, texts, strict=True))
+
+
+def tones_of(texts: Sequence[str]) -> list[Tone]:
+    return find_tones(list(encode(texts)))
+
+
+def _measure_checkthat(folder: Path, code: str) -> str:
+    """The AUC on the test part, and in parentheses on dev-test."""
+    values = []
+    for part in ("test", "dev_test"):
+        name, suffix = CHECKTHAT.get(code, ""), "_labeled" if part == "test" else ""
+        path = folder / "data" / name / f"{part}_{code}{suffix}.tsv"
+        if name and path.exists():
+            with path.open(encoding="utf-8-sig", newline="") as lines:
+                rows = list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
+            tones = tones_of([row["sentence"] for row in rows])
+            values.append(area([t.subjectivity for t in tones], [row["label"] == "SUBJ" for row in rows]))
+    return " / ".join(f"{value:.3f}" for value in values)
+
+
+if __name__ == "__main__":
+    {"train": train, "measure": measure}[sys.argv[1]](*map(Path, sys.argv[2:4]))
