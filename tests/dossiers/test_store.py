@@ -71,6 +71,9 @@ def test_a_tag_that_one_removes_and_another_kept_is_gone(dossiers: Dossiers) -> 
     dossiers.edit(ANN, id, item.id, Edit(tags=("good",)), base=item.version)
     (item,) = dossiers.edit(BOB, id, item.id, Edit(tags=("old", "good", "new")), base=item.version).items
     assert item.tags == ("good", "new")
+    dossiers.edit(ANN, id, item.id, Edit(tags=("good", "new", "newer")), base=item.version)
+    (item,) = dossiers.edit(BOB, id, item.id, Edit(tags=("new",)), base=item.version).items
+    assert item.tags == ("new", "newer")
 
 
 def test_two_judgements_of_a_sentence_are_a_conflict(dossiers: Dossiers) -> None:
@@ -127,6 +130,8 @@ def test_a_deleted_dossier_is_for_its_owner_to_restore(dossiers: Dossiers) -> No
     assert not dossiers.list_readable(ANN) and not dossiers.list_readable(BOB, is_deleted=True)
     with pytest.raises(NoDossier):
         dossiers.read(ANN, id)
+    with pytest.raises(NoDossier):
+        dossiers.restore(BOB, id, version)
     (deleted,) = dossiers.list_readable(ANN, is_deleted=True)
     assert deleted.deleted_at
     dossiers.restore(ANN, id, version)

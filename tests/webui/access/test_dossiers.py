@@ -128,6 +128,20 @@ def test_who_may_not_see_a_document_sees_nothing_of_its_items(server: Server, ei
     assert "zanzu" in text_of(people["owner"]("/api/v1/dossiers/one", id=id))
 
 
+def test_items_of_an_index_that_the_reader_may_not_search_are_withheld(server: Server, app: Flask) -> None:
+    people = callers(server, app)
+    news = Caller(app.test_client(), server.add("news-only", "--index", "news"))
+    id, _ = make(people["owner"], "v0.s0")
+    added = people["owner"](
+        "/api/v1/dossiers/add", "POST", body={"id": id, "sentences": ["h0.s0"]}, index="other"
+    )
+    assert added.get_json()["items"][0]["index"] == "other"
+    post(people["owner"], "/share", id=id, name="news-only", role="reader")
+    answer = news("/api/v1/dossiers/one", id=id)
+    assert [item["status"] for item in answer.get_json()["items"]] == ["same", "withheld"]
+    assert MARK not in text_of(answer)
+
+
 def test_a_document_that_is_gone_is_withheld_from_those_who_see_a_part(
     server: Server, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
