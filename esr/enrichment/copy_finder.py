@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from esr.enrichment.copy_wording import Integers, Mask, Wording, measure_copy, read_wordings
 
-COPIES_VERSION = 2
+COPIES_VERSION = 3
 """Version of these rules. Raise it when they change."""
 LEAST_TERMS = 3
 """Number of different terms that a sentence must have. Shorter ones are too often alike by chance."""
@@ -189,8 +189,10 @@ class _CopyFinder:
         wordings = self._read_wordings(rows)
         similarity = np.array(
             [
-                measure_copy(wordings[one], wordings[other])
-                for one, other in zip(low.tolist(), high.tolist(), strict=True)
+                measure_copy(wordings[one], wordings[other], same)
+                for one, other, same in zip(
+                    low.tolist(), high.tolist(), self._are_of_one_source(low, high), strict=True
+                )
             ],
             float,
         )
@@ -205,8 +207,18 @@ class _CopyFinder:
         return dict(zip(rows.tolist(), read_wordings(texts, document, day), strict=True))
 
     def _is_copy(self, one: int, other: int) -> bool:
-        first, row = self._read_wordings(np.array([one, other])).values()
-        return bool(measure_copy(first, row))
+        rows = np.array([one, other])
+        first, row = self._read_wordings(rows).values()
+        return bool(measure_copy(first, row, *self._are_of_one_source(rows[:1], rows[1:])))
+
+    def _are_of_one_source(self, low: Integers, high: Integers) -> list[bool] | list[None]:
+        """Whether both rows are of one source; None in a collection of a single one."""
+        source = self._given.source
+        if (source == source[0]).all():
+            return [None] * len(low)
+        of_row = source[self._given.document[self._order]]
+        same: list[bool] = (of_row[low] == of_row[high]).tolist()
+        return same
 
     def _assign(self, low: Integers, high: Integers, similarity: Floats) -> Integers:
         """The group of each row. A row joins its most similar earlier row."""

@@ -19,18 +19,27 @@ LEAST_IN_ORDER = (0.67, 0.62)
 """The least share of words that two copies have in common, in the same order; the second of long ones."""
 LONG = 16
 """Sentences are long if they have so many words in common, in the same order."""
-LEAST_WITH_OTHER_NAMES, LEAST_WITH_OTHER_NUMBERS = (0.79, 0.7), 0.97
+LEAST_WITH_OTHER_NAMES, LEAST_WITH_OTHER_NUMBERS = (0.77, 0.7), 0.97
 """The least such share if each has a name (again of long sentences), or a number, that the other lacks."""
 SHORT = 9
 """Sentences are short if they have at most so many words in common."""
 LEAST_OF_SHORT = (0.82, 0.9, 0.97)
 """The least such share of short sentences if one has a name, a number, or a negation that the other lacks."""
-LEAST_TELLING = 4
-"""The least number of different words of some length in common: tables of figures have fewer."""
+LEAST_WITHIN_SOURCE = 0.9
+"""The least share of two sentences of one source that are not long. It repeats its own templates."""
+BETWEEN_SOURCES = 0.05
+"""How much less the share of sentences of different sources may be: they have different templates."""
+LEAST_TELLING, FEW_TELLING, LEAST_OF_FEW = 4, 3, 0.8
+"""The least number of different words of some length in common: tables of figures have fewer. The second if
+the share is at least the third, and neither text has a number."""
+LEAST_WITH_TWO_NAMES = (0.9, 0.8)
+"""The least share if each has two names that the other lacks, as those of matches have, and of long ones."""
+LEAST_OF_QUESTIONS = 0.9
+"""The least share of short questions, which interviewers ask in the same words."""
 STOCK_WORDS = 4
 """The number of words of a stock phrase. A longer phrase is made of several."""
-STOCK_PHRASE_DOCUMENTS, STOCK_PHRASE_DAYS = 10, 8
-"""A phrase is stock if so many of the compared documents have it, on so many days."""
+STOCK_PHRASE_DOCUMENTS, STOCK_PHRASE_SHARE, STOCK_PHRASE_DAYS = 10, 500, 8
+"""A phrase is stock if so many of the compared documents have it, and one in so many, on so many days."""
 Mask = npt.NDArray[np.bool_]
 Integers = npt.NDArray[np.integer]
 
@@ -75,17 +84,36 @@ class Wording:
         self.words = [word.lower() for word in written]
         self.different = frozenset(self.words)
         self.numbers = [word for word in self.words if word in _NUMBERS or any(map(str.isdigit, word))]
+        self.is_question = text.rstrip("\"'”’ ").endswith("?")
         self.negations = sum(word in _NEGATIONS for word in self.words)
         self.names = frozenset(word.lower() for word in written[1:] if word[0].isupper())
         self.names -= frozenset(self.numbers)
-        self.telling = (
-            frozenset() if find_furniture([text])[0] else frozenset(filter(_is_telling, self.words))
-        )
+        self.telling = frozenset() if is_boilerplate(text) else frozenset(filter(_is_telling, self.words))
 
     def leave_out(self, stock: Mask) -> None:
         """Let the words of stock phrases not count. `stock` says of each word whether it is in one."""
         remaining = {word for word, is_stock in zip(self.words, stock.tolist(), strict=True) if not is_stock}
         self.telling &= remaining
+
+
+_CUES = re.compile(
+    r"contributed to this (?:report|article|story)|\bfor (?:a )?comment\b|responsible for the material"
+    r"|\bupdated (?:with|to (?:reflect|include))|edited (?:excerpts|transcript)|^\W*the author is\b"
+    r"|(?:edited|condensed) for (?:clarity|length)|\breport(?:ed|ing) (?:from|by)\b|claims? of responsibility"
+    r"|\bthoughts (?:and prayers )?are\b|\bshare this (?:slide|with)\b|for more (?:ideas|information)"
+    r"|\binvestigations? (?:is|was|are|were|remains?) (?:still )?(?:ongoing|under way)|check back for"
+    r"|\binvestigation into the \w+ (?:is|was) (?:still )?ongoing"
+    r"|interview (?:was|has been) conducted|^\W*contributors?:|information you want to share"
+    r"|diversions (?:are )?in place|\broad (?:is|has been) (?:currently )?closed|latest and breaking news"
+    r"|\bsign up\b|\bnewsletter\b|\byour inbox\b|\bfollow (?:us|me|him|her|\w+) on\b|\bfind us on\b",
+    re.IGNORECASE,
+)
+"""What sentences about a report itself have: who wrote it, who was asked, where to read more."""
+
+
+def is_boilerplate(text: str) -> bool:
+    """Whether a sentence is about a report or a site itself, or furniture. It is no copy of any other."""
+    return bool(_CUES.search(text) or find_furniture([text])[0])
 
 
 def _is_telling(word: str) -> bool:
@@ -126,7 +154,8 @@ def find_stock(wordings: Sequence[Wording], document: Integers, day: Integers) -
             # The numbers of the phrases so far and the next word make a new number.
             _, phrase = np.unique(phrase << 32 | words[first + place], return_inverse=True)
         first, phrase = first[within], phrase[within]
-        is_met = _count_different(phrase, document[text[first]]) >= STOCK_PHRASE_DOCUMENTS
+        least = max(STOCK_PHRASE_DOCUMENTS, len(np.unique(document)) // STOCK_PHRASE_SHARE)
+        is_met = _count_different(phrase, document[text[first]]) >= least
         is_met &= _count_different(phrase, day[text[first]]) >= STOCK_PHRASE_DAYS
         starts = first[is_met[phrase]]
         for place in range(STOCK_WORDS):
@@ -141,34 +170,54 @@ def _count_different(keys: Integers, values: Integers) -> Integers:
     return np.bincount(pairs >> 32, minlength=int(keys.max(initial=-1)) + 1)
 
 
-def measure_copy(one: Wording, other: Wording) -> float:
-    """The share of words that two texts have in common in the same order, 0.0 if they are no copies."""
-    if len(one.telling & other.telling) < LEAST_TELLING:
+def measure_copy(one: Wording, other: Wording, is_same_source: bool | None = None) -> float:
+    """The share of words that two texts have in common in the same order, 0.0 if they are no copies.
+
+    `is_same_source`: whether both are of one source, None if that says nothing.
+    """
+    telling = len(one.telling & other.telling)
+    if telling < FEW_TELLING:
         return 0.0
-    if one.words == other.words:
-        return 1.0
     common = count_in_order(one.words, other.words)
     share = 2 * common / (len(one.words) + len(other.words))
-    return share if share >= _need(one, other, common) else 0.0
+    if telling < LEAST_TELLING and (share < LEAST_OF_FEW or one.numbers or other.numbers):
+        return 0.0
+    least = _need(one, other, common)
+    if is_same_source and common < LONG:
+        least = max(least, LEAST_WITHIN_SOURCE)
+    elif is_same_source is False and least < 1:
+        least -= BETWEEN_SOURCES
+    return share if share >= least else 0.0
 
 
 def _need(one: Wording, other: Wording, common: int) -> float:
     """The least share of two sentences with so many common words."""
     is_long = common >= LONG
-    has_names = (bool(one.names - other.different), bool(other.names - one.different))
+    other_names = (len(one.names - other.different), len(other.names - one.different))
     sizes = len(one.numbers), len(other.numbers)
     numbers = count_in_order(one.numbers, other.numbers)
     least = LEAST_IN_ORDER[is_long]
-    if all(has_names):
+    if all(other_names):
         least = LEAST_WITH_OTHER_NAMES[is_long]
+    if all(other_names) and not is_long and _differ_in_names_alone(one, other):
+        least = 1.0
+    if min(other_names) > 1:
+        least = LEAST_WITH_TWO_NAMES[is_long]
     if numbers < min(sizes):
         least = LEAST_WITH_OTHER_NUMBERS
+    if one.is_question and other.is_question and common <= LONG:
+        least = max(least, LEAST_OF_QUESTIONS)
     if common <= SHORT:
-        differs = (any(has_names), numbers < max(sizes), one.negations != other.negations)
+        differs = (any(other_names), numbers < max(sizes), one.negations != other.negations)
         least = max(
             [least, *(share for share, differ in zip(LEAST_OF_SHORT, differs, strict=True) if differ)]
         )
     return least
+
+
+def _differ_in_names_alone(one: Wording, other: Wording) -> bool:
+    """Whether all words that one has and the other lacks are names, as if one was filled in for another."""
+    return one.different - other.different <= one.names and other.different - one.different <= other.names
 
 
 def count_in_order(one: Sequence[str], other: Iterable[str]) -> int:

@@ -51,7 +51,34 @@ def test_furniture_is_no_copy_even_if_it_is_the_same() -> None:
     assert measure(text.split(": ")[1], text.split(": ")[1]) == 1.0
 
 
-PHRASE = "{} did not respond to a request for comment."
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Nasser Karimi in Tehran contributed to this report.",
+        "The ministry did not respond to requests for comment on Monday evening.",
+        "Sign up for the newsletter of the harbour authority and its ships",
+        "The author is a senior lecturer at Southampton University.",
+    ],
+)
+def test_what_is_about_the_report_itself_is_no_copy_even_if_it_is_the_same(text: str) -> None:
+    assert measure(text, text) == 0.0
+
+
+def test_another_name_alone_makes_a_template_and_no_copy() -> None:
+    one = "A man has died after a road crash near Tipperary on Monday evening."
+    assert measure(one, one.replace("Tipperary", "Wexford")) == 0.0
+    assert measure(one, one.replace("crash", "collision")) > 0.9
+
+
+def test_a_source_repeats_its_templates_so_its_sentences_must_be_more_alike() -> None:
+    one = "The project is supported by the department of jobs and enterprise."
+    two, same = "The company is supported by the ministry of jobs and enterprise.", Wording(one)
+    assert measure_copy(same, Wording(two), None) == measure_copy(same, Wording(two), False) > 0.8
+    assert measure_copy(same, Wording(two), True) == 0.0
+    assert measure_copy(same, same, True) == 1.0
+
+
+PHRASE = "{} did not respond to a request for answers."
 SPEAKERS = ("Smith", "Jones", "Brown", "Green", "White", "Black", "Stone", "Wood", "Field", "Lake")
 
 
