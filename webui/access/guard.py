@@ -415,47 +415,60 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
         return
     grants = GrantFile(Path(settings.access))
     logins = Logins(app, grants, settings, render, rates) if settings.secret_file else None
-    believed = parse_networks(settings.user_header_from)
     indexes.guard = _GrantGuard(grants)
+    door = _Door(grants, logins, indexes, settings)
+    app.before_request(door.admit)
+    app.jinja_env.globals["login_label"] = door.label
+    app.after_request(door.audit)
 
-    def identify() -> Sender | None:
+
+class _Door:
+    """Says who sends a request, admits it, and writes it down."""
+
+    def __init__(
+        self, grants: GrantFile, logins: Logins | None, indexes: ServedIndexes, settings: Settings
+    ) -> None:
+        self._grants, self._logins, self._indexes, self._settings = grants, logins, indexes, settings
+        self._believed = parse_networks(settings.user_header_from)
+
+    def _identify(self) -> Sender | None:
         """The sender of the request. Raises Unauthorized for a bad key, Forbidden for an unknown person."""
-        current = _read_current(grants)
+        current = _read_current(self._grants)
         scheme, _, key = request.headers.get("Authorization", "").partition(" ")
         if scheme.lower() == "bearer":
             grant = current.find_by_key(key.strip())
             if grant is None or not grant.is_valid(datetime.now(UTC)):
                 raise Unauthorized("this key is unknown, expired or revoked: ask for another one", None)
             return Sender(grant.name, grant)
-        if name := _named_by_proxy(settings.user_header, believed):
+        if name := _named_by_proxy(self._settings.user_header, self._believed):
             grant = current.find_person(name, "elsewhere")
             if grant is None or not grant.is_valid(datetime.now(UTC)):
                 raise Forbidden(f"{name[:60]!r} may not search here", None)
             return Sender(
-                name, grant, parse_groups(request.headers.get(settings.groups_header, "").split(","))
+                name, grant, parse_groups(request.headers.get(self._settings.groups_header, "").split(","))
             )
-        if logins and (person := logins.current()):
+        if self._logins and (person := self._logins.current()):
             return person
         grant = current.by_name.get(ANYBODY)
         return Sender(ANYBODY, grant) if grant and grant.is_valid(datetime.now(UTC)) else None
 
-    @app.before_request
-    def admit() -> AnyResponse | None:
+    def admit(self) -> AnyResponse | None:
+        """Answer a request that may not be answered otherwise. Raises Unauthorized or Forbidden."""
         if request.endpoint in OPEN:
             return None
         g.sender = None
-        sender = identify()
-        if sender is None and request.endpoint in LINKED and settings.desk_links == BY_MAKER:
+        sender = self._identify()
+        if sender is None and request.endpoint in LINKED and self._settings.desk_links == BY_MAKER:
             return None
         if sender is None:
             if (
-                logins
+                self._logins
                 and request.method in ("GET", "HEAD")
                 and not wants_json()
                 and request.endpoint != METRICS
             ):
-                return logins.redirect()
-            way = "log in, or send a key" if logins else "send a key"
+                return self._logins.redirect()
+            way = "log in, or send a key" if self._logins else "send a key"
             raise Unauthorized(f"{way} as the header Authorization: Bearer KEY", None)
         g.audited = sender
         if (sender.grant.kind == "metrics") != (request.endpoint == METRICS):
@@ -465,22 +478,21 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
         g.sender = sender
         if rate := parse_rate(sender.grant.rate):
             g.own_rate = rate, f"{sender.grant.kind} {sender.name}"
-        g.index_name = indexes.choose(request.query_string)
+        g.index_name = self._indexes.choose(request.query_string)
         return None
 
-    def label() -> str | None:
-        if logins is None:
+    def label(self) -> str | None:
+        """The name of the person who is logged in, for the head of pages."""
+        if self._logins is None:
             return None
         try:
-            person = logins.current()
+            person = self._logins.current()
         except EsrError:  # the page may be the one that reports this error
             person = None
         return person.name if person else "Log in"
 
-    app.jinja_env.globals["login_label"] = label
-
-    @app.after_request
-    def audit(response: Response) -> Response:
+    def audit(self, response: Response) -> Response:
+        """Write a line about the request into the log."""
         if response.status_code == 401:
             response.headers["WWW-Authenticate"] = "Bearer"
         if request.endpoint not in HEALTH | {"static", "logo"}:
@@ -496,7 +508,7 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
             }
             if "attempt" in g:
                 fields["attempt"] = g.attempt
-            if settings.audit_queries and request.endpoint not in LINKED:  # whose arguments are secrets
+            if self._settings.audit_queries and request.endpoint not in LINKED:  # whose arguments are secrets
                 fields["query"] = request.query_string.decode("utf-8", "replace")[:_QUERY_CHARS]
             log_event(_AUDIT_LOG, "audit", fields)
         return response
