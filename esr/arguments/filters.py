@@ -109,13 +109,6 @@ def filters_of(taker: str) -> tuple[Argument, ...]:
     return tuple(row for row in FILTERS if row.is_for(taker))
 
 
-def filter_names(taker: str) -> dict[str, Argument]:
-    """The filters that a door or an operation takes, by their names, the former ones last."""
-    rows = filters_of(taker)
-    former = {name: row for row in rows for name, _ in row.names(taker)}
-    return {row.name: row for row in rows} | former
-
-
 def read_filters(
     filters: Filters | Mapping[str, Any] | None,
     *,

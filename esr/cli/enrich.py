@@ -95,11 +95,6 @@ def split_names(only: Sequence[str]) -> list[str]:
     return names
 
 
-def parse_parts(only: Sequence[str]) -> tuple[str, ...]:
-    """Parse lists of parts, separated by commas. Without a list, the default parts. Raises UsageError."""
-    return check_parts(split_names(only)) if only else DEFAULT_PARTS
-
-
 def read_analyzer(where: str) -> str:
     with open_searcher(where) as searcher:
         return searcher.index.description.analyzer

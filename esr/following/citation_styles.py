@@ -153,9 +153,7 @@ def split_name(text: str) -> Name:
     while end > 1 and words[end - 1].lower() in _PARTICLES and words[end - 1][0].islower():
         end -= 1
     named = [*words[:end], words[-1]]
-    if not all(
-        (word[0].isupper() and any(map(str.islower, word))) or len(word.strip(".")) == 1 for word in named
-    ):
+    if not all(map(_is_written_as_name, named)):
         return Name(text)
     return Name(" ".join(words[end:]), " ".join(words[:end]))
 
