@@ -47,7 +47,7 @@ def make_searches(index: Index, number: int, seed: int = 1) -> list[dict[str, An
     while len(searches) < number:
         a, b, c, name = draw.choice(words), draw.choice(words), draw.choice(words), draw.choice(capitals)
         kind = draw.randrange(12 if has_vectors else 11)
-        search: dict[str, Any] = {
+        kinds: dict[int, dict[str, Any]] = {
             0: {"query": f"{name} {a}"},
             1: {"query": f"{name} {a} {b}"},
             2: {"query": f'"{name} {a}" OR {b} {c}'},
@@ -60,7 +60,8 @@ def make_searches(index: Index, number: int, seed: int = 1) -> list[dict[str, An
             9: {"query": f"{name} {a}", "entity": [draw.choice(names)]} if names else {"query": name},
             10: {"query": name},
             11: {"like": [draw.choice(sentences)], "similarity": 0.7},
-        }[kind]
+        }
+        search = kinds[kind]
         try:
             parse(search.get("query", ""))
             read_conditions(search)

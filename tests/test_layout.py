@@ -42,7 +42,7 @@ MAY_IMPORT = {
     "esr/index": "enrichment plans text text/analysis",
     "esr/index/runs": "enrichment index text",
     "esr/arguments": "index query text",
-    "esr/arguments/tables": "arguments corpus encoders enrichment evidence features following index "
+    "esr/arguments/tables": "alerts arguments corpus encoders enrichment evidence features following index "
     "index/runs loaders models plans ranking text",
     "esr/folder/format": "index plans text text/analysis",
     "esr/folder/kernel": "",
@@ -63,7 +63,7 @@ MAY_IMPORT = {
     "esr/dossiers": "plugin plugin/provisional",
     "esr/alerts": "arguments arguments/tables dossiers following/alerts index plans plugin query "
     "ranking text",
-    "esr/alerts/commands": "alerts dossiers plugin plugin/provisional",
+    "esr/alerts/commands": "alerts arguments/tables dossiers plugin plugin/provisional",
     "esr/dossiers/exports": "dossiers following index text",
     "esr/dossiers/commands": "esr dossiers dossiers/exports plugin plugin/provisional",
     "esr/bridges": "esr plugin plugin/provisional",
@@ -84,8 +84,9 @@ MAY_IMPORT = {
     "webui/pages": "arguments arguments/tables topics corpus dependency evidence following following/alerts "
     "index models plans query ranking ranking/explanation text webui/answers webui/arguments webui/running "
     "webui/translations",
-    "webui/api": "esr arguments arguments/tables corpus dependency dossiers evidence features following "
-    "following/alerts index models plans query ranking text webui/answers webui/arguments webui/running",
+    "webui/api": "esr alerts arguments arguments/tables corpus dependency dossiers evidence features "
+    "following following/alerts index models plans query ranking text webui/answers webui/arguments "
+    "webui/running",
     "webui/dossiers": "dossiers dossiers/exports following following/alerts index text webui/api webui/pages "
     "webui/running webui/translations",
     "webui/access": "dossiers index plans query text webui/pages webui/running",

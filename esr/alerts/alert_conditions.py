@@ -14,6 +14,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from esr.alerts import DEFAULT_SIMILARITY, MOST_EXAMPLES
 from esr.arguments.argument import WATCH
 from esr.arguments.filters import filters_of
 from esr.arguments.tables.table import PAGE
@@ -27,9 +28,6 @@ VERSION = 1
 """The version of the arguments that are stored."""
 MIGRATIONS: Mapping[int, Callable[[Texts], Texts]] = {}
 """By version, what turns the stored arguments of that version into those of the next."""
-DEFAULT_SIMILARITY = 0.6
-"""The least similarity of an alert by meaning that names none."""
-_MOST_EXAMPLES = 20
 _OWN_KEYS = ("least_score", "like", "similarity", "unusual")
 _NUMBERS, _FLAGS = ("least_score", "similarity"), ("literal", "unusual", "independent")
 _LISTS = ("like", *(row.name for row in filters_of(WATCH) if row.is_repeatable))
@@ -124,8 +122,8 @@ def _texts(value: Any) -> tuple[str, ...]:
     texts = (value,) if isinstance(value, str) else tuple(value or ())
     if not all(isinstance(text, str) and text.strip() for text in texts):
         raise UsageError(f"like is a sentence or a list of sentences, not {value!r}")
-    if len(texts) > _MOST_EXAMPLES:
-        raise UsageError(f"like has {len(texts)} sentences: at most {_MOST_EXAMPLES} are allowed")
+    if len(texts) > MOST_EXAMPLES:
+        raise UsageError(f"like has {len(texts)} sentences: at most {MOST_EXAMPLES} are allowed")
     return texts
 
 

@@ -7,7 +7,7 @@ which is asked for those of the delivery alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing, contextmanager
 
 import numpy as np
@@ -18,8 +18,9 @@ from esr.index.contract import Index
 from esr.index.factory import open_index, open_writer
 from esr.index.filters import NO_FILTERS, Filters
 from esr.index.hits import LazyHits
-from esr.index.questions import Hits, Vectors
+from esr.index.questions import EvidenceOf, Hits, Vectors
 from esr.index.writer import LoadOptions
+from esr.plans.evaluate import Array, Evidence
 from esr.plans.plan import (
     AllOf,
     AnyOf,
@@ -54,6 +55,7 @@ class Delivered:
         self.documents = [document.id for document in documents]
         self._owners = np.repeat(np.arange(len(documents)), [len(d.sentences) for d in documents])
         self._rows: dict[str, int] = {}
+        self._columns: dict[str, Array] = {}
         self._masks: dict[Condition, Mask] = {}
         self._vectors: dict[str, tuple[npt.NDArray[np.float32], npt.NDArray[np.float64]]] = {}
 
@@ -110,6 +112,20 @@ class Delivered:
         mask = np.zeros(len(self.ids), bool)
         mask[[self._rows[hit.sentence_id] for hit in found]] = True
         return mask
+
+    def read_evidence(
+        self, rows: npt.NDArray[np.intp], terms: Sequence[str], columns: Collection[str]
+    ) -> Evidence:
+        """The evidence of sentences for terms, equal to that of the collection.
+
+        Counts and lengths depend on the document alone. Stored columns are those of the collection.
+        """
+        ids = [self.ids[row] for row in rows]
+        evidence = self.local.read(ids, EvidenceOf(terms), rows.tolist())
+        if unread := [column for column in columns if column not in self._columns]:
+            self._columns |= self.collection.read(self.ids, EvidenceOf([], unread)).columns
+        stored = {column: self._columns[column][rows] for column in columns}
+        return Evidence(evidence.counts, evidence.lengths, {**evidence.columns, **stored})
 
     def similarities(self, encoder: str, queries: Sequence[QuantizedVector]) -> npt.NDArray[np.float64]:
         """The products of queries with the vectors of the sentences, of shape (queries, n).

@@ -8,6 +8,7 @@ meaning is one product of matrices.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
@@ -19,7 +20,7 @@ from esr.alerts.delivered import ALL, EVERYTHING, IN_COLLECTION, Delivered, Mask
 from esr.errors import EsrError
 from esr.index.contract import Index
 from esr.index.filters import NO_FILTERS, Filters
-from esr.index.questions import ByDay, DayCounts, EvidenceOf, Fact, Hits, Lookup, MainEncoder
+from esr.index.questions import ByDay, DayCounts, Fact, Hits, Lookup, MainEncoder
 from esr.index.view import View
 from esr.plans.evaluate import Evidence, score_sentences
 from esr.plans.plan import Condition, Statistics, TermStatistics, leaves
@@ -156,10 +157,8 @@ def _read(reader: Searcher, search: Conditions) -> _Read:
         return _Read(search, None)
     searcher = reader.for_query(search.query, literal=search.is_literal)
     interpretation = searcher.interpret(search.query, literal=search.is_literal)
-    if search.least_score is None:
-        condition = interpretation.all_words
-    else:
-        condition = _prepare(searcher, search, interpretation).matching
+    is_scored = search.least_score is not None
+    condition = interpretation.matching if is_scored else interpretation.all_words
     if isinstance(searcher.index, View):
         condition = searcher.index.in_language(condition)
     return _Read(search, condition, searcher, interpretation)
@@ -179,6 +178,7 @@ def _score(
     """Score the sentences of searches with a least score, and take those below it from their masks."""
     all_scores: dict[int, Numbers] = {}
     wanted = [number for number in masks if reads[number].conditions.least_score is not None]
+    _read_statistics([reads[number] for number in wanted])
     for numbers in batched(wanted, _SCORED_TOGETHER):
         prepared = {}
         for number in numbers:
@@ -194,7 +194,7 @@ def _score(
         plans = [prepared[number].plan for number in prepared]
         terms = list(dict.fromkeys(term.term for plan in plans for term in plan.terms))
         columns = {static_score.column for plan in plans for static_score in plan.static_scores}
-        evidence = index.read([delivered.ids[row] for row in rows], EvidenceOf(terms, columns))
+        evidence = delivered.read_evidence(rows, terms, columns)
         for number in prepared:
             least, own = reads[number].conditions.least_score, np.flatnonzero(masks[number])
             assert least is not None
@@ -205,6 +205,20 @@ def _score(
             all_scores[number] = scores
             masks[number] = masks[number] & (scores >= least)
     return all_scores
+
+
+def _read_statistics(reads: Sequence[_Read]) -> None:
+    """Let the index read the statistics of all terms at once, by language, which it then remembers."""
+    terms: dict[Any, dict[str, None]] = defaultdict(dict)
+    indexes: dict[Any, Index] = {}
+    for read in reads:
+        assert read.searcher is not None
+        index = read.searcher.index
+        language = index.language if isinstance(index, View) else None
+        indexes[language] = index
+        terms[language].update(dict.fromkeys(read.interpretation.counts))
+    for language, index in indexes.items():
+        index.statistics(list(terms[language]))
 
 
 def _part(evidence: Evidence, terms: Sequence[int], sentences: npt.NDArray[np.intp]) -> Evidence:

@@ -10,6 +10,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from esr.alerts import PREVIEW_DAYS
 from esr.alerts.alert_conditions import Conditions
 from esr.alerts.matching import Match, count_days, run_search
 from esr.alerts.usual import judge_day
@@ -19,7 +20,6 @@ from esr.index.hits import SentenceRecord
 from esr.index.questions import ByDay, Records
 from esr.text.dates import normalise_date, parse_date_start
 
-PREVIEW_DAYS = 31
 EXAMPLES = 10
 SIMILARITIES = tuple(n / 20 for n in range(6, 20))
 """Least similarities that a preview of meaning compares: .3 to .95."""

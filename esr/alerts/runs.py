@@ -14,12 +14,13 @@ from typing import Any
 
 from msgspec import Struct
 
+from esr.alerts import AT_ONCE, DEFAULT_ZONE
 from esr.alerts.alert_conditions import VERSION, Conditions, read_arguments, read_conditions, write_arguments
 from esr.alerts.channels import PAGE, Channels, DeliveryFailed, check_target
 from esr.alerts.letters import write_letter
 from esr.alerts.matching import Match, count_days, find_matches, needs_enrichment
 from esr.alerts.outbox import Changed, KnownDocument, News, Outbox
-from esr.alerts.schedule import AT_ONCE, DEFAULT_ZONE, Schedule, read_schedule
+from esr.alerts.schedule import Schedule, read_schedule
 from esr.alerts.usual import judge_day
 from esr.dossiers.desk import Desk, write_time
 from esr.dossiers.records import Person, SavedSearch
@@ -53,7 +54,8 @@ _EXAMPLES = 5
 class Alert(Struct, frozen=True):
     """A saved search with the targets, the schedule and the collection of its delivery.
 
-    One that is paused is matched, and delivers what it has found when it no longer is.
+    One that is paused is matched, and delivers what it has found when it no longer is. `index_name` is that
+    of the collection on a server, for links.
     """
 
     id: str
@@ -64,6 +66,7 @@ class Alert(Struct, frozen=True):
     schedule: Schedule
     targets: tuple[str, ...] = ()
     is_paused: bool = False
+    index_name: str = ""
 
 
 def make_delivery(
@@ -103,6 +106,7 @@ def read_alert(search: SavedSearch) -> Alert | None:
         read_schedule(delivery.get("every", AT_ONCE), delivery.get("zone", DEFAULT_ZONE)),
         tuple(delivery.get("to", ())),
         bool(delivery.get("is_paused")),
+        delivery.get("index", ""),
     )
 
 
@@ -292,14 +296,14 @@ class AlertRuns:
             if delivery is None:
                 break
             alert = by_id.get(delivery.search)
-            name, collection = (alert.name, alert.collection) if alert else (delivery.search, "")
+            name = alert.name if alert else delivery.search
             letter = write_letter(
                 delivery.id,
                 delivery.search,
                 name,
                 self.outbox.contents(delivery.digest_id),
                 page=self._page,
-                index=collection if collection in self._locations else "",
+                index=alert.index_name if alert else "",
                 attempt=delivery.attempts,
             )
             error, is_final = "", False
@@ -394,6 +398,11 @@ def _find_days(index: Index, alert: Alert, records: Sequence[SentenceRecord]) ->
             content = {"unusual": unusual, "hits": hits}
             news.append(News(alert.id, f"day {name}", [name], [content], frozenset[str]()))
     return news
+
+
+def settle_location(where: str) -> str:
+    """The location of an index, which does not depend on the present folder."""
+    return where if "://" in where else os.path.abspath(where)
 
 
 def list_locations(indexes: Collection[str]) -> dict[str, str]:

@@ -12,11 +12,10 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from msgspec import Struct
 
+from esr.alerts import AT_ONCE, DEFAULT_ZONE, HOURLY
 from esr.errors import UsageError
 
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-AT_ONCE, HOURLY = "at once", "hourly"
-DEFAULT_ZONE = "UTC"
 _USUAL_TIME = "08:00"
 _FORM = re.compile(r"(daily|weekly)(?: +([a-z]+))?(?: +(\d{1,2}:\d\d))?")
 _HINT = "write at once, hourly, daily 08:00 or weekly monday 08:00"

@@ -14,13 +14,14 @@ ABOUT_NAMES = "names network"
 """The operations that list names."""
 FILTERED = (
     "search facets timeline similar compare query concordance collocations contrast frequencies names "
-    "network reuse evidence statements"
+    "network reuse evidence statements alert_preview"
 )
 """The operations that list or count sentences."""
 CHECKED = "check check_body"
 """The operations that check the quotations of a text."""
 OF_INDEX = (
     f"{RANKED} {WORDS} {ABOUT_NAMES} {CHECKED} name quotes reuse evidence statements search_body batch "
-    "values complete analyze status dossier_add dossier_import"
+    "values complete analyze status dossier_add dossier_import "
+    "alert_preview alert_create"
 )
 """The operations of one index."""

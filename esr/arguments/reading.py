@@ -64,7 +64,7 @@ READING: tuple[Argument, ...] = (
         "literal",
         "read all of the query as words, without any syntax",
         Flag(),
-        f"{SEARCHES} page document documents {ASKED} {WORDS} quotes {ABOUT_NAMES}",
+        f"{SEARCHES} page document documents {ASKED} {WORDS} quotes {ABOUT_NAMES} alert_preview",
         "reading",
         label="Search literally",
         phrase="searched literally",
@@ -80,7 +80,8 @@ READING: tuple[Argument, ...] = (
         "query_language",
         "the language of the query, such as de, for an index by language; by default, it is detected",
         LanguageCode(),
-        f"{SEARCHES} page document documents {ASKED} {WORDS} quotes {ABOUT_NAMES} evidence analyze",
+        f"{SEARCHES} page document documents {ASKED} {WORDS} quotes {ABOUT_NAMES} evidence analyze "
+        "alert_preview",
         "reading",
         phrase="in the language {}",
         foreign_names=("language", "lang"),

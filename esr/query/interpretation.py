@@ -90,6 +90,19 @@ class Interpretation(Struct, frozen=True):
         return " ".join(_ranked_texts(self.parsed))
 
     @property
+    def matching(self) -> Condition | None:
+        """The condition of a sentence that matches the query; None for a query of stop words alone.
+
+        The sentence satisfies the conditions of the query. Unless these alone decide on candidates, it also
+        has a word of the query itself, not only in its context.
+        """
+        own = () if self.condition is None else (self.condition,)
+        if self.decides_candidates:
+            return self.condition
+        words = tuple(map(HasTerm, self.counts))
+        return all_of([any_of(words), *own]) if words else None
+
+    @property
     def all_words(self) -> Condition | None:
         """The condition that a sentence has every wanted word and satisfies the rest of the query.
 

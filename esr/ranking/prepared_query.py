@@ -32,12 +32,9 @@ from esr.plans.plan import (
     HasAttribute,
     HasEntity,
     HasSource,
-    HasTerm,
     Plan,
     StaticScore,
     Statistics,
-    all_of,
-    any_of,
     leaves,
 )
 from esr.query.interpretation import Interpretation
@@ -325,16 +322,9 @@ class PreparedQuery(Struct, frozen=True, dict=True):
     def matching(self) -> Condition | None:
         """The condition of a sentence that matches the query; None for a query of stop words alone.
 
-        The sentence satisfies the conditions of the query. Unless these alone decide on candidates, it also
-        has a word of the query itself, not only in its context. Filters, facets, charts and `MatchCounts`
-        count these sentences, whatever the ranking.
+        Filters, facets, charts and `MatchCounts` count these sentences, whatever the ranking.
         """
-        interpretation = self.interpretation
-        own = () if interpretation.condition is None else (interpretation.condition,)
-        if interpretation.decides_candidates:
-            return interpretation.condition
-        words = tuple(map(HasTerm, interpretation.counts))
-        return all_of([any_of(words), *own]) if words else None
+        return self.interpretation.matching
 
     def with_all_words(self) -> PreparedQuery:
         """The same query restricted to candidates with every wanted word. Does not use the index."""

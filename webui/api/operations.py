@@ -11,7 +11,7 @@ import esr
 from esr.arguments.argument import Argument
 from esr.arguments.tables.table import rows
 from esr.arguments.types import Schema
-from webui.api import dossiers, handlers
+from webui.api import alerts, dossiers, handlers
 from webui.api.operation import (
     BASE,
     ERRORS,
@@ -87,6 +87,7 @@ OPERATIONS = {
         Operation("status", handlers.status, "Status"),
         Operation("query", handlers.query, "Request"),
         *dossiers.OPERATIONS,
+        *alerts.OPERATIONS,
     )
 }
 

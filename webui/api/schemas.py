@@ -36,6 +36,7 @@ from esr.ranking.completions import Completion
 from esr.text.attributes import ATTRIBUTES, META
 from esr.text.document import CERTAIN, PROBABLE, Document, Sentence
 from esr.text.scripts import DIRECTIONS
+from webui.api.alerts import ALERT_SCHEMAS
 from webui.api.dossiers import DOSSIER_SCHEMAS
 from webui.api.shapes import array, describe_fields, described, extended, having, named, reference
 
@@ -549,6 +550,7 @@ SCHEMAS: dict[str, Schema] = {
     ),
     "Status": {**having(**_STATUS, **_OF_ONE_ENGINE), "required": list(_STATUS)},
     **DOSSIER_SCHEMAS,
+    **ALERT_SCHEMAS,
     "Request": {
         **named("query", "size", "sort", "_source"),
         "description": "the body for `_search` of the alias",

@@ -82,6 +82,11 @@ class ServedDesk:
         """Whether the sender of the current request can have dossiers."""
         return self.is_kept and self._indexes.guard.person is not None
 
+    @property
+    def sees_part(self) -> bool:
+        """Whether the sender of the current request may search only a part of an index."""
+        return bool(self._indexes.guard.part)
+
     @cached_property
     def desk(self) -> desks.Desk:
         """The open desk."""

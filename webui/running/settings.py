@@ -111,6 +111,11 @@ class Settings:
         "login",
         "what a link to a dossier shows: login: what its reader may search; maker: what its maker may search",
     )
+    alert_to: str = _setting(
+        "",
+        "targets that people may give to alerts, as patterns with spaces between them, such as "
+        "mailto:*@example.org; empty: none",
+    )
     access: str = _setting("", "file of esr keys with those who may search; empty: anybody may")
     secret_file: str = _setting(
         "", "file with at least 32 random characters that sign the cookies of logins; empty: no logins"

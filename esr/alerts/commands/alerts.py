@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -14,11 +13,19 @@ from typing import Any
 import click
 
 from esr.alerts.alert_conditions import read_conditions, read_tables
-from esr.alerts.arguments import ALERTS, CONDITIONS, DELIVERY, RUN
 from esr.alerts.channels import Channels
 from esr.alerts.outbox import Outbox
 from esr.alerts.preview import Preview, preview_alert
-from esr.alerts.runs import OPERATOR, AlertRuns, add_alert, list_locations, make_delivery, set_pause
+from esr.alerts.runs import (
+    OPERATOR,
+    AlertRuns,
+    add_alert,
+    list_locations,
+    make_delivery,
+    set_pause,
+    settle_location,
+)
+from esr.arguments.tables.alerts import ALERTS, CONDITIONS, DELIVERY, RUN
 from esr.dossiers.desk import Desk, open_desk
 from esr.dossiers.records import Person, SavedSearch
 from esr.dossiers.saved_searches import SavedSearches
@@ -103,7 +110,7 @@ def add(
         tables = {name: table}
     if not to:
         raise UsageError("where to? Give --to mailto:ann@example.org, https://… or an address of apprise")
-    delivery = make_delivery(_settle(where), to, every, zone)
+    delivery = make_delivery(settle_location(where), to, every, zone)
     with open_searcher(where), open_desk(desk_where) as desk:
         for of_name, of_table in tables.items():
             search = add_alert(desk, Person(owner), of_name, of_table, delivery)
@@ -198,7 +205,7 @@ def _stopping() -> Iterator[Event]:
 @alerts.command()
 @_add_conditions
 @index_option
-@add_arguments(ALERTS, "alert_preview")
+@add_arguments(ALERTS, "alert_preview", "days")
 @as_json_option
 def preview(where: str, days: int, as_json: bool, **conditions: Any) -> None:
     """Show what an alert would have told of the last days of an index.
@@ -320,8 +327,3 @@ def _read_table(given: Mapping[str, Any]) -> dict[str, Any]:
         for name, value in given.items()
         if value not in (None, (), False, "")
     }
-
-
-def _settle(where: str) -> str:
-    """The location of an index, which does not depend on the present folder."""
-    return where if "://" in where else os.path.abspath(where)

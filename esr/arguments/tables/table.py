@@ -13,6 +13,7 @@ from esr.arguments.argument import ASSISTANT, Argument, Group
 from esr.arguments.filters import FILTERS
 from esr.arguments.operations import OF_INDEX
 from esr.arguments.reading import READING
+from esr.arguments.tables.alerts import ALERTS
 from esr.arguments.tables.assistants import ASSISTANTS, TOOL
 from esr.arguments.tables.corpus import CORPUS
 from esr.arguments.tables.counting import COUNTS
@@ -74,6 +75,7 @@ TABLE: tuple[Argument, ...] = (
     *COUNTS,
     *CORPUS,
     *EVIDENCE_ROWS,
+    *ALERTS,
     *DOSSIERS,
     *FILTERS,
     *RANKING,

@@ -23,8 +23,10 @@ from werkzeug.serving import make_server
 
 import esr
 from esr import models
+from esr.alerts.runs import add_alert, make_delivery
 from esr.arguments.tables.table import PAGE as table_PAGE
 from esr.dependency.dependence_signals import SIGNALS
+from esr.dossiers.desk import open_desk
 from esr.dossiers.records import Person
 from esr.errors import UsageError
 from esr.features import FEATURES
@@ -221,13 +223,16 @@ class Everybody(Guard):
 
 def fill_desk(where: str, folder: Path) -> tuple[Flask, dict[str, dict[str, Any]]]:
     """An application with a dossier, and arguments or keys of a body for its operations."""
-    settings = Settings(desk=str(folder / "desk.sqlite"))
+    settings = Settings(desk=str(folder / "desk.sqlite"), alert_to="mailto:*@example.org")
     indexes = ServedIndexes.at({"index": where}, settings)
     indexes.guard = Everybody()
     with esr.open_dossiers(settings.desk, account="ann") as ann, esr.open(where) as index:
         id = ann.create("Storms").id
         items = [item.id for item in ann.add(id, ["a.s1", "b.s0"], index=index, index_name="index").items]
         link = ann.link(id)
+    with open_desk(settings.desk) as desk:
+        settled = make_delivery("index", ["mailto:ann@example.org"])
+        alert = {"id": add_alert(desk, Everybody.person, "storms", {"query": "storm"}, settled).id}
     one = {"id": id}
     good: dict[str, dict[str, Any]] = {
         "dossiers": {"holds": "a.s1"},
@@ -241,6 +246,11 @@ def fill_desk(where: str, folder: Path) -> tuple[Flask, dict[str, dict[str, Any]
         "dossier_share": {**one, "name": "bob", "role": "reader"},
         "dossier_give": {**one, "name": "ann"},
         "dossier_revoke": {**one, "link": link.id},
+        "alert_create": {"name": "x", "arguments": {"q": ["storm"]}, "to": ["mailto:ann@example.org"]},
+        "alert_preview": {"q": "storm"},
+        "alert_pause": {**alert, "paused": True},
+        "alert_log": alert,
+        "alert_delete": alert,
         **{f"dossier_{name}": {**one, "items": items} for name in ("move", "arrange", "remove")},
     }
     return create_app(indexes, settings), {name: good.get(name, one) for name in OPERATIONS}
@@ -262,10 +272,10 @@ def test_no_generated_request_gets_a_server_error_or_an_undocumented_answer(
 ) -> None:
     from tests.support.generated_requests import EXAMPLES, fuzz
 
-    if name.startswith("dossier"):
+    if name.startswith(("dossier", "alert")):
         app, good = fill_desk(where, tmp_path)
         statuses = fuzz(app, name, good[name])
-        if name != "dossier_delete":  # there is one to delete, once
+        if name not in ("alerts", "dossier_delete", "alert_delete"):  # there is one to delete, once
             assert min(statuses[200], statuses[400]) >= EXAMPLES / 20, statuses
         assert not statuses[403]
         return
@@ -550,6 +560,14 @@ CALLS: dict[str, dict[str, Any]] = {
 """For each operation, arguments that it answers. A folder answers `query` with an error."""
 
 
+def choose_call(name: str, app: Flask, where: str, folder: Path) -> tuple[Flask, dict[str, Any]]:
+    """An application that answers an operation, and arguments for it: those with a desk need another one."""
+    if name in CALLS:
+        return app, CALLS[name]
+    app, good = fill_desk(where, folder)
+    return app, {} if name == "alerts" else good[name]
+
+
 @pytest.fixture(scope="module")
 def generated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
     """The package of a generated client."""
@@ -564,14 +582,17 @@ def generated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_a_generated_client_reads_all_of_an_answer(generated: ModuleType, app: Flask, name: str) -> None:
+def test_a_generated_client_reads_all_of_an_answer(
+    generated: ModuleType, app: Flask, name: str, where: str, tmp_path: Path
+) -> None:
     import httpx
+
+    app, arguments = choose_call(name, app, where, tmp_path)
 
     base = f"http://localhost{BASE}"
     client = generated.Client(base_url=base)
     client.set_httpx_client(httpx.Client(transport=httpx.WSGITransport(app=app), base_url=base))
     call = importlib.import_module(f"esr_client.api.default.{name}").sync_detailed
-    arguments = CALLS[name]
     if OPERATIONS[name].body:
         models = importlib.import_module("esr_client.models")
         body = getattr(models, "".join(word.capitalize() for word in name.split("_")) + "Body")
@@ -652,11 +673,11 @@ def call_in_typescript(name: str) -> str:
 
 
 @pytest.mark.slow
-def test_a_generated_typescript_client_calls_every_operation(app: Flask, typed: Path) -> None:
+def test_a_generated_typescript_client_calls_every_operation_without_a_desk(app: Flask, typed: Path) -> None:
     with listening(app) as address:
-        program = PROGRAM % (address, "\n".join(map(call_in_typescript, OPERATIONS)))
+        program = PROGRAM % (address, "\n".join(map(call_in_typescript, CALLS)))
         printed = json.loads(run_typescript(typed, program))
-    assert printed["kinds"] == {name: "400 error" if name == "query" else "200 object" for name in OPERATIONS}
+    assert printed["kinds"] == {name: "400 error" if name == "query" else "200 object" for name in CALLS}
     assert "storm" in printed["text"].lower() and printed["score"]
 
 
@@ -694,8 +715,11 @@ def closed(name: str) -> dict[str, Any]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in OPERATIONS if name != "query"])
-def test_an_answer_has_no_field_that_is_not_described(app: Flask, name: str) -> None:
-    operation, arguments = OPERATIONS[name], CALLS[name]
+def test_an_answer_has_no_field_that_is_not_described(
+    app: Flask, name: str, where: str, tmp_path: Path
+) -> None:
+    app, arguments = choose_call(name, app, where, tmp_path)
+    operation = OPERATIONS[name]
     query = {key.replace("prior_", "prior."): value for key, value in arguments.items()}
     given = {"json": arguments} if operation.body else {"query_string": query}
     answer = app.test_client().open(BASE + operation.path, method=operation.method, **given)
