@@ -69,7 +69,18 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
     def check(visit: Visit) -> Response:
         arguments = decode_arguments(request.query_string, settings, "checked", "page")
         text = arguments.first("text")
-        return page(visit, text, check_text(visit.searcher, text) if text else None)
+        try:
+            return page(visit, text, check_text(visit.searcher, text) if text else None)
+        except UsageError as error:
+            if wants_json():
+                raise
+            return refuse(visit, text, error)
+
+    def refuse(visit: Visit, text: str, error: EsrError) -> Response:
+        """The form with the text, and what is wrong with it."""
+        response = page(visit, text[: settings.text_chars], None, as_sentence(str(error)))
+        response.status_code = 400
+        return response
 
     @indexes.route(app, "/check", "check_answer", method="POST", seconds=settings.batch_deadline)
     def check_answer(visit: Visit) -> Response:
@@ -82,13 +93,14 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
                     f"the text has {len(text):,} characters: at most {most:,} are allowed", "text"
                 )
             is_draft = uploaded is not None or "draft" in request.form
-            return page(visit, text, (check_draft if is_draft else check_text)(visit.searcher, text))
+            examine = check_draft if is_draft else check_text
+            if number := request.form.get("use", ""):
+                text = use_words_found(text, examine(visit.searcher, text).quotations, number)
+            return page(visit, text, examine(visit.searcher, text))
         except EsrError as error:
             if wants_json() or not isinstance(error, UsageError | InputError):
                 raise
-            response = page(visit, text[: settings.text_chars], None, as_sentence(str(error)))
-            response.status_code = 400
-            return response
+            return refuse(visit, text, error)
 
 
 _SUFFIXES = frozenset({".txt", ".md", ".markdown", ".docx", ".odt"})
@@ -128,6 +140,27 @@ def write_size(index: Index) -> str:
     """The number of sentences of an index."""
     number = index.statistics([]).collection.sentences
     return ngettext("%(num)s sentence", "%(num)s sentences", number)
+
+
+def use_words_found(text: str, quotations: Sequence[CheckedQuotation], number: str) -> str:
+    """The text with the words of the first appearance in its quotation of this number from 1.
+
+    Raises RequestError if there is no such quotation.
+    """
+    if not number.isdecimal() or not 0 < int(number) <= len(quotations):
+        raise RequestError(f"there is no quotation {number!r}: check the text again", "use")
+    quotation = quotations[int(number) - 1]
+    words = quotation.text
+    for difference in sorted(quotation.differences, key=lambda each: each.start, reverse=True):
+        before, after = words[: difference.start], words[difference.end :]
+        if not difference.text and difference.original:  # beside a word, without a blank of its own
+            gap = (" ", "") if before else ("", " ")
+            words = f"{before}{gap[0]}{difference.original}{gap[1]}{after}"
+        elif not difference.original:
+            words = before.rstrip() + after if before.strip() else after.lstrip()
+        else:
+            words = before + difference.original + after
+    return text[: quotation.start] + words + text[quotation.end :]
 
 
 def split_quoted(quotation: CheckedQuotation) -> list[Piece]:

@@ -16,6 +16,7 @@ from webui.answers.downloads import table_csv
 from webui.arguments.links import split_links
 from webui.arguments.request import decode_arguments
 from webui.pages.rendering import PageRenderer
+from webui.running.problems import RequestError, as_sentence, wants_json
 from webui.running.served_indexes import Route, ServedIndexes, Visit
 from webui.running.settings import Settings
 from webui.translations.language import N_, _
@@ -47,6 +48,7 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
     """Add the page, its table, and its template functions to the application."""
     app.jinja_env.globals.update(
         split_evidence=split_evidence,
+        use_contrast=use_contrast,
         describe_contrast=describe_contrast,
         evidence_groups=GROUPS,
         evidence_orders=EVIDENCE_ORDERS,
@@ -60,21 +62,37 @@ def _add_evidence(get: Route, settings: Settings, render: PageRenderer) -> None:
     def evidence(visit: Visit) -> Response:
         arguments = decode_arguments(request.query_string, settings, "evidence", "page")
         own, others = split_links(request.query_string, settings, "evidence", "sort")
-        claim = arguments.first("q")
-        return render(
+        claim, found, message = arguments.first("q"), None, None
+        try:
+            found = read_evidence(visit.searcher, arguments, settings) if claim else None
+        except RequestError as error:
+            if error.field != "q" or wants_json():
+                raise
+            message = as_sentence(str(error))
+        response = render(
             visit,
             "evidence.html",
             claim=claim,
-            found=read_evidence(visit.searcher, arguments, settings) if claim else None,
+            found=found,
+            message=message,
             order=arguments.value("order"),
             own=own,
             others=others,
         )
+        response.status_code = 400 if message else 200
+        return response
 
     @get("/evidence.csv")
     def evidence_csv(visit: Visit) -> Response:
         arguments = decode_arguments(request.query_string, settings, "evidence", "page")
         return table_csv(read_evidence(visit.searcher, arguments, settings).rows(), "evidence")
+
+
+def use_contrast(claim: str, contrast: Contrast) -> str | None:
+    """The claim with the words of a sentence in place of its number, date or name; None for other rules."""
+    if contrast.rule not in ("number", "date", "name") or claim.count(contrast.claimed or " ") != 1:
+        return None
+    return claim.replace(contrast.claimed, contrast.text)
 
 
 def describe_contrast(contrast: Contrast) -> str:

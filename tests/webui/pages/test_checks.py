@@ -11,10 +11,12 @@ from urllib.parse import urlsplit
 import pytest
 from flask.testing import FlaskClient
 
+from esr.evidence.contrast import Contrast, Rule
 from esr.ranking.searcher import open_searcher
 from tests.support.elasticsearch import load
 from tests.support.quoted_corpus import make_documents
 from webui.app import create_app
+from webui.pages.claims import use_contrast
 from webui.running.settings import Settings
 
 EXACT, NEAR = "an historic moment from which there can be no turning back", "the House rose for dinner"
@@ -56,6 +58,35 @@ def test_a_text_is_answered_with_a_verdict_for_each_quotation_and_an_address_to_
     assert {client.get(unescape(link)).location.partition("#")[2] for link in links} == {"s1", "s2"}
 
 
+def test_one_click_puts_the_words_found_in_the_place_of_the_wrong_ones(client: FlaskClient) -> None:
+    page = client.post("/check", data={"text": TEXT}).get_data(as_text=True)
+    assert re.findall(r'name="use" value="(\d)"', page) == ["2"]
+    used = client.post("/check", data={"text": TEXT, "use": "2"}).get_data(as_text=True)
+    assert "the House rose for lunch" in used and "rose for dinner" not in used
+    assert 'name="use"' not in used
+    missing = "an historic moment which there can be no no turning back"
+    (near,) = client.post("/api/v1/check", json={"text": missing}).get_json()["quotations"]
+    assert near["verdict"] == "near"
+    used = client.post("/check", data={"text": f"“{missing}”", "use": "1"}).get_data(as_text=True)
+    assert f"“{EXACT}”" in words(used).replace("“ ", "“").replace(" ”", "”") or "Exact in" in used
+    assert client.post("/check", data={"text": TEXT, "use": "9"}).status_code == 400
+
+
+def test_a_claim_of_stop_words_stays_in_its_form_with_the_reason(client: FlaskClient) -> None:
+    answer = client.get("/evidence?q=the of")
+    page = answer.get_data(as_text=True)
+    assert answer.status_code == 400 and 'role="alert"' in page and "the of</textarea>" in page
+    assert client.get("/evidence.json?q=the of").status_code == 400
+
+
+def test_a_claim_can_take_the_number_date_or_name_of_a_sentence() -> None:
+    def use(rule: Rule, claimed: str) -> str | None:
+        return use_contrast("Two provinces sent two teams in May.", Contrast(rule, 0, 3, "April", claimed))
+
+    assert use("date", "May") == "Two provinces sent two teams in April."
+    assert use("negation", "May") is None and use("number", "") is None
+
+
 def test_a_text_that_cannot_be_checked_stays_in_the_form_with_the_reason(client: FlaskClient) -> None:
     answer = client.post("/check", data={"text": "… !"})
     assert answer.status_code == 400
@@ -66,6 +97,8 @@ def test_a_text_that_cannot_be_checked_stays_in_the_form_with_the_reason(client:
         == "text"
     )
     assert "<form" in client.get("/check").get_data(as_text=True)
+    linked = client.get("/check?text=…")
+    assert linked.status_code == 400 and "The quotation has no word." in linked.get_data(as_text=True)
     long = client.post("/check", data={"text": "word " * 30_000})
     assert long.status_code == 400 and "at most 50,000 are allowed" in long.get_data(as_text=True)
 
