@@ -92,7 +92,10 @@ def make(page: Page, desk: Site, name: str, sentences: int = 3) -> str:
         dialog.get_by_role("button", name="Save").click()
         expect(page.locator(".told")).to_contain_text(name)
         expect(page.locator("a.clip").nth(n)).to_have_text("Saved")
-    page.locator(".told a").click()
+    page.reload()
+    expect(page.locator("a.clip", has_text="Saved")).to_have_count(sentences)  # it is in a dossier
+    page.goto(desk.url("/dossiers"))
+    page.get_by_role("link", name=name).click()
     page.wait_for_load_state()
     return page.url.removeprefix(desk.url("")).partition("#")[0]
 

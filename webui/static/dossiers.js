@@ -9,7 +9,9 @@
   /* Saving */
 
   const save = kept.addresses.save;
-  const PLACES = "article[data-sentence-id], .whole .hit, .whole > p[id], .whole span[id^=s]";
+  const PLACES = "article[data-sentence-id], .whole .hit:has(a.why)";
+  const idOf = (place) => place.dataset.sentenceId ?? new URL(place.querySelector("a.why").href).searchParams.get("id");
+  const sentenceOf = (link) => new URL(link.href).searchParams.get("id");
 
   async function open(address) {
     const answer = await fetch(address, html);
@@ -41,15 +43,57 @@
     form.querySelector("[name=dossier]:checked")?.focus();
   }
 
+  const held = new Set();
+
   function mark(ids) {
+    for (const id of ids) held.add(id);
     for (const link of document.querySelectorAll("a.clip[href]")) {
-      if (!ids.includes(new URL(link.href).searchParams.get("id"))) continue;
+      if (!held.has(sentenceOf(link)) || link.matches(".kept")) continue;
       link.classList.add("kept");
       link.textContent = _("Saved");
     }
   }
 
+  /* Every sentence of a list gets its link, also where the page has none, and says whether it is in a dossier. */
+  const asked = new Set();
+
+  async function offerToSave() {
+    for (const place of document.querySelectorAll(PLACES)) {
+      if (place.querySelector("a.clip")) continue;
+      const index = new URLSearchParams(location.search).get("index");
+      const link = kept.link(_("Save"), `${save}?${new URLSearchParams({ ...(index && { index }), id: idOf(place) })}`);
+      link.className = "clip";
+      const actions = place.querySelector(".actions");
+      if (actions) actions.prepend(link);
+      else place.querySelector("a.why").before(link);
+    }
+    mark([]);
+    const ids = [...document.querySelectorAll("a.clip[href]")].map(sentenceOf).filter((id) => id && !asked.has(id));
+    if (!ids.length) return;
+    for (const id of ids) asked.add(id);
+    for (let at = 0; at < ids.length; at += 40) {
+      const query = new URLSearchParams(ids.slice(at, at + 40).map((id) => ["holds", id]));
+      const answer = await fetch(`${kept.addresses.holding}?${query}`);
+      if (answer.ok) mark(Object.keys((await answer.json()).holding));
+    }
+  }
+
+  function listKeys(rows) {
+    for (const [keys, what] of rows) {
+      const row = kept.element("div");
+      const key = kept.element("dt");
+      key.append(...keys.map((each) => kept.element("kbd", "", each)));
+      row.append(key, kept.element("dd", "", what));
+      document.querySelector("dialog.keys dl").append(row);
+    }
+  }
+
   if (save) {
+    if (document.querySelector(PLACES)) {
+      listKeys([[["s"], _("save the sentence to a dossier")]]);
+      new MutationObserver(() => offerToSave().catch(() => {})).observe(document.querySelector(".desk"), { childList: true, subtree: true });
+    }
+    offerToSave().catch(() => {});
     document.addEventListener("click", (event) => {
       const link = event.target.closest("a.clip[href], a.save-article");
       if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
@@ -151,39 +195,39 @@
 
   /* Dragging: what moves is sent by the form of its handle. */
 
-  let held = null;
+  let dragged = null;
 
   document.addEventListener("dragstart", (event) => {
-    held = event.target.closest?.(".hold")?.closest(".item") ?? null;
-    if (!held) return;
+    dragged = event.target.closest?.(".hold")?.closest(".item") ?? null;
+    if (!dragged) return;
     event.dataTransfer.effectAllowed = "move";
-    event.dataTransfer.setData("text/plain", held.querySelector(".found")?.textContent ?? "");
-    event.dataTransfer.setDragImage(held, 10, 10);
-    held.classList.add("held");
+    event.dataTransfer.setData("text/plain", dragged.querySelector(".found")?.textContent ?? "");
+    event.dataTransfer.setDragImage(dragged, 10, 10);
+    dragged.classList.add("held");
   });
   document.addEventListener("dragover", (event) => {
-    const over = held && event.target.closest?.(".item");
+    const over = dragged && event.target.closest?.(".item");
     for (const item of document.querySelectorAll(".item.over")) item.classList.toggle("over", item === over);
     if (!over) return;
     event.preventDefault();
     over.classList.add("over");
   });
   document.addEventListener("drop", (event) => {
-    const over = held && event.target.closest?.(".item");
-    if (!over || over === held) return;
+    const over = dragged && event.target.closest?.(".item");
+    if (!over || over === dragged) return;
     event.preventDefault();
-    const before = over.previousElementSibling === held ? held.previousElementSibling : over.previousElementSibling;
-    const isLower = held.compareDocumentPosition(over) & Node.DOCUMENT_POSITION_FOLLOWING;
+    const before = over.previousElementSibling === dragged ? dragged.previousElementSibling : over.previousElementSibling;
+    const isLower = dragged.compareDocumentPosition(over) & Node.DOCUMENT_POSITION_FOLLOWING;
     const after = isLower ? over : before;
-    const form = held.querySelector("form.grip");
+    const form = dragged.querySelector("form.grip");
     const body = new FormData(form);
     body.set("move", "after");
     body.set("after", after?.dataset.item ?? "");
     send(form, body);
   });
   document.addEventListener("dragend", () => {
-    held?.classList.remove("held");
-    held = null;
+    dragged?.classList.remove("held");
+    dragged = null;
     for (const item of document.querySelectorAll(".item.over")) item.classList.remove("over");
   });
 
@@ -271,5 +315,10 @@
     kept.tell(_("Copied with all sentences, notes and citations."));
   }
 
+  listKeys([
+    [["j", "k"], _("next or previous sentence")],
+    [["Alt ↑", "Alt ↓"], _("move the sentence")],
+    [["e"], _("edit its note and tags")],
+  ]);
   enhance();
 })();

@@ -27,7 +27,7 @@ DEFAULT_STYLE = "chicago"
 class Entry(NamedTuple):
     """An item of a dossier as a file shows it. `highlights`: spans of characters of its text.
 
-    `judgement` and `speaker` are empty if unknown; `by` wrote the note.
+    `judgement` and `speaker` are empty if unknown; `by` changed it last.
     """
 
     cited: Cited

@@ -103,7 +103,7 @@ def facts_of(entry: Entry) -> list[tuple[str, str]]:
     """What people added to a sentence beside the note: names and values."""
     facts = [
         ("Said by", entry.speaker),
-        ("Note by", entry.by if entry.cited.note else ""),
+        ("Last changed by", entry.by if entry.cited.note else ""),
         ("Tags", ", ".join(entry.cited.tags)),
         ("Judgement", entry.judgement),
     ]

@@ -111,7 +111,7 @@ def test_no_text_of_a_dossier_is_markup_in_markdown_or_in_html() -> None:
     ):
         assert text in said
     emphasised = [e.content for t in tokens for c, e in pairwise(t.children or ()) if c.type == "em_open"]
-    assert emphasised == ["Note by:", "Tags:", "Judgement:"]
+    assert emphasised == ["Last changed by:", "Tags:", "Judgement:"]
     links = [c.attrs["href"] for t in tokens for c in t.children or () if c.type == "link_open"]
     assert not links
 

@@ -64,7 +64,7 @@ def test_a_sentence_has_its_source_above_and_what_people_added_below() -> None:
     assert [text for style, text in texts if style == NOTE] == [
         "Eleven or four?",
         "Count in the letter.",
-        "Note by: ben · Tags: letter, check · Judgement: 2",
+        "Last changed by: ben · Tags: letter, check · Judgement: 2",
     ]
     (head,) = document.paragraphs[2].hyperlinks
     assert head.address == LETTER.url
