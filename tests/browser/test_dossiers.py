@@ -93,7 +93,8 @@ def make(page: Page, desk: Site, name: str, sentences: int = 3) -> str:
         expect(page.locator(".told")).to_contain_text(name)
         expect(page.locator("a.clip").nth(n)).to_have_text("Saved")
     page.reload()
-    expect(page.locator("a.clip", has_text="Saved")).to_have_count(sentences)  # it is in a dossier
+    for n in range(sentences):
+        expect(page.locator("a.clip").nth(n)).to_have_text("Saved")
     page.goto(desk.url("/dossiers"))
     page.get_by_role("link", name=name).click()
     page.wait_for_load_state()

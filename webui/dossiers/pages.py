@@ -177,6 +177,7 @@ class DossierPages:
             "order": order,
             "readings": shown[first : first + PAGE_ITEMS],
             "first": first,
+            "before": shown[first - 1].id if first else "",
             "number": len(shown),
             "page_items": PAGE_ITEMS,
             "withheld": len(readings) - len(items),

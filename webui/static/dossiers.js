@@ -222,7 +222,7 @@
     const form = dragged.querySelector("form.grip");
     const body = new FormData(form);
     body.set("move", "after");
-    body.set("after", after?.dataset.item ?? "");
+    body.set("after", after?.dataset.item ?? over.parentElement.dataset.before); // the page before may have items
     send(form, body);
   });
   document.addEventListener("dragend", () => {

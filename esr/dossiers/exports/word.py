@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from docx.document import Document
     from docx.enum import style as styles
     from docx.oxml import ns, parser
+    from docx.text.paragraph import Paragraph
 else:
     docx = import_lazily("docx")
     shared = import_lazily("docx.shared")
@@ -30,6 +31,7 @@ else:
 WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 SOURCE, SENTENCE, NOTE = "Source line", "Sentence", "Reader's note"
 """The names of the document's styles of paragraphs, which a reader can change in Word."""
+_IDS = {SOURCE: "SourceLine", SENTENCE: "Sentence", NOTE: "ReadersNote"}
 _ILLEGAL = compile_lazily("[^\\t\\n -\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
 _INK, _QUIET, _ACCENT = "1B1916", "5F594F", "8C1D24"
 _HIGHLIGHT = "FAE3A0"
@@ -57,14 +59,14 @@ def _add_entry(document: Document, notes: Notes, extract: Extract, entry: Entry)
     language = record.language if is_language_tag(record.language) else None
     facts = (record.source, write_day(record.date))
     title = shorten_title(_clean(record.title or record.document_id), LONG_TITLE_CHARS)
-    head = document.add_paragraph(style=SOURCE)
+    head = _add_paragraph(document, SOURCE)
     if before := " · ".join(_clean(fact) for fact in facts if fact):
         head.add_run(f"{before} · ")
     if url := entry.cited.address:
         append_link(document.part, head._p, title, url)
     else:
         head.add_run(title)
-    line = document.add_paragraph(style=SENTENCE)
+    line = _add_paragraph(document, SENTENCE)
     if text_direction(language) == RIGHT_TO_LEFT:
         line._p.get_or_add_pPr().append(parser.OxmlElement("w:bidi"))
     for text, is_highlighted in entry.pieces():
@@ -72,6 +74,13 @@ def _add_entry(document: Document, notes: Notes, extract: Extract, entry: Entry)
     notes.add(line, _citation(extract, entry))
     if extract.has_notes:
         _add_note(document, entry)
+
+
+def _add_paragraph(document: Document, style: str, text: str = "") -> Paragraph:
+    """Add a paragraph in a style of this module. python-docx would look among all styles for each of them."""
+    paragraph = document.add_paragraph(text)
+    paragraph._p.style = _IDS[style]
+    return paragraph
 
 
 def _citation(extract: Extract, entry: Entry) -> list[Piece]:
@@ -86,9 +95,9 @@ def _citation(extract: Extract, entry: Entry) -> list[Piece]:
 def _add_note(document: Document, entry: Entry) -> None:
     cited = entry.cited
     for text in filter(None, map(_clean, cited.note.splitlines())):
-        document.add_paragraph(text, style=NOTE)
+        _add_paragraph(document, NOTE, text)
     if facts := facts_of(entry):
-        line = document.add_paragraph(style=NOTE)
+        line = _add_paragraph(document, NOTE)
         run = line.add_run(_clean(" · ".join(f"{name}: {value}" for name, value in facts)))
         run.font.size, run.font.color.rgb = shared.Pt(9), shared.RGBColor.from_string(_QUIET)
 
@@ -117,9 +126,9 @@ def _add_styles(document: Document) -> None:
         if (spacing := style.element.rPr.find(ns.qn("w:spacing"))) is not None:
             style.element.rPr.remove(spacing)
     rows: tuple[tuple[str, str, Any, float, str], ...] = (
-        (SOURCE, "SourceLine", paragraph, 9.5, _QUIET),
-        (SENTENCE, "Sentence", paragraph, 12, _INK),
-        (NOTE, "ReadersNote", paragraph, 10.5, _INK),
+        (SOURCE, _IDS[SOURCE], paragraph, 9.5, _QUIET),
+        (SENTENCE, _IDS[SENTENCE], paragraph, 12, _INK),
+        (NOTE, _IDS[NOTE], paragraph, 10.5, _INK),
         ("footnote text", "FootnoteText", paragraph, 9, _INK),
         ("endnote text", "EndnoteText", paragraph, 9, _INK),
         ("footnote reference", "FootnoteReference", character, 0, ""),

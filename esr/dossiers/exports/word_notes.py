@@ -90,8 +90,11 @@ def append_text(line: Any, text: str) -> Any:
 
 def append_link(owner: Any, line: Any, text: str, address: str) -> None:
     """Append a link to a paragraph, as an element of a part: that of the document or of its notes."""
+    rels = owner.rels
+    id = f"link{len(rels) + 1}"  # python-docx would compare each link with all before it
+    rels.add_relationship(constants.RELATIONSHIP_TYPE.HYPERLINK, address, id, is_external=True)
     link = parser.OxmlElement("w:hyperlink")
-    link.set(ns.qn("r:id"), owner.relate_to(address, constants.RELATIONSHIP_TYPE.HYPERLINK, is_external=True))
+    link.set(ns.qn("r:id"), id)
     line.append(link)
     append_text(link, text).insert(
         0, parser.parse_xml(f'<w:rPr {ns.nsdecls("w")}><w:rStyle w:val="Hyperlink"/></w:rPr>')
