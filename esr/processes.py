@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import copy_context
 from pathlib import Path
-from threading import Thread, current_thread, main_thread
+from threading import Event, Thread, current_thread, main_thread
 from typing import TYPE_CHECKING, TypeVar
 
 from esr.locks import take_lock
@@ -76,6 +76,20 @@ def allow_open_files(count: int) -> None:
 def exit_on_sigterm() -> None:
     """Convert SIGTERM to SystemExit, so that incomplete work is rolled back and temporary files removed."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+
+
+@contextmanager
+def set_at_end() -> Iterator[Event]:
+    """An event that SIGTERM and an interrupt set inside the block, instead of ending the process."""
+    stop = Event()
+    before = {
+        number: signal.signal(number, lambda *_: stop.set()) for number in (signal.SIGTERM, signal.SIGINT)
+    }
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def end_with_parent() -> None:

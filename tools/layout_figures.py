@@ -17,8 +17,10 @@ MAX_BANNERS = 2
 CONTRACT = Path("esr/index/contract.py"), "Index"
 """The file and the class of the contract of both engines."""
 PERIPHERY = (
+    "esr/alerts/commands",
     "esr/bridges",
     "esr/corpus",
+    "esr/dossiers/commands",
     "esr/evidence",
     "esr/lab",
     "esr/loaders/archives",

@@ -22,6 +22,7 @@ from esr.alerts.schedule import Schedule
 from esr.alerts.told import find_news
 from esr.dossiers.desk import Desk, DeskUnusable, make_id, write_time
 from esr.following.alerts.atom import text_digest
+from esr.processes import is_running
 from esr.stdlib import batched, import_lazily
 
 if TYPE_CHECKING:
@@ -407,10 +408,4 @@ def _is_dead(holder: str) -> bool:
         return False
     if int(process) == os.getpid():
         return True  # an earlier process of this number: this one takes back before it takes
-    try:
-        os.kill(int(process), 0)
-    except ProcessLookupError:
-        return True
-    except OSError:
-        return False
-    return False
+    return not is_running(int(process))

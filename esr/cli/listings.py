@@ -116,7 +116,7 @@ def boosts(as_json: bool) -> None:
 
 
 @click.command()
-@click.option("--fetch", metavar="NAME", help="Fetch the files of this encoder into the cache.")
+@add_arguments(COMMANDS, "encoders")
 @as_json
 def encoders(fetch: str | None, as_json: bool) -> None:
     """List known encoders and cross-encoders, or fetch one.

@@ -131,7 +131,7 @@ if TYPE_CHECKING:
         all_of,
         any_of,
     )
-    from esr.processes import defer_interrupt, end_with_parent, scratch_folder
+    from esr.processes import defer_interrupt, end_with_parent, scratch_folder, set_at_end
     from esr.progress import count_topics, show_steps
     from esr.query import TEXT, Clause, Group, ParsedQuery
     from esr.query import literal as literal_query
@@ -412,6 +412,7 @@ __all__ = [
     "score_nearest",
     "score_sentences",
     "scratch_folder",
+    "set_at_end",
     "show_steps",
     "signal_from_dict",
     "signal_types",
@@ -489,7 +490,7 @@ _MODULES = {
     "no_evidence score_sentences top_k",
     "esr.plans.plan": "FIELDS AllOf CandidateRule CollectionStatistics Condition Curve HasEntity "
     "HasQuote HasTerm HasWords Not Plan SaidBy StaticScore TermStatistics all_of any_of",
-    "esr.processes": "defer_interrupt end_with_parent scratch_folder",
+    "esr.processes": "defer_interrupt end_with_parent scratch_folder set_at_end",
     "esr.progress": "count_topics show_steps",
     "esr.query": "TEXT Clause Group ParsedQuery literal_query=literal parse_query=parse",
     "esr.ranking.answers": "best_of_documents hit_dict require_record",

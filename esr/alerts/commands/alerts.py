@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import signal
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
-from threading import Event
 from typing import Any
 
 import click
@@ -38,6 +35,7 @@ from esr.plugin.provisional import (
     count,
     open_searcher,
     redact,
+    set_at_end,
 )
 
 _NAME = ArgumentRow("name", "the name of the alert", is_positional=True)
@@ -170,7 +168,7 @@ def run(
       esr alerts run --once
       esr alerts run --pause 300 --desk desk.sqlite
     """
-    with open_desk(desk_where) as desk, Channels() as channels, _stopping() as stop:
+    with open_desk(desk_where) as desk, Channels() as channels, set_at_end() as stop:
         runs = AlertRuns(desk, channels, locations=list_locations(collections), is_stopped=stop.is_set)
         while not stop.is_set():
             try:
@@ -186,20 +184,6 @@ def run(
             if once:
                 break
             stop.wait(pause)
-
-
-@contextmanager
-def _stopping() -> Iterator[Event]:
-    """An event that SIGTERM and an interrupt set inside the block."""
-    stop = Event()
-    before = {
-        number: signal.signal(number, lambda *_: stop.set()) for number in (signal.SIGTERM, signal.SIGINT)
-    }
-    try:
-        yield stop
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 @alerts.command()
@@ -251,7 +235,7 @@ def deliver(retry: bool, desk_where: str | None) -> None:
     Example:
       esr alerts deliver --retry
     """
-    with open_desk(desk_where) as desk, Channels() as channels, _stopping() as stop:
+    with open_desk(desk_where) as desk, Channels() as channels, set_at_end() as stop:
         runs = AlertRuns(desk, channels, is_stopped=stop.is_set)
         again = runs.retry() if retry else 0
         counts = {"again": again, **runs.deliver()}

@@ -219,6 +219,7 @@ COMMANDS: tuple[Argument, ...] = (
     ),
     Argument("text", "what to make terms of", Text(), "analyze", is_required=True, is_positional=True),
     Argument("analyzer", "the analyzer: see esr analyzers", Text(), "analyze", sets="name", metavar="NAME"),
+    Argument("fetch", "fetch the files of this encoder into the cache", Text(), "encoders", metavar="NAME"),
     # Saved searches
     Argument("searches", "the searches", FilePath(), "watch", is_required=True, is_positional=True),
     Argument(
