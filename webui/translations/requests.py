@@ -54,16 +54,19 @@ def install(app: Flask, default: str) -> None:
         if request.path.startswith("/api/"):
             set_language(DEFAULT)  # the messages of the API are English
             return None
-        if b"lang=" in request.query_string:
+        chosen = None
+        if request.endpoint == _MENU:
+            chosen = request.form.get(ARGUMENT)
+        elif b"lang=" in request.query_string and request.method in ("GET", "HEAD"):
             chosen = request.args.get(ARGUMENT)
-            if chosen in LANGUAGES and request.method in ("GET", "HEAD"):
-                return _remember(chosen)
+        if chosen in LANGUAGES:
+            return _remember(chosen)
         set_language(
             choose_language(request.cookies.get(COOKIE), request.accept_languages.best_match, default)
         )
         return None
 
-    @app.get("/language", endpoint=_MENU)
+    @app.post("/language", endpoint=_MENU)
     def choose_in_menu() -> Response:
         """The answer to a choice of no language that there is."""
         raise NotFound
