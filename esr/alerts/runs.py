@@ -42,7 +42,9 @@ from esr.text.validate import checksum
 OPERATOR = Person("operator", is_operator=True)
 """Who runs alerts: they are of all owners."""
 MATCHED_TOGETHER = 1_000
-"""Number of documents that are matched in one transaction."""
+"""Number of documents that are matched at once."""
+_STORED_TOGETHER = 50
+"""Number of documents whose matches are stored in one transaction."""
 PENDING = timedelta(days=14)
 """How long a document is matched again while its enrichment is not complete."""
 KEPT = timedelta(days=90)
@@ -247,10 +249,38 @@ class AlertRuns:
         }
         news = _find_news(state.index, changed, alerts, failures)
         before = {id: state.known[id] for id in now if id in state.known}
-        try:
-            return self.outbox.store_matches(state.collection, before, now, news)
-        except Changed:
-            return 0  # the other process tells it
+        return self._store(state.collection, before, now, news)
+
+    def _store(
+        self,
+        collection: str,
+        before: Mapping[str, KnownDocument],
+        now: Mapping[str, KnownDocument],
+        news: Iterable[News],
+    ) -> int:
+        """Store matches, a few documents at a time, since others who write to the desk wait meanwhile.
+
+        Unusual days come first: if the process is killed after them, their documents are matched again, and
+        the days are known.
+        """
+        by_document: dict[str, list[News]] = defaultdict(list)
+        for one in news:
+            by_document[one.document].append(one)
+        days = [one for document in by_document if document not in now for one in by_document[document]]
+        items = 0
+        for ids in batched(now, _STORED_TOGETHER):
+            part = [*days, *(one for id in ids for one in by_document.get(id, ()))]
+            days = []
+            try:
+                items += self.outbox.store_matches(
+                    collection,
+                    {id: before[id] for id in ids if id in before},
+                    {id: now[id] for id in ids},
+                    part,
+                )
+            except Changed:
+                continue  # the other process tells it
+        return items
 
     def _match_again(
         self,
@@ -269,10 +299,7 @@ class AlertRuns:
             id: of._replace(pending_until="" if is_over[id] else of.pending_until)
             for id, of in before.items()
         }
-        try:
-            return self.outbox.store_matches(collection, before, now, news)
-        except Changed:
-            return 0
+        return self._store(collection, before, now, news)
 
     # Digests and deliveries
 

@@ -1,0 +1,140 @@
+"""`esr alerts`: add, preview, run, list, pause and remove, and what goes wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from esr.alerts.channels import MAIL, SENDER
+from esr.index.factory import open_delivery
+from esr.index.writer import LoadOptions
+from tests.alerts.receivers import Mailbox, mail_server
+from tests.cli.conftest import Esr
+from tests.support.elasticsearch import document, load, located
+from tests.support.processes import wait_until
+
+RUN = "from esr.cli import main; main()"
+FIRST = document("a", "A storm came.", "It rained.", date="2017-01-05")
+
+
+@pytest.fixture
+def where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv("ESR_DESK", str(tmp_path / "desk.sqlite"))
+    load(str(tmp_path / "news"), [FIRST])
+    return str(tmp_path / "news")
+
+
+@pytest.fixture
+def mailbox(monkeypatch: pytest.MonkeyPatch) -> Iterator[Mailbox]:
+    with mail_server() as (received, address):
+        monkeypatch.setenv(MAIL, address)
+        monkeypatch.setenv(SENDER, "esr@example.org")
+        yield received
+
+
+def append(where: str, id: str, text: str) -> None:
+    open_delivery(where, LoadOptions()).append(located([document(id, text, date="2017-01-06")]))
+
+
+def add(esr: Esr, where: str, *more: str) -> None:
+    options = ("--to", "mailto:ann@example.org", "--index", where, *more)
+    assert esr("alerts", "add", "storms", "storm", *options).exit_code == 0
+
+
+def test_an_alert_is_added_run_and_logged(esr: Esr, where: str, mailbox: Mailbox) -> None:
+    add(esr, where, "--after", "2017", "--source", "BBC", "--source", "RTE")
+    add(esr, where)
+    first, second = json.loads(esr("alerts", "list", "--json").stdout)
+    both = [{k: one[k] for k in ("name", "arguments", "every", "failure")} for one in (first, second)]
+    assert {"name": "storms", "arguments": {"q": ["storm"]}, "every": "at once", "failure": ""} in both
+    assert {"q": ["storm"], "after": ["2017"], "source": ["BBC", "RTE"]} in [one["arguments"] for one in both]
+    assert esr("alerts", "run", "--once").exit_code == 0
+    append(where, "b", "The next storm.")
+    assert "sent 1" in esr("alerts", "run", "--once").stdout
+    (mail,) = mailbox.mails
+    assert mail["Subject"] == "storms: 1 new sentence"
+    assert "sent" in esr("alerts", "log").stdout
+    assert json.loads(esr("alerts", "log", "--json").stdout)[0]["state"] == "sent"
+
+
+def test_a_file_of_watched_searches_becomes_alerts(esr: Esr, where: str, tmp_path: Path) -> None:
+    file = tmp_path / "searches.toml"
+    file.write_text(
+        '[floods]\nquery = "flood"\n[aid]\nquery = "relief"\nsource = ["BBC"]\nafter = 2017-01-01\n'
+    )
+    done = esr(
+        "alerts", "add", "--file", file, "--to", "mailto:a@example.org", "--every", "hourly", "--index", where
+    )
+    assert done.exit_code == 0, done.output
+    listed = {one["name"]: one["arguments"] for one in json.loads(esr("alerts", "list", "--json").stdout)}
+    assert listed["aid"] == {"q": ["relief"], "source": ["BBC"], "after": ["2017-01-01"]}
+
+
+def test_a_preview_needs_no_desk(esr: Esr, where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ESR_DESK")
+    lines = esr("alerts", "preview", "storm", "--index", where).stdout.splitlines()
+    assert lines[0] == "2016-12-06 to 2017-01-05: 1 sentence on 1 day"
+    assert lines[-1] == "A storm came. (2017-01-05)"
+
+
+def test_an_alert_is_paused_resumed_and_removed_by_its_name(esr: Esr, where: str, mailbox: Mailbox) -> None:
+    add(esr, where)
+    esr("alerts", "run", "--once")
+    esr("alerts", "pause", "storms")
+    append(where, "b", "The next storm.")
+    esr("alerts", "run", "--once")
+    assert not mailbox.mails
+    esr("alerts", "resume", "storms")
+    esr("alerts", "run", "--once")
+    assert len(mailbox.mails) == 1
+    assert esr("alerts", "remove", "storms").exit_code == 0
+    assert json.loads(esr("alerts", "list", "--json").stdout) == []
+
+
+def test_what_failed_for_good_is_tried_again_on_request(esr: Esr, where: str, mailbox: Mailbox) -> None:
+    add(esr, where)
+    mailbox.answers = ["554 no"]
+    assert "failed 1" in esr("alerts", "run", "--once", "--from-start").stdout
+    assert "again 1  sent 1" in esr("alerts", "deliver", "--retry").stdout
+    assert len(mailbox.mails) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["add", "x", "storm"], "where to"),
+        (["add", "x", "storm", "--to", "ann"], "cannot read the target"),
+        (["add", "x", "storm", "--to", "mailto:a@b.example", "--every", "often"], "weekly monday 08:00"),
+        (["add", "x", "--to", "mailto:a@b.example"], "query is missing"),
+        (["add", "--to", "mailto:a@b.example"], "name of the alert is missing"),
+        (["add", "x", "storm", "--after", "soon", "--to", "mailto:a@b.example"], "after is a date"),
+    ],
+)
+def test_a_wrong_alert_is_refused_in_a_line(
+    esr_error: Esr, where: str, arguments: list[str], message: str
+) -> None:
+    assert message in str(esr_error("alerts", *arguments, "--index", where))
+
+
+def test_an_unknown_alert_is_an_error(esr_error: Esr, where: str) -> None:
+    assert "there is no alert 'x'" in str(esr_error("alerts", "pause", "x"))
+
+
+@pytest.mark.slow
+def test_sigterm_ends_a_long_run_between_its_steps(esr: Esr, where: str, mailbox: Mailbox) -> None:
+    add(esr, where)
+    command = [sys.executable, "-c", RUN, "alerts", "run", "--pause", "1", "--from-start"]
+    process = subprocess.Popen(command, env=dict(os.environ), stdout=subprocess.PIPE, text=True)
+    wait_until(lambda: len(mailbox.mails) == 1)
+    append(where, "b", "The next storm.")
+    wait_until(lambda: len(mailbox.mails) == 2)
+    process.send_signal(signal.SIGTERM)
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == 0 and output.count("sent 1") == 2
