@@ -385,7 +385,12 @@ def _term_clause(
     wide_length = _LENGTH_FIELD[nested[-1]]
     if isinstance(transform, Mixture) and is_own:
         script = MIXTURE_LIST_SCRIPT
-        params = {"numbers": [*mixture_numbers(transform, term, **params), wide_length]}
+        params = {
+            "numbers": [
+                *mixture_numbers(transform, term, params["own"], params["middle"], params["wide"]),
+                wide_length,
+            ]
+        }
     elif isinstance(transform, Mixture):
         script = MIXTURE_SCRIPT
         params |= {"wide_length": wide_length, "mu": transform.mu, "collection": list(transform.collection)}
@@ -582,7 +587,12 @@ def _bound_clause(plan: Plan, term: PlanTerm, amount: Amount = "bound") -> Query
     params: dict[str, Any] = {role: list(getattr(transform, name)) for role, name in _ROLES.items()}
     if isinstance(transform, Mixture):
         script = _MIXTURE_BOUND_SCRIPTS[amount]
-        params = {"numbers": [*mixture_numbers(transform, term, **params), not term.own]}
+        params = {
+            "numbers": [
+                *mixture_numbers(transform, term, params["own"], params["middle"], params["wide"]),
+                not term.own,
+            ]
+        }
     else:
         script = _SATURATION_BOUND_SCRIPTS[amount]
         params |= {"weight": term.weight, "k1": -1 if transform.k1 is None else transform.k1}
