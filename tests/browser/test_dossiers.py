@@ -13,7 +13,7 @@ import pytest
 
 from esr.cli import main
 from esr.ranking.searcher import Searcher, open_searcher
-from tests.browser.conftest import AdjustableIndex, Site
+from tests.browser.conftest import AdjustableIndex, Site, follow
 from tests.browser.test_pages import violations
 from tests.support import page_corpus as corpus
 from tests.support.runs import need
@@ -67,8 +67,7 @@ def opens(browser: Browser, desk: Site) -> Iterator[Callable[..., Page]]:
         page.goto(desk.url("/login"))
         page.get_by_label("Name").fill(name)
         page.get_by_label("Password").fill(PASSWORD)
-        page.locator("main button").click()
-        page.wait_for_load_state()
+        follow(page.locator("main button"))
         page.on("pageerror", lambda error: problems.append(f"{path}: {error}"))
         page.goto(desk.url(path))
         return page
@@ -96,8 +95,7 @@ def make(page: Page, desk: Site, name: str, sentences: int = 3) -> str:
     for n in range(sentences):
         expect(page.locator("a.clip").nth(n)).to_have_text("Saved")
     page.goto(desk.url("/dossiers"))
-    page.get_by_role("link", name=name).click()
-    page.wait_for_load_state()
+    follow(page.get_by_role("link", name=name))
     return page.url.removeprefix(desk.url("")).partition("#")[0]
 
 
@@ -125,8 +123,7 @@ def share(page: Page, name: str, role: str) -> None:
     page.get_by_text("Invite", exact=True).click()
     page.get_by_label("Account or group").fill(name)
     page.get_by_label("who", exact=True).select_option(role)
-    page.get_by_role("button", name="Share").click()
-    page.wait_for_load_state()
+    follow(page.get_by_role("button", name="Share"))
 
 
 @pytest.mark.slow
@@ -176,9 +173,8 @@ def test_two_people_write_in_one_dossier_and_nothing_is_lost(opens: Callable[...
     expect(items(ana)).to_have_count(2)
     save(items(ben).nth(2))
     expect(ben.locator(".conflict")).to_contain_text("Must not be lost")
-    ben.get_by_role("link", name="History").click()
-    ben.get_by_role("button", name="Restore").first.click()
-    ben.wait_for_load_state()
+    follow(ben.get_by_role("link", name="History"))
+    follow(ben.get_by_role("button", name="Restore").first)
     assert texts(ben) == [second, first, third]
 
 
@@ -191,9 +187,8 @@ def test_sentences_are_dragged_highlighted_and_copied(opens: Callable[..., Page]
     expect(items(page).nth(0).locator(".found")).to_have_text(third)
     page.reload()
     assert texts(page) == [third, first, second]
-    page.get_by_role("link", name="by source").click()
-    page.get_by_role("button", name="Keep this order").click()
-    page.wait_for_load_state()
+    follow(page.get_by_role("link", name="by source"))
+    follow(page.get_by_role("button", name="Keep this order"))
     expect(page.get_by_role("link", name="by hand", exact=True)).to_have_attribute("aria-current", "true")
 
     words = " ".join(texts(page)[0].split()[:2])
@@ -231,7 +226,7 @@ def test_clippings_of_the_browser_move_into_a_dossier(opens: Callable[..., Page]
     page.evaluate("text => localStorage.setItem('esr.clippings', text)", json.dumps([clipping]))
     page.reload()
     expect(page.locator(".clippings-offer")).to_contain_text("This browser has 1 clipping.")
-    page.get_by_role("button", name="Move").click()
+    follow(page.get_by_role("button", name="Move"))
     expect(items(page).locator(".found")).to_have_text("Kept before.")
     expect(items(page).locator(".memo")).to_contain_text("mine")
     assert page.evaluate("localStorage.getItem('esr.clippings')") == "[]"
@@ -240,29 +235,29 @@ def test_clippings_of_the_browser_move_into_a_dossier(opens: Callable[..., Page]
 @pytest.mark.slow
 def test_without_scripts_everything_works_by_forms(opens: Callable[..., Page], desk: Site) -> None:
     page = opens("ben", "/search?q=emergency+relief+drought+food", java_script_enabled=False)
-    page.locator("a.clip").first.click()
+    follow(page.locator("a.clip").first)
     page.get_by_label("Name of the new dossier").fill("By forms")
     page.get_by_label("A new one").check()
-    page.get_by_role("button", name="Save").click()
+    follow(page.get_by_role("button", name="Save"))
     page.goto(desk.url("/search?q=emergency+relief+drought+food"))
-    page.locator("a.clip").nth(1).click()
+    follow(page.locator("a.clip").nth(1))
     page.get_by_label("By forms").check()
-    page.get_by_role("button", name="Save").click()
+    follow(page.get_by_role("button", name="Save"))
     first, second = texts(page)
-    items(page).nth(1).get_by_role("button", name="Up").click()
+    follow(items(page).nth(1).get_by_role("button", name="Up"))
     assert texts(page) == [second, first]
     word = second.split()[1]
     edit(items(page).nth(0), note="A note", tags="one, two", judgement="1", marks=word)
-    save(items(page).nth(0))
+    follow(items(page).nth(0).locator("form.edit .btn"))
     assert items(page).nth(0).locator(".tag").all_inner_texts() == ["one", "two"]
     assert items(page).nth(0).locator("mark").all_inner_texts() == [word]
-    page.locator("nav .tag", has_text="two").click()
+    follow(page.locator("nav .tag", has_text="two"))
     assert texts(page) == [second]
-    page.locator("nav .tag", has_text="all").click()
-    items(page).nth(0).get_by_role("button", name="Remove").click()
+    follow(page.locator("nav .tag", has_text="all"))
+    follow(items(page).nth(0).get_by_role("button", name="Remove"))
     assert texts(page) == [first]
     page.get_by_text("Links to read").click()
-    page.get_by_role("button", name="Make it").click()
+    follow(page.get_by_role("button", name="Make it"))
     assert "/shared?token=" in page.locator(".notice code").inner_text()
     page.goto(page.locator(".notice code").inner_text())
     assert texts(page) == [first] and not page.get_by_role("button", name="Remove").count()
