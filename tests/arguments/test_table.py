@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 from pathlib import Path
 from types import FunctionType
@@ -10,14 +11,16 @@ from urllib.parse import urlencode
 
 import pytest
 
-from esr.arguments.argument import Argument
+from esr.arguments.argument import PYTHON, Argument
+from esr.arguments.tables.enriching import ENRICHING
 from esr.arguments.tables.loading import DELIVERY, LOADING, SOURCE
 from esr.arguments.tables.table import TABLE, rows
 from esr.arguments.types import Flag, Text
 from esr.following.alerts.saved_searches import read_searches
 from esr.library import keywords
-from esr.library.options import LoadOptions, LoginOptions, ReadOptions, SearchOptions
+from esr.library.options import EnrichOptions, LoadOptions, LoginOptions, ReadOptions, SearchOptions
 from esr.library.public_index import Index
+from tools.layout_figures import count_options
 from tools.references.keywords import build_module
 from webui.api.operations import OPERATIONS
 from webui.arguments.request import decode_arguments, parse_search, parse_similar
@@ -51,8 +54,16 @@ def test_the_options_of_python_have_the_keywords_of_the_tables() -> None:
     searches = {"after", "rerank_depth", "query_language", "lambda_"}
     assert searches <= {*get_type_hints(SearchOptions)}
     assert {row.name for row in (*SOURCE, *DELIVERY)} == {*get_type_hints(ReadOptions)}
+    assert {row.name for row in ENRICHING if row.is_for(PYTHON)} == {*get_type_hints(EnrichOptions)}
     written = {row.name for row in LOADING}
     assert written == get_type_hints(LoadOptions).keys() - get_type_hints(LoginOptions).keys()
+
+
+def test_options_of_commands_are_made_from_rows_in_one_place() -> None:
+    project = Path(__file__).parents[2]
+    paths = sorted((project / "esr").rglob("*.py"))
+    defining = [path for path in paths if count_options(ast.parse(path.read_text("utf-8")))]
+    assert defining == [project / "esr/cli/arguments.py"]
 
 
 @pytest.mark.parametrize(
