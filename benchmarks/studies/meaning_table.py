@@ -90,7 +90,10 @@ def _evaluate(source: Path, where: Path, copy: Path) -> dict[str, float]:
         with open_searcher(str(copy)) as searcher:
             count = searcher.index.status(Summary())["sentences"]
             samples = [
-                {document.id for document in choose_sample(searcher.index, int(share * count))}
+                {
+                    document.id
+                    for document in choose_sample(searcher.index, DEFAULT_SETTINGS, int(share * count))
+                }
                 for share in (state.fitted, state.by_encoder)
             ]
             fitted, by_encoder = ([pair for pair in encoded if pair[0].id in ids] for ids in samples)

@@ -37,6 +37,8 @@ MAP_PENALTY, PENALTY = 0.3, 1.0
 """The weights of squares in both regressions: those of the map, and those of what is added."""
 _MAX_STEPS, _PRECISION = 50, 1e-6
 """Conjugate gradients end after so many steps, or when the squared error has fallen to this share."""
+_COVERED = 0.3
+"""What remains of the weight of a piece with each group that has it, in the choice of a sample."""
 _BATCH = 4096
 """Number of sentences whose pieces are in memory at once."""
 _MAGIC, _LENGTH = b"esr-table", 8
@@ -222,6 +224,35 @@ class PieceCounter:
         values = np.sqrt(counts / totals[keys // self.size]).astype(np.float32)
         starts = np.searchsorted(keys, np.arange(len(sentences) + 1) * self.size)
         return csr_array((values, keys % self.size, starts), shape=(len(sentences), self.size))
+
+
+def choose_by_pieces(groups: Sequence[Sequence[str]], wanted: int, pieces: PieceCounter) -> list[int]:
+    """Positions of groups of texts, with `wanted` texts in all, that have many pieces of all of the groups.
+
+    Groups are chosen one after another, by the pieces that no chosen group has yet, for each of their texts.
+    A piece counts by the square root of the number of texts that have it, if there are two or more.
+    """
+    counts = pieces.count([TitledSentence("", text) for texts in groups for text in texts], 0.0)
+    frequencies = np.bincount(counts.indices, minlength=pieces.size).astype(float)
+    left = np.sqrt(frequencies) * (frequencies > 1)
+    sizes = np.array([len(texts) for texts in groups])
+    ends = np.append(0, np.cumsum(sizes))
+    present = [np.unique(counts.indices[slice(*counts.indptr[ends[[n, n + 1]]])]) for n in range(len(groups))]
+    rows, columns = np.repeat(np.arange(len(groups)), [*map(len, present)]), np.concatenate(present)
+    gains = np.bincount(rows, left[columns], len(groups))
+    by_piece = np.argsort(columns, kind="stable")
+    starts = np.searchsorted(columns[by_piece], np.arange(pieces.size + 1))
+    chosen: list[int] = []
+    while wanted > 0 and len(chosen) < len(groups):
+        best = int(np.argmax(gains / np.maximum(sizes, 1)))
+        chosen.append(best)
+        wanted -= len(groups[best])
+        for piece in present[best].tolist():
+            loss = left[piece] * (1.0 - _COVERED)
+            gains[rows[by_piece[starts[piece] : starts[piece + 1]]]] -= loss
+            left[piece] -= loss
+        gains[chosen] = -np.inf
+    return chosen
 
 
 def fit_table(

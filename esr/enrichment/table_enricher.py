@@ -15,7 +15,15 @@ from esr.encoders.encoder import Encoder, Floats
 from esr.encoders.encoder_folder import cache_folder, find_folder, is_here
 from esr.encoders.loaded_models import load_encoder
 from esr.encoders.model_server import is_address
-from esr.encoders.table import REFIT, TableSettings, TitledSentence, VectorTable, fit_table
+from esr.encoders.table import (
+    REFIT,
+    PieceCounter,
+    TableSettings,
+    TitledSentence,
+    VectorTable,
+    choose_by_pieces,
+    fit_table,
+)
 from esr.enrichment.enricher import DEFAULT_SETTINGS, SentenceVectors, VectorSettings
 from esr.enrichment.recipe import Recipe
 from esr.errors import UsageError
@@ -102,6 +110,11 @@ def check_tokenizer(settings: VectorSettings) -> str:
             "choose another, or run esr enrich --only vectors"
         )
     return (folder.path / TOKENIZER).read_text("utf-8")
+
+
+def choose_texts(settings: VectorSettings, groups: Sequence[Sequence[str]], wanted: int) -> list[int]:
+    """Positions of groups of texts, with `wanted` texts in all, for a sample (`choose_by_pieces`)."""
+    return choose_by_pieces(groups, wanted, PieceCounter(check_tokenizer(settings)))
 
 
 def load_pieces(

@@ -8,8 +8,8 @@ chooses the same sample, and the same vectors give the same table.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import groupby, islice
 
 import numpy as np
 from msgspec import Struct
@@ -20,6 +20,7 @@ from esr.enrichment.table_enricher import (
     Encoded,
     TableEnricher,
     check_tokenizer,
+    choose_texts,
     describe_unknown,
     fit_to_documents,
     load_pieces,
@@ -34,6 +35,8 @@ from esr.text.sentence_enrichment import TABLE, VECTORS
 SAMPLE_SHARE = 0.02
 LEAST_SAMPLE, MOST_SAMPLE = 2_000, 10_000
 """The share of an index's sentences to which a table is fitted, and limits of their number."""
+CANDIDATES = 4
+"""How many times as many sentences as a sample has are read, to choose it from them."""
 COMPARED_DOCUMENTS = 200
 """Number of documents that show how many pieces a table lacks."""
 RUN, MANY_DOCUMENTS = 16, 16_384
@@ -41,7 +44,7 @@ RUN, MANY_DOCUMENTS = 16, 16_384
 
 A folder stores the vectors of documents that follow one another in one layer, and searches read all layers.
 """
-_PAGE = 100
+_PAGE = 6 * RUN
 """Number of documents that are read at once."""
 
 
@@ -75,7 +78,7 @@ def run_table(
     check_tokenizer(settings)
     enricher = Enricher([VECTORS], vectors=settings)
     encoder = enricher.recipe.versions["encoder"]
-    chosen = [*choose_sample(index, sample)]
+    chosen = choose_sample(index, settings, sample)
     ids = [document.id for document in chosen]
     run_enrichment(
         index,
@@ -89,7 +92,7 @@ def run_table(
     pieces = load_pieces(settings, on_progress)
     on_start("fit", 0)
     encoded = _read_vectors(index.snapshot(), chosen, encoder)
-    table = fit_to_documents(settings, encoded, pieces, _read_others(index, len(chosen))).to_bytes()
+    table = fit_to_documents(settings, encoded, pieces, _read_others(index, ids)).to_bytes()
     with index.enrichment() as enrichment:
         enrichment.store_table(table)
     by_table = TableEnricher(table)
@@ -128,32 +131,48 @@ def encode_by_table(index: Index) -> int:
     return run_enrichment(index, enricher, finishes=False).documents
 
 
-def choose_sample(index: Index, sentences: int | None = None) -> Iterator[Document]:
-    """Yield documents with at least this number of sentences in all, by default a share of the index's.
+def choose_sample(index: Index, settings: VectorSettings, sentences: int | None = None) -> list[Document]:
+    """Documents with at least this number of sentences in all, by default a share of the index's.
 
-    The choice is pseudo-random, and the same for the same collection. A delivery at its end changes little.
+    They are chosen from CANDIDATES times as many pseudo-random ones, so that they have many of the word
+    pieces. The choice is the same for the same collection. Raises UsageError as `check_tokenizer`.
     """
     share = int(SAMPLE_SHARE * index.status(Summary())["sentences"])
     wanted = min(max(share, LEAST_SAMPLE), MOST_SAMPLE) if sentences is None else sentences
+    runs: list[list[Document]] = []
+    left, length = CANDIDATES * wanted, _run_length(index)
     for page in batched(_shuffle(index), _PAGE):
-        for document in sorted(index.documents(positions=sorted(page)), key=lambda document: document.id):
-            if wanted <= 0:
-                return
-            wanted -= len(document.sentences)
-            yield document
+        if left <= 0:
+            break
+        documents = dict(zip(sorted(page), index.documents(positions=sorted(page)), strict=True))
+        left -= sum(len(document.sentences) for document in documents.values())
+        of_page = groupby(page, key=lambda position: position // length)
+        runs += [[documents[position] for position in positions] for _, positions in of_page]
+    texts = [[sentence.text for document in run for sentence in document.sentences] for run in runs]
+    chosen = choose_texts(settings, texts, wanted) if runs else []
+    sample = (document for number in chosen for document in runs[number])
+    return sorted(sample, key=lambda document: document.id)
 
 
-def _read_others(index: Index, chosen: int) -> Iterable[Document]:
-    """Some documents after those of the sample, of which there are `chosen`."""
-    return index.documents(positions=sorted(_shuffle(index)[chosen : chosen + COMPARED_DOCUMENTS]))
+def _read_others(index: Index, chosen: Collection[str]) -> Iterator[Document]:
+    """Some pseudo-random documents that are not in the sample, of which the ids are given."""
+    sample = frozenset(chosen)
+    shuffled = _shuffle(index)[: len(sample) + COMPARED_DOCUMENTS]
+    others = (d for d in index.documents(positions=sorted(shuffled)) if d.id not in sample)
+    return islice(others, COMPARED_DOCUMENTS)
 
 
 def _shuffle(index: Index) -> list[int]:
     """The positions of all documents in a pseudo-random order, those of an index with many in runs."""
     positions = np.arange(index.status(Summary())["documents"], dtype=np.uint64)
-    run = np.uint64(RUN if len(positions) >= MANY_DOCUMENTS else 1)
-    order: list[int] = np.argsort(mix_numbers(positions // run), kind="stable").tolist()
+    order: list[int] = np.argsort(
+        mix_numbers(positions // np.uint64(_run_length(index))), kind="stable"
+    ).tolist()
     return order
+
+
+def _run_length(index: Index) -> int:
+    return RUN if index.status(Summary())["documents"] >= MANY_DOCUMENTS else 1
 
 
 def describe_unknown_pieces(index: Index) -> str | None:

@@ -108,8 +108,10 @@ def explained_origins(where: str) -> dict[str, str | None]:
         return {id: second.vector for id, second in explained.items() if second is not None}
 
 
-def sampled_ids(index: Index) -> set[str]:
-    return {sentence.id for document in choose_sample(index, SAMPLE) for sentence in document.sentences}
+def sampled_ids(index: Index, settings: VectorSettings) -> set[str]:
+    return {
+        sentence.id for document in choose_sample(index, settings, SAMPLE) for sentence in document.sentences
+    }
 
 
 def test_the_sample_has_the_encoders_vectors_and_the_rest_the_tables(
@@ -117,7 +119,7 @@ def test_the_sample_has_the_encoders_vectors_and_the_rest_the_tables(
 ) -> None:
     digest = fit(place, settings)
     with open_searcher(place) as searcher:
-        sample = sampled_ids(searcher.index)
+        sample = sampled_ids(searcher.index, settings)
         table = VectorTable.from_bytes(searcher.index.status(StoredTable()) or b"")
     origins, vectors = stored(place)
     assert table.digest == digest and SAMPLE <= len(sample) < len(IDS)
@@ -251,19 +253,30 @@ def test_an_encoder_without_a_tokenizer_has_no_table(tmp_path: Path) -> None:
         run_table(searcher.index, VectorSettings(str(encoder)))
 
 
-def test_a_sample_is_a_share_within_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sample_is_a_share_within_limits(
+    tmp_path: Path, settings: VectorSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
     load(str(tmp_path / "index"), FIRST)
     with open_searcher(str(tmp_path / "index")) as searcher:
-        assert len(list(choose_sample(searcher.index))) == len(FIRST), "of few sentences, all"
+        assert len(choose_sample(searcher.index, settings)) == len(FIRST), "of few sentences, all"
         monkeypatch.setattr(table_run, "LEAST_SAMPLE", 1)
         monkeypatch.setattr(table_run, "SAMPLE_SHARE", 0.1)
-        tenth = list(choose_sample(searcher.index))
+        tenth = choose_sample(searcher.index, settings)
         assert sum(len(d.sentences) for d in tenth) == pytest.approx(0.1 * len(IDS), abs=5)
-        assert [d.id for d in choose_sample(searcher.index, 30)][: len(tenth)] == [d.id for d in tenth]
+        assert choose_sample(searcher.index, settings) == tenth
+
+
+def test_a_sample_has_more_pieces_than_documents_at_random(tmp_path: Path, settings: VectorSettings) -> None:
+    repeated = [document(f"a{n}", "storm city", "city storm") for n in range(40)]
+    varied = [document(f"b{n}", word, word) for n, word in enumerate(VOCABULARY[:12])]
+    load(str(tmp_path / "index"), [*repeated, *varied])
+    with open_searcher(str(tmp_path / "index")) as searcher:
+        sample = choose_sample(searcher.index, settings, 24)
+    assert sum(document.id.startswith("b") for document in sample) >= 8, "at random, 3"
 
 
 def test_a_sample_of_many_documents_has_runs_that_follow_one_another(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, settings: VectorSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     documents = make_documents(0, 600, seed=1)
     monkeypatch.setattr(table_run, "MANY_DOCUMENTS", len(documents))
@@ -271,7 +284,7 @@ def test_a_sample_of_many_documents_has_runs_that_follow_one_another(
     load(str(tmp_path / "index"), documents)
     with open_searcher(str(tmp_path / "index")) as searcher:
         order = [document.id for document in searcher.index.documents()]
-        chosen = sorted(order.index(document.id) for document in choose_sample(searcher.index, 650))
+        chosen = sorted(order.index(document.id) for document in choose_sample(searcher.index, settings, 650))
     runs = {n // 4 for n in chosen}
     assert len(chosen) > 200 and len(chosen) / (4 * len(runs)) > 0.6, "most runs are whole"
 
@@ -393,7 +406,7 @@ def test_the_newest_documents_get_the_encoders_vectors_first(
     anywhere: str, settings: VectorSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A run that is killed has replaced the table's vectors of the newer delivery."""
-    monkeypatch.setattr(folder_enrichment, "RUN", 4)
+    monkeypatch.setattr(folder_enrichment, "RUN", 1)
     old = [document(f"old{n}", "storm city", "river flood", date="2017-01-02") for n in range(3)]
     new = [document(f"new{n}", "storm town", "court bank", date="2024-01-02") for n in range(3)]
     load(anywhere, old)
