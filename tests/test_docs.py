@@ -33,6 +33,7 @@ from esr.wording import count, format_table, table_lines
 from tests.support.command_lines import check_command
 from tests.support.runs import need, only_long
 from tools.references.commands import build_page, build_table, list_commands
+from tools.references.languages import build_capabilities
 
 ROOT = Path(__file__).resolve().parent.parent
 PATHS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -111,6 +112,11 @@ def test_the_table_of_analyzers_is_what_its_generator_prints() -> None:
     assert build_table() in page, (
         "run: python -m tools.references.commands languages, and put the table in docs/languages.md"
     )
+
+
+def test_the_table_of_what_esr_does_in_each_language_is_what_its_generator_prints() -> None:
+    page = (ROOT / "docs" / "languages.md").read_text("utf-8")
+    assert build_capabilities() in page, "run: python -m tools.references.languages, and put it in the page"
 
 
 def test_the_page_of_findings_has_each_one_with_the_verdicts_of_the_studies() -> None:

@@ -14,13 +14,14 @@ import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, KeysView, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from msgspec import Struct, field
 
 from esr.errors import InputError
+from esr.index.name_variants import words_of
 from esr.stdlib import cached_property
 from esr.text.analysis.token_filters import CharacterTable
 from esr.text.analyzer import get_analyzer
@@ -346,27 +347,27 @@ def choose_written_form(word: str, texts: Iterable[str]) -> str:
 # Short forms
 
 
-RESOLUTION_VERSION = 1
+RESOLUTION_VERSION = 2
 """Increase when `resolve_names` changes: `esr enrich` then resolves stored names again."""
 
-_POLITE = frozenset(
-    (
-        *("mr", "mrs", "ms", "miss", "mx", "herr", "frau"),
-        *("monsieur", "madame", "mme", "señor", "señora", "signor"),
-    )
-)
-_TITLES = _POLITE | {
-    *("dr", "sir", "dame", "lord", "lady", "prof", "professor", "rev", "reverend", "judge", "justice"),
-    *("president", "senator", "sen", "representative", "rep", "congressman", "congresswoman", "governor"),
-    *("gov", "mayor", "chancellor", "minister", "secretary", "ambassador", "king", "queen", "prince"),
-    *("princess", "pope", "general", "gen", "lt", "col", "colonel", "maj", "major", "capt", "captain", "sgt"),
-}
 _SMALL_WORDS = frozenset(
     ("of", "the", "and", "for", "in", "on", "to", "&", "de", "la", "le", "des", "du", "et", "y", "e")
 ) | {"und", "der", "die", "das", "für"}
 _COMPANY = frozenset(
     ("inc", "corp", "corporation", "ltd", "limited", "plc", "llc", "company", "ag", "se", "sa", "nv", "gmbh")
 )
+
+
+@cache
+def _polite() -> frozenset[str]:
+    """Forms of address before a name, in all languages, as keys of names have them."""
+    return frozenset(map(fold_accents, words_of("polite")))
+
+
+@cache
+def _titles() -> frozenset[str]:
+    """The same with titles and offices."""
+    return _polite() | frozenset(map(fold_accents, words_of("titles")))
 
 
 class ResolvedName(NamedTuple):
@@ -392,7 +393,7 @@ def keys_of_forms(entities: EntitiesByType, resolved: Resolved) -> Iterator[tupl
 def short_key(key: str) -> str:
     """The key of a short form without Mr, Ms and the like, under which it is counted and looked up."""
     words = key.split()
-    while len(words) > 1 and words[0] in _POLITE:
+    while len(words) > 1 and words[0] in _polite():
         del words[0]
     return " ".join(words)
 
@@ -504,13 +505,13 @@ def _without_initials(words: Sequence[str]) -> tuple[str, ...]:
 def _words(key: str) -> tuple[str, ...]:
     """The words of a name, without preceding titles."""
     words = key.split()
-    while len(words) > 1 and words[0] in _TITLES:
+    while len(words) > 1 and words[0] in _titles():
         del words[0]
     return tuple(words)
 
 
 def _is_polite(mention: _Mention) -> bool:
-    return mention.key.split()[0] in _POLITE
+    return mention.key.split()[0] in _polite()
 
 
 CERTAINTY, FIT = 0.9, 0.7
@@ -549,7 +550,10 @@ def join_short_forms(short_forms: Iterable[ShortForm], types: TypeCounts) -> dic
         best = min(names, key=lambda name: (-names[name], name))
         agreeing = sum(count for name, count in names.items() if _is_variant(short, name, best))
         type, alone = majority_type(types.get(best, {})), types.get(short, {})
-        fitting, all = names.total() + alone.get(type, 0), names.total() + sum(alone.values())
+        like = alone.get(type, 0)
+        if type == PERSON and alone.get(ORGANIZATION, 0) <= names.total():
+            like += alone.get(ORGANIZATION, 0)  # models often take a surname for an organization
+        fitting, all = names.total() + like, names.total() + sum(alone.values())
         if (agreeing + 1) / (names.total() + 2) >= CERTAINTY and fitting / all >= FIT:
             certain[short] = best
     joined: dict[str, list[str]] = {}

@@ -41,7 +41,9 @@ from esr.enrichment.copy_finder import SentenceTerms
 from esr.enrichment.copy_wording import Integers
 from esr.enrichment.recipe import Recipe
 from esr.errors import EsrError, NotFound
+from esr.index.name_variants import add_variants, find_variants
 from esr.index.names import (
+    ENTITY_TYPES,
     IDS_KEY,
     Aliases,
     Resolved,
@@ -230,10 +232,20 @@ def store_short_forms(cluster: Cluster) -> None:
         for short, _, full in [pair.partition(SEPARATOR)]
     ]
     keys = sorted({key for form in found for key in (form.short, form.full)})
-    short_forms = add_ids(join_short_forms(found, count_types(cluster, keys)), _count_ids(cluster))
+    joined = join_short_forms(found, count_types(cluster, keys))
+    short_forms = add_ids(add_variants(joined, find_variants(_count_all(cluster))), _count_ids(cluster))
     for load in meta.searchable_loads(cluster):
         if load.short_forms != short_forms:
             meta.write(cluster, replace(load, short_forms=short_forms))
+
+
+def _count_all(cluster: Cluster) -> Mapping[str, Mapping[str, int]]:
+    """By key, the number of documents that have it with each type, for all names."""
+    counts: dict[str, dict[str, int]] = {}
+    for type in ENTITY_TYPES:
+        for key, documents in count_values(cluster, f"{FIELD}.{type}"):
+            counts.setdefault(key, {})[type] = documents
+    return counts
 
 
 def _count_ids(cluster: Cluster) -> Counter[tuple[str, str]]:

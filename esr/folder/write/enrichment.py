@@ -6,7 +6,7 @@ Each batch is one commit of the manifest. Files left by a killed run are deleted
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import islice
 from pathlib import Path
@@ -36,6 +36,7 @@ from esr.folder.format.segment import LANGUAGE, Segment
 from esr.folder.format.snapshot import Snapshot
 from esr.folder.format.writer_lock import hold_writer_lock
 from esr.folder.write.copies import read_sentence_terms
+from esr.index.name_variants import add_variants, find_variants
 from esr.index.names import (
     IDS_KEY,
     RESOLUTION_VERSION,
@@ -424,15 +425,15 @@ def find_short_forms(segments: Sequence[Segment]) -> dict[str, list[str]]:
     documents: defaultdict[tuple[str, str], list[Numbers]] = defaultdict(list)
     for entity, numbers in _mentions(segments, None):
         documents[entity.written, entity.key].append(numbers)
-    keys = {key for pair in documents for key in pair}
     by_type: defaultdict[str, defaultdict[str, list[Numbers]]] = defaultdict(lambda: defaultdict(list))
-    for entity, numbers in _mentions(segments, keys) if keys else ():
+    for entity, numbers in _mentions(segments, _EVERY):
         by_type[entity.key][entity.type].append(numbers)
     types = {
         key: {type: _count(numbers) for type, numbers in of_key.items()} for key, of_key in by_type.items()
     }
     found = [ShortForm(short, full, _count(numbers)) for (short, full), numbers in documents.items()]
-    return add_ids(join_short_forms(found, types), _count_ids(segments))
+    joined = add_variants(join_short_forms(found, types), find_variants(types))
+    return add_ids(joined, _count_ids(segments))
 
 
 def _count_ids(segments: Sequence[Segment]) -> Counter[tuple[str, str]]:
@@ -446,7 +447,19 @@ def _count_ids(segments: Sequence[Segment]) -> Counter[tuple[str, str]]:
     return counts
 
 
-def _mentions(segments: Sequence[Segment], keys: set[str] | None) -> Iterator[tuple[LayerEntity, Numbers]]:
+class _Every:
+    """A set that contains everything."""
+
+    def __contains__(self, key: object) -> bool:
+        return True
+
+
+_EVERY = _Every()
+
+
+def _mentions(
+    segments: Sequence[Segment], keys: Container[str] | None
+) -> Iterator[tuple[LayerEntity, Numbers]]:
     """Yield the entities with these keys, or all short forms if None, and their document numbers."""
     base = 0
     for segment in segments:
@@ -459,7 +472,7 @@ def _mentions(segments: Sequence[Segment], keys: set[str] | None) -> Iterator[tu
         base += segment.document_count
 
 
-def _select(layer: Layer, keys: set[str] | None) -> list[int]:
+def _select(layer: Layer, keys: Container[str] | None) -> list[int]:
     names = layer.names
     if keys is None:
         if not len(names.written):

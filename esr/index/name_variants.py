@@ -1,0 +1,165 @@
+"""Variants of names across a collection: other spellings, other scripts, short names of countries.
+
+*Kim Jong-un* and *Kim Jong Un* differ by a hyphen. *Владимир Путин* and *فلاديمير بوتين* are
+*Vladimir Putin*: in Latin letters, the same consonants are in the same order. Arabic and Hebrew write few
+vowels, and scripts write sounds that they lack with others, so vowels are left out and similar consonants
+count as one. So only persons with two names or more are joined, and only if they have five consonants.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from esr.stdlib import import_lazily
+from esr.text.sentence_enrichment import LOCATION, ORGANIZATION, PERSON
+
+if TYPE_CHECKING:
+    import anyascii
+else:
+    anyascii = import_lazily("anyascii")
+
+TypeCounts = Mapping[str, Mapping[str, int]]
+"""The number of documents with each type, by key."""
+_CONSONANTS = 5
+"""The least number of consonants of a name that is joined across scripts."""
+_SIMILAR = 0.65
+"""The least similarity of transliterations of scripts with vowels."""
+_ABJAD = re.compile("[\u0590-\u05ff\u0600-\u06ff\u0750-\u077f]")
+_DIGRAPHS = (
+    ("shch", "s"), ("sch", "s"), ("tch", "c"), ("ch", "c"), ("sh", "s"), ("zh", "j"), ("kh", "h"),
+    ("gh", "g"), ("ph", "f"), ("th", "t"), ("ts", "s"), ("tz", "s"), ("cz", "c"), ("ck", "k"), ("x", "ks"),
+)  # fmt: skip
+_CLASSES, _VOWELS = str.maketrans("pvwzqjc", "bffskgk"), str.maketrans("", "", "aeiouyh")
+"""Consonants that scripts write with others. Vowels and h are left out."""
+
+
+@cache
+def read_tables() -> Mapping[str, Any]:
+    """The tables: short names of countries, and by language forms of address and titles."""
+    tables: Mapping[str, Any] = json.loads(Path(__file__).with_name("name_tables.json").read_text("utf-8"))
+    return tables
+
+
+@cache
+def words_of(table: str) -> frozenset[str]:
+    """The words of a table in all languages, without accents, as keys of names have them."""
+    from_file = " ".join(read_tables()[table].values()).split()
+    return frozenset(from_file)
+
+
+def find_variants(types: TypeCounts) -> dict[str, list[str]]:
+    """The variants of names, by the name that they are joined to: the one of most documents."""
+    variants: dict[str, list[str]] = {}
+    taken: set[str] = set()
+    for main, others in (*_countries(types), *_hyphens(types), *_scripts(types)):
+        new = [key for key in others if key not in taken and key not in variants]
+        if main not in taken and new:
+            variants.setdefault(main, []).extend(new)
+            taken.update(new)
+    return variants
+
+
+def add_variants(
+    joined: Mapping[str, Sequence[str]], variants: Mapping[str, Sequence[str]]
+) -> dict[str, list[str]]:
+    """Add variants to the short forms of names. Those of a variant become those of its name."""
+    merged = {full: list(short_forms) for full, short_forms in joined.items()}
+    short = {key for short_forms in joined.values() for key in short_forms}
+    for main, others in variants.items():
+        for other in others if main not in short else ():
+            if other not in short:
+                merged.setdefault(main, []).extend((other, *merged.pop(other, ())))
+    return merged
+
+
+def _majority(counts: Mapping[str, int]) -> str:
+    return max((PERSON, LOCATION, ORGANIZATION), key=lambda type: counts.get(type, 0))
+
+
+def _documents(types: TypeCounts, key: str) -> int:
+    return sum(types[key].values())
+
+
+def _by_documents(types: TypeCounts, keys: Sequence[str]) -> list[str]:
+    return sorted(keys, key=lambda key: (-_documents(types, key), key))
+
+
+def _countries(types: TypeCounts) -> Iterator[tuple[str, list[str]]]:
+    for full, short in read_tables()["countries"].items():
+        forms = [short] if short in types else []
+        forms += [form for form in (*short.split(), " ".join(short.split()[1:])) if form in types]
+        same = [form for form in dict.fromkeys(forms) if form != full and _is_like(types, form, full)]
+        if full in types and same:
+            yield full, same
+
+
+def _is_like(types: TypeCounts, key: str, other: str) -> bool:
+    return _majority(types[key]) == _majority(types.get(other, {}))
+
+
+def _hyphens(types: TypeCounts) -> Iterator[tuple[str, list[str]]]:
+    spelled: defaultdict[str, list[str]] = defaultdict(list)
+    for key in types:
+        if " " in key:
+            spelled[key.replace("-", " ")].append(key)
+    for keys in spelled.values():
+        main, *others = _by_documents(types, keys)
+        if same := [key for key in others if _is_like(types, key, main)]:
+            yield main, same
+
+
+def _scripts(types: TypeCounts) -> Iterator[tuple[str, list[str]]]:
+    foreign = [key for key in types if not key.isascii() and " " in key and not _is_latin(key)]
+    if not foreign or find_spec("anyascii") is None:  # of the extra `enrich`
+        return
+    by_sound: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
+    wanted = {sounds for key in foreign if (sounds := _sounds(key))}
+    for key, counts in types.items():
+        if " " in key and _majority(counts) == PERSON and (sounds := _sounds(key)) in wanted:
+            by_sound[sounds].append(key)
+    for keys in by_sound.values():
+        latin = _by_documents(types, [key for key in keys if _is_latin(key)])
+        others = [key for key in keys if not _is_latin(key)]
+        main = latin[0] if latin else _by_documents(types, others)[0]
+        # Several names in Latin letters are spellings of one, or nothing is certain.
+        if all(_is_similar(main, key) for key in latin):
+            yield main, [key for key in others if key != main and _is_similar(main, key)]
+
+
+def _is_latin(key: str) -> bool:
+    return all(letter < "\u0250" or "\u1e00" <= letter < "\u1f00" for letter in key if letter.isalpha())
+
+
+@cache
+def _transliterate(key: str) -> str:
+    return key if key.isascii() else str(anyascii.anyascii(key)).lower()
+
+
+@cache
+def _sounds(key: str) -> tuple[str, ...]:
+    """The consonants of each word in Latin letters; empty for a name with too few."""
+    is_abjad = bool(_ABJAD.search(key))
+    sounds = []
+    for word in re.split(r"[\s-]+", key):
+        letters = _transliterate(word)
+        for group, sound in _DIGRAPHS:
+            letters = letters.replace(group, sound)
+        letters = letters.replace("w", "") if is_abjad else letters
+        # Double letters are one, but not those that a vowel divides.
+        letters = re.sub(r"(.)\1+", r"\1", re.sub(r"[^a-z]", "", letters).translate(_CLASSES))
+        sounds.append(letters.translate(_VOWELS))
+    return tuple(sounds) if sum(map(len, sounds)) >= _CONSONANTS and len(sounds) > 1 and all(sounds) else ()
+
+
+def _is_similar(main: str, key: str) -> bool:
+    if _ABJAD.search(key) or _ABJAD.search(main):
+        return True
+    return SequenceMatcher(None, _transliterate(main), _transliterate(key)).ratio() >= _SIMILAR
