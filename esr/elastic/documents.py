@@ -181,8 +181,8 @@ def read_documents(cluster: Cluster) -> Iterator[Document]:
 
 def read_checksums(cluster: Cluster) -> Iterator[tuple[str, str]]:
     """Yield the id and the stored checksum of each document, in order."""
-    sources = _read_sources(cluster, ["id", "checksum"], _MARKS)
-    return ((source["id"], source.get("checksum", "")) for source in sources)
+    sources = _read_sources(cluster, ["document_id", "checksum"], _MARKS)
+    return ((source["document_id"], source.get("checksum", "")) for source in sources)
 
 
 def _read_sources(cluster: Cluster, source: Any, size: int) -> Iterator[Mapping[str, Any]]:

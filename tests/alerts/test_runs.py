@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from esr.errors import EsrError, InputError, UsageError
 from esr.index.factory import open_delivery, open_generations
 from esr.index.writer import LoadOptions
 from esr.ranking.searcher import open_searcher
-from tests.support.elasticsearch import document, load, located
+from tests.support.elasticsearch import document, fresh, load, located
 from tests.support.fake_enricher import FakeEnricher
 from tests.support.index_contents import enrich
 
@@ -55,8 +56,8 @@ class Receiver(Channels):
 class World:
     """A collection, a desk, a receiver and a clock."""
 
-    def __init__(self, folder: Path) -> None:
-        self.where = str(folder / "news")
+    def __init__(self, folder: Path, where: str | None = None) -> None:
+        self.where = where or str(folder / "news")
         self.desk = Desk(str(folder / "desk.sqlite"), clock=lambda: self.now)
         self.receiver = Receiver()
         self.now = datetime(2024, 1, 1, 12, tzinfo=UTC)
@@ -78,12 +79,22 @@ class World:
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    made = World(tmp_path)
-    yield made
-    made.desk.close()
+def world(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[World]:
+    """On a folder, or where a test says so (`on_both`) also on a server."""
+    with ExitStack() as stack:
+        is_on_server = getattr(request, "param", "embedded") == "elasticsearch"
+        url = request.getfixturevalue("elasticsearch_url") if is_on_server else None
+        made = World(tmp_path, stack.enter_context(fresh(url)) if url else None)
+        yield made
+        made.desk.close()
 
 
+on_both = pytest.mark.parametrize(
+    "world", ["embedded", pytest.param("elasticsearch", marks=pytest.mark.elasticsearch)], indirect=True
+)
+
+
+@on_both
 def test_the_first_run_tells_nothing_and_the_next_what_is_new_in_its_context(world: World) -> None:
     world.add(query="storm")
     assert world.run() == []
@@ -110,6 +121,7 @@ def test_a_first_run_from_the_start_tells_what_is_there(world: World) -> None:
     assert world.run(tell_all=True) == ["A storm came.", "The storm went on."]
 
 
+@on_both
 def test_a_correction_is_not_told_again_but_a_new_match_is(world: World) -> None:
     world.add(query="storm")
     world.run()
@@ -121,6 +133,7 @@ def test_a_correction_is_not_told_again_but_a_new_match_is(world: World) -> None
     assert world.run() == []
 
 
+@on_both
 def test_loads_of_the_same_documents_and_rollbacks_tell_nothing_twice(world: World) -> None:
     world.add(query="storm")
     world.run()
