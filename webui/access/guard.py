@@ -476,8 +476,11 @@ class _Door:
                 "only a key of the kind 'metrics' reads /metrics, and it reads nothing else", None
             )
         g.sender = sender
+        counted_as = f"{sender.grant.kind} {sender.name}"
         if rate := parse_rate(sender.grant.rate):
-            g.own_rate = rate, f"{sender.grant.kind} {sender.name}"
+            g.own_rate = rate, counted_as
+        elif sender.grant.kind != ANYBODY:
+            g.counted_as = counted_as
         g.index_name = self._indexes.choose(request.query_string)
         return None
 

@@ -1,9 +1,10 @@
 """Limits of login attempts: nobody guesses passwords, and nobody locks somebody else out.
 
-Attempts are counted by address, by name, and by both. A browser in which a person has logged in before has a
-signed cookie, and its attempts for this person are counted by that cookie alone. So strangers who try a name
-from many addresses, or share the person's address, only lock out browsers that the person has never used.
-Attempts with the right password, and refused ones, are not counted.
+Attempts are counted by address, by name, and by both. When a name has been tried too often, from whatever
+addresses, each network still has a few attempts for it: those who try somebody's name elsewhere lock nobody
+out. A browser in which a person has logged in before has a signed cookie, and its attempts for this person
+are counted by that cookie alone. So strangers who share the person's address only lock out browsers that the
+person has never used. Attempts with the right password, and refused ones, are not counted.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ import hashlib
 import hmac
 import math
 import secrets
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from flask import request
+from flask import g, request
 from itsdangerous import BadSignature, URLSafeTimedSerializer
 from werkzeug.exceptions import TooManyRequests
 from werkzeug.wrappers import Response as AnyResponse
@@ -24,10 +26,18 @@ from webui.running.rate_limit import SlidingWindow, client_key
 ATTEMPTS, ATTEMPT_SECONDS, PER_NAME = 30, 300, 3
 """Maximum login attempts from one address, or for one name, and the period in seconds. From one address, or
 from one known browser, a name may be tried ATTEMPTS / PER_NAME times."""
+RESERVED = 3
+"""Attempts that each network has for a name that was tried too often elsewhere."""
+_RESERVED_BITS = 48
+"""Bits of an IPv6 address that identify a network: providers give a customer many networks of /64."""
 KNOWN_SECONDS = 180 * 86_400
 """Seconds for which a browser is known after a login."""
 _MOST_KNOWN = 5
 """People of one browser who are remembered."""
+
+
+_Count = tuple[str, int]
+"""What an attempt is counted by, and its cost."""
 
 
 class KnownPerson(NamedTuple):
@@ -49,17 +59,21 @@ class LoginLimits:
 
     def count(self, name: str) -> None:
         """Count an attempt for a name. Raises TooManyRequests if there were too many, without counting it."""
-        counted: list[tuple[str, int]] = []
-        for key, cost in self._keys(name):
-            standing = self._window.hit(key, cost)
-            if standing.retry:
+        counted: list[_Count] = []
+        for choices in self._keys(name):
+            for key, cost in choices:
+                standing = self._window.hit(key, cost)
+                if not standing.retry:
+                    counted.append((key, cost))
+                    break
+            else:
                 self._undo(counted)
                 raise TooManyRequests(retry_after=math.ceil(standing.retry))
-            counted.append((key, cost))
+        g.login_counts = counted
 
     def accept(self, name: str, response: AnyResponse) -> None:
-        """Take back the count of an attempt that was right, and know the browser from now on."""
-        self._undo(self._keys(name))
+        """Take back the count of the current attempt, which was right, and know the browser from now on."""
+        self._undo(g.pop("login_counts", ()))
         person = self._digest(name)
         others = [known for known in self._read_known_people() if known.person != person]
         known = [KnownPerson(person, secrets.token_urlsafe(12)), *others][:_MOST_KNOWN]
@@ -72,21 +86,23 @@ class LoginLimits:
             samesite="Lax",
         )
 
-    def _keys(self, name: str) -> list[tuple[str, int]]:
-        """What an attempt is counted by, and its cost. Keys of different kinds are never equal."""
+    def _keys(self, name: str) -> list[tuple[_Count, ...]]:
+        """What an attempt is counted by, and its cost; of each tuple, the first that is not used up counts.
+
+        Keys of different kinds are never equal.
+        """
         person = self._digest(name)
         for known in self._read_known_people():
             if known.person == person:
-                return [(f"login browser {known.browser}", PER_NAME)]
-        address = client_key(request.remote_addr)
-        pair, by_address, by_name = (
-            f"login pair {address} {name}",
-            f"login address {address}",
-            f"login name {name}",
-        )
-        return [(pair, PER_NAME), (by_address, 1), (by_name, 1)]
+                return [((f"login browser {known.browser}", PER_NAME),)]
+        address, network = client_key(request.remote_addr), client_key(request.remote_addr, _RESERVED_BITS)
+        return [
+            ((f"login pair {address} {name}", PER_NAME),),
+            ((f"login address {address}", 1),),
+            ((f"login name {name}", 1), (f"login reserve {network} {name}", ATTEMPTS // RESERVED)),
+        ]
 
-    def _undo(self, counted: list[tuple[str, int]]) -> None:
+    def _undo(self, counted: Iterable[_Count]) -> None:
         for key, cost in counted:
             self._window.undo(key, cost)
 

@@ -104,7 +104,7 @@ COMPLETIONS_PER_REQUEST = 10
 The page requests completions at each pause in typing. Counted as searches, they would exhaust the limit
 before the first search; uncounted, they would bypass it.
 """
-_NETWORK_BITS = 64
+NETWORK_BITS = 64
 """Bits of an IPv6 address that identify a client, which has all addresses that begin with them."""
 
 
@@ -143,9 +143,13 @@ def install(app: Flask, settings: Settings, path: str) -> None:
             raise TooManyRequests(retry_after=math.ceil(standing.retry))
 
     def current_rate() -> tuple[Rate | None, str]:
-        """The rate of the current request, and the name of the client that it counts for."""
+        """The rate of the current request, and the name of the client that it counts for.
+
+        Whoever has a grant is counted apart from others at the same address.
+        """
         own: tuple[Rate, str] | None = g.get("own_rate")
-        return own or (everybody, client_key(request.remote_addr))
+        address = client_key(request.remote_addr)
+        return own or (everybody, f"{g.counted_as} {address}" if "counted_as" in g else address)
 
     def count_queries(number: int) -> None:
         rate, _ = current_rate()
@@ -181,15 +185,15 @@ def count_queries(number: int) -> None:
         g.count_queries(number)
 
 
-def client_key(address: str | None) -> str:
-    """The key that a client is counted by: its IPv4 address, or its IPv6 network."""
+def client_key(address: str | None, bits: int = NETWORK_BITS) -> str:
+    """The key that a client is counted by: its IPv4 address, or its IPv6 network of so many bits."""
     try:
         parsed = ip_address(address or "")
     except ValueError:
         return "unknown"
     if not isinstance(parsed, IPv6Address):
         return str(parsed)
-    return str(parsed.ipv4_mapped or ip_network((parsed, _NETWORK_BITS), strict=False))
+    return str(parsed.ipv4_mapped or ip_network((parsed, bits), strict=False))
 
 
 class Rate(NamedTuple):

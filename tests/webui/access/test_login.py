@@ -116,6 +116,51 @@ def test_a_wrong_login_says_the_same_whatever_is_wrong(client: FlaskClient) -> N
         assert status(client) == 401
 
 
+def test_a_wrong_login_takes_one_comparison_of_the_same_cost_whatever_is_wrong(
+    people: Server, locations: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from argon2 import PasswordHasher
+
+    people.add("program")
+    client = people.app(locations, secret_file=people.secret()).test_client()
+    costs = list[str]()
+    verify = PasswordHasher.verify
+
+    def note(hasher: PasswordHasher, hash: str, password: str) -> bool:
+        costs.append(hash.rpartition("$")[0].rpartition("$")[0])  # without the salt and the digest
+        return verify(hasher, hash, password)
+
+    monkeypatch.setattr(PasswordHasher, "verify", note)
+    token = open_form(client)
+    names = ("ann", "nobody", "bob", "program", "anybody", "*", "\0", "")
+    for name in names:
+        assert log_in(client, name, "wrong", csrf=token).status_code == 401
+    assert len(costs) == len(names) and len(set(costs)) == 1
+    assert costs[0].startswith("$argon2id$")
+
+
+def test_a_session_that_somebody_else_began_is_not_logged_in_by_a_login(client: FlaskClient) -> None:
+    def cookie() -> str:
+        stored = client.get_cookie("__Host-esr")
+        assert stored is not None
+        return stored.value
+
+    def is_logged_in(value: str) -> bool:
+        other = client.application.test_client()
+        other.set_cookie("__Host-esr", value, domain="localhost", secure=True)
+        return status(other) == 200
+
+    token, planted = open_form(client), cookie()
+    log_in(client)
+    first = cookie()
+    assert first != planted and not is_logged_in(planted) and is_logged_in(first)
+    assert open_form(client) != token  # so that forms of the stranger are refused too
+    log_in(client, "nobody", "wrong")
+    assert status(client) == 200  # a wrong login ends no session
+    client.post("/logout", base_url=BASE, data={"csrf": open_form(client)})
+    assert client.get_cookie("__Host-esr") is None and status(client) == 401
+
+
 def test_a_wrong_password_keeps_the_name_in_its_field(client: FlaskClient) -> None:
     answer = log_in(client, 'ann"<b>', "wrong").get_data(as_text=True)
     assert 'value="ann&#34;&lt;b&gt;"' in answer and 'value="wrong"' not in answer

@@ -375,6 +375,16 @@ def test_each_key_has_its_own_rate(server: Server, locations: dict[str, str]) ->
     assert Caller(fast, slow)("/api/v1/models").status_code == 200
 
 
+def test_strangers_at_the_address_of_a_key_do_not_use_up_its_rate(
+    server: Server, locations: dict[str, str]
+) -> None:
+    key = server.add("own")
+    server.add("anybody", "--kind", "anybody")
+    client = server.app(locations, rate="2/minute").test_client()
+    for caller in (Caller(client, None), Caller(client, key)):  # both have the address of the test
+        assert [caller("/api/v1/models").status_code for _ in range(3)] == [200, 200, 429]
+
+
 def test_anybody_may_have_an_index_while_others_need_a_key(server: Server, locations: dict[str, str]) -> None:
     server.add("anybody", "--kind", "anybody", "--index", "news", "--filter", 'source:"Sports Post"')
     client = server.app(locations).test_client()
