@@ -13,6 +13,8 @@
 # make hooks      let git check each commit before it is made
 # make containers build the image, and start, load, kill and search one node and three with Docker
 # make release    check and build the release VERSION=x.y.z, and try it in empty environments
+# make image      the image for x86-64 and ARM, with SBOM and provenance (VERSION=x.y.z, IMAGE=name, PUSH=yes)
+# make publish, make announce  what the workflow of a release does with dist: to PyPI with attestations; to GitHub
 # make clean      remove what these made
 #
 # A second run skips what is done.
@@ -31,7 +33,8 @@ ELASTICSEARCH ?= no
 # The tests start hundreds of processes. They need not compile each module again, whatever the environment says.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo quick test elasticsearch endurance servers check references translations docs links containers hooks kernel compiled release chromium clean
+.PHONY: demo quick test elasticsearch endurance servers check references translations docs links containers hooks kernel compiled release image image-digest publish \
+	announce chromium clean
 .DELETE_ON_ERROR:
 
 $(BIN)/python:
@@ -160,6 +163,29 @@ hooks: $(VENV)/installed-dev
 
 release: $(VENV)/installed-dev
 	$(BIN)/python -m tools.release $(VERSION)
+
+# What .github/workflows/release.yml runs after `make release`, once each.
+IMAGE ?= esr
+PUSH ?= no
+PLATFORMS := linux/amd64,linux/arm64
+image:
+	@mkdir -p build
+	docker buildx build --platform $(PLATFORMS) --sbom=true --provenance=mode=max --metadata-file build/image.json \
+		--tag $(IMAGE):$(VERSION) --output type=$(if $(filter yes,$(PUSH)),registry,oci,dest=build/image.tar) .
+
+image-digest:
+	@$(PYTHON) -c 'import json; print("digest=" + json.load(open("build/image.json"))["containerimage.digest"])'
+
+DISTRIBUTIONS = dist/esr-$(VERSION).tar.gz dist/esr-$(VERSION)-py3-none-any.whl
+publish: | $(BIN)/python
+	$(PYTHON) -m pip --python $(BIN)/python install --quiet --disable-pip-version-check --group publish
+	$(BIN)/python -m pypi_attestations sign $(DISTRIBUTIONS)
+	$(BIN)/python -m twine upload --non-interactive --attestations \
+		$(DISTRIBUTIONS) $(DISTRIBUTIONS:=.publish.attestation)
+
+announce:
+	gh release create v$(VERSION) --verify-tag --title "esr $(VERSION)" --notes-file dist/esr-$(VERSION)-notes.md \
+		$(DISTRIBUTIONS) dist/esr-$(VERSION).cdx.json dist/esr-$(VERSION)-licences.txt
 
 # The tests of the page want a browser. Debian has one without windows; elsewhere they say what to install.
 chromium:

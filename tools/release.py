@@ -3,9 +3,9 @@
 The tree must be clean, its files must agree on the version, and an index of its format must be stored for the
 tests of later versions. The source distribution must contain exactly the tracked files, the wheel exactly
 those of its packages. Each is installed into an empty environment, the wheel also with each extra: there, esr
-must load, search and serve. A bill of materials and a list of licences are written to `dist`. Nothing is
-published: the script ends by printing the commands for that. `--all-extras-at-once` tries the wheel with all
-extras in a single environment, instead of one for each extra.
+must load, search and serve. A bill of materials, a list of licences, and the notes of the release (from the
+changelog) are written to `dist`. Nothing is published: the script ends by printing the commands for that.
+`--all-extras-at-once` tries the wheel with all extras in a single environment, instead of one for each extra.
 """
 
 from __future__ import annotations
@@ -216,7 +216,7 @@ def main(arguments: list[str]) -> None:
     tree = Path(output("git", "rev-parse", "--show-toplevel").strip())
     check_tree(tree, version)
     check_version(tree, version)
-    check_changelog(tree, version)
+    notes = check_changelog(tree, version)
     check_index_fixture(tree)
     step("build")
     sdist, wheel = build(tree, version)
@@ -232,19 +232,25 @@ def main(arguments: list[str]) -> None:
             if chosen == extras:
                 step("bill of materials and licences of all that users can install")
                 licences.write_text("\n".join(write_inventory(programs / "python", bill)) + "\n")
+    (tree / "dist" / f"esr-{version}-notes.md").write_text(f"{notes}\n", "utf-8")
     print(licences.read_text(), end="")
-    step("ready. If CI has passed for this commit, publish it:")
+    step("ready. If CI has passed for this commit, publish it: .github/workflows/release.yml does the rest.")
     print(f"git tag --annotate v{version} --message 'esr {version}'")
-    print(f"git push origin v{version}")
-    print(f"twine upload dist/{sdist.name} dist/{wheel.name}", flush=True)
+    print(f"git push origin v{version}", flush=True)
 
 
 def check_tree(tree: Path, version: str) -> None:
-    """Check that the tree is clean, and that the version is new."""
+    """Check that the tree is clean, and that no other commit has the version."""
     if changes := output("git", "status", "--porcelain", folder=tree):
         raise ReleaseError(f"the tree has changes that are not committed:\n{changes}commit or remove them")
-    if output("git", "tag", "--list", f"v{version}", folder=tree):
-        raise ReleaseError(f"there is a tag v{version} already: choose the next version")
+    tag = f"v{version}"
+    # The release workflow begins with the tag, which then is that of this commit.
+    if output("git", "tag", "--list", tag, folder=tree) and tag not in _tags_of_this_commit(tree):
+        raise ReleaseError(f"there is a tag {tag} of another commit already: choose the next version")
+
+
+def _tags_of_this_commit(tree: Path) -> list[str]:
+    return output("git", "tag", "--points-at", "HEAD", folder=tree).split()
 
 
 _MANIFESTS = ("kubernetes.yaml", "kubernetes-folder.yaml", "kubernetes-load.yaml")
@@ -280,8 +286,8 @@ def user_extras(tree: Path) -> tuple[str, ...]:
     return tuple(extra for extra in project["optional-dependencies"] if extra not in _FOR_DEVELOPERS)
 
 
-def check_changelog(tree: Path, version: str) -> None:
-    """Check that the changelog's first section is that of the version, with its date and changes."""
+def check_changelog(tree: Path, version: str) -> str:
+    """Return the changes of the version. The changelog must begin with them, under a heading with a date."""
     parts = re.split(r"^## (.*)\n", (tree / "CHANGELOG.md").read_text("utf-8"), flags=re.MULTILINE)[1:]
     sections = list(zip(parts[::2], (text.strip() for text in parts[1::2]), strict=True))
     if sections and sections[0][0] == "[Unreleased]" and not sections[0][1]:
@@ -292,6 +298,7 @@ def check_changelog(tree: Path, version: str) -> None:
             f"CHANGELOG.md begins with the section {heading!r}: make it '[{version}] - YYYY-MM-DD', with the "
             "changes, and leave none under [Unreleased]"
         )
+    return text
 
 
 def build(tree: Path, version: str) -> tuple[Path, Path]:

@@ -81,9 +81,12 @@ def test_a_tree_with_changes_is_refused(tree: Path) -> None:
         check(tree, "1.2.3")
 
 
-def test_a_version_that_has_a_tag_is_refused(tree: Path) -> None:
+def test_a_version_of_another_commit_is_refused(tree: Path) -> None:
     git(tree, "tag", "v1.2.3")
-    with pytest.raises(ReleaseError, match=r"a tag v1\.2\.3 already"):
+    check(tree, "1.2.3")  # as in the workflow that the tag starts
+    (tree / "new.py").write_text("")
+    commit(tree)
+    with pytest.raises(ReleaseError, match=r"a tag v1\.2\.3 of another commit already"):
         check(tree, "1.2.3")
 
 
@@ -195,6 +198,7 @@ def test_a_release_of_this_tree_is_built_installed_and_searched(clone: Path) -> 
     assert done.stdout.count("loaded 12 documents") == 2
     bill = json.loads((clone / "dist" / f"esr-{VERSION}.cdx.json").read_text())
     assert {"esr", "numpy", "spacy", "lightgbm"} <= {component["name"] for component in bill["components"]}
+    assert (clone / "dist" / f"esr-{VERSION}-notes.md").read_text() == "- All of this.\n"
     assert f"git tag --annotate v{VERSION}" in done.stdout
     assert not git(clone, "status", "--porcelain")
     with zipfile.ZipFile(clone / "dist" / f"esr-{VERSION}-py3-none-any.whl") as wheel:
