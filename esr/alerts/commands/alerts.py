@@ -61,10 +61,11 @@ def _add_conditions(command: Any) -> Any:
 
 @click.group()
 def alerts() -> None:
-    """Deliver what saved searches find in new documents: by mail, webhook, or another service.
+    """Deliver what saved searches find in new documents.
 
-    Alerts are kept in a desk, which ESR_DESK names. `esr alerts run` matches what was loaded since its last
-    run, and delivers what is due: start it by a timer, or let it run.
+    They are delivered by mail, webhook, or another service. Alerts are kept in a desk, which ESR_DESK names.
+    `esr alerts run` matches what was loaded since its last run, and delivers what is due: start it by a
+    timer, or let it run.
     """
 
 
@@ -92,8 +93,8 @@ def add(
     \b
     Example:
       esr alerts add floods "flood OR storm" --to mailto:ann@example.org --index my-index
-      esr alerts add aid --like "Relief goods reached the town." --similarity 0.7 --index my-index \\
-          --to https://hooks.example.org/esr --every "daily 07:30" --zone Europe/Berlin
+      esr alerts add aid --like "Relief goods reached the town." --to https://hooks.example.org/esr
+      esr alerts add daily "relief" --to mailto:ann@example.org --every "daily 07:30" --zone Europe/Berlin
       esr alerts add quiet "strike" --unusual --to mailto:desk@example.org --index my-index
       esr alerts add --file searches.toml --to mailto:ann@example.org --every hourly --index my-index
     """
@@ -119,7 +120,12 @@ def add(
 @as_json_option
 @_desk
 def list_alerts(as_json: bool, desk_where: str | None) -> None:
-    """List the alerts of a desk: conditions, delivery, and why the last run of one failed."""
+    """List the alerts of a desk: conditions, delivery, and why the last run of one failed.
+
+    \b
+    Example:
+      esr alerts list --desk desk.sqlite
+    """
     with open_desk(desk_where) as desk:
         failures = Outbox(desk).failures()
         listed = [_describe(search, failures) for search in _read_all(desk)]
@@ -246,7 +252,12 @@ def deliver(retry: bool, desk_where: str | None) -> None:
 @as_json_option
 @_desk
 def log(as_json: bool, desk_where: str | None) -> None:
-    """List the last 100 deliveries, the newest first."""
+    """List the last 100 deliveries, the newest first.
+
+    \b
+    Example:
+      esr alerts log --json
+    """
     with open_desk(desk_where) as desk:
         names = {search.id: search.name for search in _read_all(desk)}
         deliveries = [
@@ -265,7 +276,12 @@ def log(as_json: bool, desk_where: str | None) -> None:
 @build_option(_CHOSEN)
 @_desk
 def pause(name: str, desk_where: str | None) -> None:
-    """Let an alert wait. What it finds meanwhile is delivered when it resumes."""
+    """Let an alert wait. What it finds meanwhile is delivered when it resumes.
+
+    \b
+    Example:
+      esr alerts pause "Storms"
+    """
     with open_desk(desk_where) as desk:
         set_pause(desk, OPERATOR, _find(desk, name).id, is_paused=True)
 
@@ -274,7 +290,12 @@ def pause(name: str, desk_where: str | None) -> None:
 @build_option(_CHOSEN)
 @_desk
 def resume(name: str, desk_where: str | None) -> None:
-    """Let a paused alert deliver again."""
+    """Let a paused alert deliver again.
+
+    \b
+    Example:
+      esr alerts resume "Storms"
+    """
     with open_desk(desk_where) as desk:
         set_pause(desk, OPERATOR, _find(desk, name).id, is_paused=False)
 
@@ -283,7 +304,12 @@ def resume(name: str, desk_where: str | None) -> None:
 @build_option(_CHOSEN)
 @_desk
 def remove(name: str, desk_where: str | None) -> None:
-    """Remove an alert with what it has not delivered."""
+    """Remove an alert with what it has not delivered.
+
+    \b
+    Example:
+      esr alerts remove "Storms"
+    """
     with open_desk(desk_where) as desk:
         SavedSearches(desk).delete(OPERATOR, _find(desk, name).id)
 
