@@ -63,7 +63,7 @@ MAY_IMPORT = {
     "esr/dossiers": "plugin plugin/provisional",
     "esr/alerts": "arguments arguments/tables dossiers following/alerts index plans plugin query "
     "ranking text",
-    "esr/alerts/commands": "alerts arguments/tables dossiers plugin plugin/provisional",
+    "esr/alerts/commands": "alerts arguments/tables dossiers plugin plugin/provisional webui/access",
     "esr/dossiers/exports": "dossiers following index text",
     "esr/dossiers/commands": "esr dossiers dossiers/exports plugin plugin/provisional",
     "esr/bridges": "esr plugin plugin/provisional",
@@ -87,8 +87,8 @@ MAY_IMPORT = {
     "webui/api": "esr alerts arguments arguments/tables corpus dependency dossiers evidence features "
     "following following/alerts index models plans query ranking text webui/answers webui/arguments "
     "webui/running",
-    "webui/dossiers": "dossiers dossiers/exports following following/alerts index text webui/api webui/pages "
-    "webui/running webui/translations",
+    "webui/dossiers": "alerts arguments arguments/tables dossiers dossiers/exports following "
+    "following/alerts index text webui/api webui/pages webui/running webui/translations",
     "webui/access": "dossiers index plans query text webui/pages webui/running",
     "webui": "arguments index library plans plugin ranking webui/access webui/api webui/arguments "
     "webui/dossiers webui/pages webui/running webui/translations",
@@ -118,7 +118,7 @@ DRAWN_WHOLE = (
     "webui",
 )
 """Folders that the picture shows with all that is in them."""
-PAGE_FROM = {"esr/cli/keys.py", "esr/cli/operate.py"}
+PAGE_FROM = {"esr/alerts/commands/owners.py", "esr/cli/keys.py", "esr/cli/operate.py"}
 """The commands that know the page."""
 
 

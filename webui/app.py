@@ -31,8 +31,8 @@ from esr.threads import Turn
 from webui import plugins
 from webui.access import guard
 from webui.api.operations import install_api
+from webui.dossiers import alerts, saving
 from webui.dossiers import pages as dossiers
-from webui.dossiers import saving
 from webui.pages import batch, checks, claims, collection, timeline, views, words
 from webui.pages.home import Home, describe_collection, read_enrichment
 from webui.pages.rendering import PageRenderer, install_filters
@@ -216,6 +216,7 @@ def create_app(
     batch.install(app, indexes, settings, render)
     dossiers.install(app, indexes, settings, desk, render)
     saving.install(app, indexes, desk, render)
+    alerts.install(app, indexes, settings, desk, render)
     plugins.install_pages(app, indexes, settings, render)
     install_api(app, indexes, settings, desk, plugins.build_operations())
     install(app)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import os
+import re
 import smtplib
 import ssl
 from collections.abc import Mapping
@@ -44,6 +45,8 @@ TIMEOUT = 20.0
 """Seconds to wait for each answer of a receiver."""
 SIGNATURE, KEY, ATTEMPT = "Esr-Signature", "Idempotency-Key", "Esr-Attempt"
 """The headers of a webhook."""
+_ADDRESS = re.compile(r"[^\s@,;:<>()\[\]\"\\]+@[^\s@,;:<>()\[\]\"\\]+")
+"""A single address of mail: a list would pass a rule on its end, and be sent to all."""
 _RETRIED = {408, 409, 423, 425, 429}
 """Statuses below 500 after which a webhook is tried again."""
 
@@ -74,8 +77,10 @@ def check_target(target: str) -> str:
     """Check a target: mailto:ann@example.org, https://…, or an address of apprise. Raises UsageError."""
     scheme, _, rest = target.partition(":")
     if scheme == "mailto":
-        if "@" not in parseaddr(rest)[1] or any(c.isspace() for c in rest):
-            raise UsageError(f"cannot read the address {target!r}: write mailto:ann@example.org")
+        if not _ADDRESS.fullmatch(rest):
+            raise UsageError(
+                f"cannot read the address {target!r}: write one address such as mailto:ann@example.org"
+            )
     elif scheme in ("http", "https"):
         if not urlsplit(target).hostname:
             raise UsageError(f"cannot read the address {redact(target)!r}: it has no host")

@@ -41,6 +41,8 @@ GIVE_UP = timedelta(days=3)
 _FIRST_WAIT, _LONGEST_WAIT = timedelta(minutes=1), timedelta(hours=6)
 _BASELINE = ""
 """The document that stands for the first run over a collection."""
+_NO_DIGEST = ""
+"""The digest of a line in the record of deliveries that says why an alert has stopped."""
 _ROWS = 500
 State = Literal["waiting", "sending", "sent", "failed"]
 
@@ -210,9 +212,15 @@ class Outbox:
                 known[document][digest] = text
         return known
 
-    def note_failures(self, failures: Mapping[str, str], searches: Collection[str]) -> None:
-        """Note why searches of a run failed, and that the others of `searches` did not."""
+    def note_failures(
+        self, failures: Mapping[str, str], searches: Collection[str], stopped: Collection[str] = ()
+    ) -> list[str]:
+        """Note why searches of a run failed, and that the others of `searches` did not.
+
+        Those that are newly `stopped` get a line in the record of deliveries. Returns them.
+        """
         table, at = tables.failures, self.desk.now()
+        ended = []
         with self._writing() as connection:
             rows = connection.execute(sql.select(table.c.search, table.c.failure))
             stored = {row.search: row.failure for row in rows}
@@ -222,6 +230,12 @@ class Outbox:
                     if search in failures:
                         values = {"search": search, "failed_at": at, "failure": failures[search]}
                         connection.execute(table.insert().values(**values))
+                        ended += [search] if search in stopped else []
+            for search in ended:
+                line = {"id": make_id(), "digest_id": _NO_DIGEST, "search": search, "part": 0, "target": ""}
+                line |= {"made_at": at, "state": "failed", "attempts": 0, "next_at": at, "ended_at": at}
+                connection.execute(tables.deliveries.insert().values(**line, error=failures[search]))
+        return ended
 
     def failures(self) -> dict[str, str]:
         """Why the last run of a search failed, by search."""
@@ -353,7 +367,8 @@ class Outbox:
     def retry(self, now: datetime, search: str | None = None) -> int:
         """Let failed deliveries wait again, of a search or of all. Returns their number."""
         table = tables.deliveries
-        where = (table.c.state == "failed") & (table.c.search == search if search else sql.true())
+        where = (table.c.state == "failed") & (table.c.digest_id != _NO_DIGEST)
+        where &= table.c.search == search if search else sql.true()
         with self._writing() as connection:
             values = {
                 "state": "waiting",

@@ -129,7 +129,11 @@ def set_pause(desk: Desk, person: Person, id: str, *, is_paused: bool) -> SavedS
 
 
 class AlertRuns:
-    """Runs the alerts of a desk. `open_collection` opens the searcher of a collection by its name."""
+    """Runs the alerts of a desk.
+
+    `stopped` are those that the last run did not run, by id, with the reason; `newly_stopped` those that the
+    run before did run.
+    """
 
     def __init__(
         self,
@@ -140,8 +144,13 @@ class AlertRuns:
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         is_stopped: Callable[[], bool] = lambda: False,
         variables: Mapping[str, str] = os.environ,
+        find_obstacle: Callable[[Alert], str] = lambda alert: "",
     ) -> None:
-        """`locations` are those of collections by name; a collection without one is named by its location."""
+        """`locations` are those of collections by name; a collection without one is named by its location.
+
+        `find_obstacle` says why an alert may not run, such as that its owner has lost the access to its
+        index. It is empty for one that may. An alert that may not is not matched, and sends nothing.
+        """
         self.outbox = Outbox(desk)
         self._desk = desk
         self._channels = channels
@@ -149,6 +158,9 @@ class AlertRuns:
         self._clock = clock
         self._is_stopped = is_stopped
         self._page = variables.get(PAGE, "")
+        self._find_obstacle = find_obstacle
+        self.stopped: dict[str, str] = {}
+        self.newly_stopped: list[str] = []
 
     def read_alerts(self) -> tuple[list[Alert], dict[str, str]]:
         """The alerts of all owners, and by id, why others cannot be read."""
@@ -162,17 +174,24 @@ class AlertRuns:
                 alerts += [] if alert is None else [alert]
         return alerts, failures
 
+    def _stop(self, alerts: Sequence[Alert]) -> list[Alert]:
+        """The alerts that may run. The others are noted as stopped."""
+        obstacles = {alert.id: self._find_obstacle(alert) for alert in alerts}
+        self.stopped = {id: obstacle for id, obstacle in obstacles.items() if obstacle}
+        return [alert for alert in alerts if alert.id not in self.stopped]
+
     def run(self, *, tell_all: bool = False) -> dict[str, int]:
         """Do all steps once. Returns the numbers of new items, digests, and deliveries by their end.
 
         The first run over a collection tells nothing of what it has, unless `tell_all`. Collections and
         searches that fail are noted, and the others are run; then raises EsrError for the first one.
         """
-        alerts, failures = self.read_alerts()
+        every, failures = self.read_alerts()
+        alerts = self._stop(every)
         first: EsrError | None = None
         by_collection: dict[str, list[Alert]] = defaultdict(list)
-        for alert in alerts:
-            by_collection[alert.collection].append(alert)
+        for alert in every:  # what comes while an alert is stopped is not told when it runs again
+            by_collection[alert.collection] += [] if alert.id in self.stopped else [alert]
         items = 0
         for collection, of_collection in by_collection.items():
             if self._is_stopped():
@@ -183,7 +202,10 @@ class AlertRuns:
                     items += self.find(collection, index, of_collection, failures, tell_all=tell_all)
             except EsrError as error:
                 first = first or error
-        self.outbox.note_failures(failures, [alert.id for alert in alerts])
+        ended = self.outbox.note_failures(
+            {**failures, **self.stopped}, [alert.id for alert in every], self.stopped
+        )
+        self.newly_stopped = [alert.name for alert in every if alert.id in ended]
         counts = {"items": items, "digests": self.make_digests(alerts), **self.deliver(alerts)}
         if first is None and failures:
             names = {alert.id: alert.name for alert in alerts}
@@ -314,7 +336,7 @@ class AlertRuns:
     def deliver(self, alerts: Iterable[Alert] | None = None) -> dict[str, int]:
         """Send what is to be sent now. Returns the number of deliveries by how they ended."""
         if alerts is None:
-            alerts, _ = self.read_alerts()
+            alerts = self._stop(self.read_alerts()[0])
         by_id = {alert.id: alert for alert in alerts}
         counts = {"sent": 0, "waiting": 0, "failed": 0}
         self.outbox.take_back()
@@ -335,6 +357,8 @@ class AlertRuns:
             )
             error, is_final = "", False
             try:
+                if obstacle := self.stopped.get(delivery.search):
+                    raise DeliveryFailed(obstacle, is_final=True)
                 self._channels.send(delivery.target, letter)
             except DeliveryFailed as failed:
                 error, is_final = str(failed), failed.is_final

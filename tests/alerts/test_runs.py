@@ -208,6 +208,36 @@ def test_a_paused_alert_waits_and_a_deleted_one_is_forgotten(world: World) -> No
     assert Outbox(world.desk).deliveries() == []
 
 
+def test_an_alert_stops_when_its_owner_loses_the_index_and_says_so_once_in_the_log(world: World) -> None:
+    world.add(query="storm")
+    world.receiver.problem = DeliveryFailed("no answer")
+    world.run(tell_all=True)
+    world.receiver.problem = None
+    obstacles = {"ann": "stopped: its owner ann has no access any more"}
+    world.append(document("c", "A storm in secret."))
+
+    def run() -> list[str]:
+        world.now += timedelta(hours=1)
+        runs = AlertRuns(
+            world.desk,
+            world.receiver,
+            clock=lambda: world.now,
+            find_obstacle=lambda alert: obstacles.get(alert.owner, ""),
+        )
+        runs.run()
+        names.extend(runs.newly_stopped)
+        return world.receiver.texts()
+
+    names: list[str] = []
+    assert run() == [] and run() == [] and names == ["storms"]
+    box = Outbox(world.desk)
+    assert [(one.state, one.error) for one in box.deliveries()] == [("failed", obstacles["ann"])] * 2
+    assert [*box.failures().values()] == [obstacles["ann"]]
+    obstacles.clear()
+    assert run() == [] and box.failures() == {}
+    assert box.retry(world.now) == 1, "the line of the log is no delivery"
+
+
 def test_an_alert_that_cannot_be_run_is_reported_and_the_others_are_run(world: World) -> None:
     world.add(query="the of")
     world.add(query="storm")

@@ -64,6 +64,28 @@ def test_an_alert_is_added_run_and_logged(esr: Esr, where: str, mailbox: Mailbox
     assert json.loads(esr("alerts", "log", "--json").stdout)[0]["state"] == "sent"
 
 
+def test_an_alert_is_not_run_for_an_owner_without_access(
+    esr: Esr, where: str, mailbox: Mailbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ESR_ACCESS", str(tmp_path / "access.json"))
+    for name in ("ann", "ben"):
+        assert esr("keys", "add", name).exit_code == 0
+        add(esr, where, "--owner", name)
+    add(esr, where)
+    assert esr("alerts", "run", "--once").exit_code == 0
+    append(where, "b", "The next storm.")
+    assert esr("keys", "revoke", "ann").exit_code == 0
+    assert esr("keys", "add", "ben", "--replace", "--filter", "source:BBC").exit_code == 0
+    done = esr("alerts", "run", "--once")
+    assert "sent 1" in done.stdout and done.stderr.count("stopped") == 2 and len(mailbox.mails) == 1
+    log = esr("alerts", "log").stdout
+    assert "stopped: its owner ann has no access any more" in log
+    assert "stopped: its owner ben may now search only a part" in log
+    (tmp_path / "access.json").write_text("no grants")
+    append(where, "c", "A storm again.")
+    assert "cannot read" in esr("alerts", "run", "--once").stderr and len(mailbox.mails) == 1
+
+
 def test_a_file_of_watched_searches_becomes_alerts(esr: Esr, where: str, tmp_path: Path) -> None:
     file = tmp_path / "searches.toml"
     file.write_text(

@@ -17,7 +17,9 @@ from esr.stdlib import import_lazily
 from webui.api.operation import Call, Operation, body_schema, read_body
 from webui.api.shapes import array, described, having, reference
 from webui.running.problems import Forbidden, RequestError, blame_argument
-from webui.running.served_desk import as_request_errors
+from webui.running.served_desk import ServedDesk, as_request_errors
+from webui.running.served_indexes import Visit
+from webui.running.settings import Settings
 
 if TYPE_CHECKING:
     from esr.alerts import alert_conditions, outbox, runs
@@ -71,45 +73,53 @@ def preview(call: Call) -> dict[str, Any]:
     """Show what an alert would have told of the last days: by day and, for meaning, by least similarity."""
     own = {name: texts for name, texts in call.arguments.items() if name not in ("days", "index")}
     with blame_argument("q"):
-        _, conditions = _read(own)
+        _, conditions = read_alert_arguments(own)
         found = previews.preview_alert(
             call.searcher.index.snapshot(), conditions, call.arguments.value("days")
         )
     return found.as_dict()
 
 
-def _read(arguments: Mapping[str, Sequence[str]]) -> tuple[dict[str, Any], Conditions]:
-    """The conditions in arguments of an address, as a table and read. Raises UsageError."""
-    try:
-        table = alert_conditions.read_arguments(arguments)
-        return table, alert_conditions.read_conditions(table)
-    except InputError as error:
-        raise UsageError(str(error)) from error
+def read_alert_arguments(arguments: Mapping[str, Sequence[str]]) -> tuple[dict[str, Any], Conditions]:
+    """The conditions in arguments of an address, as a table and read. Raises RequestError."""
+    with blame_argument("arguments"):
+        try:
+            table = alert_conditions.read_arguments(arguments)
+            return table, alert_conditions.read_conditions(table)
+        except InputError as error:
+            raise UsageError(str(error)) from error
 
 
 def create(call: Call) -> dict[str, Any]:
     """Add an alert for new documents of the index, which you own."""
-    person = call.desk.person
-    if call.desk.sees_part:
-        raise Forbidden("alerts are for those who may search all of an index", None)
     body = read_body(body_schema("alert_create")(call.settings))
-    allowed = call.settings.alert_to.split()
+    return _describe(make_alert(call.desk, call.settings, call.visit, body))
+
+
+def make_alert(desk: ServedDesk, settings: Settings, visit: Visit, body: Mapping[str, Any]) -> SavedSearch:
+    """Keep an alert of the sender: the name, arguments and delivery of `body` are as operations take them.
+
+    Raises RequestError with the field at fault, Forbidden for those who see only a part of an index.
+    """
+    person = desk.person
+    if desk.sees_part:
+        raise Forbidden("alerts are for those who may search all of an index", None)
+    allowed = settings.alert_to.split()
     for target in body["to"]:
         if not any(fnmatchcase(target, pattern) for pattern in allowed):
             known = ", ".join(allowed) or "none"
             raise RequestError(f"alerts may not be sent to {target!r}: this server allows {known}", "to")
-    with blame_argument("arguments"):
-        arguments, _ = _read(body["arguments"])
+    arguments, _ = read_alert_arguments(body["arguments"])
     with blame_argument("every"):
         delivery = runs.make_delivery(
-            runs.settle_location(call.searcher.index.where),
+            runs.settle_location(visit.searcher.index.where),
             body["to"],
             body.get("every", AT_ONCE),
             body.get("zone", DEFAULT_ZONE),
         )
-    delivery["index"] = call.visit.index_name
+    delivery["index"] = visit.index_name
     with as_request_errors("name"):
-        return _describe(runs.add_alert(call.desk.desk, person, body["name"], arguments, delivery))
+        return runs.add_alert(desk.desk, person, body["name"], arguments, delivery)
 
 
 def pause(call: Call) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import click
 
 from esr.alerts.alert_conditions import read_conditions, read_tables
 from esr.alerts.channels import Channels
+from esr.alerts.commands.owners import find_obstacles
 from esr.alerts.outbox import Outbox
 from esr.alerts.preview import Preview, preview_alert
 from esr.alerts.runs import (
@@ -40,7 +41,8 @@ from esr.plugin.provisional import (
 
 _NAME = ArgumentRow("name", "the name of the alert", is_positional=True)
 _CHOSEN = ArgumentRow("name", "the name or the id of an alert", is_positional=True, is_required=True)
-_desk = add_arguments(ALERTS, "alert_desk")
+_desk = add_arguments(ALERTS, "alert_desk", desk={"envvar": "ESR_DESK", "show_envvar": True})
+_access = add_arguments(ALERTS, "alert_access", access={"envvar": "ESR_ACCESS", "show_envvar": True})
 
 
 def _add_rows(rows: tuple[ArgumentRow, ...]) -> Callable[[Any], Any]:
@@ -160,9 +162,15 @@ def _describe(search: SavedSearch, failures: Mapping[str, str]) -> dict[str, Any
 
 @alerts.command()
 @_add_rows(RUN)
+@_access
 @_desk
 def run(
-    collections: tuple[str, ...], once: bool, pause: int, from_start: bool, desk_where: str | None
+    collections: tuple[str, ...],
+    once: bool,
+    pause: int,
+    from_start: bool,
+    access: Path | None,
+    desk_where: str | None,
 ) -> None:
     """Match new documents against all alerts, and deliver what is due.
 
@@ -175,7 +183,13 @@ def run(
       esr alerts run --pause 300 --desk desk.sqlite
     """
     with open_desk(desk_where) as desk, Channels() as channels, set_at_end() as stop:
-        runs = AlertRuns(desk, channels, locations=list_locations(collections), is_stopped=stop.is_set)
+        runs = AlertRuns(
+            desk,
+            channels,
+            locations=list_locations(collections),
+            is_stopped=stop.is_set,
+            find_obstacle=find_obstacles(access),
+        )
         while not stop.is_set():
             try:
                 done = runs.run(tell_all=from_start)
@@ -185,6 +199,8 @@ def run(
                 if once:
                     raise
                 click.echo(f"Error: {error.format_message()}", err=True)
+            for name in runs.newly_stopped:
+                click.echo(f"{name}: stopped, see esr alerts log", err=True)
             runs.forget()
             channels.close()
             if once:
@@ -233,8 +249,9 @@ def _draw(found: Preview) -> Iterator[str]:
 
 @alerts.command()
 @add_arguments(ALERTS, "alert_deliver")
+@_access
 @_desk
-def deliver(retry: bool, desk_where: str | None) -> None:
+def deliver(retry: bool, access: Path | None, desk_where: str | None) -> None:
     """Deliver what is due, without matching.
 
     \b
@@ -242,7 +259,7 @@ def deliver(retry: bool, desk_where: str | None) -> None:
       esr alerts deliver --retry
     """
     with open_desk(desk_where) as desk, Channels() as channels, set_at_end() as stop:
-        runs = AlertRuns(desk, channels, is_stopped=stop.is_set)
+        runs = AlertRuns(desk, channels, is_stopped=stop.is_set, find_obstacle=find_obstacles(access))
         again = runs.retry() if retry else 0
         counts = {"again": again, **runs.deliver()}
     click.echo("  ".join(f"{name} {number:,}" for name, number in counts.items()))

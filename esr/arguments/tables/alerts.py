@@ -76,6 +76,12 @@ ALERTS: tuple[Argument, ...] = (
     Argument("once", "end after one run, as for a timer", Flag(), _RUN),
     Argument("pause", "seconds between runs", WholeNumber(high=86_400, usual=60), _RUN),
     Argument("from_start", "also tell what a collection has at its first run", Flag(), _RUN),
+    Argument(
+        "access",
+        "the file of grants of the server: an alert stops when its owner may no longer search its index",
+        FilePath(),
+        "alert_access",
+    ),
     Argument("retry", "also try deliveries again that have failed for good", Flag(), "alert_deliver"),
     Argument("days", "the number of days", WholeNumber(high=366, usual=PREVIEW_DAYS), _PREVIEW),
     Argument(

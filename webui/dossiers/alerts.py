@@ -1,0 +1,261 @@
+"""The page of alerts: a form that delivers a search, its preview, and the alerts of a person.
+
+The search is in the address, as on the page of results. The form has the words, what else is a condition, and
+the delivery. It works without scripts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import date, timedelta
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from flask import Flask, Response, redirect, request, url_for
+from werkzeug.wrappers import Response as AnyResponse
+
+from esr.alerts import AT_ONCE, DEFAULT_SIMILARITY, DEFAULT_ZONE, HOURLY
+from esr.arguments.argument import WATCH
+from esr.arguments.tables.table import PAGE
+from esr.dossiers.records import SavedSearch, allows
+from esr.errors import UsageError
+from esr.stdlib import import_lazily
+from webui.api.alerts import make_alert, read_alert_arguments
+from webui.dossiers.forms import check_token, make_token
+from webui.pages.rendering import PageRenderer
+from webui.running.problems import RequestError
+from webui.running.served_desk import ServedDesk, as_request_errors
+from webui.running.served_indexes import ServedIndexes, Visit
+from webui.running.settings import Settings
+from webui.translations.language import N_, _, current_language
+
+if TYPE_CHECKING:
+    from esr.alerts import outbox, preview, runs, schedule
+else:
+    outbox = import_lazily("esr.alerts.outbox")
+    preview = import_lazily("esr.alerts.preview")
+    runs = import_lazily("esr.alerts.runs")
+    schedule = import_lazily("esr.alerts.schedule")
+
+CHANNELS = {
+    "mail": (N_("Mail"), "mailto:"),
+    "webhook": (N_("Webhook"), "http"),
+    "service": (N_("Other service"), ""),
+}
+"""By the name of a channel, what it is called, and how its targets begin."""
+SEARCH = [row.name for row in PAGE.values() if row.group in ("reading", "filter") and row.is_for(WATCH)]
+"""The arguments of the search that come from the address."""
+CONDITIONS = ("like", "similarity", "least_score", "unusual")
+"""The conditions that the form has beside the words."""
+STATES = {
+    "waiting": N_("waits"),
+    "sending": N_("is being sent"),
+    "sent": N_("sent"),
+    "failed": N_("failed"),
+}
+"""What is said of the states of deliveries."""
+_EARLIEST = "08:00"
+_A_MONDAY = date(2024, 1, 1)
+
+
+def install(
+    app: Flask, indexes: ServedIndexes, settings: Settings, desk: ServedDesk, render: PageRenderer
+) -> None:
+    """Add the page of alerts."""
+    route = partial(indexes.route, app)
+    app.jinja_env.globals.update(
+        delivers_searches=lambda: bool(settings.alert_to) and desk.has_person,
+        delivery_address=_find_address,
+    )
+
+    @route("/alerts", "alerts")
+    def show(visit: Visit) -> Response:
+        with as_request_errors():
+            return _show(visit, _read_address())
+
+    @route("/alerts", "alerts_answer", method="POST")
+    def answer(visit: Visit) -> AnyResponse:
+        """Preview or add the alert of the form, or do to one of the list what its button says."""
+        person = desk.person
+        check_token(desk, person)
+        do, id = request.form.get("do", ""), request.form.get("id", "")
+        with as_request_errors("id"):
+            if do == "delete":
+                desk.saved_searches.delete(person, id)
+            elif do in ("pause", "resume"):
+                runs.set_pause(desk.desk, person, id, is_paused=do == "pause")
+            elif do == "create":
+                return _create(visit)
+            else:
+                return _show(visit, _read_fields(), is_previewed=True)
+        return redirect(url_for("alerts", index=request.args.get("index")) + "#list", 303)
+
+    def _create(visit: Visit) -> AnyResponse:
+        sent = _read_fields()
+        try:
+            made = make_alert(
+                desk,
+                settings,
+                visit,
+                {
+                    "name": sent.get("name", "").strip()
+                    or sent.get("q", "").strip()
+                    or _("Similar sentences"),
+                    "arguments": _read_form(),
+                    "to": [_read_target(sent)],
+                    "every": _read_schedule(sent),
+                    "zone": sent.get("zone", "").strip() or DEFAULT_ZONE,
+                },
+            )
+        except UsageError as error:
+            if isinstance(error, RequestError) and error.status != RequestError.status:
+                raise
+            return _show(visit, sent, problem=str(error))
+        return redirect(url_for("alerts", index=request.args.get("index")) + f"#alert-{made.id}", 303)
+
+    def _show(
+        visit: Visit, sent: Mapping[str, str], *, is_previewed: bool = False, problem: str = ""
+    ) -> Response:
+        person = desk.person
+        previewed = None
+        if is_previewed:
+            try:
+                _table, conditions = read_alert_arguments(_read_form())
+                previewed = preview.preview_alert(visit.searcher.index.snapshot(), conditions)
+            except UsageError as error:
+                problem = str(error)
+        box = outbox.Outbox(desk.desk)
+        failures = box.failures()
+        response = render(
+            None,
+            "alerts.html",
+            alerts=[
+                _describe(search, failures.get(search.id, ""), box.deliveries(search.id, 1))
+                for search in desk.saved_searches.list_readable(person)
+                if search.delivery.get("collection")
+            ],
+            sent={"zone": DEFAULT_ZONE, "time": _EARLIEST, **sent},
+            previewed=previewed,
+            problem_text=problem,
+            allowed=settings.alert_to.split(),
+            sees_part=desk.sees_part,
+            channels=CHANNELS,
+            default_similarity=DEFAULT_SIMILARITY,
+            filters=[(name, request.args.getlist(name)) for name in SEARCH if request.args.get(name)],
+            action=url_for("alerts_answer", **_read_search()),
+            weekdays=[
+                (name, current_language().formats.weekday(_A_MONDAY + timedelta(n)))
+                for n, name in enumerate(schedule.DAYS)
+            ],
+            csrf=make_token(desk, person),
+        )
+        response.status_code = 400 if problem else 200
+        return response
+
+
+def _read_search() -> dict[str, Any]:
+    """The arguments of the address that an alert keeps, and the index."""
+    return {name: texts for name in ("index", *SEARCH) if (texts := request.args.getlist(name))}
+
+
+def _find_address(arguments: Sequence[tuple[str, str]]) -> str:
+    """The address of the form for the search of a page."""
+    kept: dict[str, Any] = {}
+    for name, text in arguments:
+        if name in ("q", "index", *SEARCH):
+            kept.setdefault(name, []).append(text)
+    return url_for("alerts", **kept)
+
+
+def _read_address() -> dict[str, str]:
+    """The fields of the form that an address fills."""
+    return {name: text for name in ("q", *CONDITIONS) if (text := request.args.get(name, ""))}
+
+
+def _read_fields() -> dict[str, str]:
+    """The fields of the form that was sent. A number that a button gives counts: it comes last."""
+    return {name: texts[-1] for name, texts in request.form.lists()}
+
+
+def _read_form() -> dict[str, list[str]]:
+    """The conditions of the form and the search of the address, as arguments by name."""
+    arguments: dict[str, list[str]] = {
+        name: texts for name, texts in _read_search().items() if name != "index"
+    }
+    fields = _read_fields()
+    for name in ("q", *CONDITIONS):
+        if text := fields.get(name, "").strip():
+            arguments[name] = [text]
+    if "like" in arguments:
+        lines = map(str.strip, arguments["like"][0].splitlines())
+        arguments["like"] = [line for line in lines if line]
+    else:
+        arguments.pop("similarity", None)
+    return arguments
+
+
+def _read_target(sent: Mapping[str, str]) -> str:
+    """Where the form wants it to be delivered. Raises RequestError."""
+    target = sent.get("to", "").strip()
+    if not target:
+        raise RequestError(_("where to? Give an address of mail, of a webhook or of a service"), "to")
+    if sent.get("channel", "mail") == "mail" and ":" not in target:
+        return f"mailto:{target}"
+    return target
+
+
+def _read_schedule(sent: Mapping[str, str]) -> str:
+    when, clock = sent.get("when") or AT_ONCE, sent.get("time") or _EARLIEST
+    match when:
+        case "daily":
+            return f"daily {clock}"
+        case "weekly":
+            return f"weekly {sent.get('day') or schedule.DAYS[0]} {clock}"
+        case _:
+            return when
+
+
+def _describe(search: SavedSearch, failure: str, deliveries: Sequence[Any]) -> dict[str, Any]:
+    """An alert as the list shows it."""
+    delivery, arguments = search.delivery, dict(search.arguments)
+    index = delivery.get("index", "")
+    words = arguments.pop("q", ())
+    return {
+        "id": search.id,
+        "name": search.name,
+        "owner": search.owner,
+        "index": index,
+        "words": " ".join(words),
+        "conditions": list(arguments.items()),
+        "address": url_for("results", q=words, index=index or None, **_searchable(arguments))
+        if words
+        else "",
+        "to": [text.removeprefix("mailto:") for text in delivery.get("to", ())],
+        "when": describe_schedule(delivery.get("every", AT_ONCE)),
+        "zone": "" if delivery.get("every", AT_ONCE) == AT_ONCE else delivery.get("zone", ""),
+        "is_paused": bool(delivery.get("is_paused")),
+        "failure": failure,
+        "last": deliveries[0] if deliveries else None,
+        "state": _(STATES[deliveries[0].state]) if deliveries else "",
+        "may_change": allows(search.role, "change"),
+        "may_delete": allows(search.role, "delete"),
+    }
+
+
+def _searchable(arguments: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    return {name: texts for name, texts in arguments.items() if name in SEARCH}
+
+
+def describe_schedule(every: str) -> str:
+    """When an alert is delivered, in the language of the page."""
+    if every == AT_ONCE:
+        return _("at once")
+    if every == HOURLY:
+        return _("hourly")
+    kind, *rest = every.split()
+    clock = rest[-1] if rest and ":" in rest[-1] else _EARLIEST
+    if kind == "daily":
+        return _("daily at %(time)s", time=clock)
+    name = rest[0] if rest and rest[0] in schedule.DAYS else schedule.DAYS[0]
+    day = current_language().formats.weekday(_A_MONDAY + timedelta(schedule.DAYS.index(name)))
+    return _("weekly on %(day)s at %(time)s", day=day, time=clock)
