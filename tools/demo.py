@@ -76,7 +76,7 @@ class Demo:
             if server is not None and server.poll() is not None:
                 sys.exit(server.returncode)
             try:
-                urllib.request.urlopen(f"{self._address}/healthz", timeout=5).close()
+                urllib.request.urlopen(f"{self._address}/healthz", timeout=5).close()  # nosec B310  # a server of this tool
                 return
             except OSError:
                 time.sleep(0.3)
@@ -85,7 +85,7 @@ class Demo:
     def _status(self) -> dict[str, Any]:
         """The status of the index from the page; empty if it is too busy."""
         try:
-            with urllib.request.urlopen(f"{self._address}/api/v1/status", timeout=30) as answer:
+            with urllib.request.urlopen(f"{self._address}/api/v1/status", timeout=30) as answer:  # nosec B310  # a server of this tool
                 status: dict[str, Any] = json.load(answer)
         except OSError:
             return {}

@@ -167,7 +167,7 @@ HUB_PREFIX = "hf:"
 ONNX_FILES = ("onnx/model.onnx", MODEL)
 """Possible paths of a model's ONNX export. The first one that exists is used."""
 _CONFIG = "config.json"
-_POOLINGS = {"pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "first"}
+_POOLINGS = {"pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "first"}  # nosec B105  # a kind of token of a model
 _MODULES = ("Transformer", "Pooling", "Normalize")
 _FETCHED = [
     *ONNX_FILES,

@@ -125,7 +125,7 @@ def _textblob_entries() -> Iterator[tuple[tuple[str, WordClass | None], Clue]]:
     """Average the senses of each word, as TextBlob does."""
     senses: dict[tuple[str, WordClass], list[tuple[float, float]]] = {}
     xml = _read_package_file("textblob", "textblob/en/en-sentiment.xml")
-    for entry in ElementTree.fromstring(xml.encode()):
+    for entry in ElementTree.fromstring(xml.encode()):  # nosec B314  # a file of an installed package
         word_class = _TEXTBLOB_CLASSES.get(entry.get("pos", ""))
         if word_class is not None:
             values = float(entry.get("polarity", 0)), float(entry.get("subjectivity", 0))

@@ -239,7 +239,7 @@ def run_child(parent: int, memory: int, seconds: int) -> None:
     _limit_memory(memory)
     with suppress(EOFError):
         while True:
-            format, name, id_path, path = pickle.loads(_read_message(sys.stdin.buffer))
+            format, name, id_path, path = pickle.loads(_read_message(sys.stdin.buffer))  # nosec B301  # from the parent
             stream = open_stream(_Chunks().take)
             _limit_time(seconds)
             answer = _read(get(format), Source(name, id_path, stream, path))

@@ -136,7 +136,7 @@ class DeliveredFiles:
     def find_gone(self, source: str) -> Iterator[str]:
         """The ids of this source's earlier documents that no file of any source contains any more."""
         query = (
-            "SELECT DISTINCT g.id FROM documents g JOIN files o ON o.number = g.file "
+            "SELECT DISTINCT g.id FROM documents g JOIN files o ON o.number = g.file "  # nosec B608  # constants
             "WHERE o.source = :source AND NOT EXISTS "
             f"(SELECT 1 FROM documents d WHERE d.id = g.id AND {_IS_PRESENT})"
         )
@@ -146,7 +146,7 @@ class DeliveredFiles:
     def forget_missing(self) -> None:
         """Delete the records of sources, files and documents that no longer exist."""
         self._database.execute("DELETE FROM sources WHERE run != ?", (self._run,))
-        self._database.execute(f"DELETE FROM documents AS d WHERE NOT {_IS_PRESENT}", {"run": self._run})
+        self._database.execute(f"DELETE FROM documents AS d WHERE NOT {_IS_PRESENT}", {"run": self._run})  # nosec B608  # constants
         self._database.execute("DELETE FROM files WHERE seen_run != ?", (self._run,))
         self._database.execute("DELETE FROM unknown_files WHERE file NOT IN (SELECT number FROM files)")
 

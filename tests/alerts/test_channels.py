@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
+from msgspec.structs import replace
 
 from esr.alerts.channels import (
     ATTEMPT,
@@ -70,6 +71,13 @@ def test_a_mail_has_a_text_and_html_and_its_id(mail: tuple[Mailbox, Channels]) -
     content = html.get_content()
     assert "&lt;b&gt;came" in content and "Ströme &amp; Stürme" in content and "javascript:" not in content
     assert "https://esr.example.org/sentence?id=d&amp;says=" in content
+
+
+def test_a_subject_is_one_line_whatever_a_search_is_called(mail: tuple[Mailbox, Channels]) -> None:
+    mailbox, channels = mail
+    channels.send(TO, replace(LETTER, subject="Storms\r\nBcc: eve@example.org\n\nA body"))
+    (sent,) = mailbox.mails
+    assert sent["Subject"] == "Storms Bcc: eve@example.org A body" and sent["Bcc"] is None
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ Kind = Literal["key", "metrics", "password", "elsewhere", "anybody"]
 KINDS: dict[Kind, str] = {
     "key": "a program, which sends the key that is printed",
     "metrics": "a program that reads /metrics and nothing else",
-    "password": "somebody who logs in on the page with a password",
+    "password": "somebody who logs in on the page with a password",  # nosec B105  # a description
     "elsewhere": "somebody whom a provider of OpenID Connect or a proxy names; '*' is everybody they name",
     "anybody": "requests without any login; its name must be 'anybody'",
 }

@@ -194,7 +194,8 @@ class Logins:
 
     def log_in(self) -> AnyResponse:
         """Answer the form: a session for the right password, the form again for a wrong one."""
-        name, password = (request.form.get(field, "")[:_NAME_CHARS] for field in ("name", "password"))
+        name = request.form.get("name", "")[:_NAME_CHARS]
+        password = request.form.get("password", "")[: MOST_PASSWORD + 1]  # one that is too long is wrong
         grant = _read_current(self._grants).find_person(name, "password")
         if grant is not None:
             g.attempt = name  # others may be passwords in the wrong field

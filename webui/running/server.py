@@ -205,7 +205,7 @@ class Server(BaseApplication):  # type: ignore[misc]
             "graceful_timeout": round(max(limits.deadline, limits.batch_deadline, limits.export_deadline))
             + GRACE_SECONDS,
             "keepalive": 5,
-            "worker_tmp_dir": "/dev/shm" if os.path.isdir("/dev/shm") else None,
+            "worker_tmp_dir": "/dev/shm" if os.path.isdir("/dev/shm") else None,  # nosec B108  # a file without a name
             "loglevel": "warning",
             "logger_class": _Log,
             "proc_name": "esr serve",

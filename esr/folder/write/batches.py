@@ -356,7 +356,7 @@ class WorkerClient:
             end = _LENGTH_BYTES + int.from_bytes(self._received[:_LENGTH_BYTES])
             if len(self._received) < end:
                 break
-            batches.append(pickle.loads(self._received[_LENGTH_BYTES:end]))
+            batches.append(pickle.loads(self._received[_LENGTH_BYTES:end]))  # nosec B301  # from a process that this one started
             del self._received[:end]
         return batches
 
@@ -511,7 +511,7 @@ def _read_message(stream: BinaryIO) -> Any:
     if len(length) < _LENGTH_BYTES:
         return None
     encoded = stream.read(int.from_bytes(length))
-    return pickle.loads(encoded)
+    return pickle.loads(encoded)  # nosec B301  # from the process that started this one
 
 
 def run_worker(analyzer: str, title: str) -> None:

@@ -121,7 +121,7 @@ def _read_rows(
     database.set_progress_handler(check, _STEPS_BETWEEN_CHECKS)
     selected = ", ".join(map(_quote, columns))
     number = 0
-    for row in database.execute(f"SELECT {selected} FROM main.{_quote(table)}"):
+    for row in database.execute(f"SELECT {selected} FROM main.{_quote(table)}"):  # nosec B608  # names are quoted
         steps, number = 0, number + 1
         values = {column: _to_json(value) for column, value in zip(columns, row, strict=True)}
         if any(value is not None for value in values.values()):
