@@ -10,7 +10,7 @@ from importlib import import_module
 
 from esr.errors import UsageError
 
-MODULES = {
+MODULES: dict[str, tuple[str, ...]] = {
     "access": ("argon2", "authlib", "requests"),
     "alerts": ("apprise",),
     "dataframes": ("pandas", "polars"),

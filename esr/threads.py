@@ -40,7 +40,7 @@ class Repeated:
         self._name = name
         self._patience = patience
         self._ends = threading.Event()
-        self.has_run = False
+        self.has_run: bool = False
         """Whether the function has been called."""
 
     def __enter__(self) -> Self:

@@ -2,7 +2,7 @@
 
 from esr.plugin import Plugin
 
-plugin = Plugin(name="alerts", commands={"alerts": "esr.alerts.commands.alerts:alerts"})
+plugin: Plugin = Plugin(name="alerts", commands={"alerts": "esr.alerts.commands.alerts:alerts"})
 
 AT_ONCE, HOURLY = "at once", "hourly"
 """The schedules that name no time."""

@@ -50,9 +50,10 @@ class Delivered:
 
     def __init__(self, collection: Index, local: Index, documents: Sequence[Document]) -> None:
         """`collection` has the documents too; `local` has nothing else."""
-        self.collection, self.local = collection, local
-        self.ids = [sentence.id for document in documents for sentence in document.sentences]
-        self.documents = [document.id for document in documents]
+        self.collection: Index = collection
+        self.local: Index = local
+        self.ids: list[str] = [sentence.id for document in documents for sentence in document.sentences]
+        self.documents: list[str] = [document.id for document in documents]
         self._owners = np.repeat(np.arange(len(documents)), [len(d.sentences) for d in documents])
         self._rows: dict[str, int] = {}
         self._columns: dict[str, Array] = {}

@@ -151,7 +151,7 @@ class AlertRuns:
         `find_obstacle` says why an alert may not run, such as that its owner has lost the access to its
         index. It is empty for one that may. An alert that may not is not matched, and sends nothing.
         """
-        self.outbox = Outbox(desk)
+        self.outbox: Outbox = Outbox(desk)
         self._desk = desk
         self._channels = channels
         self._locations = locations or {}

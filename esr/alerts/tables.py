@@ -15,7 +15,7 @@ from esr.dossiers.tables import meta
 
 METADATA = MetaData()
 
-documents = Table(
+documents: Table = Table(
     "alert_documents",
     METADATA,
     Column("collection", String(300), primary_key=True),
@@ -27,7 +27,7 @@ documents = Table(
 """The documents that were matched. `mark` is that of the index, `content` a digest of texts and fields.
 `pending_until`: when to stop waiting for their enrichment; empty for those that wait for none."""
 
-told = Table(
+told: Table = Table(
     "alert_told",
     METADATA,
     Column("search", String(40), primary_key=True),
@@ -37,7 +37,7 @@ told = Table(
 )
 """The sentences that a search has told, by the digest of their text; days as documents of that name."""
 
-items = Table(
+items: Table = Table(
     "alert_items",
     METADATA,
     Column("number", Integer, primary_key=True, autoincrement=True),
@@ -49,7 +49,7 @@ items = Table(
 )
 """The outbox: what each search has to tell, by `number`. `digest_id` is empty until it is due."""
 
-failures = Table(
+failures: Table = Table(
     "alert_failures",
     METADATA,
     Column("search", String(40), primary_key=True),
@@ -58,7 +58,7 @@ failures = Table(
 )
 """Why the last run of a search failed, for searches that could not be run."""
 
-deliveries = Table(
+deliveries: Table = Table(
     "alert_deliveries",
     METADATA,
     Column("id", String(40), primary_key=True),

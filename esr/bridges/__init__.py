@@ -2,4 +2,4 @@
 
 from esr.plugin import Plugin
 
-plugin = Plugin(name="bridges", commands={"mcp": "esr.bridges.mcp:mcp"})
+plugin: Plugin = Plugin(name="bridges", commands={"mcp": "esr.bridges.mcp:mcp"})

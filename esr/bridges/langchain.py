@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import esr
 from esr.bridges.passages import find_passages
@@ -13,8 +13,8 @@ try:
     from langchain_core.documents import Document
     from langchain_core.retrievers import BaseRetriever
     from pydantic import ConfigDict, Field
-except ImportError as error:
-    raise ImportError(str(missing_package(__name__, "langchain_core")), name="langchain_core") from error
+except ImportError as _error:
+    raise ImportError(str(missing_package(__name__, "langchain_core")), name="langchain_core") from _error
 
 
 class SentenceRetriever(BaseRetriever):
@@ -27,7 +27,9 @@ class SentenceRetriever(BaseRetriever):
     `Index.search`; the question is read as words unless `literal` is False.
     """
 
-    model_config = ConfigDict(extra="forbid")  # a filter that belongs in `options` must not be ignored
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        extra="forbid"
+    )  # a filter that belongs in `options` must not be ignored
 
     index: esr.Index
     k: int = 10

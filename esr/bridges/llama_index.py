@@ -12,8 +12,8 @@ from esr.plugin.provisional import missing_package
 try:
     from llama_index.core.base.base_retriever import BaseRetriever
     from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
-except ImportError as error:
-    raise ImportError(str(missing_package(__name__, "llama_index")), name="llama_index") from error
+except ImportError as _error:
+    raise ImportError(str(missing_package(__name__, "llama_index")), name="llama_index") from _error
 
 
 class SentenceRetriever(BaseRetriever):

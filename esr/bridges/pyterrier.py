@@ -28,8 +28,8 @@ from esr.plugin.provisional import (
 try:
     import pandas as pd
     import pyterrier as pt
-except ImportError as error:
-    raise ImportError(str(missing_package(__name__, "pyterrier")), name="pyterrier") from error
+except ImportError as _error:
+    raise ImportError(str(missing_package(__name__, "pyterrier")), name="pyterrier") from _error
 
 _OWN = ("index", "k", "unit", "fields")
 _WORDS = {"literal": True}
@@ -74,7 +74,10 @@ class Retriever(_WithOptions):
         fields: Iterable[str] = ("text",),
         **options: Any,
     ) -> None:
-        self.index, self.k, self.unit, self.fields = index, k, unit, tuple(fields)
+        self.index: esr.Index = index
+        self.k: int = k
+        self.unit = unit
+        self.fields: tuple[str, ...] = tuple(fields)
         self.options: dict[str, Any] = {**_WORDS, **options}
         read_search_options(self.options)  # raises UsageError for a bad one
 
@@ -122,7 +125,8 @@ class Reranker(_WithOptions):
     """
 
     def __init__(self, index: esr.Index, **options: Any) -> None:
-        self.index, self.options = index, {**_WORDS, **options}
+        self.index: esr.Index = index
+        self.options: dict[str, Any] = {**_WORDS, **options}
         read_search_options(self.options)  # raises UsageError for a bad one
 
     def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
@@ -164,7 +168,8 @@ class Indexer(pt.Indexer):
     """
 
     def __init__(self, where: str, **options: Any) -> None:
-        self.where, self.options = where, options
+        self.where: str = where
+        self.options: dict[str, Any] = options
 
     def index(self, iter: Iterable[Mapping[str, Any]], **options: Any) -> esr.Index:
         """Load the documents and return the index, for a `Retriever`."""

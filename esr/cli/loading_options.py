@@ -47,7 +47,15 @@ def _build_all(rows: Iterable[Argument]) -> tuple[Callable[[Any], Any], ...]:
 SOURCE_OPTIONS = _build_all(SOURCE)
 DELIVERY_OPTIONS = _build_all(DELIVERY)
 NEW_INDEX_OPTIONS = _build_all(NEW_INDEX)
+keep: Callable[[Any], Any]
+workers: Callable[[Any], Any]
 keep, workers = _build_all(WRITING)
+if_exists: Callable[[Any], Any]
+resume: Callable[[Any], Any]
+merge: Callable[[Any], Any]
+impacts: Callable[[Any], Any]
+profile: Callable[[Any], Any]
+meaning: Callable[[Any], Any]
 if_exists, resume, merge, impacts, profile, meaning = _build_all(LOAD)
 
 

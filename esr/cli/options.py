@@ -94,12 +94,12 @@ def _option(*, required: bool = True, argument: int | None = None) -> Callable[[
     )
 
 
-index = _option()
-optional_index = _option(required=False)
-index_or_first = _option(argument=0)
-index_or_last = _option(argument=-1)
+index: Callable[[Any], Any] = _option()
+optional_index: Callable[[Any], Any] = _option(required=False)
+index_or_first: Callable[[Any], Any] = _option(argument=0)
+index_or_last: Callable[[Any], Any] = _option(argument=-1)
 """The option for commands that accept the index as their first, or as their last argument."""
-as_json = build_option(JSON)
+as_json: Callable[[Any], Any] = build_option(JSON)
 
 
 def describe_choices(choices: Mapping[str, str]) -> str:

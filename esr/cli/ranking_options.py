@@ -89,9 +89,9 @@ def _parse_param(text: str) -> tuple[str, str]:
 
 
 _READING = {row.name: row for row in reading_of(COMMAND)}
-query_language = build_option(_READING["query_language"], metavar="CODE")
-literal_option = build_option(_READING["literal"])
-furniture = build_option(FURNITURE)
+query_language: Callable[[Any], Any] = build_option(_READING["query_language"], metavar="CODE")
+literal_option: Callable[[Any], Any] = build_option(_READING["literal"])
+furniture: Callable[[Any], Any] = build_option(FURNITURE)
 
 
 class ReadQuery(NamedTuple):

@@ -47,7 +47,7 @@ class Run:
         self.documents: Mapping[str, int] = {}
         """Numbers of documents by what happened to them."""
         self.copied_bytes: int | None = None
-        self.is_incomplete = False
+        self.is_incomplete: bool = False
         """Whether the command ends with status 1 although it has done what it could."""
 
     def set_aside(self, number: int) -> None:

@@ -364,7 +364,7 @@ class SyncRun:
                 "use another CONFIG, or another state in it"
             )
         record.remember("where", known_as)
-        self.pipeline = DocumentPipeline(
+        self.pipeline: DocumentPipeline = DocumentPipeline(
             [source.source for source in config.sources],
             read=self._read,
             on_refused=record.reopen,

@@ -2,7 +2,7 @@
 
 from esr.plugin import Plugin
 
-plugin = Plugin(
+plugin: Plugin = Plugin(
     name="corpus",
     commands={
         "concordance": "esr.corpus.commands.concordance:concordance",

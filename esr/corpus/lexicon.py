@@ -215,7 +215,7 @@ class Words:
         self._vocabulary = vocabulary
         self.words = words
         self.starts = starts
-        self.slots = np.zeros(0, np.int64) if slots is None else slots
+        self.slots: Numbers = np.zeros(0, np.int64) if slots is None else slots
 
     def find(self, node: Node) -> Occurrences:
         """The occurrences of a node, from left to right. They do not overlap."""

@@ -2,4 +2,4 @@
 
 from esr.plugin import Plugin
 
-plugin = Plugin(name="dossiers", commands={"dossier": "esr.dossiers.commands.dossier:dossier"})
+plugin: Plugin = Plugin(name="dossiers", commands={"dossier": "esr.dossiers.commands.dossier:dossier"})

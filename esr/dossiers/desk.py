@@ -55,7 +55,7 @@ class Desk:
         self.where = where
         self._clock = clock
         self._migrations = migrations
-        self.is_file = not where.startswith(_POSTGRES)
+        self.is_file: bool = not where.startswith(_POSTGRES)
         self._engine = self._make_engine()
         self._is_ready = False
 

@@ -404,10 +404,10 @@ class OpenedDossier:
         self.id: str = row["id"]
         self.version: int = row["version"]
         self._person = person
-        self.members = read_members(connection, [self.id]).get(self.id, ())
+        self.members: tuple[Member, ...] = read_members(connection, [self.id]).get(self.id, ())
         self.role = role or find_role(person, row["owner"], self.members)
-        self.was_deleted = bool(row["deleted_at"])
-        self.state = self.state_at(self.version) or State("", "", ())
+        self.was_deleted: bool = bool(row["deleted_at"])
+        self.state: State = self.state_at(self.version) or State("", "", ())
 
     @classmethod
     def find(

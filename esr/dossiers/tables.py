@@ -13,12 +13,12 @@ from sqlalchemy import Boolean, Column, Connection, ForeignKey, Index, Integer, 
 
 METADATA = MetaData()
 
-meta = Table(
+meta: Table = Table(
     "desk", METADATA, Column("name", String(40), primary_key=True), Column("value", Text, nullable=False)
 )
 """The version of the tables, and the secret that signs links."""
 
-dossiers = Table(
+dossiers: Table = Table(
     "dossiers",
     METADATA,
     Column("id", String(40), primary_key=True),
@@ -30,7 +30,7 @@ dossiers = Table(
     Column("deleted_at", String(30), nullable=False, server_default=""),
 )
 
-states = Table(
+states: Table = Table(
     "states",
     METADATA,
     Column("dossier", ForeignKey("dossiers.id"), primary_key=True),
@@ -42,7 +42,7 @@ states = Table(
 )
 """A dossier after each of its newest changes. `content`: the ids and versions of its items, in order."""
 
-item_versions = Table(
+item_versions: Table = Table(
     "item_versions",
     METADATA,
     Column("dossier", ForeignKey("dossiers.id"), primary_key=True),
@@ -51,7 +51,7 @@ item_versions = Table(
     Column("content", Text, nullable=False),
 )
 
-holdings = Table(
+holdings: Table = Table(
     "holdings",
     METADATA,
     Column("dossier", ForeignKey("dossiers.id"), primary_key=True),
@@ -61,7 +61,7 @@ holdings = Table(
 )
 """Which sentences and documents are in dossiers now."""
 
-changes = Table(
+changes: Table = Table(
     "changes",
     METADATA,
     Column("dossier", ForeignKey("dossiers.id"), primary_key=True),
@@ -73,7 +73,7 @@ changes = Table(
     Column("detail", Text, nullable=False),
 )
 
-members = Table(
+members: Table = Table(
     "members",
     METADATA,
     Column("thing", String(40), primary_key=True),
@@ -84,7 +84,7 @@ members = Table(
 )
 """Readers and writers of dossiers and of saved searches."""
 
-links = Table(
+links: Table = Table(
     "links",
     METADATA,
     Column("id", String(40), primary_key=True),
@@ -95,7 +95,7 @@ links = Table(
     Column("is_revoked", Boolean, nullable=False),
 )
 
-saved_searches = Table(
+saved_searches: Table = Table(
     "saved_searches",
     METADATA,
     Column("id", String(40), primary_key=True),

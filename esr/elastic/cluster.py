@@ -52,7 +52,11 @@ class Cluster:
     ) -> None:
         connection = connection or Connection(where, request_timeout)
         self._connection, self._targets = connection, targets
-        self.url, self.where, self.aliases = connection.url, connection.where, connection.aliases
+        self.url: str = connection.url
+        self.where: str = connection.where
+        self.aliases: AliasTargets = connection.aliases
+        self.alias: str
+        self.documents_alias: str
         self.alias, self.documents_alias = targets or connection.aliases
 
     def close(self) -> None:

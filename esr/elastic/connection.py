@@ -124,7 +124,7 @@ class PatientTransport(ServerTransport):
     requests repeats them itself.
     """
 
-    waits = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
+    waits: tuple[float, ...] = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
     """Seconds before each repetition, on average."""
 
     def perform_request(self, method: str, target: str, **options: Any) -> TransportApiResponse:
@@ -192,13 +192,15 @@ class Connection:
         urls = [f"{location.scheme}://{host}{location.path}" for host in location.hosts]
         self.url: str = f"{location.scheme}://{','.join(location.hosts)}{location.path}"
         self.where: str = f"{self.url}/{location.alias}"
-        self.aliases = AliasTargets(location.alias, f"{location.alias}-documents")
+        self.aliases: AliasTargets = AliasTargets(location.alias, f"{location.alias}-documents")
         login = Login.resolve(location.login)
-        self.translator = ErrorTranslator(self.url, self.where, login, lambda: self.dialect or ELASTICSEARCH)
+        self.translator: ErrorTranslator = ErrorTranslator(
+            self.url, self.where, login, lambda: self.dialect or ELASTICSEARCH
+        )
         self.attempts: int = min(len(urls), _MAX_ATTEMPTS)
         self.timeout = request_timeout
-        self.confirmed = ConfirmedNodes()
-        self.closed = Event()
+        self.confirmed: ConfirmedNodes = ConfirmedNodes()
+        self.closed: Event = Event()
         options = login.client_options(self.url)
         self._clients = ProcessClients(
             lambda: Elasticsearch(

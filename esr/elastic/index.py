@@ -53,7 +53,9 @@ from esr.index.questions import (
     Summary,
 )
 from esr.index.similarities import SimilarityRescoring
+from esr.index.writer import Description
 from esr.plans.plan import CollectionStatistics, Condition, Plan, Statistics, Unprunable
+from esr.text.analyzer import Analyzer
 from esr.text.document import Document
 from esr.text.sentence_enrichment import QuantizedVector
 
@@ -70,10 +72,10 @@ class ElasticsearchSnapshot(Index):
         self._where_with_login = where_with_login
         self.opened = opened
         self._presumption = presumption
-        self.cluster = opened.cluster
+        self.cluster: Cluster = opened.cluster
         self.where: str = opened.cluster.where
-        self.description = opened.description
-        self.analyzer = opened.analyzer
+        self.description: Description = opened.description
+        self.analyzer: Analyzer = opened.analyzer
 
     def close(self) -> None:
         self.cluster.close()

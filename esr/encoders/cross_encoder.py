@@ -47,7 +47,8 @@ class CrossEncoder:
     """Scores pairs of a query and a text, and caches the scores. Threads may share it."""
 
     def __init__(self, compute: Compute, batch: int = _BATCH) -> None:
-        self.compute, self.batch_size = compute, batch
+        self.compute: Compute = compute
+        self.batch_size: int = batch
         self._cache: dict[tuple[str, str], float] = {}
 
     def scores(self, query: str, texts: Sequence[str], seconds: float = math.inf) -> Scores:

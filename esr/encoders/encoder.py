@@ -72,7 +72,7 @@ class Encoder:
         self._session = open_session(folder / model, description.takes_text)
         self._inputs = [node.name for node in self._session.get_inputs()]
         self._output = self._session.get_outputs()[0].name
-        self.encode_query = lru_cache(CACHED_QUERIES)(self._encode_query)
+        self.encode_query: Callable[[str], QuantizedVector] = lru_cache(CACHED_QUERIES)(self._encode_query)
         """The quantized vector of a query."""
         dimensions = len(self.encode_passage("vector"))
         if dimensions != description.dimensions:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -116,7 +116,7 @@ class ServedEncoder:
         """Raises ServerProblem if the server does not answer, or has vectors of other dimensions."""
         self._address = Address.of(description.url)
         self.description = description
-        self.encode_query = lru_cache(CACHED_QUERIES)(self._encode_query)
+        self.encode_query: Callable[[str], QuantizedVector] = lru_cache(CACHED_QUERIES)(self._encode_query)
         """The quantized vector of a query."""
 
     def encode_passage(self, text: str) -> Floats:

@@ -81,14 +81,18 @@ class Wording:
 
     def __init__(self, text: str) -> None:
         written = _WORD.findall(text)
-        self.words = [word.lower() for word in written]
-        self.different = frozenset(self.words)
-        self.numbers = [word for word in self.words if word in _NUMBERS or any(map(str.isdigit, word))]
-        self.is_question = text.rstrip("\"'”’ ").endswith("?")
-        self.negations = sum(word in _NEGATIONS for word in self.words)
-        self.names = frozenset(word.lower() for word in written[1:] if word[0].isupper())
+        self.words: list[str] = [word.lower() for word in written]
+        self.different: frozenset[str] = frozenset(self.words)
+        self.numbers: list[str] = [
+            word for word in self.words if word in _NUMBERS or any(map(str.isdigit, word))
+        ]
+        self.is_question: bool = text.rstrip("\"'”’ ").endswith("?")
+        self.negations: int = sum(word in _NEGATIONS for word in self.words)
+        self.names: frozenset[str] = frozenset(word.lower() for word in written[1:] if word[0].isupper())
         self.names -= frozenset(self.numbers)
-        self.telling = frozenset() if is_boilerplate(text) else frozenset(filter(_is_telling, self.words))
+        self.telling: frozenset[str] = (
+            frozenset() if is_boilerplate(text) else frozenset(filter(_is_telling, self.words))
+        )
 
     def leave_out(self, stock: Mask) -> None:
         """Let the words of stock phrases not count. `stock` says of each word whether it is in one."""

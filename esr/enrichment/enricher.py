@@ -220,7 +220,7 @@ class Annotator:
     def __init__(self, model: InstalledModel, outputs: Iterable[Output]) -> None:
         self._model = model
         self._outputs = frozenset(outputs)
-        self.nlp = _load_model(model, self._outputs)
+        self.nlp: Language = _load_model(model, self._outputs)
         """The pipeline of spaCy, with the needed components alone."""
 
     def annotate(self, texts: Sequence[str]) -> list[Annotation | None]:
@@ -320,7 +320,7 @@ class Enricher:
         self._analyzer = get_analyzer(analyzer)
         languages = get_definition(analyzer).languages
         self._default_language = language_code(languages[0]) if len(languages) == 1 else ""
-        self.recipe = self._recipe()
+        self.recipe: Recipe = self._recipe()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Enricher, (

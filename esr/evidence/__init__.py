@@ -2,7 +2,7 @@
 
 from esr.plugin import Plugin
 
-plugin = Plugin(
+plugin: Plugin = Plugin(
     name="evidence",
     commands={
         "check": "esr.evidence.commands.check:check",

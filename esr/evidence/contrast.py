@@ -188,14 +188,14 @@ class Statement:
 
     def __init__(self, text: str, language: str | None = None) -> None:
         self.text = text
-        self.words = read_words(language)
-        self.tokens = list(self._split())
+        self.words: Words = read_words(language)
+        self.tokens: list[Token] = list(self._split())
         self.stems: frozenset[str] = frozenset(token.stem for token in self.tokens if token.stem)
         """The stems of its content words, and its numbers in digits."""
-        self.negated = self._find_negated()
-        self.dates = list(self._find_dates())
-        self.numbers = list(self._find_numbers())
-        self.names = list(self._find_names())
+        self.negated: Mapping[str, int] = self._find_negated()
+        self.dates: list[_Date] = list(self._find_dates())
+        self.numbers: list[_Number] = list(self._find_numbers())
+        self.names: list[_Name] = list(self._find_names())
 
     def _split(self) -> Iterator[Token]:
         stem = get_analyzer("english-stem").term

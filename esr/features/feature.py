@@ -91,8 +91,8 @@ class Feature(Struct, frozen=True):
 
 
 FEATURES: Registry[Feature] = Registry("feature", "features", Feature)
-register = FEATURES.register
-get = FEATURES.find
+register: Callable[[Feature], Feature] = FEATURES.register
+get: Callable[[str], Feature] = FEATURES.find
 
 
 def check_rule(name: str) -> str:

@@ -24,14 +24,14 @@ def count_entities(types: tuple[str, ...], inputs: FeatureInput) -> Values:
     ]
 
 
-for name, description, types in (
+for _name, _description, _types in (
     ("pers", "number of persons' names", (PERSON,)),
     ("loc", "number of names of places", (LOCATION,)),
     ("org", "number of names of organisations", (ORGANIZATION,)),
     ("ne", "number of named entities: pers + loc + org", (PERSON, LOCATION, ORGANIZATION)),
 ):
-    source: str = f"Fernández & Losada 2012, F_{name}"
-    register(Feature(name, description, source, partial(count_entities, types), ("entities",)))
+    _source = f"Fernández & Losada 2012, F_{_name}"
+    register(Feature(_name, _description, _source, partial(count_entities, _types), ("entities",)))
 
 
 # Direct speech. Double quotation marks are paired across the whole document, so the middle of a quotation of

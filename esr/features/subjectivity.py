@@ -243,6 +243,6 @@ _COUNTS: tuple[tuple[str, str, Callable[[PolarWords], int]], ...] = (
     ("neg", "number of negative words; a negation turns the sign", lambda words: words.negative),
     ("opt", "number of positive and negative words: pos + neg", sum),
 )
-for name, description, count in _COUNTS:
-    source = f"Fernández & Losada 2012, F_{name}"
-    register(Feature(name, description, source, partial(select_counts, count), ("tags", "lexicon")))
+for _name, _description, _count in _COUNTS:
+    _source = f"Fernández & Losada 2012, F_{_name}"
+    register(Feature(_name, _description, _source, partial(select_counts, _count), ("tags", "lexicon")))

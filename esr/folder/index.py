@@ -48,10 +48,11 @@ from esr.index.questions import (
     Summary,
 )
 from esr.index.similarities import SimilarityRescoring
+from esr.index.writer import Description
 from esr.locks import require_locks
 from esr.plans.plan import Condition, Plan, Statistics, Unprunable
 from esr.stdlib import import_lazily
-from esr.text.analyzer import get_analyzer
+from esr.text.analyzer import Analyzer, get_analyzer
 from esr.text.document import Document
 from esr.text.sentence_enrichment import QuantizedVector
 from esr.threads import start_thread
@@ -81,8 +82,8 @@ class FolderSnapshot(Index):
     def __init__(self, where: str, cache: SearchCache, lifetime: _Lifetime) -> None:
         """`lifetime` is that of the index of this snapshot."""
         self.where = where
-        self.description = cache.snapshot.manifest.description
-        self.analyzer = get_analyzer(self.description.analyzer)
+        self.description: Description = cache.snapshot.manifest.description
+        self.analyzer: Analyzer = get_analyzer(self.description.analyzer)
         self._cache = cache
         self._lifetime = lifetime
         self._process = os.getpid()
@@ -497,7 +498,8 @@ class EmbeddedIndex(Index):
         snapshot = FolderSnapshot(self.where, cache, self._lifetime)
         # One assignment: another thread may open another commit at the same time.
         self._opened = snapshot, mark
-        self.description, self.analyzer = snapshot.description, snapshot.analyzer
+        self.description: Description = snapshot.description
+        self.analyzer: Analyzer = snapshot.analyzer
         return snapshot
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import repeat
-from typing import NamedTuple, Protocol, overload
+from typing import ClassVar, NamedTuple, Protocol, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -185,7 +185,7 @@ class LazyHits(Sequence[Hit]):
     `ordinals` and `scores` are of shape (n,). `read_ids` maps positions among the hits to their ids.
     """
 
-    __hash__ = None  # type: ignore[assignment]  # unhashable, as lists are
+    __hash__: ClassVar[None] = None  # type: ignore[assignment]  # unhashable, as lists are
 
     def __init__(self, ordinals: Numbers, scores: Array, read_ids: ReadIds) -> None:
         self.ordinals = ordinals

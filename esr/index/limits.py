@@ -79,7 +79,7 @@ class SearchMemory:
 
     def __init__(self, limit: int | None = None) -> None:
         self.limit: int = read_cache_limit() if limit is None else limit
-        self.used = 0
+        self.used: int = 0
         """Size of all values in bytes."""
         self.entries: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
         """Values with their sizes, most recently used last."""

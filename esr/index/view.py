@@ -32,8 +32,10 @@ from esr.index.names import Name
 from esr.index.questions import Answer, Column, Fact, Grouping, Lookup, Selection
 from esr.index.similarities import SimilarityRescoring
 from esr.index.values import ValueTable
+from esr.index.writer import Description
 from esr.plans.plan import AllOf, Condition, HasEntity, HasTerm, HasWords, Not, Plan, Statistics, all_of
 from esr.stdlib import cached_property
+from esr.text.analyzer import Analyzer
 from esr.text.analyzer_definitions import language_group
 from esr.text.attributes import META, META_PREFIX
 from esr.text.document import Document
@@ -90,9 +92,10 @@ class View(Index):
         self.condition: Condition | None = condition
         self.language: Language | None = language
         self.deadline: Deadline | None = deadline
-        self.where, self.description = self.index.where, self.index.description
+        self.where: str = self.index.where
+        self.description: Description = self.index.description
         own = self.index.analyzer
-        self.analyzer = own if language is None else own.for_language(language.code)
+        self.analyzer: Analyzer = own if language is None else own.for_language(language.code)
 
     def _of(self, index: Index) -> View:
         """The same view of another state of the index."""

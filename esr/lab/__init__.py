@@ -2,7 +2,7 @@
 
 from esr.plugin import Plugin
 
-plugin = Plugin(
+plugin: Plugin = Plugin(
     name="lab",
     commands={
         "capacity": "esr.lab.commands.capacity:capacity",

@@ -110,7 +110,7 @@ class Evaluator:
         require("a measure of runs", "ir_measures")
         import ir_measures
 
-        self.measures = {name: parse(name) for name in names}
+        self.measures: dict[str, Measure] = {name: parse(name) for name in names}
         judgements = {topic: dict(grades) for topic, grades in qrels.items()}
         # When ir_measures computes several measures at once, one may inherit the gains or the restriction to
         # judged sentences of another. Only measures without such parameters are computed together.

@@ -27,7 +27,7 @@ from esr.plugin.provisional import (
 )
 
 Ranks = npt.NDArray[np.intp]
-compiled = njit(cache=True, nogil=True, error_model="numpy")
+compiled: Callable[[Callable[..., Any]], Any] = njit(cache=True, nogil=True, error_model="numpy")
 AT_ONCE = 1 << 22
 """The number of static scores in memory at a time."""
 ROWS = 1024

@@ -177,14 +177,14 @@ class SignalTable:
     """
 
     def __init__(self, topics: Sequence[TopicSignals], measure: str) -> None:
-        self.topics = tuple(topics)
+        self.topics: tuple[TopicSignals, ...] = tuple(topics)
         self._measure = measure
         self._gain, best = parse_measure(measure)
         depth = max((len(topic.grades) for topic in topics), default=0)
         size = topics[0].values.shape[1] if topics else 0
-        self.first_scores = np.full((len(topics), depth), -np.inf)
-        self.values = np.full((len(topics), depth, size), np.nan)
-        self.grades = np.zeros((len(topics), depth), np.int64)
+        self.first_scores: npt.NDArray[np.float64] = np.full((len(topics), depth), -np.inf)
+        self.values: npt.NDArray[np.float64] = np.full((len(topics), depth, size), np.nan)
+        self.grades: Integers = np.zeros((len(topics), depth), np.int64)
         for row, topic in enumerate(topics):
             n = len(topic.grades)
             self.first_scores[row, :n] = topic.first_scores[:n]

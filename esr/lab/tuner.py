@@ -291,12 +291,12 @@ class Tuner:
         cache: _Cache | None = None,
         workers: Workers | None = None,
     ) -> None:
-        self.tasks = tuple(tasks)
+        self.tasks: tuple[Task, ...] = tuple(tasks)
         self._objective = objective
         self._measure = parse_objective(objective)
         self._depth = depth
         self.searcher = searcher
-        self.cache = _Cache(searcher, memory) if cache is None else cache
+        self.cache: _Cache = _Cache(searcher, memory) if cache is None else cache
         self._workers = workers
 
     def select_tasks(self, positions: Sequence[int]) -> Tuner:
@@ -421,7 +421,7 @@ class _Cache:
     ) -> None:
         self.figures: dict[tuple[Task, tuple[str, bytes]], float] = {}
         self.searcher = searcher
-        self.compiled = CompiledLoop(lock or nullcontext())
+        self.compiled: CompiledLoop = CompiledLoop(lock or nullcontext())
         self._free_bytes = free_bytes
         self._cache: dict[tuple[Any, ...], JudgedCandidates | None] = {}
 

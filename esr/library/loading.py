@@ -123,7 +123,7 @@ class SampledDocuments:
         self._without_language = 0
         self._abridged: list[str] = []
         """Beginnings of texts of a random sample of the documents without a language."""
-        self.reason = ""
+        self.reason: str = ""
         """The reason for the choice of the analyzer; empty before the choice."""
 
     def __iter__(self) -> Iterator[Located]:

@@ -89,15 +89,18 @@ THREADS = 8
 
 def _awaited(
     method: Callable[Concatenate[Index, Arguments], Result],
-) -> Callable[Concatenate[AsyncIndex, Arguments], Coroutine[Any, Any, Result]]:
-    """A method of `AsyncIndex` that calls this method of `Index` in a thread."""
+) -> Callable[[object], Callable[Concatenate[AsyncIndex, Arguments], Coroutine[Any, Any, Result]]]:
+    """Replace a function by a method of `AsyncIndex` that calls this method of `Index` in a thread.
+
+    As a decorator, since only what a decorator returns has a type that all checkers of types infer alike.
+    """
 
     @wraps(method)
     async def call(self: AsyncIndex, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
         return await self.run(partial(method, self.index), *args, **kwargs)
 
     call.__doc__ = f"`Index.{method.__name__}`."
-    return call
+    return lambda _: call
 
 
 class AsyncIndex:
@@ -129,31 +132,80 @@ class AsyncIndex:
         call = partial(copy_context().run, partial(function, *args, **kwargs))
         return await asyncio.get_running_loop().run_in_executor(self._pool, call)
 
-    search = _awaited(Index.search)
-    newest = _awaited(Index.newest)
-    novel = _awaited(Index.novel)
-    similar = _awaited(Index.similar)
-    batch = _awaited(Index.batch)
-    timeline = _awaited(Index.timeline)
-    concordance = _awaited(Index.concordance)
-    collocations = _awaited(Index.collocations)
-    contrast = _awaited(Index.contrast)
-    frequencies = _awaited(Index.frequencies)
-    keyness = _awaited(Index.keyness)
-    quotes = _awaited(Index.quotes)
-    check = _awaited(Index.check)
-    check_draft = _awaited(Index.check_draft)
-    evidence = _awaited(Index.evidence)
-    reuse = _awaited(Index.reuse)
-    name = _awaited(Index.name)
-    statements = _awaited(Index.statements)
-    names = _awaited(Index.names)
-    network = _awaited(Index.network)
-    document = _awaited(Index.document)
-    stats = _awaited(Index.stats)
-    append = _awaited(Index.append)
-    remove = _awaited(Index.remove)
-    rollback = _awaited(Index.rollback)
+    @_awaited(Index.search)
+    def search(self) -> None: ...
+
+    @_awaited(Index.newest)
+    def newest(self) -> None: ...
+
+    @_awaited(Index.novel)
+    def novel(self) -> None: ...
+
+    @_awaited(Index.similar)
+    def similar(self) -> None: ...
+
+    @_awaited(Index.batch)
+    def batch(self) -> None: ...
+
+    @_awaited(Index.timeline)
+    def timeline(self) -> None: ...
+
+    @_awaited(Index.concordance)
+    def concordance(self) -> None: ...
+
+    @_awaited(Index.collocations)
+    def collocations(self) -> None: ...
+
+    @_awaited(Index.contrast)
+    def contrast(self) -> None: ...
+
+    @_awaited(Index.frequencies)
+    def frequencies(self) -> None: ...
+
+    @_awaited(Index.keyness)
+    def keyness(self) -> None: ...
+
+    @_awaited(Index.quotes)
+    def quotes(self) -> None: ...
+
+    @_awaited(Index.check)
+    def check(self) -> None: ...
+
+    @_awaited(Index.check_draft)
+    def check_draft(self) -> None: ...
+
+    @_awaited(Index.evidence)
+    def evidence(self) -> None: ...
+
+    @_awaited(Index.reuse)
+    def reuse(self) -> None: ...
+
+    @_awaited(Index.name)
+    def name(self) -> None: ...
+
+    @_awaited(Index.statements)
+    def statements(self) -> None: ...
+
+    @_awaited(Index.names)
+    def names(self) -> None: ...
+
+    @_awaited(Index.network)
+    def network(self) -> None: ...
+
+    @_awaited(Index.document)
+    def document(self) -> None: ...
+
+    @_awaited(Index.stats)
+    def stats(self) -> None: ...
+
+    @_awaited(Index.append)
+    def append(self) -> None: ...
+
+    @_awaited(Index.remove)
+    def remove(self) -> None: ...
+
+    @_awaited(Index.rollback)
+    def rollback(self) -> None: ...
 
     async def close(self) -> None:
         """Close the index after all running calls. Later calls raise IndexClosed."""

@@ -56,7 +56,7 @@ class SearchOptions(FilterKeywords, ReadingKeywords, RankingKeywords, ModelParam
 
 
 FILTERS = tuple(name for row in filters_of(PYTHON) for name, _ in row.names(PYTHON))
-RANKING = tuple(name for row in ranking_of(PYTHON) if (name := row.name_at(PYTHON)))
+RANKING = tuple(filter(None, (row.name_at(PYTHON) for row in ranking_of(PYTHON))))
 QUERY = tuple(row.name for row in reading_of(PYTHON))
 
 

@@ -102,7 +102,7 @@ class Child:
     """The parent's side of the process, which is started at first use. Threads take turns."""
 
     def __init__(self) -> None:
-        self.lock = RLock()
+        self.lock: RLock = RLock()
         self.holders = 0
         self.process: subprocess.Popen[bytes] | None = None
 

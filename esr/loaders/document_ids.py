@@ -133,7 +133,7 @@ class KeyStore:
     """
 
     def __init__(self) -> None:
-        self.database = sqlite3.connect("", isolation_level=None, check_same_thread=False)
+        self.database: sqlite3.Connection = sqlite3.connect("", isolation_level=None, check_same_thread=False)
         self.database.execute("PRAGMA journal_mode = OFF")
         self.database.execute("CREATE TABLE keys (key BLOB PRIMARY KEY, value TEXT) WITHOUT ROWID")
         self.database.execute("BEGIN")
@@ -311,6 +311,8 @@ class DuplicateFilter:
         require("--duplicates", "datasketch")
 
         self._policy = policy
+        self.exact: int
+        self.near: int
         self.exact = self.near = 0
         self.examples: list[str] = []
         self.sketches: OrderedDict[str, Any] = OrderedDict()

@@ -185,8 +185,8 @@ class Budget:
     def __init__(self, name: str, limits: Limits) -> None:
         self._name = name
         self._limits = limits
-        self.packed = 0
-        self.unpacked = 0
+        self.packed: int = 0
+        self.unpacked: int = 0
 
     def spend(self, unpacked: int) -> None:
         """Count unpacked bytes. Raises ExpansionError."""

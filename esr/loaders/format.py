@@ -171,8 +171,8 @@ def open_stream(take: Callable[[int], bytes]) -> BinaryIO:
 
 
 FORMATS: Registry[Format] = Registry("format", "formats", Format)
-register = FORMATS.register
-get = FORMATS.find
+register: Callable[[Format], Format] = FORMATS.register
+get: Callable[[str], Format] = FORMATS.find
 Read = TypeVar("Read", bound=Callable[[Source], Iterator[ReadResult | Remark]])
 
 

@@ -160,7 +160,9 @@ class SourceSummary:
     """Counts, languages, dates and sources of the documents that were read, in bounded memory."""
 
     def __init__(self) -> None:
-        self.counts = dict.fromkeys(("documents", "sentences", "without_sentences", *_COUNTED), 0)
+        self.counts: dict[str, int] = dict.fromkeys(
+            ("documents", "sentences", "without_sentences", *_COUNTED), 0
+        )
         self.languages: Counter[str] = Counter()
         """Numbers of documents by language, declared or detected."""
         self._metadata: Counter[str] = Counter()
@@ -348,10 +350,10 @@ class DocumentPipeline:
         self._malformed_file = None if is_dry_run else bad_documents
         self._malformed_stream: IO[str] | None = None
         self.malformed: list[Malformed] = []  # the first MAX_PROBLEMS
-        self.malformed_count = 0
+        self.malformed_count: int = 0
         self._skipped = _Occurrences()
         self._remarks = _Occurrences()
-        self.summary = SourceSummary()
+        self.summary: SourceSummary = SourceSummary()
         self._first_without_sentences: list[Located] = []
         self._first_unknown_file = ""
 

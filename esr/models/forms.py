@@ -9,7 +9,7 @@ Source: Fernández & Losada 2012; docs/formulas.md, section B.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -75,7 +75,7 @@ class Form(Struct, frozen=True):
 
 
 FORMS: Registry[Form] = Registry("form", "forms", Form)
-get_form = FORMS.find
+get_form: Callable[[str], Form] = FORMS.find
 
 _SHIFT = Parameter("shift", "added to I; use 0 for features above 0", 1.0, high=math.inf, open_high=True)
 _STEEPNESS = Parameter("a", "steepness", 1.0, high=math.inf, open_low=True, open_high=True)

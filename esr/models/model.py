@@ -152,7 +152,7 @@ class Model(Struct, frozen=True):
 MODELS: Registry[Model] = Registry("model", "models", Model)
 ALIASES: dict[str, str] = {}
 """Full names by short name."""
-register = MODELS.register
+register: Callable[[Model], Model] = MODELS.register
 
 
 def get(name: str) -> Model:

@@ -49,7 +49,12 @@ from esr.text.analyzer_definitions import WORDS_ANALYZER
 from esr.text.attributes import is_attribute
 from esr.text.sentence_enrichment import LOCATION, ORGANIZATION, PERSON
 
-ENTITY_FIELDS = {"person": PERSON, "place": LOCATION, "organization": ORGANIZATION, "name": None}
+ENTITY_FIELDS: dict[str, str | None] = {
+    "person": PERSON,
+    "place": LOCATION,
+    "organization": ORGANIZATION,
+    "name": None,
+}
 """The type of names that each field of names requires; None for any."""
 _REMEMBERED, _LONGEST_REMEMBERED = 1 << 14, 40
 """Size of the cache of analysed words, and the maximum length of its texts: queries repeat words."""

@@ -2,7 +2,7 @@
 
 from esr.plugin import Plugin
 
-plugin = Plugin(
+plugin: Plugin = Plugin(
     name="sources",
     sources={
         "feeds": "esr.sources.kinds:FEEDS",

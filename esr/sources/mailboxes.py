@@ -72,7 +72,8 @@ class Address:
         if parts.scheme not in ("imaps", "imap") or not parts.username or not parts.hostname:
             raise UsageError(f"{url!r} is no mailbox: write imaps://user@host/mailbox")
         self.is_tls: bool = parts.scheme == "imaps"
-        self.host, self.user = parts.hostname, unquote(parts.username)
+        self.host: str = parts.hostname
+        self.user: str = unquote(parts.username)
         self.mailbox: str = unquote(parts.path.strip("/")) or "INBOX"
 
     def connect(self, password: str, seconds: float) -> IMAP4:

@@ -112,7 +112,10 @@ class AnalyzerByLanguage(Analyzer):
     """Represents the analyzers of all languages. Raises UsageError for terms without a language."""
 
     def __init__(self, definition: Definition) -> None:
-        self.name, self.version, self.mark, self.accents = definition.name, definition.version, "", ""
+        self.name: str = definition.name
+        self.version: int = definition.version
+        self.mark: str = ""
+        self.accents: str = ""
 
     def for_language(self, language: str | None) -> Analyzer:
         return get_analyzer(f"{BY_LANGUAGE}{LANGUAGE_SEPARATOR}{language_group(language)}")

@@ -10,9 +10,11 @@ import click
 from esr.plugin.provisional import TABLE, add_arguments, data_format_option
 
 F = TypeVar("F", bound=Callable[..., Any])
-table_format_option = data_format_option("text", "json", "csv")
+table_format_option: Callable[[Any], Any] = data_format_option("text", "json", "csv")
 
-against_option = add_arguments(TABLE, "contrast", "against", against={"metavar": "QUERY"})
+against_option: Callable[[Any], Any] = add_arguments(
+    TABLE, "contrast", "against", against={"metavar": "QUERY"}
+)
 
 
 def draw_columns(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], sizes: str) -> str:

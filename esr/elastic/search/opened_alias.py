@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from esr.elastic import meta
@@ -13,7 +13,8 @@ from esr.elastic.search.sentence_search import StoredParses
 from esr.elastic.statistics import AliasStatistics
 from esr.elastic.vectors import EncoderReader
 from esr.elastic.vocabulary import NameReader, ValueReader
-from esr.text.analyzer import get_analyzer
+from esr.index.writer import Description
+from esr.text.analyzer import Analyzer, get_analyzer
 
 Remembered = TypeVar("Remembered")
 _MOST_REMEMBERED = 5_000
@@ -26,17 +27,19 @@ class OpenedAlias:
         self.cluster = cluster
         self.is_pinned = is_pinned
         loads = meta.searchable_loads(cluster)
-        self.description = loads[0].description
-        self.impacts = loads[0].impacts if len(loads) == 1 else {}
-        self.analyzer = get_analyzer(self.description.analyzer)
-        self.statistics = AliasStatistics(cluster, is_pinned, sentence_field(self.description))
-        self.words = AliasStatistics(cluster, is_pinned, WORDS_FIELD["sentence"])
+        self.description: Description = loads[0].description
+        self.impacts: Mapping[str, Any] = loads[0].impacts if len(loads) == 1 else {}
+        self.analyzer: Analyzer = get_analyzer(self.description.analyzer)
+        self.statistics: AliasStatistics = AliasStatistics(
+            cluster, is_pinned, sentence_field(self.description)
+        )
+        self.words: AliasStatistics = AliasStatistics(cluster, is_pinned, WORDS_FIELD["sentence"])
         """Statistics of written words."""
-        self.evidence_reader = EvidenceReader(self.analyzer)
-        self.names = NameReader(cluster)
-        self.encoders = EncoderReader(cluster)
-        self.parses = StoredParses(cluster)
-        self.values = ValueReader(cluster, is_pinned)
+        self.evidence_reader: EvidenceReader = EvidenceReader(self.analyzer)
+        self.names: NameReader = NameReader(cluster)
+        self.encoders: EncoderReader = EncoderReader(cluster)
+        self.parses: StoredParses = StoredParses(cluster)
+        self.values: ValueReader = ValueReader(cluster, is_pinned)
         self.shards: dict[str, int] = {}
         """The number of shards of each index that was searched."""
         self._remembered: dict[Any, Any] = {}

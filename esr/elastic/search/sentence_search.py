@@ -42,7 +42,7 @@ class Presumption:
         """`shards`: the number of shards of each target that was searched before."""
         self._aliases = dict(zip(targets, aliases, strict=True))
         self._shards = shards
-        self.confirmed = False
+        self.confirmed: bool = False
 
     def needs(self, index: str) -> bool:
         """Whether a search of this index should be sent to its alias, so that its answer can be checked."""

@@ -126,7 +126,7 @@ class PostingsByDocument:
 
     def __init__(self, segment: Segment) -> None:
         documents = segment.column("document_numbers")
-        self.order = np.argsort(documents, kind="stable")
+        self.order: npt.NDArray[Any] = np.argsort(documents, kind="stable")
         """The position of each posting in the segment's columns."""
         self._ends = np.cumsum(np.bincount(documents, minlength=segment.document_count)).tolist()
         numbers = np.arange(len(segment.terms), dtype=np.int32)

@@ -35,7 +35,8 @@ class SegmentDamaged(IndexUnusable):
             f"{path} is damaged, {problem}: go back to the generation before with esr rollback, "
             "restore a backup with esr restore, or load everything again with --if-exists replace"
         )
-        self.path, self.problem = path, problem
+        self.path: Path = path
+        self.problem: str = problem
 
     def __reduce__(self) -> tuple[type[SegmentDamaged], tuple[Path, str]]:
         return type(self), (self.path, self.problem)

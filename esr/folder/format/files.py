@@ -155,7 +155,7 @@ class NewFile:
 
     def __init__(self, file: FileIO) -> None:
         self._file = file
-        self.checksum = 0
+        self.checksum: int = 0
 
     def write(self, data: bytes | memoryview) -> None:
         self.checksum = crc32(data, self.checksum)

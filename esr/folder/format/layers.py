@@ -92,12 +92,12 @@ class LayerNames:
     """The keys of a layer's names, numbered in code point order. All written forms of a name have one key."""
 
     def __init__(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        self.of_entity = arrays["name.of"]
-        self.types = arrays["name.types" if "name.types" in arrays else "entity.types"]
+        self.of_entity: npt.NDArray[Any] = arrays["name.of"]
+        self.types: npt.NDArray[Any] = arrays["name.types" if "name.types" in arrays else "entity.types"]
         """The type of the name of each entity, as an index of ENTITY_TYPES."""
-        self.written = arrays.get(_WRITTEN, np.zeros(0, np.uint64))
+        self.written: npt.NDArray[Any] = arrays.get(_WRITTEN, np.zeros(0, np.uint64))
         """The hash of the key of each entity's written form; empty if no short form was resolved."""
-        self.hashes = arrays["name.hashes"]
+        self.hashes: npt.NDArray[Any] = arrays["name.hashes"]
         self._ends, self._bytes = arrays["name.ends"], arrays["name.keys"]
 
     def __len__(self) -> int:
@@ -138,8 +138,8 @@ class Layer:
     def __init__(self, path: Path) -> None:
         """Raises ValueError or FileNotFoundError for an incomplete file."""
         self.size_bytes: int = path.stat().st_size
-        self.arrays = map_bundle(path)
-        self.features = {
+        self.arrays: Arrays = map_bundle(path)
+        self.features: dict[str, npt.NDArray[Any]] = {
             name.removeprefix(FEATURE): column
             for name, column in self.arrays.items()
             if name.startswith(FEATURE)

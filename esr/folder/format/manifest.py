@@ -235,7 +235,8 @@ class ManifestDamaged(IndexUnusable):
 
     def __init__(self, path: Path, problem: object) -> None:
         super().__init__(f"{path} is damaged, {problem}: {self.ADVICE}")
-        self.path, self.problem = path, str(problem)
+        self.path: Path = path
+        self.problem: str = str(problem)
 
     def __reduce__(self) -> tuple[type[ManifestDamaged], tuple[Path, str]]:
         return type(self), (self.path, self.problem)

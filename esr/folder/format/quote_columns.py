@@ -57,9 +57,9 @@ class LayerQuotes:
     """The quotations of a layer, whose sentences are numbered from 0."""
 
     def __init__(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        self.ends = arrays["quote.ends"]
-        self.spans = arrays["quote.spans"]
-        self.of = arrays["quote.of"].reshape(-1, _TEXTS)
+        self.ends: npt.NDArray[Any] = arrays["quote.ends"]
+        self.spans: npt.NDArray[Any] = arrays["quote.spans"]
+        self.of: npt.NDArray[Any] = arrays["quote.of"].reshape(-1, _TEXTS)
         unknown = np.zeros(len(self.of), np.int8)
         self.certainty: npt.NDArray[np.int8] = arrays.get("quote.certainty", unknown)
         self._text_ends, self._bytes = arrays["quote.text_ends"], arrays["quote.texts"]

@@ -335,17 +335,21 @@ class Segment:
     """An immutable part of an index. Sentences and documents are numbered from 0, in loading order."""
 
     folder: Path
-    terms = _Mapped(lambda segment: StringTable(segment.folder, "terms"))
-    document_ids = _Mapped(lambda segment: StringTable(segment.folder, "documents"))
-    explicit_ids = _Mapped(lambda segment: StringTable(segment.folder, "given"))
+    terms: _Mapped[StringTable] = _Mapped(lambda segment: StringTable(segment.folder, "terms"))
+    document_ids: _Mapped[StringTable] = _Mapped(lambda segment: StringTable(segment.folder, "documents"))
+    explicit_ids: _Mapped[StringTable] = _Mapped(lambda segment: StringTable(segment.folder, "given"))
     """The ids of the sentences at `explicit_id_numbers`. The other sentences have default ids."""
-    explicit_id_numbers = _Mapped(lambda segment: map_array(segment.folder / "given_at.npy"))
-    documents = _Mapped(lambda segment: BlobTable(segment.folder, "texts"))
+    explicit_id_numbers: _Mapped[npt.NDArray[Any]] = _Mapped(
+        lambda segment: map_array(segment.folder / "given_at.npy")
+    )
+    documents: _Mapped[BlobTable] = _Mapped(lambda segment: BlobTable(segment.folder, "texts"))
     sources: _Mapped[list[str | None]] = _Mapped(lambda segment: segment.read_json("sources.json"))
     languages: _Mapped[list[str | None]] = _Mapped(lambda segment: segment.read_json(LANGUAGES))
-    attributes = _Mapped(lambda segment: AttributeTable(segment.folder))
+    attributes: _Mapped[AttributeTable] = _Mapped(lambda segment: AttributeTable(segment.folder))
     """Values by which documents are filtered and counted."""
-    words = _Mapped(lambda segment: WordTable(segment.folder, len(segment.column("length"))))
+    words: _Mapped[WordTable] = _Mapped(
+        lambda segment: WordTable(segment.folder, len(segment.column("length")))
+    )
     """The words as written."""
 
     def __init__(
@@ -358,7 +362,7 @@ class Segment:
         self.folder = folder
         self.mapped: dict[str, Any] = {} if opened is None else opened.mapped
         self.columns: dict[str, Column] = _Columns(folder) if opened is None else opened.columns
-        self.enrichment = LayerStack(layers, self.column("first"), self.sentence_count)
+        self.enrichment: LayerStack = LayerStack(layers, self.column("first"), self.sentence_count)
         """Features, entities, parses and vectors of the segment's sentences."""
 
     def map_files(self) -> Segment:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from esr.folder.format.damage import SegmentDamaged, parts_of, require_intact
+from esr.folder.format.damage import Part, SegmentDamaged, parts_of, require_intact
 from esr.folder.format.files import Mask, Numbers, map_bundle
 from esr.folder.format.layer_info import LAYERS, LayerInfo
 from esr.folder.format.layers import Layer
@@ -106,7 +106,7 @@ class CommitStatistics:
     def __init__(self, segments: Sequence[Segment], by_language: bool = False) -> None:
         """`by_language`: terms are marked by language, and each has the statistics of its language."""
         # Without layers: the statistics outlive commits that replace layers.
-        self.segments = [Segment(segment.folder, opened=segment) for segment in segments]
+        self.segments: list[Segment] = [Segment(segment.folder, opened=segment) for segment in segments]
         self.sentence_bases: list[int] = [0, *accumulate(segment.sentence_count for segment in segments)]
         """The ordinal of each segment's first sentence, and the total number of sentences."""
         self._term_entries: dict[str, TermEntry] = {}
@@ -256,9 +256,10 @@ class Snapshot:
 
     def __init__(self, folder: Path, manifest: Manifest, before: Snapshot | None = None) -> None:
         """Open a commit. Segments and layers that `before` has open are reused. Raises SegmentDamaged."""
-        self.folder, self.manifest = folder, manifest
+        self.folder: Path = folder
+        self.manifest: Manifest = manifest
         allow_open_files(FILES_OF_SEGMENT * len(manifest.segments))
-        self.parts = parts_of(manifest)
+        self.parts: list[Part] = parts_of(manifest)
         unchanged = set() if before is None else before._find_unreplaced()
         require_intact(folder, (part for part in self.parts if part.path not in unchanged), read=False)
         self._inodes = {part.path: _inode(folder / part.path) for part in self.parts}

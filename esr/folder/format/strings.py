@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -140,7 +140,7 @@ class StringTable:
         self._blobs = BlobTable(folder, name)
         self.hashes: Hashes = map_array(f"{folder}/{name}.hashes.npy")
         self._hash_view = memoryview(self.hashes)  # type: ignore[arg-type]
-        self.numbers = map_array(f"{folder}/{name}.numbers.npy")
+        self.numbers: npt.NDArray[Any] = map_array(f"{folder}/{name}.numbers.npy")
         self._number_view = memoryview(self.numbers)  # type: ignore[arg-type]
 
     def __len__(self) -> int:

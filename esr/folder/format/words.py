@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -360,11 +360,11 @@ class WordTable:
         """Map the files. Raises ValueError or FileNotFoundError if they are incomplete."""
         self._bytes = map_bytes(f"{folder}/{_NAME}.bytes")
         self._lengths = map_array(f"{folder}/{_NAME}.lengths.npy")
-        self.counts = map_array(f"{folder}/{_NAME}.counts.npy")
+        self.counts: npt.NDArray[Any] = map_array(f"{folder}/{_NAME}.counts.npy")
         """The number of occurrences of each word."""
         self._positions = map_bytes(f"{folder}/{_NAME}.places.bytes")
         self._group_ends = map_array(f"{folder}/{_NAME}.groups.npy")
-        self.text_lengths = map_array(f"{folder}/{_NAME}.texts.npy")
+        self.text_lengths: npt.NDArray[Any] = map_array(f"{folder}/{_NAME}.texts.npy")
         """The number of words of each text: of the sentences, then of the titles."""
         self._sentence_count = sentence_count
         sizes = int(self._lengths.sum(dtype=np.int64)), int(self._group_ends[-1])

@@ -43,10 +43,10 @@ SOURCES = digest_sources(Path(__file__).parent)
 LOCK = "compiling.lock"
 """The file in the cache folder that is locked while a process compiles the kernel."""
 
-inlined = njit(inline="always", error_model="numpy")
-compiled = njit(error_model="numpy")
+inlined: Callable[[Callable[..., Any]], Any] = njit(inline="always", error_model="numpy")
+compiled: Callable[[Callable[..., Any]], Any] = njit(error_model="numpy")
 """Compiled separately, for calls from other compiled functions."""
-uncounted = njit(error_model="numpy", _nrt=False)  # type: ignore[call-overload]
+uncounted: Callable[[Callable[..., Any]], Any] = njit(error_model="numpy", _nrt=False)  # type: ignore[call-overload]
 """Like `compiled`, for functions that create no arrays: reference counting would double their time."""
 
 
@@ -210,7 +210,9 @@ def _prefetcher() -> Any:
     return prefetch
 
 
-count_trailing_zeros, count_bits, prefetch = _trailing_zeros(), _bit_counter(), _prefetcher()
+count_trailing_zeros: Any = _trailing_zeros()
+count_bits: Any = _bit_counter()
+prefetch: Any = _prefetcher()
 
 
 def _reader(of: types.Type) -> Any:
@@ -245,7 +247,8 @@ def _loader(of: types.Type) -> Any:
     return load
 
 
-bits_32_at, bits_64_at = _loader(types.uint32), _loader(types.uint64)
+bits_32_at: Any = _loader(types.uint32)
+bits_64_at: Any = _loader(types.uint64)
 
 
 _byte_at, _short_at, _int_at, _long_at = (

@@ -161,9 +161,11 @@ class SearchCache:
             self._texts = before._texts
         else:
             self._texts = _TextCache(snapshot.statistics)
-        self.static_scores = StaticScoreCache(snapshot, self.memory)
+        self.static_scores: StaticScoreCache = StaticScoreCache(snapshot, self.memory)
         """Contributions of priors and features."""
-        self.conditions = ConditionCache(snapshot.segments, self._texts.positions, self.memory)
+        self.conditions: ConditionCache = ConditionCache(
+            snapshot.segments, self._texts.positions, self.memory
+        )
         """Masks of the sentences that satisfy a condition."""
 
     @property

@@ -44,7 +44,7 @@ class ImpactComputation:
         tables: Callable[[], KernelTables] | None = None,
     ) -> None:
         """Without `tables`, those of the kernel, numpy computes the impacts."""
-        self.bound = Bound(transform, statistics.collection.longest_sentence)
+        self.bound: Bound = Bound(transform, statistics.collection.longest_sentence)
         self._transform = transform
         self.statistics = statistics
         self._tables = tables
@@ -146,7 +146,7 @@ class Impacts:
         note_size: Callable[[int], None] = lambda size: None,
     ) -> None:
         """`limit` is the maximum size in bytes. `note_size` is called with the new size after each growth."""
-        self.bound = computation.bound
+        self.bound: Bound = computation.bound
         self._computation = computation
         self._limit = limit
         self._note_size = note_size
@@ -279,7 +279,7 @@ class KernelTables:
         for segment, base in zip(statistics.segments, bases, strict=False):
             has_term[base : base + segment.sentence_count] = segment.column("length") > 0
         filled_sizes = reduce_by_document(np.add, has_term[: bases[-1]].astype(np.int32), table, 0)
-        self.commit = Commit(
+        self.commit: Commit = Commit(
             np.array(segments, layout.SEGMENT),
             table.document_bases.astype(np.int64),
             np.stack(documents, axis=1).astype(np.int32).view(layout.DOCUMENT).reshape(-1),
@@ -290,7 +290,7 @@ class KernelTables:
                 for mask in (is_first, has_term)
             ),
         )
-        self.commit_group = tuple(self.commit)
+        self.commit_group: tuple[Any, ...] = tuple(self.commit)
         """The commit as a plain tuple, as the kernel takes it."""
         self._idle: deque[tuple[Any, ...]] = deque()
 

@@ -43,7 +43,7 @@ class Loader:
     def __init__(self) -> None:
         self.kernel: Any = None
         """The module `KERNEL`, or None while searches score every candidate."""
-        self.reason = "the compiled kernel is not loaded yet"
+        self.reason: str = "the compiled kernel is not loaded yet"
         """The reason why searches have no kernel."""
         self._spent = 0.0
         self._is_tried = False

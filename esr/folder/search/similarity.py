@@ -261,10 +261,11 @@ class VectorSearch:
     """The best sentences so far. Chunks are added in order, so of equal products the earlier wins."""
 
     def __init__(self, query: QuantizedVector, k: int) -> None:
-        self.ordinals, self.products = np.zeros(0, np.int64), np.zeros(0)
+        self.ordinals: Numbers = np.zeros(0, np.int64)
+        self.products: npt.NDArray[np.float64] = np.zeros(0)
         self._query, self._k = query, k
         self._numbers = query.array.astype(np.int16), query.scale
-        self.limit = -np.inf
+        self.limit: float = -np.inf
         """Only greater products may be among the best. Threads read it."""
 
     def bound(self, chunks: Sequence[Chunk], bits: Mapping[Layer, VectorBits], run: _Run) -> list[Bounded]:
@@ -376,7 +377,7 @@ class BitsCache:
 
     def renew(self) -> None:
         """Reset the cache after a fork, which does not copy a thread that computes bits."""
-        self.computing = Turn()
+        self.computing: Turn = Turn()
         """The turn of the thread that computes bits."""
 
     def read(self, layers: Collection[Layer], run: _Run = map) -> dict[Layer, VectorBits]:

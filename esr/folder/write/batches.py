@@ -22,7 +22,7 @@ from array import array
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
-from typing import Any, BinaryIO, NamedTuple
+from typing import IO, Any, BinaryIO, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -67,7 +67,7 @@ class TermEncoder:
         self._clear()
 
     def _clear(self) -> None:
-        self.vocabulary = _Vocabulary(self._term)
+        self.vocabulary: _Vocabulary = _Vocabulary(self._term)
         self._first = np.zeros(1 << SLOT_BITS, np.uint64)
         self._second = np.zeros(1 << SLOT_BITS, np.uint64)
         self._term_id = np.zeros(1 << SLOT_BITS, np.int32)
@@ -290,15 +290,18 @@ class WorkerClient:
 
     def __init__(self, analyzer: str, title: bool) -> None:
         """Start the process. Raises OSError if that fails."""
-        self.process = start_python(_WORKER, analyzer, "title" if title else "no-title")
+        self.process: subprocess.Popen[bytes] = start_python(
+            _WORKER, analyzer, "title" if title else "no-title"
+        )
         assert self.process.stdin and self.process.stdout
-        self._input, self.output = self.process.stdin, self.process.stdout
+        self._input = self.process.stdin
+        self.output: IO[bytes] = self.process.stdout
         for pipe in (self._input, self.output):
             os.set_blocking(pipe.fileno(), False)
             _enlarge(pipe.fileno())
         self._unsent: deque[memoryview] = deque()
         self._received = bytearray()
-        self.is_alive = True
+        self.is_alive: bool = True
 
     def submit(self, documents: Sequence[bytes]) -> None:
         """Request the batch of documents, given as JSON."""

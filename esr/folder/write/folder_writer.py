@@ -194,7 +194,7 @@ class LoadSession:
         report: LoadReport,
     ) -> None:
         """`existing` are the segments of the index that the load appends to. Raises SegmentDamaged."""
-        self.checkpoint = start
+        self.checkpoint: Checkpoint = start
         self._folder = folder
         self._start = start
         self._existing = existing

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from scipy.optimize import isotonic_regression
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
 
 PAPER, INK, FAINT, RULE = "#fefefe", "#1b1b1c", "#6a6a6c", "#dcdcde"
 SERIES = ("#0072b2", "#c44f00", "#00805d", "#a6458f", "#7a5c00", "#58595c")
@@ -27,37 +30,39 @@ _DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (5, 1.5, 1, 1.5
 _MAX_NAME = 36
 WIDTH = 7.4
 
-with_style = rc_context(
-    {
-        "axes.axisbelow": True,
-        "axes.edgecolor": FAINT,
-        "axes.facecolor": PAPER,
-        "axes.grid": True,
-        "axes.labelcolor": INK,
-        "axes.spines.right": False,
-        "axes.spines.top": False,
-        "axes.titlecolor": INK,
-        "axes.titlelocation": "left",
-        "axes.titlesize": 10,
-        "figure.facecolor": PAPER,
-        "font.family": "DejaVu Sans",
-        "font.size": 9,
-        "grid.color": RULE,
-        "grid.linewidth": 0.6,
-        "lines.linewidth": 1.6,
-        "lines.markersize": 4,
-        "savefig.facecolor": "auto",
-        "svg.fonttype": "none",
-        "svg.hashsalt": "esr",
-        "text.color": INK,
-        "text.parse_math": False,  # a run may be named a$b$
-        "xtick.color": FAINT,
-        "xtick.labelcolor": INK,
-        "ytick.color": FAINT,
-        "ytick.labelcolor": INK,
-    }
-)
-"""Decorator for functions that draw or save a picture."""
+_SETTINGS: Any = {
+    "axes.axisbelow": True,
+    "axes.edgecolor": FAINT,
+    "axes.facecolor": PAPER,
+    "axes.grid": True,
+    "axes.labelcolor": INK,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlecolor": INK,
+    "axes.titlelocation": "left",
+    "axes.titlesize": 10,
+    "figure.facecolor": PAPER,
+    "font.family": "DejaVu Sans",
+    "font.size": 9,
+    "grid.color": RULE,
+    "grid.linewidth": 0.6,
+    "lines.linewidth": 1.6,
+    "lines.markersize": 4,
+    "savefig.facecolor": "auto",
+    "svg.fonttype": "none",
+    "svg.hashsalt": "esr",
+    "text.color": INK,
+    "text.parse_math": False,  # a run may be named a$b$
+    "xtick.color": FAINT,
+    "xtick.labelcolor": INK,
+    "ytick.color": FAINT,
+    "ytick.labelcolor": INK,
+}
+
+
+def with_style(draw: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """Draw in this style, whatever the settings of matplotlib are: a decorator."""
+    return rc_context(_SETTINGS)(draw)
 
 
 class RunStyle(NamedTuple):

@@ -182,7 +182,10 @@ def find_names(year: Year, work: Path) -> dict[str, bool]:
 # Curves
 
 
-CURVE_BASES = {"tfisf": (*OPINIONS, *NAMES, "len"), SUBJECTIVE: ("pos", "neg", "opt", "len")}
+CURVE_BASES: dict[str, tuple[str, ...]] = {
+    "tfisf": (*OPINIONS, *NAMES, "len"),
+    SUBJECTIVE: ("pos", "neg", "opt", "len"),
+}
 """The features whose curves the second paper draws, by the base that they are added to."""
 
 
@@ -201,7 +204,7 @@ def _iterate_curves(
 
 
 EARTHQUAKE, REWARD = "earthquake", "reward"
-EXAMPLES = {
+EXAMPLES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     EARTHQUAKE: (
         "chinese earthquake",
         ("architects", "hebei", "earthquake"),

@@ -2,7 +2,7 @@
 
 from esr.plugin import Plugin
 
-plugin = Plugin(
+plugin: Plugin = Plugin(
     name="archives",
     formats={
         "tei": "esr.loaders.archives.tei:TEI",

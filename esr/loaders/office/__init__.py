@@ -2,7 +2,7 @@
 
 from esr.plugin import Plugin
 
-plugin = Plugin(
+plugin: Plugin = Plugin(
     name="office",
     formats={
         "docx": "esr.loaders.office.docx:DOCX",

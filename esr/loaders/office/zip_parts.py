@@ -31,7 +31,7 @@ class ZipParts:
     def __init__(self, source: Source, file: Any, archive: zipfile.ZipFile) -> None:
         self._source = source
         self._archive = archive
-        self.budget = Budget(source.name, DEFAULT_LIMITS)
+        self.budget: Budget = Budget(source.name, DEFAULT_LIMITS)
         self.budget.packed = file.seek(0, 2)
         self.names: frozenset[str] = frozenset(archive.namelist())
 

@@ -2,7 +2,7 @@
 
 from esr.plugin import Plugin
 
-plugin = Plugin(
+plugin: Plugin = Plugin(
     name="press",
     formats={
         "nitf": "esr.loaders.press.newsml:NITF",

@@ -66,8 +66,8 @@ class Boost(Struct, frozen=True):
 
 
 BOOSTS: Registry[Boost] = Registry("boost", "boosts", Boost)
-register = BOOSTS.register
-get = BOOSTS.find
+register: Callable[[Boost], Boost] = BOOSTS.register
+get: Callable[[str], Boost] = BOOSTS.find
 
 
 def weight_parameter(default: float, grid: tuple[float, ...]) -> Parameter:
