@@ -12,10 +12,17 @@ COPY pyproject.toml README.md LICENSE NOTICE ./
 COPY esr esr
 COPY webui webui
 COPY index_templates index_templates
-# Tests of libraries are a tenth of what is installed, and no server needs them. numba and its compiler are more than
-# half, and only searches of index folders use them. The pip that fetches the example news is that of the base image.
+COPY deploy/image deploy/image
+# What is installed is pinned by hash (make lock); extras are, if there is a lock with their names. Tests of libraries
+# are a tenth of what is installed, and no server needs them. numba and its compiler are more than half, and only
+# searches of index folders use them. The pip that fetches the example news is that of the base image.
 RUN python -m venv --without-pip /opt/esr \
-    && python -m pip --python /opt/esr/bin/python install --no-cache-dir ".${EXTRAS:+[$EXTRAS]}" \
+    && lock=deploy/image/requirements-$EXTRAS.txt && { [ -f "$lock" ] || lock=deploy/image/requirements.txt; } \
+    && python -m pip install --no-cache-dir --require-hashes --requirement deploy/image/build.txt \
+    && python -m hatchling build --target wheel --directory /wheel \
+    && python -m pip --python /opt/esr/bin/python install --no-cache-dir --require-hashes --requirement "$lock" \
+    && wheel=$(echo /wheel/*.whl) \
+    && python -m pip --python /opt/esr/bin/python install --no-cache-dir "$wheel${EXTRAS:+[$EXTRAS]}" \
     && { [ -n "$NUMBA" ] || python -m pip --python /opt/esr/bin/python uninstall --yes numba llvmlite; } \
     && sed -i 's/^include-system-site-packages.*/include-system-site-packages = true/' /opt/esr/pyvenv.cfg \
     && cd /opt/esr/lib/python3*/site-packages \

@@ -12,6 +12,7 @@
 # make links      the same, and dead links to other hosts
 # make hooks      let git check each commit before it is made
 # make containers build the image, and start, load, kill and search one node and three with Docker
+# make lock       pins what the image installs by hash, anew (EXTRAS=enrich,formats: of these extras)
 # make release    check and build the release VERSION=x.y.z, and try it in empty environments
 # make image      the image for x86-64 and ARM, with SBOM and provenance (VERSION=x.y.z, IMAGE=name, PUSH=yes)
 # make publish, make announce  what the workflow of a release does with dist: to PyPI with attestations; to GitHub
@@ -33,7 +34,7 @@ ELASTICSEARCH ?= no
 # The tests start hundreds of processes. They need not compile each module again, whatever the environment says.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo quick test elasticsearch endurance servers check references translations docs links containers hooks kernel compiled release image image-digest publish \
+.PHONY: demo quick test elasticsearch endurance servers check references translations docs links containers hooks kernel compiled release image image-digest lock publish \
 	announce chromium clean
 .DELETE_ON_ERROR:
 
@@ -173,6 +174,16 @@ image:
 	@mkdir -p build
 	docker buildx build --platform $(PLATFORMS) --sbom=true --provenance=mode=max --metadata-file build/image.json \
 		--tag $(IMAGE):$(VERSION) --output type=$(if $(filter yes,$(PUSH)),registry,oci,dest=build/image.tar) .
+
+# Of the newest versions that fit; what this machine has of its own (find-links) is left out.
+LOCK := $(BIN)/pip-compile --quiet --upgrade --generate-hashes --allow-unsafe --strip-extras --no-header --no-annotate \
+	--no-emit-index-url --no-emit-trusted-host --no-emit-find-links
+comma := ,
+lock: export PIP_FIND_LINKS :=
+lock: $(VENV)/installed-dev
+	$(LOCK) $(patsubst %,--extra=%,$(subst $(comma), ,$(EXTRAS))) \
+		--output-file deploy/image/requirements$(if $(EXTRAS),-$(EXTRAS)).txt pyproject.toml
+	$(LOCK) --only-build-deps --all-build-deps --output-file deploy/image/build.txt pyproject.toml
 
 image-digest:
 	@$(PYTHON) -c 'import json; print("digest=" + json.load(open("build/image.json"))["containerimage.digest"])'

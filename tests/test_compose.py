@@ -9,11 +9,14 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from esr.index.login_variables import VARIABLES
 from tests.support.process import IMAGE
@@ -348,3 +351,28 @@ def test_one_run_of_a_job_reads_a_file_of_sources_that_is_valid(job: dict[str, A
     settings = read_config(tmp_path / name)
     folders = [mount["mountPath"] for mount in container["volumeMounts"] if not mount.get("readOnly")]
     assert any(settings.state.is_relative_to(folder) for folder in folders)
+
+
+@pytest.mark.parametrize(
+    "lock", sorted((ROOT / "deploy" / "image").glob("*.txt")), ids=lambda lock: lock.stem
+)
+def test_each_package_of_the_image_is_pinned_by_hash_and_names_no_registry(lock: Path) -> None:
+    text = lock.read_text("utf-8").replace("\\\n", "")
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    assert lines and not re.search(r"https?:|--index|--find|--trusted", text)
+    for line in lines:
+        assert re.fullmatch(r"[\w.-]+==[\w.!+]+( ; [^#]+?)?( +--hash=sha256:[0-9a-f]{64})+ *", line), line[
+            :80
+        ]
+
+
+def test_the_lock_of_the_image_has_each_dependency_in_a_version_that_fits() -> None:
+    text = (ROOT / "deploy" / "image" / "requirements.txt").read_text("utf-8")
+    locked = {
+        canonicalize_name(name): version for name, version in re.findall(r"(?m)^([\w.-]+)==(\S+)", text)
+    }
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        wanted = map(Requirement, tomllib.load(file)["project"]["dependencies"])
+    for requirement in wanted:
+        version = locked.get(canonicalize_name(requirement.name))
+        assert version and requirement.specifier.contains(version), f"{requirement}: make lock"
