@@ -10,6 +10,7 @@ changelog) are written to `dist`. Nothing is published: the script ends by print
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -232,6 +233,7 @@ def main(arguments: list[str]) -> None:
             if chosen == extras:
                 step("bill of materials and licences of all that users can install")
                 licences.write_text("\n".join(write_inventory(programs / "python", bill)) + "\n")
+    write_recipes(tree, sdist)
     (tree / "dist" / f"esr-{version}-notes.md").write_text(f"{notes}\n", "utf-8")
     print(licences.read_text(), end="")
     step("ready. If CI has passed for this commit, publish it: .github/workflows/release.yml does the rest.")
@@ -257,6 +259,11 @@ _MANIFESTS = ("kubernetes.yaml", "kubernetes-folder.yaml", "kubernetes-load.yaml
 """The files that run the image in Kubernetes."""
 
 
+RECIPES = ("deploy/conda/recipe.yaml", "deploy/homebrew/esr.rb")
+"""Recipes of other package managers, without the digest of the source archive."""
+NO_DIGEST = "0" * 64
+
+
 def check_version(tree: Path, version: str) -> None:
     """Check that the files that name the version agree with it."""
     for file, pattern in (
@@ -266,6 +273,8 @@ def check_version(tree: Path, version: str) -> None:
         ("Dockerfile", r"org\.opencontainers\.image\.version=(\S+)"),
         *((f"deploy/{name}", r"^ +image: esr:(.*)$") for name in _MANIFESTS),
         ("deploy/helm/esr/Chart.yaml", r"^(?:appV|v)ersion: (.*)$"),
+        (RECIPES[0], r"^  version: (.*)$"),
+        (RECIPES[1], r"/esr-(.*)\.tar\.gz"),
     ):
         versions = re.findall(pattern, (tree / file).read_text("utf-8"), re.MULTILINE)
         if {*versions} != {version}:
@@ -312,6 +321,16 @@ def build(tree: Path, version: str) -> tuple[Path, Path]:
         if not file.is_file():
             raise ReleaseError(f"the build made no {file.name}: look at pyproject.toml")
     return sdist, wheel
+
+
+def write_recipes(tree: Path, sdist: Path) -> None:
+    """Write the recipes of other package managers beside the source archive, with its digest."""
+    digest = hashlib.sha256(sdist.read_bytes()).hexdigest()
+    for file in RECIPES:
+        text = (tree / file).read_text("utf-8")
+        if text.count(NO_DIGEST) != 1:
+            raise ReleaseError(f"{file} has no digest of zeros to replace: write 64 zeros as its sha256")
+        (sdist.parent / Path(file).name).write_text(text.replace(NO_DIGEST, digest), "utf-8")
 
 
 def check_contents(tree: Path, sdist: Path, wheel: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import shutil
@@ -53,6 +54,12 @@ def tree(tmp_path: Path) -> Path:
     chart = tree / "deploy" / "helm" / "esr"
     chart.mkdir(parents=True)
     (chart / "Chart.yaml").write_text("version: 1.2.3\nappVersion: 1.2.3\n")
+    (tree / "deploy" / "conda").mkdir()
+    (tree / "deploy" / "conda" / "recipe.yaml").write_text(
+        f"  version: 1.2.3\n  sha256: {release.NO_DIGEST}\n"
+    )
+    (tree / "deploy" / "homebrew").mkdir()
+    (tree / "deploy" / "homebrew" / "esr.rb").write_text(f"/esr-1.2.3.tar.gz\n {release.NO_DIGEST}\n")
     (tree / "CHANGELOG.md").write_text(CHANGELOG)
     git(tmp_path, "init", "--quiet", str(tree))
     commit(tree)
@@ -101,6 +108,7 @@ def test_a_version_of_another_commit_is_refused(tree: Path) -> None:
         "deploy/kubernetes-load.yaml",
         "deploy/kubernetes-folder.yaml",
         "deploy/helm/esr/Chart.yaml",
+        *release.RECIPES,
     ],
 )
 def test_a_file_of_another_version_is_refused(tree: Path, file: str) -> None:
@@ -129,6 +137,19 @@ def test_a_changelog_without_the_version_first_is_refused(tree: Path, changelog:
 def test_a_distribution_with_a_file_that_is_not_tracked_is_refused() -> None:
     with pytest.raises(ReleaseError, match=r"esr\.whl lacks \[esr/py\.typed\] and holds \[esr/notes\.txt\]"):
         release.compare(Path("esr.whl"), {"esr/a.py", "esr/notes.txt"}, {"esr/a.py", "esr/py.typed"})
+
+
+def test_the_recipes_of_a_release_have_the_digest_of_its_archive(tree: Path) -> None:
+    (tree / "dist").mkdir()
+    sdist = tree / "dist" / "esr-1.2.3.tar.gz"
+    sdist.write_bytes(b"archive")
+    release.write_recipes(tree, sdist)
+    for name in ("recipe.yaml", "esr.rb"):
+        assert hashlib.sha256(b"archive").hexdigest() in (tree / "dist" / name).read_text()
+    release.write_recipes(ROOT, sdist)
+    (tree / release.RECIPES[0]).write_text("sha256: 1\n")
+    with pytest.raises(ReleaseError, match="has no digest of zeros"):
+        release.write_recipes(tree, sdist)
 
 
 def test_a_format_without_a_kept_index_is_refused(tree: Path) -> None:
