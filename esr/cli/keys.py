@@ -75,7 +75,7 @@ def add(
     if not grant.is_valid(datetime.now(UTC)):
         raise UsageError(f"--expires {grant.expires} is in the past: give a later date")
     _check_indexes(grant)
-    secret = hash_key(key) if key else _read_password(password_file) if kind == "password" else ""
+    secret = hash_key(key) if key else _read_password(password_file, name) if kind == "password" else ""
     with changing(path) as grants:
         if name in grants and not replace:
             raise UsageError(f"{path} has a grant {name!r} already: revoke it, or give --replace")
@@ -98,11 +98,12 @@ def _check_indexes(grant: Grant) -> None:
         )
 
 
-def _read_password(file: Path | None) -> str:
+def _read_password(file: Path | None, name: str) -> str:
     if file is None:
-        return hash_password(click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True))
+        password: str = click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
+        return hash_password(password, name)
     try:
-        return hash_password(file.read_text("utf-8").rstrip("\r\n"))
+        return hash_password(file.read_text("utf-8").rstrip("\r\n"), name)
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not a text"
         raise UsageError(f"cannot read {file}: {reason.lower()}") from None

@@ -54,6 +54,8 @@ _KEY = re.compile(rf"{KEY_PREFIX}[A-Za-z0-9_-]{{43}}")
 _NAME = re.compile(r"[\w.@+*:-]{1,200}")
 LEAST_PASSWORD, MOST_PASSWORD = 10, 200
 """Minimum and maximum length of a password, in characters."""
+_LEAST_NAME, _LEAST_PART = 3, 4
+"""Minimum length of a name, and of the parts of one, that may not be in the password, in characters."""
 
 
 class Grant(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -241,10 +243,18 @@ def _hasher() -> Any:
     return argon2.PasswordHasher()
 
 
-def hash_password(password: str) -> str:
-    """The hash of a password by argon2id. Raises UsageError for one that is too short or too long."""
+def hash_password(password: str, name: str) -> str:
+    """The hash of a password of somebody by argon2id.
+
+    Raises UsageError for one that is too short or too long, or that has their name, a part of it or
+    *password* in it.
+    """
     if not LEAST_PASSWORD <= len(password) <= MOST_PASSWORD:
         raise UsageError(f"give a password of {LEAST_PASSWORD} to {MOST_PASSWORD} characters")
+    parts = {name, "password", *(part for part in re.split(r"[\W_]+", name) if len(part) >= _LEAST_PART)}
+    for part in parts:
+        if len(part) >= _LEAST_NAME and part.casefold() in password.casefold():
+            raise UsageError("the password has the name of the person, a part of it or 'password' in it")
     hashed: str = _hasher().hash(password)
     return hashed
 

@@ -58,13 +58,22 @@ def test_a_password_is_compared_as_it_is_and_may_have_any_characters(
     assert log_in(client, "long", long).status_code == 302
 
 
-def test_a_password_that_is_too_short_is_refused(people: Server) -> None:
-    file = people.file.parent / "short"
-    for length, is_taken in ((LEAST_PASSWORD - 1, False), (LEAST_PASSWORD, True)):
-        file.write_text("p" * length)
+def test_a_password_that_is_too_short_or_has_the_name_in_it_is_refused(people: Server) -> None:
+    file = people.file.parent / "tried"
+    name = "eve.miller@example.org"
+    tried = {
+        "p" * (LEAST_PASSWORD - 1): "10 to 200 characters",
+        "p" * LEAST_PASSWORD: "",
+        f"x{name}x": "name of the person",
+        "My-MILLER-1987": "name of the person",
+        "MyPassWord123": "'password'",
+        "never mind the weather": "",  # `eve` is too short a part to be avoided
+    }
+    for password, message in tried.items():
+        file.write_text(password)
         options = ["--kind", "password", "--password-file", str(file), "--file", str(people.file)]
-        done = CliRunner().invoke(main, ["keys", "add", f"new{length}", *options])
-        assert (done.exit_code == 0) is is_taken, done.output
+        done = CliRunner().invoke(main, ["keys", "add", name, "--replace", *options])
+        assert (done.exit_code == 0) == (not message) and message in done.output, (password, done.output)
 
 
 def test_the_field_of_the_password_is_masked_and_open_to_password_managers(app: Flask) -> None:
