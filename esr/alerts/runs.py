@@ -132,7 +132,7 @@ class AlertRuns:
     """Runs the alerts of a desk.
 
     `stopped` are those that the last run did not run, by id, with the reason; `newly_stopped` those that the
-    run before did run.
+    run before did run. `begun` has the number of documents of each collection that the last run saw first.
     """
 
     def __init__(
@@ -161,6 +161,7 @@ class AlertRuns:
         self._find_obstacle = find_obstacle
         self.stopped: dict[str, str] = {}
         self.newly_stopped: list[str] = []
+        self.begun: dict[str, int] = {}
 
     def read_alerts(self) -> tuple[list[Alert], dict[str, str]]:
         """The alerts of all owners, and by id, why others cannot be read."""
@@ -188,6 +189,7 @@ class AlertRuns:
         """
         every, failures = self.read_alerts()
         alerts = self._stop(every)
+        self.begun = {}
         first: EsrError | None = None
         by_collection: dict[str, list[Alert]] = defaultdict(list)
         for alert in every:  # what comes while an alert is stopped is not told when it runs again
@@ -233,6 +235,7 @@ class AlertRuns:
             contents = ((document.id, checksum(document)) for document in index.documents())
             documents = {id: KnownDocument(marks.get(id, ""), content) for id, content in contents}
             self.outbox.store_baseline(collection, documents)
+            self.begun[collection] = len(documents)
             return 0
         if known is None:
             self.outbox.store_baseline(collection, {})

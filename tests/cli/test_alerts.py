@@ -55,7 +55,8 @@ def test_an_alert_is_added_run_and_logged(esr: Esr, where: str, mailbox: Mailbox
     both = [{k: one[k] for k in ("name", "arguments", "every", "failure")} for one in (first, second)]
     assert {"name": "storms", "arguments": {"q": ["storm"]}, "every": "at once", "failure": ""} in both
     assert {"q": ["storm"], "after": ["2017"], "source": ["BBC", "RTE"]} in [one["arguments"] for one in both]
-    assert esr("alerts", "run", "--once").exit_code == 0
+    assert "has 1 document; alerts tell what comes from now on" in esr("alerts", "run", "--once").stdout
+    assert esr("alerts", "run", "--once").stdout == "nothing new\n"
     append(where, "b", "The next storm.")
     assert "sent 1" in esr("alerts", "run", "--once").stdout
     (mail,) = mailbox.mails

@@ -47,6 +47,13 @@ SEARCH = [row.name for row in PAGE.values() if row.group in ("reading", "filter"
 """The arguments of the search that come from the address."""
 CONDITIONS = ("like", "similarity", "least_score", "unusual")
 """The conditions that the form has beside the words."""
+LABELS = {
+    "like": N_("Similar in meaning to"),
+    "similarity": N_("Least similarity"),
+    "least_score": N_("Least score"),
+    "unusual": N_("Only days with more sentences than usual"),
+}
+"""What the conditions are called."""
 STATES = {
     "waiting": N_("waits"),
     "sending": N_("is being sent"),
@@ -141,7 +148,11 @@ def install(
             sees_part=desk.sees_part,
             channels=CHANNELS,
             default_similarity=DEFAULT_SIMILARITY,
-            filters=[(name, request.args.getlist(name)) for name in SEARCH if request.args.get(name)],
+            filters=[
+                (_(name.replace("_", " ")), request.args.getlist(name))
+                for name in SEARCH
+                if request.args.get(name)
+            ],
             action=url_for("alerts_answer", **_read_search()),
             weekdays=[
                 (name, current_language().formats.weekday(_A_MONDAY + timedelta(n)))
@@ -225,8 +236,10 @@ def _describe(search: SavedSearch, failure: str, deliveries: Sequence[Any]) -> d
         "name": search.name,
         "owner": search.owner,
         "index": index,
-        "words": " ".join(words),
-        "conditions": list(arguments.items()),
+        "conditions": [
+            *([("", words)] if words else []),
+            *((_(LABELS.get(name, name.replace("_", " "))), texts) for name, texts in arguments.items()),
+        ],
         "address": url_for("results", q=words, index=index or None, **_searchable(arguments))
         if words
         else "",

@@ -4,6 +4,7 @@
 
 (() => {
   const box = document.getElementById("q");
+  if (!box) return; // a page without the form, such as that of logins
   const KINDS = { person: _("person"), location: _("place"), organization: _("organization"), source: _("source") };
   const PAUSE = 120; // milliseconds without a key before the server is asked
 

@@ -108,7 +108,7 @@
     }
   }
 
-  document.querySelector("form.search").addEventListener("submit", () => busy(true));
+  document.querySelector("form.search")?.addEventListener("submit", () => busy(true));
   addEventListener("pageshow", () => { busy(false); restore(); });
 
   async function fetchPage(address) {

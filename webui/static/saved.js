@@ -53,11 +53,11 @@
 
   function offer() {
     const here = argumentsOf(location.href);
-    const line = kept.element("p", "saving");
+    const line = toolbar.querySelector(".saving") ?? kept.element("p", "saving");
     const state = kept.button("", toggle);
-    line.append(state);
+    line.prepend(state);
     toolbar.append(line);
-    const show = () => { 
+    const show = () => {
       const isKept = Boolean(find(here));
       state.replaceChildren(isKept ? _("Saved") : _("Save"), kept.element("span", "which", isKept ? _(" search") : _(" this search")));
       Object.assign(state, { ariaPressed: isKept, title: isKept ? _("Remove it from the saved searches") : "" });

@@ -193,8 +193,13 @@ def run(
         while not stop.is_set():
             try:
                 done = runs.run(tell_all=from_start)
+                for collection, documents in runs.begun.items():
+                    has = count(documents, "document")
+                    click.echo(f"{redact(collection)}: has {has}; alerts tell what comes from now on")
                 if any(done.values()):
                     click.echo("  ".join(f"{name} {number:,}" for name, number in done.items()))
+                elif once and not runs.begun:
+                    click.echo("nothing new")
             except click.ClickException as error:
                 if once:
                     raise

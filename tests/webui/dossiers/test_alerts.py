@@ -41,9 +41,10 @@ def test_the_search_of_the_results_is_delivered_with_its_filters(
     link = link.replace("&amp;", "&")
     assert "sort" not in link and "k=" not in link
     form = ana.read(link)
-    assert "Filters · source: Sports Post" in form
+    assert "Filters: source: Sports Post" in form
     weekly = {**DELIVER, "when": "weekly", "day": "friday", "time": "07:30", "zone": "Europe/Berlin"}
     listed = text_of(ana.send(link, **weekly))
+    assert "storm · source: Sports Post" in listed
     assert "weekly on Friday at 07:30 (Europe/Berlin) → ana@example.org" in listed
     with open_desk(str(server.file.parent / "desk.sqlite")) as desk:
         (search,) = SavedSearches(desk).list_readable(OPERATOR)
