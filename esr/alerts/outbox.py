@@ -22,6 +22,7 @@ from esr.alerts.schedule import Schedule
 from esr.alerts.told import find_news
 from esr.dossiers.desk import Desk, DeskUnusable, make_id, write_time
 from esr.following.alerts.atom import text_digest
+from esr.index.login_variables import redact
 from esr.processes import is_running
 from esr.stdlib import batched, import_lazily
 
@@ -99,7 +100,8 @@ class Outbox:
                 newer = tables.prepare(connection)
                 if newer:
                     raise DeskUnusable(
-                        f"its alerts have version {newer}, which this esr does not know: upgrade esr"
+                        f"the alerts in the desk {redact(self.desk.where)} have version {newer}, which "
+                        "this esr does not know: upgrade esr"
                     )
                 self._is_ready = True
             yield connection

@@ -222,7 +222,7 @@ def backup(where: str, target: str, copy: bool, desk: str | None, as_json: bool)
         report = factory.back_up_index(where, target, copy=copy)
         run.copied_bytes = report.copied_bytes
     if desk:
-        with desks.open_desk(desk) as opened:
+        with desks.open_desk(desks.find_desk(desk)) as opened:
             size = desk_backup.back_up_desk(opened, Path(target) / desk_backup.NAME)
         click.echo(f"backed the desk {redact(desk)} up to {target}: {_format_size(size)}", err=as_json)
     _show_copy(report, f"backed {where} up to {target}", as_json)
@@ -245,7 +245,7 @@ def restore(target: str, where: str, copy: bool, yes: bool, desk: str | None, as
     """
     if not yes and options.is_folder_of_index(where):
         click.confirm(f"Replace the index {where} by {target}?", abort=True, err=True)
-    if desk and not yes:
+    if desk and not yes and _has_desk(desk):
         click.confirm(
             f"Replace all dossiers in the desk {redact(desk)} by those of {target}?", abort=True, err=True
         )
@@ -255,6 +255,15 @@ def restore(target: str, where: str, copy: bool, yes: bool, desk: str | None, as
             desk_backup.restore_desk(Path(target) / desk_backup.NAME, opened)
         click.echo(f"restored the desk {redact(desk)} from {target}", err=as_json)
     _show_copy(report, f"restored {where} from {target}", as_json)
+
+
+def _has_desk(desk: str) -> bool:
+    """Whether there may be a desk, which a restore would replace."""
+    try:
+        desks.find_desk(desk)
+    except desks.DeskUnusable:
+        return False
+    return True
 
 
 def _show_copy(report: CopyReport, done: str, as_json: bool) -> None:

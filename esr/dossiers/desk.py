@@ -29,7 +29,7 @@ else:
     sql = import_lazily("sqlalchemy")
     tables = import_lazily("esr.dossiers.tables")
 
-__all__ = ["Desk", "DeskUnusable", "make_id", "open_desk", "write_time"]
+__all__ = ["Desk", "DeskUnusable", "find_desk", "make_id", "open_desk", "write_time"]
 VARIABLE = "ESR_DESK"
 _POSTGRES = ("postgresql://", "postgres://")
 _BUSY_SECONDS = 30
@@ -182,13 +182,30 @@ def open_desk(where: str | os.PathLike[str] | None = None, **options: Any) -> De
 
     A file that does not exist is made. Raises UsageError if nothing names a desk.
     """
+    return Desk(_name_desk(where), **options)
+
+
+def find_desk(where: str | os.PathLike[str] | None = None) -> str:
+    """The file or address of a desk, by default that of `ESR_DESK`, for commands that make none.
+
+    Raises UsageError if nothing names a desk, DeskUnusable if it is a file that does not exist.
+    """
+    text = _name_desk(where)
+    if not text.startswith(_POSTGRES) and not Path(text).exists():
+        raise DeskUnusable(
+            f"there is no desk at {text}: esr serve, esr dossier create and esr alerts add make one"
+        )
+    return text
+
+
+def _name_desk(where: str | os.PathLike[str] | None) -> str:
     text = os.fspath(where) if where is not None else os.environ.get(VARIABLE, "").strip()
     if not text:
         raise UsageError(
             f"no desk is named: set {VARIABLE} to a file, such as desk.sqlite, or to the address of a "
             "PostgreSQL database"
         )
-    return Desk(text, **options)
+    return text
 
 
 def _create_private(path: Path) -> None:

@@ -146,7 +146,8 @@ def test_a_wrong_alert_is_refused_in_a_line(
     assert message in str(esr_error("alerts", *arguments, "--index", where))
 
 
-def test_an_unknown_alert_is_an_error(esr_error: Esr, where: str) -> None:
+def test_an_unknown_alert_is_an_error(esr: Esr, esr_error: Esr, where: str) -> None:
+    add(esr, where)
     assert "there is no alert 'x'" in str(esr_error("alerts", "pause", "x"))
 
 

@@ -79,9 +79,29 @@ def test_messages_say_what_to_do(where: str, desk: str, tmp_path: Path) -> None:
     assert "give --index" in run(desk, "add", "Once", "a.s0", fails=True)
     assert "a.s9" in run(desk, "add", "Once", "a.s9", "--index", where, fails=True)
     assert "no item '4': it has 0 items" in run(desk, "remove", "Once", "4", fails=True)
-    assert "there is no folder" in run(str(tmp_path / "no" / "desk"), "list", fails=True)
+    assert "there is no folder" in run(str(tmp_path / "no" / "desk"), "create", "X", fails=True)
     done = CliRunner().invoke(main, ["dossier", "list"], env={"ESR_DESK": ""})
     assert "no desk is named: set ESR_DESK" in done.output
+
+
+def test_only_commands_that_fill_a_desk_make_one(where: str, desk: str, tmp_path: Path) -> None:
+    for command in (["list"], ["show", "Floods"], ["add", "Floods", "a.s0", "--index", where]):
+        assert "there is no desk at" in run(desk, *command, fails=True)
+    others = (
+        ["alerts", "list"],
+        ["alerts", "run", "--once"],
+        ["backup", str(tmp_path / "b"), "--index", where],
+    )
+    for command in others:
+        done = CliRunner().invoke(main, [*command, "--desk", desk])
+        assert done.exit_code and "there is no desk at" in done.output
+    assert not Path(desk).exists()
+    run(desk, "create", "Floods")
+    copy = str(tmp_path / "copy.sqlite")
+    assert CliRunner().invoke(main, ["dossier", "backup", copy, "--desk", desk]).exit_code == 0
+    new = str(tmp_path / "new.sqlite")
+    run(new, "restore-backup", copy, "--yes")
+    assert "Floods" in run(new, "list")
 
 
 def test_what_a_browser_saved_is_added(desk: str, tmp_path: Path) -> None:

@@ -22,11 +22,12 @@ from webui.running.served_indexes import Visit
 from webui.running.settings import Settings
 
 if TYPE_CHECKING:
-    from esr.alerts import alert_conditions, outbox, runs
+    from esr.alerts import alert_conditions, channels, outbox, runs
     from esr.alerts import preview as previews
     from esr.alerts.alert_conditions import Conditions
 else:
     alert_conditions = import_lazily("esr.alerts.alert_conditions")
+    channels = import_lazily("esr.alerts.channels")
     outbox = import_lazily("esr.alerts.outbox")
     previews = import_lazily("esr.alerts.preview")
     runs = import_lazily("esr.alerts.runs")
@@ -106,6 +107,8 @@ def make_alert(desk: ServedDesk, settings: Settings, visit: Visit, body: Mapping
         raise Forbidden("alerts are for those who may search all of an index", None)
     allowed = settings.alert_to.split()
     for target in body["to"]:
+        with blame_argument("to"):
+            channels.check_target(target)
         if not any(fnmatchcase(target, pattern) for pattern in allowed):
             known = ", ".join(allowed) or "none"
             raise RequestError(f"alerts may not be sent to {target!r}: this server allows {known}", "to")

@@ -24,7 +24,7 @@ from esr.alerts.runs import (
     settle_location,
 )
 from esr.arguments.tables.alerts import ALERTS, CONDITIONS, DELIVERY, RUN
-from esr.dossiers.desk import Desk, open_desk
+from esr.dossiers.desk import Desk, find_desk, open_desk
 from esr.dossiers.records import Person, SavedSearch
 from esr.dossiers.saved_searches import SavedSearches
 from esr.plugin import NotFound, UsageError, index_option
@@ -128,7 +128,7 @@ def list_alerts(as_json: bool, desk_where: str | None) -> None:
     Example:
       esr alerts list --desk desk.sqlite
     """
-    with open_desk(desk_where) as desk:
+    with open_desk(find_desk(desk_where)) as desk:
         failures = Outbox(desk).failures()
         listed = [_describe(search, failures) for search in _read_all(desk)]
     if as_json:
@@ -141,7 +141,8 @@ def list_alerts(as_json: bool, desk_where: str | None) -> None:
         click.echo(f"    {given}  in {redact(one['collection'])}")
         click.echo(f"    to {', '.join(map(redact, one['to'])) or 'nobody'}")
         if one["failure"]:
-            click.echo(f"    failed: {one['failure']}")
+            is_stopped = one["failure"].startswith("stopped: ")
+            click.echo(f"    {'' if is_stopped else 'failed: '}{one['failure']}")
 
 
 def _describe(search: SavedSearch, failures: Mapping[str, str]) -> dict[str, Any]:
@@ -182,7 +183,7 @@ def run(
       esr alerts run --once
       esr alerts run --pause 300 --desk desk.sqlite
     """
-    with open_desk(desk_where) as desk, Channels() as channels, set_at_end() as stop:
+    with open_desk(find_desk(desk_where)) as desk, Channels() as channels, set_at_end() as stop:
         runs = AlertRuns(
             desk,
             channels,
@@ -263,7 +264,7 @@ def deliver(retry: bool, access: Path | None, desk_where: str | None) -> None:
     Example:
       esr alerts deliver --retry
     """
-    with open_desk(desk_where) as desk, Channels() as channels, set_at_end() as stop:
+    with open_desk(find_desk(desk_where)) as desk, Channels() as channels, set_at_end() as stop:
         runs = AlertRuns(desk, channels, is_stopped=stop.is_set, find_obstacle=find_obstacles(access))
         again = runs.retry() if retry else 0
         counts = {"again": again, **runs.deliver()}
@@ -280,7 +281,7 @@ def log(as_json: bool, desk_where: str | None) -> None:
     Example:
       esr alerts log --json
     """
-    with open_desk(desk_where) as desk:
+    with open_desk(find_desk(desk_where)) as desk:
         names = {search.id: search.name for search in _read_all(desk)}
         deliveries = [
             {**delivery._asdict(), "name": names.get(delivery.search, "")}
@@ -304,7 +305,7 @@ def pause(name: str, desk_where: str | None) -> None:
     Example:
       esr alerts pause "Storms"
     """
-    with open_desk(desk_where) as desk:
+    with open_desk(find_desk(desk_where)) as desk:
         set_pause(desk, OPERATOR, _find(desk, name).id, is_paused=True)
 
 
@@ -318,7 +319,7 @@ def resume(name: str, desk_where: str | None) -> None:
     Example:
       esr alerts resume "Storms"
     """
-    with open_desk(desk_where) as desk:
+    with open_desk(find_desk(desk_where)) as desk:
         set_pause(desk, OPERATOR, _find(desk, name).id, is_paused=False)
 
 
@@ -332,7 +333,7 @@ def remove(name: str, desk_where: str | None) -> None:
     Example:
       esr alerts remove "Storms"
     """
-    with open_desk(desk_where) as desk:
+    with open_desk(find_desk(desk_where)) as desk:
         SavedSearches(desk).delete(OPERATOR, _find(desk, name).id)
 
 

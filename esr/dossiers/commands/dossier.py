@@ -15,7 +15,7 @@ from esr.dossiers.account import AccountDossiers, open_dossiers
 from esr.dossiers.backup import back_up_desk, restore_desk
 from esr.dossiers.commands.arguments import DOSSIER_COMMANDS
 from esr.dossiers.contents import read_clippings
-from esr.dossiers.desk import open_desk
+from esr.dossiers.desk import find_desk, open_desk
 from esr.dossiers.exports.extract import Entry, Extract
 from esr.dossiers.exports.formats import FORMATS, DossierFormat
 from esr.dossiers.readings import Reading
@@ -62,7 +62,7 @@ def list_(deleted: bool, at: str | None, account: str | None, as_json: bool) -> 
     Example:
       esr dossier list --desk desk.sqlite
     """
-    with open_dossiers(at, account=account) as desk:
+    with open_dossiers(find_desk(at), account=account) as desk:
         summaries = desk.summaries(deleted=deleted)
     if as_json:
         _print_json(to_builtins(summaries))
@@ -93,7 +93,7 @@ def show(
     Example:
       esr dossier show Floods --index my-index --desk desk.sqlite
     """
-    with open_dossiers(at, account=account) as desk:
+    with open_dossiers(find_desk(at), account=account) as desk:
         shown = desk.read(name, version)
         readings = [Reading(id=item.id, status="unknown", item=item) for item in shown.items]
         if where:
@@ -147,7 +147,7 @@ def add(
         raise UsageError("name the sentences, or give --document or --clippings")
     if (sentences or documents) and not where:
         raise UsageError("sentences and documents are of an index: give --index, or set ESR_INDEX")
-    with open_dossiers(at, account=account) as desk:
+    with open_dossiers(find_desk(at), account=account) as desk:
         behind = after and _find_items(desk, name, [after])[0]
         contents = _read_saved(clippings, index_name) if clippings else []
         if where and (sentences or documents):
@@ -179,7 +179,7 @@ def remove(name: str, items: tuple[str, ...], at: str | None, account: str | Non
     Example:
       esr dossier remove Floods 3 7 --desk desk.sqlite
     """
-    with open_dossiers(at, account=account) as desk:
+    with open_dossiers(find_desk(at), account=account) as desk:
         written = desk.remove(name, _find_items(desk, name, items))
     _echo_version(written, f"removed {count(len(items), 'item')}")
 
@@ -194,7 +194,7 @@ def move(name: str, items: tuple[str, ...], after: str | None, at: str | None, a
     Example:
       esr dossier move Floods 5 --after 1 --desk desk.sqlite
     """
-    with open_dossiers(at, account=account) as desk:
+    with open_dossiers(find_desk(at), account=account) as desk:
         *moved, behind = _find_items(desk, name, [*items, *([after] if after else [items[0]])])
         written = desk.move(name, moved, after=behind if after else None)
     _echo_version(written, f"moved {count(len(items), 'item')}")
@@ -220,7 +220,7 @@ def note(
     """
     if text is None and not tags and judgement is None:
         raise UsageError("give a note, --tag or --judgement")
-    with open_dossiers(at, account=account) as desk:
+    with open_dossiers(find_desk(at), account=account) as desk:
         (id,) = _find_items(desk, name, [item])
         written = desk.edit(
             name,
@@ -242,7 +242,7 @@ def rename(name: str, new_name: str, description: str | None, at: str | None, ac
     Example:
       esr dossier rename Floods "Floods of 2017" --desk desk.sqlite
     """
-    with open_dossiers(at, account=account) as desk:
+    with open_dossiers(find_desk(at), account=account) as desk:
         _echo_version(desk.rename(name, new_name, description=description), "renamed")
 
 
@@ -259,7 +259,7 @@ def share(name: str, member: str, role: str, group: bool, at: str | None, accoun
       esr dossier share Floods bob --role writer --desk desk.sqlite
       esr dossier share Floods politics --group --role reader --desk desk.sqlite
     """
-    with open_dossiers(at, account=account) as desk:
+    with open_dossiers(find_desk(at), account=account) as desk:
         given: Any = None if role == "none" else role
         written = desk.share(name, member, given, group=group)
     _echo_version(written, f"{member}: {role}")
@@ -275,7 +275,7 @@ def give(name: str, member: str, at: str | None, account: str | None) -> None:
     Example:
       esr dossier give Floods bob --desk desk.sqlite
     """
-    with open_dossiers(at, account=account) as desk:
+    with open_dossiers(find_desk(at), account=account) as desk:
         _echo_version(desk.give(name, member), f"{member} owns it")
 
 
@@ -291,7 +291,7 @@ def link(
     Example:
       esr dossier link Floods --days 7 --desk desk.sqlite
     """
-    with open_dossiers(at, account=account) as desk:
+    with open_dossiers(find_desk(at), account=account) as desk:
         if revoke:
             desk.revoke(name, revoke)
             click.echo(f"revoked {revoke}")
@@ -313,7 +313,7 @@ def history(name: str, at: str | None, account: str | None, as_json: bool) -> No
     Example:
       esr dossier history Floods --desk desk.sqlite
     """
-    with open_dossiers(at, account=account) as desk:
+    with open_dossiers(find_desk(at), account=account) as desk:
         changes = desk.history(name)
     if as_json:
         _print_json(to_builtins(changes))
@@ -332,7 +332,7 @@ def restore(name: str, version: int, at: str | None, account: str | None) -> Non
     Example:
       esr dossier restore Floods 12 --desk desk.sqlite
     """
-    with open_dossiers(at, account=account) as desk:
+    with open_dossiers(find_desk(at), account=account) as desk:
         _echo_version(desk.restore(name, version), f"restored version {version}")
 
 
@@ -357,7 +357,7 @@ def export(
     """
     format = _choose_format(output, format_name)
     format.check()
-    with open_dossiers(at, account=account) as desk:
+    with open_dossiers(find_desk(at), account=account) as desk:
         read = desk.read(name)
     entries = [Entry.from_item(item) for item in read.items]
     content = format.write(Extract(read.name, entries, style, has_notes=not without_notes))
@@ -389,7 +389,7 @@ def delete(name: str, for_good: bool, at: str | None, account: str | None) -> No
     Example:
       esr dossier delete Floods --desk desk.sqlite
     """
-    with open_dossiers(at, account=account) as desk:
+    with open_dossiers(find_desk(at), account=account) as desk:
         desk.delete(name, for_good=for_good)
     click.echo(f"deleted {name}")
 
@@ -407,7 +407,7 @@ def backup(backup_file: Path, at: str | None, account: str | None) -> None:
       esr dossier backup /backups/desk.sqlite --desk desk.sqlite
     """
     _refuse_account(account)
-    with open_desk(at) as desk:
+    with open_desk(find_desk(at)) as desk:
         size = back_up_desk(desk, backup_file)
     click.echo(f"backed the desk up to {backup_file}: {size:,} bytes")
 

@@ -103,6 +103,7 @@ def test_alerts_of_others_are_not_there(world: World) -> None:
     [
         ({"to": ["mailto:ann@elsewhere.example"]}, "to"),
         ({"to": ["http://169.254.169.254/latest"]}, "to"),
+        ({"to": ["mailto:eve@elsewhere.example,ann@example.org"]}, "to"),
         ({"arguments": {"q": ["storm"], "least_score": ["high"]}}, "arguments"),
         ({"arguments": {"q": ["storm"], "after": ["soon"]}}, "arguments"),
         ({"every": "often"}, "every"),
