@@ -1,13 +1,15 @@
-"""The articles of a list: how many have matching sentences, and how many of these an entry does not show."""
+"""The articles of a list: how many match, what entries leave out, and headings of articles without a title."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from esr.corpus.names_and_quotes import Quotation
 from esr.errors import EsrError
+from esr.index.contract import Index, find_documents
 from esr.index.filters import Filters
-from esr.index.hits import Hit
+from esr.index.hits import Hit, SentenceRecord
 from esr.index.questions import ByDocument, DocumentCounts
 from esr.ranking.answers import require_record
 from esr.ranking.prepared_query import PreparedQuery
@@ -84,3 +86,24 @@ def _hits_shown(entry: Entry) -> list[Hit]:
     others = [hit for hit in first.sentences if hit.sentence_id != best.sentence_id]
     alike = [hit for hit in first.similar if require_record(hit).document_id == id]
     return [best, *others, *alike]
+
+
+HEADING_CHARS = 80
+"""Length at which the first words of an article without a title are cut."""
+
+
+def shorten_heading(text: str) -> str:
+    """The first words of an article, which head it if it has no title."""
+    text = " ".join(text.split())
+    return text if len(text) <= HEADING_CHARS else text[:HEADING_CHARS].rsplit(" ", 1)[0] + " …"
+
+
+def find_headings(index: Index, records: Iterable[SentenceRecord | Quotation]) -> dict[str, str]:
+    """The first words of each document without a title, by document id. Reads only these documents."""
+    untitled = {record.document_id for record in records if not record.title}
+    documents = find_documents(index, untitled) if untitled else {}
+    return {
+        id: shorten_heading(document.sentences[0].text)
+        for id, document in documents.items()
+        if document.sentences
+    }

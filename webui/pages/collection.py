@@ -6,10 +6,10 @@ from functools import partial
 
 from flask import Flask, Response, request
 
+from webui.answers.articles import find_headings
 from webui.answers.downloads import table_csv
 from webui.answers.holdings import LACKING, LEVELS, Holdings, describe_holdings, list_lacking
 from webui.arguments.request import decode_arguments
-from webui.pages.headings import find_headings
 from webui.pages.home import PART_LABELS
 from webui.pages.rendering import PageRenderer
 from webui.pages.wording import write_axis, write_period

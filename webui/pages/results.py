@@ -22,14 +22,14 @@ from esr.ranking.prepared_query import Answer, PreparedQuery
 from esr.ranking.query_report import QueryReport, report_query
 from esr.ranking.searcher import Searcher
 from esr.text.analyzer import Analyzer
-from webui.answers.articles import Articles, count_articles
+from webui.answers.articles import Articles, count_articles, find_headings
 from webui.answers.entries import Entry
 from webui.answers.lists import prepare_search, rank_and_arrange
 from webui.arguments.request import SearchRequest
 from webui.pages.dates import Dates, count_dates
 from webui.pages.facets import FacetList, count_facets
-from webui.pages.headings import Reasons, describe_hits, find_headings
 from webui.pages.understanding import Understanding, describe_understanding
+from webui.pages.wording import Reasons, describe_hits
 from webui.running.gate import start_beside
 from webui.running.settings import Settings
 

@@ -20,6 +20,7 @@ from esr.following.timeline_chart import layout_chart
 from esr.following.timeline_svg import draw_svg
 from esr.ranking.answers import require_record
 from webui.answers import downloads
+from webui.answers.articles import find_headings
 from webui.answers.counts import make_timeline
 from webui.arguments.links import Links, change_arguments
 from webui.arguments.request import (
@@ -29,7 +30,6 @@ from webui.arguments.request import (
     parse_timeline,
     split_pairs,
 )
-from webui.pages.headings import find_headings
 from webui.pages.rendering import Highlighter, PageRenderer
 from webui.pages.wording import write_period, write_ticks
 from webui.running.served_indexes import ServedIndexes, Visit

@@ -43,6 +43,7 @@ from esr.stdlib import batched
 from esr.text.document import Document
 from esr.wording import LONG_TITLE_CHARS, shorten_title
 from webui.answers import downloads, explanations
+from webui.answers.articles import find_headings, shorten_heading
 from webui.answers.downloads import citations_file, export_file
 from webui.answers.hit_writer import HitWriter, sentence_link
 from webui.answers.lists import Listing, list_hits, rank_sentences
@@ -59,12 +60,11 @@ from webui.arguments.request import (
     read_search,
 )
 from webui.pages.browser_storage import MOST_KNOWN, add_clippings, add_saved_searches
-from webui.pages.headings import describe_hits, find_headings, shorten_heading
 from webui.pages.rendering import Highlighter, PageRenderer
 from webui.pages.results import GROUP_SENTENCES, find_results
 from webui.pages.score_pictures import score_bars, tree_picture
 from webui.pages.timeline import draw_chart
-from webui.pages.wording import name_language, write_match
+from webui.pages.wording import describe_hits, name_language, write_match
 from webui.running.problems import RequestError, blame_argument, look_up
 from webui.running.served_indexes import Route, ServedIndexes, Visit
 from webui.running.settings import Settings

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import date
 from functools import cache
 
 from esr.following.copies import CopyNote
 from esr.following.timeline_chart import StoryChart, Tick
+from esr.index.hits import Hit
 from esr.ranking import answers
-from esr.ranking.answers import Match
+from esr.ranking.answers import Match, count_matches, require_record
+from esr.text.analyzer import Analyzer
 from esr.text.languages import name_language as name_language_in_english
 from esr.text.placed_text import PAGE, Places, describe_place
 from webui.translations.language import DEFAULT, _, current_language, ngettext
@@ -30,6 +32,19 @@ def write_match(match: Match) -> str:
     parts += [ngettext("%(num)s time nearby", "%(num)s times nearby", beside)] if beside else []
     parts += [_("in the headline")] if is_in_headline else []
     return _("; ").join(parts)
+
+
+Reasons = Mapping[str, str]
+"""Reasons by sentence id."""
+
+
+def describe_hits(hits: Sequence[Hit], terms: Collection[str], analyzer: Analyzer) -> Reasons:
+    """The reason for each hit; empty without terms. `terms` are those of the query's words."""
+    return {
+        hit.sentence_id: write_match(count_matches(require_record(hit), terms, analyzer))
+        for hit in hits
+        if terms
+    }
 
 
 def write_copies(note: CopyNote) -> str:

@@ -44,13 +44,13 @@ from esr.ranking.speakers import suggest_speakers
 from esr.text.dates import parse_date_start
 from esr.text.scripts import AUTO, LEFT_TO_RIGHT, RIGHT_TO_LEFT, text_direction
 from webui.answers import corpus
+from webui.answers.articles import find_headings
 from webui.answers.downloads import table_csv
 from webui.answers.lists import list_occurrences
 from webui.arguments.links import Links, split_links
 from webui.arguments.request import Arguments, decode_arguments, parse_search
 from webui.pages.dates import draw_days
 from webui.pages.facets import LABELS, query_clause
-from webui.pages.headings import find_headings
 from webui.pages.rendering import Highlighter, PageRenderer
 from webui.pages.timeline import draw_chart
 from webui.running.problems import RequestError
