@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from esr.evidence.contrast import Contrast, DifferingPart
     from esr.evidence.draft_check import CheckedName, CheckedNumber, CheckedSentence, DraftCheck, EvidenceFor
     from esr.evidence.quotation_check import Appearance, CheckedQuotation, QuotationCheck
+    from esr.following.holdings import Holdings, SourceRow
     from esr.following.timeline import Peak, Series, Timeline
     from esr.index.generations import Generation
     from esr.index.runs.enrichment_run import EnrichmentReport
@@ -85,6 +86,7 @@ __all__ = [
     "Generation",
     "Hit",
     "Hits",
+    "Holdings",
     "Index",
     "IndexClosed",
     "IndexMissing",
@@ -112,6 +114,7 @@ __all__ = [
     "SearchOptions",
     "Sentence",
     "Series",
+    "SourceRow",
     "Statement",
     "Statements",
     "Timeline",
@@ -140,6 +143,7 @@ _MODULES = {
     "esr.evidence.contrast": "Contrast DifferingPart",
     "esr.evidence.draft_check": "CheckedName CheckedNumber CheckedSentence DraftCheck EvidenceFor",
     "esr.evidence.quotation_check": "Appearance CheckedQuotation QuotationCheck",
+    "esr.following.holdings": "Holdings SourceRow",
     "esr.following.timeline": "Peak Series Timeline",
     "esr.index.runs.enrichment_run": "EnrichmentReport",
     "esr.index.generations": "Generation",

@@ -21,7 +21,7 @@ CHECKED = "check check_body"
 """The operations that check the quotations of a text."""
 OF_INDEX = (
     f"{RANKED} {WORDS} {ABOUT_NAMES} {CHECKED} name quotes reuse evidence statements search_body batch "
-    "values complete analyze status dossier_add dossier_import "
+    "values complete analyze status collection dossier_add dossier_import "
     "alert_preview alert_create"
 )
 """The operations of one index."""

@@ -1,5 +1,6 @@
 """Commands that follow the news: `esr timeline` counts sentences over time, `esr watch` reports new matches
-of saved searches, and `esr similar` shows sentences that say the same as a given one.
+of saved searches, `esr collection` counts what there is, and `esr similar` shows sentences that say the same
+as a given one.
 """
 
 from __future__ import annotations
@@ -18,12 +19,22 @@ from esr.arguments.tables.counting import COUNTS
 from esr.arguments.tables.lists import LISTS
 from esr.cli import options
 from esr.cli.arguments import add_arguments
-from esr.cli.output import FORMATS, check_output, data_format_option, format_option, note_unknown, write_csv
+from esr.cli.output import (
+    FORMATS,
+    check_output,
+    data_format_option,
+    format_option,
+    note_unknown,
+    print_answer,
+    write_csv,
+)
 from esr.cli.ranking_options import filter_options, literal_option, query_language, ranking_options
 from esr.errors import UsageError
 from esr.following.alerts.saved_searches import read_searches
 from esr.following.alerts.watch import WatchFailed, append_lines, find_news, write_feeds, write_stream
 from esr.following.alerts.watch_state import WatchState
+from esr.following.holdings import COLUMNS as HOLDINGS_COLUMNS
+from esr.following.holdings import Holdings, describe_holdings
 from esr.following.similar_sentences import prepare_similar, search_similar
 from esr.following.timeline import (
     TABLE_COLUMNS,
@@ -202,6 +213,67 @@ def watch(
         raise failure
     if not reported:
         sys.exit(NOTHING_NEW)
+
+
+# esr collection
+
+
+@click.command()
+@options.index
+@data_format_option(
+    "text", "json", "csv", help="Print text for people, json, or csv with a line for each source and period."
+)
+def collection(where: str, format_name: str) -> None:
+    """Show what the collection has.
+
+    These are the numbers of its sources over time, of documents without a date or a title, of languages, of
+    copies after esr enrich --only reuse, and of documents that are enriched. The page has them under The
+    collection.
+
+    \b
+    Example:
+      esr collection --index my-index
+      esr collection --index my-index --format csv > sources.csv
+    """
+    with open_searcher(where) as searcher:
+        holdings = describe_holdings(searcher)
+    print_answer(
+        format_name,
+        holdings.as_dict(),
+        holdings.rows(),
+        lambda: "\n".join(_draw_holdings(holdings)),
+        HOLDINGS_COLUMNS,
+    )
+
+
+_SHADES = "▁▂▃▄▅▆▇█"
+
+
+def _draw_holdings(holdings: Holdings) -> Iterator[str]:
+    """A line for each number, and one for each source, with a bar for each of its periods."""
+    dates = f", {holdings.first} to {holdings.last}" if holdings.first else ""
+    yield f"{count(holdings.sentences, 'sentence')} of {count(holdings.documents, 'document')}{dates}"
+    copies = "not looked for" if holdings.copies is None else count(holdings.copies, "sentence")
+    languages = [f"{code or 'undeclared'} {number:,}" for code, number in holdings.languages.items()]
+    facts = {
+        "undated": count(holdings.undated, "document"),
+        "untitled": count(holdings.untitled, "document"),
+        "copies": copies,
+        "languages": ", ".join(languages) or "none",
+        **{part: count(number, "document") for part, number in holdings.enriched.items()},
+    }
+    for name, text in facts.items():
+        yield f"{name:<12} {text}"
+    if not holdings.sources or not holdings.periods:
+        return
+    yield f"\nSentences by source and {holdings.interval}, {holdings.periods[0]} to {holdings.periods[-1]}:"
+    width = max(len(row.source) for row in holdings.sources)
+    greatest = max(max(row.counts) for row in holdings.sources)
+    for row in holdings.sources:
+        bars = "".join(
+            _SHADES[(number * len(_SHADES) - 1) // greatest] if number else " " for number in row.counts
+        )
+        yield f"{row.source:<{width}} {row.sentences:>10,} {bars}".rstrip()
 
 
 # esr similar

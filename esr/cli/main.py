@@ -76,6 +76,7 @@ COMMANDS = {
     "enrich": "cli.enrich",
     "search": "cli.search",
     "timeline": "cli.following",
+    "collection": "cli.following",
     "similar": "cli.following",
     "watch": "cli.following",
     "explain": "cli.search",

@@ -51,6 +51,7 @@ from esr.stdlib import import_lazily
 from esr.text.document import Document
 
 if TYPE_CHECKING:
+    from esr.following.holdings import Holdings
     from esr.index import contract
     from esr.index.runs.enrichment_run import EnrichmentReport
     from esr.index.writer import LoadReport
@@ -359,6 +360,14 @@ class Index(CorpusMethods, EvidenceMethods):
         """List the generations, newest first. One is serving; others are kept, being loaded, or broken."""
         with self._logged_in(), closing(open_generations(self._where)) as generations:
             return generations.all()
+
+    def collection(self) -> Holdings:
+        """Count what the index has: sources by period, undated and untitled documents, languages, copies and
+        enrichment.
+        """
+        from esr.following.holdings import describe_holdings
+
+        return describe_holdings(self._searcher)
 
     def stats(self) -> Mapping[str, Any]:
         """Return counts, sizes and settings, as `esr status --json` prints them: `documents` and others."""

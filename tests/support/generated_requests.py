@@ -62,6 +62,7 @@ GOOD = {
     "query": {"q": "storm"},
     "documents": {"id": ["a", "b"]},
     "status": {},
+    "collection": {},
     "search_body": {},
     "batch": {},
 }

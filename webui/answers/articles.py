@@ -1,4 +1,4 @@
-"""The articles of a list: how many match, what entries leave out, and headings of articles without a title."""
+"""The articles of a list: how many match, what entries leave out, and headings without a title."""
 
 from __future__ import annotations
 

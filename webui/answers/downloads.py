@@ -148,13 +148,18 @@ def image_file(svg: str, name: str) -> Response:
     return _file(svg, "image/svg+xml", name)
 
 
-def table_csv(rows: Iterable[Mapping[str, Any]], name: str, incomplete: str | None = None) -> Response:
-    """One line per row, with a column for each of its values. Empty without rows."""
+def table_csv(
+    rows: Iterable[Mapping[str, Any]],
+    name: str,
+    incomplete: str | None = None,
+    columns: Sequence[str] = (),
+) -> Response:
+    """One line per row, with a column for each of its values. `columns`: the head without rows."""
     flat = [flatten_row(row) for row in rows]
     cells = [
         [guard_formula(cell) if isinstance(cell, str) else cell for cell in row.values()] for row in flat
     ]
-    return _csv(list(flat[0]) if flat else (), cells, f"{name}.csv", incomplete)
+    return _csv(list(flat[0]) if flat else columns, cells, f"{name}.csv", incomplete)
 
 
 def comparison_csv(comparison: Comparison) -> Response:

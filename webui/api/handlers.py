@@ -24,6 +24,7 @@ from esr.dependency.dependence_signals import SIGNALS
 from esr.errors import UsageError
 from esr.evidence.reuse import find_reuse
 from esr.features import FEATURES
+from esr.following.holdings import describe_holdings
 from esr.index.contract import Index
 from esr.index.filters import FACET_FIELDS, Filters
 from esr.index.names import entity_key, parse_name_filter
@@ -322,6 +323,11 @@ def statements(call: Call) -> dict[str, Any]:
 def evidence(call: Call) -> dict[str, Any]:
     """List what says so, what says otherwise and what is near a claim, with copies folded. No verdict."""
     return read_evidence(call.searcher, call.arguments, call.settings).as_dict()
+
+
+def collection(call: Call) -> dict[str, Any]:
+    """Get what the collection has: sources by period, undated documents, languages, copies, enrichment."""
+    return describe_holdings(call.searcher).as_dict()
 
 
 def reuse(call: Call) -> dict[str, Any]:

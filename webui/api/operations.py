@@ -84,6 +84,7 @@ OPERATIONS = {
         Operation("compare", handlers.compare, "Comparison", has_twin=True),
         Operation("analyze", handlers.analyze, "Analysis"),
         Operation("models", handlers.catalogue, "Catalogue"),
+        Operation("collection", handlers.collection, "Holdings", has_twin=True),
         Operation("status", handlers.status, "Status"),
         Operation("query", handlers.query, "Request"),
         *dossiers.OPERATIONS,

@@ -492,6 +492,32 @@ SCHEMAS: dict[str, Schema] = {
             )
         )
     ),
+    "Holdings": having(
+        documents=WHOLE,
+        sentences=WHOLE,
+        first=described(_TEXT_OR_NULL, "the day of the oldest documents; null if none has a date"),
+        last=described(_TEXT_OR_NULL, "the day of the newest"),
+        undated=described(WHOLE, "documents without a date"),
+        untitled=described(WHOLE, "documents without a title"),
+        copies=described(
+            {"type": ["integer", "null"]},
+            "sentences that are copies of an earlier one; null where copies were not looked for, or for "
+            "those who see only some documents",
+        ),
+        languages=array(
+            having(language=described(_TEXT_OR_NULL, "its code; null: undeclared"), documents=WHOLE)
+        ),
+        enriched=array(having(part=described(_TEXT, "the part of enrichment"), documents=WHOLE)),
+        interval={"enum": list(INTERVALS)},
+        periods=described(TEXTS, "ISO 8601 names, in order and without a gap"),
+        sources=array(
+            having(
+                source=_TEXT,
+                sentences=WHOLE,
+                counts=described(array(WHOLE), "sentences by period"),
+            )
+        ),
+    ),
     "Documents": having(
         documents=array(reference("Document")), missing=described(TEXTS, "ids of documents that do not exist")
     ),

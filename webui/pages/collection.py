@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import NamedTuple
 
 from flask import Flask, Response, request
 
+from esr.following.holdings import COLUMNS, LACKING, Holdings, describe_holdings, list_lacking
 from webui.answers.articles import find_headings
 from webui.answers.downloads import table_csv
-from webui.answers.holdings import LACKING, LEVELS, Holdings, describe_holdings, list_lacking
 from webui.arguments.request import decode_arguments
 from webui.pages.home import PART_LABELS
 from webui.pages.rendering import PageRenderer
@@ -17,6 +19,8 @@ from webui.running.served_indexes import Route, ServedIndexes, Visit
 from webui.running.settings import Settings
 from webui.translations.language import ngettext
 
+LEVELS = 5
+"""Shades of the map."""
 _TICKS = 12
 """Approximate number of labelled periods of the map."""
 
@@ -34,6 +38,7 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
             visit,
             "collection.html",
             holdings=holdings,
+            cells=make_cells(holdings),
             levels=LEVELS,
             ticks=label_periods(holdings),
             labels=PART_LABELS,
@@ -44,12 +49,7 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
         """A line for each source and period."""
         decode_arguments(request.query_string, settings, "page")
         holdings = describe_holdings(visit.searcher)
-        rows = (
-            {"source": row.source, "period": period, "sentences": cell.sentences}
-            for row in holdings.rows
-            for period, cell in zip(holdings.periods, row.cells, strict=True)
-        )
-        return table_csv(rows, "collection")
+        return table_csv(holdings.rows(), "collection", columns=COLUMNS)
 
     for name in LACKING:
         _add_list(get, settings, render, name)
@@ -78,9 +78,37 @@ def write_enriched(part: str, number: int) -> str:
     return ngettext("document with features", "documents with features", number)
 
 
+class Cell(NamedTuple):
+    """The sentences of a source in a period, from its first to its last day. `level` is 0 without any."""
+
+    sentences: int
+    level: int
+    first: str
+    last: str
+
+
+def make_cells(holdings: Holdings) -> Mapping[str, Sequence[Cell]]:
+    """The cells of each source."""
+    greatest = max((max(row.counts, default=0) for row in holdings.sources), default=0)
+    return {
+        row.source: [
+            Cell(count, _find_level(count, greatest), *end)
+            for count, end in zip(row.counts, holdings.days, strict=True)
+        ]
+        for row in holdings.sources
+    }
+
+
+def _find_level(count: int, greatest: int) -> int:
+    """The shade of a cell. Each has twice the share of the one before, so that small sources are seen too."""
+    return max(1, LEVELS - sum(count * 2**n < greatest for n in range(LEVELS - 1))) if count else 0
+
+
 def label_periods(holdings: Holdings) -> dict[int, str]:
     """Labels of some periods of the map, by their positions: their first days, or months or years."""
     every = -(-len(holdings.periods) // _TICKS) or 1
-    cells = holdings.rows[0].cells if holdings.rows else ()
-    form = {"week": lambda n: write_axis(cells[n].first, False)}.get(holdings.interval)
-    return {n: form(n) if form else write_period(holdings.periods[n]) for n in range(0, len(cells), every)}
+    form = {"week": lambda n: write_axis(holdings.days[n][0], False)}.get(holdings.interval)
+    return {
+        n: form(n) if form else write_period(holdings.periods[n])
+        for n in range(0, len(holdings.periods), every)
+    }

@@ -554,6 +554,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "check": {"text": "the storms came"},
     "check_body": {"text": "“The storms came” and “the storm hit the coast”"},
     "models": {},
+    "collection": {},
     "status": {},
     "query": {"q": "storm"},
 }
