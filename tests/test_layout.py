@@ -54,7 +54,7 @@ MAY_IMPORT = {
     "esr/elastic/write": "dependency elastic enrichment features folder/format folder/write index plans text",
     "esr/ranking": "arguments dependency encoders index models plans query text",
     "esr/ranking/explanation": "dependency index models plans ranking text",
-    "esr/following": "index models query ranking text",
+    "esr/following": "index models plans query ranking text",
     "esr/following/alerts": "arguments index query ranking text",
     "esr/corpus": "plugin plugin/provisional",
     "esr/corpus/commands": "corpus plugin plugin/provisional",

@@ -152,8 +152,9 @@ def build_concordance(
     sample: int | None = None,
     seed: int = 0,
     most: int = MAX_SENTENCES,
+    offset: int = 0,
 ) -> Concordance:
-    """The first k lines of a concordance, with `width` characters or words on each side.
+    """The first k lines after `offset` lines, with `width` characters or words on each side.
 
     An order by words or by source reads only the newest `most` sentences. `sample`: the number of sentences
     to draw at random; the same `seed` draws the same sentences from the same collection. Raises UsageError
@@ -164,18 +165,21 @@ def build_concordance(
     node, required = split_node(query)
     prepared = searcher.prepare(required, ranking or Ranking())
     index, condition = prepared.index, prepared.all_words
-    if sample is None and sort in _SORTED:
-        read = index.select(condition, most, filters, Texts())
+    end = offset + k
+    if sample is None and (sort in _SORTED or (offset and sort != "best")):
+        size = most if sort in _SORTED else min(end, most)
+        read = index.select(condition, size, filters, Texts(), oldest_first=sort == "oldest")
         words = read_words(index.analyzer, read)
-        found = _sort(words, words.find(node), read.sources, sort, k)
+        found = _sort(words, words.find(node), read.sources, sort, end).after(offset)
         places = np.unique(found.texts)
         records = dict(zip(places.tolist(), index.read(read.read_ids(places), Records()), strict=True))
         sentences, number = read.total, len(read.sources)
     else:
-        listed, sentences = _read_records(prepared, filters, sort, min(k, most), sample, seed, most)
+        listed, sentences = _read_records(prepared, filters, sort, min(end, most), sample, seed, most)
         words = get_lexicon(index.analyzer).read([sentence.text for sentence in listed])
         records, number = dict(enumerate(listed)), len(listed)
-        found = _sort(words, words.find(node), [sentence.source for sentence in listed], sort, k)
+        sources = [sentence.source for sentence in listed]
+        found = _sort(words, words.find(node), sources, sort, end).after(offset)
     lines = [
         _make_line(records[text], first - start, last - start, width, unit, group)
         for first, last, text, start, group in zip(

@@ -201,6 +201,10 @@ class Occurrences(NamedTuple):
     last: Numbers
     texts: Numbers
 
+    def after(self, offset: int) -> Occurrences:
+        """Those after the first `offset`."""
+        return Occurrences(*(column[offset:] for column in self))
+
 
 class Words:
     """The words of n texts, concatenated. A place is the position of a word among all of them."""

@@ -195,6 +195,9 @@ class AsyncIndex:
     @_awaited(Index.document)
     def document(self) -> None: ...
 
+    @_awaited(Index.collection)
+    def collection(self) -> None: ...
+
     @_awaited(Index.stats)
     def stats(self) -> None: ...
 
@@ -206,32 +209,6 @@ class AsyncIndex:
 
     @_awaited(Index.rollback)
     def rollback(self) -> None: ...
-    search = _awaited(Index.search)
-    newest = _awaited(Index.newest)
-    novel = _awaited(Index.novel)
-    similar = _awaited(Index.similar)
-    batch = _awaited(Index.batch)
-    timeline = _awaited(Index.timeline)
-    concordance = _awaited(Index.concordance)
-    collocations = _awaited(Index.collocations)
-    contrast = _awaited(Index.contrast)
-    frequencies = _awaited(Index.frequencies)
-    keyness = _awaited(Index.keyness)
-    quotes = _awaited(Index.quotes)
-    check = _awaited(Index.check)
-    check_draft = _awaited(Index.check_draft)
-    evidence = _awaited(Index.evidence)
-    reuse = _awaited(Index.reuse)
-    name = _awaited(Index.name)
-    statements = _awaited(Index.statements)
-    names = _awaited(Index.names)
-    network = _awaited(Index.network)
-    document = _awaited(Index.document)
-    stats = _awaited(Index.stats)
-    collection = _awaited(Index.collection)
-    append = _awaited(Index.append)
-    remove = _awaited(Index.remove)
-    rollback = _awaited(Index.rollback)
 
     async def close(self) -> None:
         """Close the index after all running calls. Later calls raise IndexClosed."""

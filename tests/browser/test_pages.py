@@ -400,3 +400,74 @@ def test_the_number_of_results_and_the_landmarks_are_announced(opens: Opens) -> 
     for name in ("banner", "search", "main"):
         assert page.get_by_role(name).count() == 1, name
     assert page.get_by_role("heading", level=1).count() == 1
+
+
+COVERED = """() => {
+  const faults = [];
+  for (const element of document.querySelectorAll("a, button, input, select, textarea, summary")) {
+    if (!element.checkVisibility({ opacityProperty: true, visibilityProperty: true })) continue;
+    if (element.closest(".skip, .spoken")) continue;
+    element.scrollIntoView({ block: "center" });
+    const places = [element, ...(element.labels ?? [])];
+    for (const box of element.getClientRects()) {
+      for (const share of box.width > 2 && box.height > 2 ? [.15, .5, .85] : []) {
+        const over = document.elementFromPoint(box.left + box.width * share, box.top + box.height / 2);
+        if (over && !over.contains(element) && !places.some(place => place.contains(over)))
+          faults.push(`${element.outerHTML.slice(0, 120)} is under ${over.outerHTML.slice(0, 120)}`);
+      }
+    }
+  }
+  if (document.documentElement.scrollWidth > innerWidth) faults.push("wider than the screen");
+  return faults;
+}"""
+"""What lies over a control, which could not be read or clicked, and whether a page is too wide."""
+
+
+@pytest.mark.parametrize("language", ["en", "de", "ar"])
+def test_at_twice_the_size_nothing_is_covered_and_no_page_is_wider_than_the_screen(
+    opens: Opens, language: str
+) -> None:
+    """A screen of 1280 by 900 at a zoom of 200 % is one of 640 by 450 with pixels of twice the size."""
+    page = opens("/", 640, 450, fails=True, device_scale_factor=2, locale=language)
+    begin = page.url.rstrip("/")
+    names = PAGES if language == "en" else ("results", "narrowed", "understood", "timelines", "evidence")
+    faults = {}
+    for name in names:
+        page.goto(f"{begin}{PAGES[name]}")
+        faults[name] = page.evaluate(COVERED)
+    assert page.locator("html").get_attribute("lang") == language
+    assert faults == {name: [] for name in names}
+
+
+def test_a_narrow_map_of_the_collection_begins_at_its_newest_end(opens: Opens) -> None:
+    page = opens(PAGES["collection"], 220)
+    newest = page.locator("table.heat tbody tr").first.locator("td").last
+    expect(newest).to_be_in_viewport()
+    first = page.locator("table.heat tbody th").first
+    assert page.locator(".from-end").evaluate("box => box.scrollWidth > box.clientWidth")
+    expect(first).to_be_in_viewport(ratio=0.9)
+
+
+def test_the_line_above_a_concordance_is_one_line(opens: Opens) -> None:
+    page = opens("/concordance?q=relief&sort=right1", 1280)
+    tops = (
+        page.locator(".toolbar")
+        .nth(1)
+        .locator(":scope > *")
+        .evaluate_all(
+            "all => all.map(each => each.getBoundingClientRect()).map(box => box.top + box.height / 2)"
+        )
+    )
+    assert len(tops) == 5 and max(tops) - min(tops) < 12
+
+
+@pytest.mark.parametrize("name", ["results", "collection"])
+def test_marks_bars_and_shades_remain_in_forced_colours(opens: Opens, name: str) -> None:
+    page = opens(PAGES[name], forced_colors="active", color_scheme="dark")
+    seen = page.evaluate(
+        """() => [...document.querySelectorAll("mark, .heat td:not(.number), .bar")]
+             .filter(e => e.checkVisibility())
+             .map(e => [e.tagName, getComputedStyle(e).backgroundColor, getComputedStyle(e).fill])"""
+    )
+    ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert seen and all(color != ground or fill != ground for _, color, fill in seen)

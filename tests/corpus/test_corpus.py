@@ -625,10 +625,37 @@ def test_the_python_api_has_the_same_lines_and_collocations(folder: str) -> None
         assert index.keyness("flood", against="rain") == find_key_words(searcher, queries[0], parse("rain"))
 
 
+@pytest.mark.parametrize(
+    "arguments", [{"sort": sort} for sort in SORTS if sort != "best"] + [{"sample": 9, "sort": "node"}]
+)
+def test_pages_of_lines_join_to_all_lines_and_files_have_them_too(
+    searcher: Searcher, language: str, arguments: dict[str, Any]
+) -> None:
+    if language != "english":
+        pytest.skip("pages do not depend on the language")
+    client = create_app(searcher, Settings(access_log=0)).test_client()
+    query = {"q": "c*", **arguments}
+    whole = make(searcher, "c*", k=10_000, **arguments).as_dict()["lines"]
+    pages, more = list[dict[str, Any]](), dict[str, str]()
+    while True:
+        answer: Any = client.get("/api/v1/concordance", query_string={**query, "k": 7, **more}).json
+        pages += answer["lines"]
+        if answer["next"] is None:
+            break
+        assert len(answer["lines"]) == 7
+        more = {"cursor": answer["next"]}
+    assert pages == whole and len(whole) > 7
+    file = client.get("/concordance.jsonl", query_string=query)
+    assert [json.loads(line) for line in file.text.splitlines()] == whole
+    refused: Any = client.get("/api/v1/concordance", query_string={**query, "cursor": "x"})
+    assert (refused.status_code, refused.json["error"]["field"]) == (400, "cursor")
+
+
 def test_the_api_answers_as_the_library(folder: str) -> None:
     with open_searcher(folder) as searcher:
         client = create_app(searcher, Settings()).test_client()
         answer = client.get("/api/v1/concordance?q=flood&sort=right1&k=4&width=12").json
+        assert answer.pop("next")
         assert answer == make(searcher, "flood", sort="right1", k=4, width=12).as_dict()
         answer = client.get("/api/v1/collocations?q=flood&window=0&min_count=1&measure=t").json
         reach = Reach(None)

@@ -26,7 +26,8 @@ _SECTIONS = {
     "Hits": "Hits Hit",
     "Dossiers": "AccountDossiers",
     "Options": "SearchOptions ReadOptions WriteOptions AppendOptions LoginOptions LoadOptions EnrichOptions",
-    "What is returned": "Document Sentence Timeline Series Peak Concordance Line Collocations Collocation "
+    "What is returned": "Document Sentence Timeline Series Peak Holdings SourceRow Concordance Line "
+    "Collocations Collocation "
     "Quotations Quotation Quote QuotationCheck CheckedQuotation Appearance "
     "DraftCheck CheckedSentence EvidenceFor CheckedNumber CheckedName "
     "ClaimEvidence EvidenceSentence Copy Contrast DifferingPart Point PointValue "

@@ -13,6 +13,7 @@ from itertools import chain
 from typing import Any
 
 from flask import Response, stream_with_context
+from msgspec import Struct, json
 
 from esr.disk_errors import NO_SPACE
 from esr.following.exports import CitationFormat, Cited, ExportFormat, Row
@@ -160,6 +161,12 @@ def table_csv(
         [guard_formula(cell) if isinstance(cell, str) else cell for cell in row.values()] for row in flat
     ]
     return _csv(list(flat[0]) if flat else columns, cells, f"{name}.csv", incomplete)
+
+
+def json_lines(rows: Sequence[Struct], name: str, incomplete: str | None = None) -> Response:
+    """A line of JSON for each row."""
+    lines = json.Encoder().encode_lines(rows)
+    return _name(Response(lines, mimetype="application/x-ndjson"), f"{name}.jsonl", incomplete)
 
 
 def comparison_csv(comparison: Comparison) -> Response:

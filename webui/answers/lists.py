@@ -166,8 +166,9 @@ def list_occurrences(
     settings: Settings,
     k: int,
     most: int = SERVED_SENTENCES,
+    offset: int = 0,
 ) -> Concordance:
-    """The first k occurrences of the words of a search, sorted and cut as its arguments say.
+    """The first k occurrences, after `offset`, of the words of a search, sorted and cut as its arguments say.
 
     `most`: the maximum number of sentences to read.
 
@@ -176,7 +177,9 @@ def list_occurrences(
     check_query(searcher, search.parsed, settings)
     with blame_argument(None):
         shape = {name: arguments.value(name) for name in ("sort", "width", "unit", "sample", "seed")}
-        return build_concordance(searcher, search.parsed, search.filters, most=most, k=k, **shape)
+        return build_concordance(
+            searcher, search.parsed, search.filters, most=most, k=k, offset=offset, **shape
+        )
 
 
 def prepare_search(searcher: Searcher, search: SearchRequest, settings: Settings) -> PreparedQuery:

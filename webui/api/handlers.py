@@ -19,6 +19,7 @@ from esr import models
 from esr.arguments.cursor import Cursor, read_cursor, write_cursor
 from esr.arguments.tables.rankings import VERSUS
 from esr.arguments.types import Schema
+from esr.corpus.concordance import MAX_SENTENCES
 from esr.corpus.names_and_quotes import build_network
 from esr.dependency.dependence_signals import SIGNALS
 from esr.errors import UsageError
@@ -118,16 +119,20 @@ def read_page(arguments: Arguments, settings: Settings, k: int) -> Page:
         page = Page(arguments.value("offset"), k, None)
     elif "offset" in arguments:
         raise RequestError("give offset or cursor, not both", "cursor")
-    elif cursor := read_cursor(text):
-        page = Page(cursor.offset, k, cursor.state, cursor.ranking)
     else:
-        raise RequestError("argument 'cursor' must be the 'next' of the page before, unchanged", "cursor")
+        page = _read_cursor(text, k)
     if page.offset + k > maximum:
         field = "cursor" if text else "offset"
         raise RequestError(
             f"offset + k is {page.offset + k:,}: at most {maximum:,} is allowed, so narrow the search", field
         )
     return page
+
+
+def _read_cursor(text: str, k: int) -> Page:
+    if cursor := read_cursor(text):
+        return Page(cursor.offset, k, cursor.state, cursor.ranking)
+    raise RequestError("argument 'cursor' must be the 'next' of the page before, unchanged", "cursor")
 
 
 def index_state(searcher: Searcher) -> str:
@@ -236,9 +241,20 @@ def facets(call: Call) -> dict[str, Any]:
 
 def concordance(call: Call) -> dict[str, Any]:
     """List the occurrences of a word, a phrase or a prefix, each with the text on both sides."""
-    search = parse_search(call.arguments)
-    k = call.arguments.value("k")
-    return lists.list_occurrences(call.searcher, search, call.arguments, call.settings, k).as_dict()
+    search, k = parse_search(call.arguments), call.arguments.value("k")
+    snapshot = call.searcher.snapshot()
+    state, offset = index_state(snapshot), 0
+    if text := call.arguments.first("cursor"):
+        page = _read_cursor(text, k)
+        check_state(page, state)
+        offset = page.offset
+    found = lists.list_occurrences(
+        snapshot, search, call.arguments, call.settings, k + 1, MAX_SENTENCES, offset
+    )
+    return {
+        **replace(found, lines=found.lines[:k]).as_dict(),
+        "next": write_cursor(Cursor(offset + k, state)) if len(found.lines) > k else None,
+    }
 
 
 def collocations(call: Call) -> dict[str, Any]:

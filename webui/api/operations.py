@@ -54,7 +54,7 @@ OPERATIONS = {
         Operation("facets", handlers.facets, "Facets"),
         Operation("timeline", handlers.timeline, "Timeline", has_twin=True),
         Operation("similar", handlers.similar, "Similar", errors=(404,), has_twin=True),
-        Operation("concordance", handlers.concordance, "Concordance", has_twin=True),
+        Operation("concordance", handlers.concordance, "Concordance", errors=(409,), has_twin=True),
         Operation("collocations", handlers.collocations, "Collocations", has_twin=True),
         Operation("quotes", handlers.quotes, "Quotations", has_twin=True),
         Operation("check", handlers.check, "Check", has_twin=True),

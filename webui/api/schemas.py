@@ -251,6 +251,7 @@ SCHEMAS: dict[str, Schema] = {
         all_words=described(_COUNT, "how many have all words in any form; null for stop words alone"),
         read=described(WHOLE, "how many of them the lines were chosen from"),
         lines=array(having(**describe_fields(Line))),
+        next=described(_TEXT_OR_NULL, "the cursor for the lines after these; null after the last"),
     ),
     "Collocations": having(
         node=described(WHOLE, "occurrences of the word or phrase"),

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from esr.arguments.tables.corpus import MOST_LISTED
 from esr.corpus.attributions import split_sentence
 from esr.corpus.collocations import MEASURES, UNITS, Collocations, ContrastedCollocations
-from esr.corpus.concordance import LINES, MAX_SENTENCES, OUTSIDE, SORTS, Line
+from esr.corpus.concordance import LINES, MAX_SENTENCES, OUTSIDE, SORTS, Concordance, Line
 from esr.corpus.formulas import FORMULAS, SYMBOLS
 from esr.corpus.formulas import PAGE as FORMULA_PAGE
 from esr.corpus.frequencies import GROUPINGS, ORDERS, Frequencies, KeyWords
@@ -45,7 +45,7 @@ from esr.text.dates import parse_date_start
 from esr.text.scripts import AUTO, LEFT_TO_RIGHT, RIGHT_TO_LEFT, text_direction
 from webui.answers import corpus
 from webui.answers.articles import find_headings
-from webui.answers.downloads import table_csv
+from webui.answers.downloads import json_lines, table_csv
 from webui.answers.lists import list_occurrences
 from webui.arguments.links import Links, split_links
 from webui.arguments.request import Arguments, decode_arguments, parse_search
@@ -299,13 +299,25 @@ def _add_concordance(get: Route, settings: Settings, render: PageRenderer) -> No
     @get("/concordance.csv", seconds=settings.export_deadline, is_export=True)
     def concordance_csv(visit: Visit) -> Response:
         """All lines, or the first k."""
-        arguments = decode_arguments(request.query_string, settings, "concordance", "page")
-        search, k = parse_search(arguments), arguments.value("k") if arguments.first("k") else sys.maxsize
-        found = list_occurrences(visit.searcher, search, arguments, settings, k, MAX_SENTENCES)
-        missing = None
-        if found.sentences > MAX_SENTENCES and len(found.lines) < k:
-            missing = f"lines of {MAX_SENTENCES:,} of {found.sentences:,} sentences"
-        return table_csv(found.as_dict()["lines"], "concordance", missing)
+        found, missing = _list_all(visit, settings)
+        return table_csv(found.as_dict()["lines"], "concordance", missing, columns=Line.__struct_fields__)
+
+    @get("/concordance.jsonl", seconds=settings.export_deadline, is_export=True)
+    def concordance_jsonl(visit: Visit) -> Response:
+        """All lines, or the first k, each as JSON."""
+        found, missing = _list_all(visit, settings)
+        return json_lines(found.lines, "concordance", missing)
+
+
+def _list_all(visit: Visit, settings: Settings) -> tuple[Concordance, str | None]:
+    """The lines of a file, and what is missing in it."""
+    arguments = decode_arguments(request.query_string, settings, "concordance", "page")
+    search, k = parse_search(arguments), arguments.value("k") if arguments.first("k") else sys.maxsize
+    found = list_occurrences(visit.searcher, search, arguments, settings, k, MAX_SENTENCES)
+    missing = None
+    if found.sentences > MAX_SENTENCES and len(found.lines) < k:
+        missing = f"lines of {MAX_SENTENCES:,} of {found.sentences:,} sentences"
+    return found, missing
 
 
 def name_groups(lines: Sequence[Line], sort: str) -> dict[int, str]:

@@ -24,6 +24,7 @@ def _describe(choices: Mapping[str, str]) -> str:
 
 CORPUS: tuple[Argument, ...] = (
     Argument("k", "how many lines to return", WholeNumber(high=MOST_LISTED, usual=LINES), "concordance"),
+    Argument("cursor", "`next` of the answer before, for the lines after it", Text(), "concordance"),
     Argument(
         "sort",
         f"the order of the lines; {_describe(LINE_SORTS)}",
