@@ -6,7 +6,7 @@
 # make elasticsearch  the tests that need a node: both engines give the same answers, also on other servers
 # make endurance  crashes, chaos, full disks, fuzzing by the thousand, foreign collections
 # make servers    all of what is tested on Elasticsearch 8.19 and OpenSearch 2.19 and 3
-# make check      ruff, mypy and codespell
+# make check      ruff, mypy, codespell and bandit
 # make translations  brings the catalogues of the page in line with its messages, and says what is missing
 # make docs       the site of the documentation, in build/docs; warnings and dead links are errors
 # make links      the same, and dead links to other hosts
