@@ -44,6 +44,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         secret_file=str(folder / "secret"),
         plain_http=1,
         desk=str(folder / "desk"),
+        alert_to="mailto:*@example.org",
         access_log=0,
     )
     with open_searcher(str(folder / "index")) as searcher:
@@ -64,11 +65,11 @@ def opens(browser: Browser, desk: Site) -> Iterator[Callable[..., Page]]:
         contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(8_000)
+        page.on("pageerror", lambda error: problems.append(f"{path}: {error}"))
         page.goto(desk.url("/login"))
         page.get_by_label("Name").fill(name)
         page.get_by_label("Password").fill(PASSWORD)
         follow(page.locator("main button"))
-        page.on("pageerror", lambda error: problems.append(f"{path}: {error}"))
         page.goto(desk.url(path))
         return page
 
@@ -282,3 +283,20 @@ def test_the_pages_of_dossiers_are_accessible_and_fit(
         page.goto(desk.url(address))
         assert page.evaluate("document.documentElement.scrollWidth") <= width, address
         assert not violations(page), address
+
+
+def test_a_search_is_delivered_by_the_clock_of_the_browser(opens: Callable[..., Page]) -> None:
+    page = opens("ana", "/search?q=relief", timezone_id="America/New_York")
+    expect(page.locator(".saving button")).to_be_visible()
+    follow(page.locator(".saving a"))
+    form = page.locator("form.alert")
+    expect(form.locator("[name=day], [name=time], [name=zone]").locator("visible=true")).to_have_count(0)
+    form.locator("[name=when]").select_option("weekly")
+    form.locator("[name=to]").fill("ana@example.org")
+    follow(form.locator("[value=preview]"))
+    expect(page.locator("#preview [role=status]")).to_contain_text("the last day of the collection")
+    assert violations(page) == []
+    expect(form.locator("[name=when]")).to_have_value("weekly")
+    follow(form.locator("[value=create]"))
+    expect(page.locator(".dossier-list li")).to_contain_text("weekly on Monday at 08:00 (America/New_York)")
+    assert violations(page) == []
