@@ -408,6 +408,7 @@ def test_json_has_what_was_understood_with_its_places(esr: Esr, words_of_news: P
         "quoted": None,
         "language": None,
         "other_languages": [],
+        "found_languages": [],
     }
 
 

@@ -67,9 +67,9 @@ def test_the_page_offers_several_indexes_and_keeps_the_choice() -> None:
     assert '<select id="index" name="index">' in html
     assert "<option selected>old</option>" in html
     assert "index=old" in html
-    assert re.search(r'<p class="count" role="status">.* in old</p>', html)
-    assert "<h2>No sentences found in old</h2>" in client.get("/search?q=xyzzy&index=old").text
-    assert " in old" not in client.get("/search?q=storm").text
+    assert re.search(r'<p class="count" role="status">.* in the index old</p>', html)
+    assert "<h2>No sentences found in the index old</h2>" in client.get("/search?q=xyzzy&index=old").text
+    assert " in the index" not in client.get("/search?q=storm").text
     assert 'name="index"' not in client_over(news=opener(FakeIndex(STORM))).get("/search?q=storm").text
 
 
