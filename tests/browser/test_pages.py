@@ -205,7 +205,7 @@ def test_the_controls_follow_the_model_and_make_a_short_complete_address(opens: 
     expect(page.get_by_label("mu", exact=True).first).to_be_hidden()
     page.locator(r"#bm25\.k1").fill("1.5")
     page.get_by_label("Signal 1", exact=True).select_option("tdsr")
-    page.get_by_label("Weight of signal 1").fill("2")
+    page.get_by_label("Weight (signal 1)").fill("2")
     page.get_by_label("Group by document").check()
     page.get_by_role("button", name="Search with these settings").click()
     page.wait_for_url("**group=document**")

@@ -444,7 +444,8 @@
     }));
   }
 
-  for (const field of document.querySelectorAll("form[data-values] input[list]")) {
+  for (const field of document.querySelectorAll("input[list]")) {
+    if (!field.form?.dataset.values) continue; // the fields beside the list are of the form, but not in it
     let pause = 0;
     field.addEventListener("input", () => {
       clearTimeout(pause);
