@@ -141,7 +141,7 @@ quick: kernel
 # Four processes on two processors: half of the time, each of them waits for a node, the browser or another process.
 # tests/conftest.py orders the files: some that take minutes have one test.
 TESTS := $(BIN)/pytest -q -n 4 --dist loadfile --no-loadscope-reorder
-test: $(VENV)/installed-dev chromium
+test: $(VENV)/installed-dev chromium postgresql
 	@$(MAKE) --no-print-directory --jobs 2 check compiled
 	ESR_TEST_LONG=$(LONG) $(TESTS) -m "not elasticsearch and not endurance"
 
@@ -150,7 +150,7 @@ elasticsearch: $(VENV)/installed-dev chromium
 	ESR_TEST_LONG=$(LONG) $(TESTS) -m "elasticsearch and not endurance"
 
 # A twentieth of what is repeated at random; `make endurance LONG=yes` repeats all.
-endurance: $(VENV)/installed-dev
+endurance: $(VENV)/installed-dev postgresql
 	ESR_TEST_LONG=$(LONG) $(TESTS) -m endurance \
 		$$(grep -rl --include='test_*.py' 'mark\.endurance' tests)
 
@@ -203,6 +203,11 @@ announce:
 chromium:
 	@command -v chromium-headless-shell >/dev/null || ! command -v apt-get >/dev/null || [ "$$(id -u)" != 0 ] || \
 		{ apt-get update -qq && apt-get install -qq -y --no-install-recommends chromium-headless-shell fonts-liberation; }
+
+# The tests of desks want a server of PostgreSQL, which they start themselves.
+postgresql:
+	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null || ! command -v apt-get >/dev/null || \
+		[ "$$(id -u)" != 0 ] || { apt-get update -qq && apt-get install -qq -y --no-install-recommends postgresql; }
 
 clean:
 	rm -rf $(VENV) $(DEMO) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
