@@ -35,7 +35,7 @@ ELASTICSEARCH ?= no
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo quick test elasticsearch endurance servers check references translations docs links containers hooks kernel compiled release image image-digest lock publish \
-	announce chromium clean
+	announce chromium postgresql clean
 .DELETE_ON_ERROR:
 
 $(BIN)/python:
