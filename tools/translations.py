@@ -27,7 +27,10 @@ _SOURCES = [
     ("webui/**.py", "python"),
     ("webui/static/**.js", "javascript"),
 ]
-_OPTIONS = {"webui/templates/**.html": {"newstyle_gettext": "true", "trimmed": "true", "silent": "false"}}
+_OPTIONS = {
+    "webui/templates/**.html": {"newstyle_gettext": "true", "trimmed": "true", "silent": "false"},
+    "webui/static/**.js": {"parse_template_string": "true"},
+}
 _KEYWORDS = {
     "_": None,
     "N_": None,
