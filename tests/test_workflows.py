@@ -74,7 +74,7 @@ def make(*arguments: str, tree: Path, programs: Path | None = None, **settings: 
     """What a target prints, with programs that stand in for others of their name."""
     path = f"{programs}{os.pathsep}{os.environ['PATH']}" if programs else os.environ["PATH"]
     done = subprocess.run(
-        ["make", "-f", str(ROOT / "Makefile"), *arguments, f"VERSION={VERSION}"],
+        ["make", "--no-print-directory", "-f", str(ROOT / "Makefile"), *arguments, f"VERSION={VERSION}"],
         cwd=tree,
         env={**os.environ, "PATH": path, **settings},
         capture_output=True,
