@@ -61,6 +61,10 @@ CHECKERS = {
 """Checks of types that users run, with their options."""
 
 
+REFERENCE = cache(build_page)
+"""The page of commands, which takes seconds: made once."""
+
+
 def find_commands(page: str) -> list[str]:
     """What follows `esr` in blocks for the shell, in indented lines, after `$` and in code within a line."""
     page = re.sub(r"sh -c '([^']*)'", r"\1", page.replace("\\\n", " "))
@@ -77,7 +81,7 @@ def test_the_docs_name_everything_that_is_registered(kind: str, name: str) -> No
 
 @pytest.mark.parametrize("model", models.MODELS.values(), ids=lambda model: model.name)
 def test_the_docs_name_every_parameter_of_a_model(model: models.Model) -> None:
-    section = build_page().split(f"### {model.name}\n", 1)[1].split("\n### ", 1)[0]
+    section = REFERENCE().split(f"### {model.name}\n", 1)[1].split("\n### ", 1)[0]
     for parameter in model.parameters:
         assert f"| `{parameter.name}` |" in section
         assert parameter.range.replace("|", "\\|") in section
@@ -94,11 +98,11 @@ def test_the_docs_name_only_commands_and_options_that_there_are(path: Path) -> N
 
 def test_the_reference_is_what_its_generator_prints() -> None:
     written = (ROOT / "docs" / "reference.md").read_text("utf-8")
-    assert written == build_page(), "run: python -m tools.references.commands > docs/reference.md"
+    assert written == REFERENCE(), "run: python -m tools.references.commands > docs/reference.md"
 
 
 def test_the_reference_has_every_option_of_a_command_in_its_section_or_one_that_it_links() -> None:
-    parts = [part.partition("\n") for part in re.split(r"^##+ ", build_page(), flags=re.MULTILINE)]
+    parts = [part.partition("\n") for part in re.split(r"^##+ ", REFERENCE(), flags=re.MULTILINE)]
     sections = {heading: text for heading, _, text in parts}
     for name, command in list_commands(main):
         shown = sections[f"esr {name}"]

@@ -49,7 +49,7 @@ MORE = [
 Groups = Mapping[str, list[str] | None]
 
 
-@pytest.fixture(params=["folder", "elasticsearch"])
+@pytest.fixture(params=["folder", pytest.param("elasticsearch", marks=pytest.mark.elasticsearch)])
 def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """A place for an index on either engine."""
     with ExitStack() as stack:
