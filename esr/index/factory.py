@@ -19,6 +19,7 @@ from esr.index.login_variables import redact
 from esr.index.writer import IF_EXISTS, PROFILES, Delivery, Description, IndexWriter, LoadOptions, Migration
 from esr.stdlib import import_lazily
 from esr.text.analyzer import get_analyzer
+from esr.text.periods import check_division
 
 if TYPE_CHECKING:
     from esr.elastic import api_keys, location
@@ -105,6 +106,9 @@ def open_writer(where: str, options: LoadOptions) -> IndexWriter:
         raise unknown("choice for --if-exists", options.if_exists, IF_EXISTS)
     if options.profile is not None and options.profile not in PROFILES:
         raise unknown("profile", options.profile, PROFILES)
+    if options.by is not None:
+        check_division(options.by)
+        raise UsageError("this version of esr cannot divide an index: leave out --by")
     in_elasticsearch = is_elasticsearch(where)
     if not in_elasticsearch:
         _check_folder_options(options)
@@ -237,7 +241,7 @@ def _resolve_description(where: str, options: LoadOptions, existing: Description
         if analyzer is None:
             can_be_by_language = not is_elasticsearch(where) or elastic_writer.has_terms_by_language(where)
             analyzer = options.choose_analyzer(can_be_by_language)
-        return Description(get_analyzer(analyzer).name, options.title is not False)
+        return Description(get_analyzer(analyzer).name, options.title is not False, by=options.by)
     if options.analyzer not in (None, existing.analyzer):
         raise UsageError(
             f"the index was loaded with --analyzer {existing.analyzer}: append with the same analyzer"
@@ -245,5 +249,10 @@ def _resolve_description(where: str, options: LoadOptions, existing: Description
     if options.title not in (None, existing.title):
         raise UsageError(
             f"the index was loaded with --{'' if existing.title else 'no-'}title: append with the same option"
+        )
+    if options.by not in (None, existing.by):
+        how = "is not divided" if existing.by is None else f"was loaded with --by {existing.by}"
+        raise UsageError(
+            f"the index {how}: append without --by, or load everything again with --if-exists replace"
         )
     return existing

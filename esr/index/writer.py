@@ -28,6 +28,8 @@ class Description(Struct, frozen=True):
     """Whether the terms of a title count once in the context of their document."""
     analyzer_version: int = 0
     """The version of the analyzer's definition that made the terms. 0 stands for the current version."""
+    by: str | None = None
+    """By what the index is divided, one of `esr.text.periods.PERIODS`; None if it is not divided."""
 
     def __post_init__(self) -> None:
         if self.analyzer_version == 0:
@@ -48,13 +50,16 @@ class Description(Struct, frozen=True):
         return replace(self, analyzer_version=0)
 
     def as_dict(self) -> dict[str, Any]:
-        """The description as an index stores it."""
-        return asdict(self)
+        """The description as an index stores it. An index that is not divided stores no `by`."""
+        stored = asdict(self)
+        if self.by is None:
+            del stored["by"]
+        return stored
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Description:
         """Read a stored description, ignoring other keys. Before format 3, analyzers had no version."""
-        return cls(data["analyzer"], data["title"], data.get("analyzer_version", 1))
+        return cls(data["analyzer"], data["title"], data.get("analyzer_version", 1), data.get("by"))
 
 
 class LoadReport(Struct):
@@ -143,8 +148,9 @@ DEFAULT_PROFILE = next(iter(PROFILES))
 class LoadOptions(Struct, frozen=True):
     """The options of a load.
 
-    `analyzer` and `title` default to those of the index when appending. Otherwise `choose_analyzer` gives the
-    analyzer, before the first document is read; its argument says whether `by-language` is possible. `keep`
+    `analyzer`, `title` and `by`, one of `esr.text.periods.PERIODS`, default to those of the index when
+    appending. Otherwise `choose_analyzer` gives the analyzer, before the first document is read; its argument
+    says whether `by-language` is possible, and the index is not divided without `by`. `keep`
     is the number of previously served generations to keep. `resume` continues an interrupted load, if there
     is one. `set_aside` is called with each document that the engine rejects, and the reason; without it, such
     a document stops the load.
@@ -161,6 +167,7 @@ class LoadOptions(Struct, frozen=True):
     if_exists: str = DEFAULT_IF_EXISTS
     analyzer: str | None = None
     title: bool | None = None
+    by: str | None = None
     shards: int | None = None
     keep: int = DEFAULT_KEEP
     resume: bool = False

@@ -137,6 +137,7 @@ class NewIndexKeywords(TypedDict, total=False):
 
     analyzer: str | None
     title: bool | None
+    by: Literal["year", "quarter", "month", "week"] | None
     shards: int | None
     replicas: int | None
     if_exists: Literal["fail", "replace", "append"] | None

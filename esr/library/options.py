@@ -174,10 +174,10 @@ class LoadOptions(AppendOptions, LoginOptions, NewIndexKeywords, total=False):
 
     `if_exists` is "fail" (default), "replace" (a new generation, which is served when it is complete) or
     "append". `analyzer` says how text becomes terms; by default, a sample of the documents decides. `title`
-    counts the terms of titles (default). `resume` continues an interrupted load of the same documents.
-    `shards`, `replicas`, `merge`, `impacts` and `profile` are for Elasticsearch. `meaning=False` fits no
-    table of vectors to the documents; True fits one in any case, and raises UsageError if something is
-    missing.
+    counts the terms of titles (default). `by` divides the index by "year", "quarter", "month" or "week".
+    `resume` continues an interrupted load of the same documents. `shards`, `replicas`, `merge`, `impacts`
+    and `profile` are for Elasticsearch. `meaning=False` fits no table of vectors to the documents; True fits
+    one in any case, and raises UsageError if something is missing.
     """
 
 

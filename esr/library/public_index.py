@@ -429,6 +429,7 @@ def load_index(where: Where, rows: Iterable[object], options: Mapping[str, Any])
                 if_exists=value_of(options, "if_exists", "fail"),
                 analyzer=options.get("analyzer"),
                 title=options.get("title"),
+                by=options.get("by"),
                 shards=options.get("shards"),
                 replicas=options.get("replicas"),
                 keep=value_of(options, "keep", DEFAULT_KEEP),

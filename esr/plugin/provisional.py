@@ -162,8 +162,8 @@ if TYPE_CHECKING:
     from esr.text.analyzer_definitions import WORDS_ANALYZER
     from esr.text.document import CERTAIN, PROBABLE, Located, ParseWord, Quote
     from esr.text.placed_text import CONFIDENCE, PlacedText
-    from esr.text.printed_lines import find_uncut_words, join_lines
     from esr.text.sentences import split_sentences
+    from esr.text.splitting.printed_lines import find_uncut_words, join_lines
     from esr.text.term_spans import word_span
     from esr.text.validate import InvalidDocument, build_document
     from esr.text.written_dates import UnclearDate, read_date
@@ -514,7 +514,7 @@ _MODULES = {
     "esr.text.analyzer_definitions": "WORDS_ANALYZER",
     "esr.text.document": "CERTAIN PROBABLE Located ParseWord Quote",
     "esr.text.placed_text": "CONFIDENCE PlacedText",
-    "esr.text.printed_lines": "find_uncut_words join_lines",
+    "esr.text.splitting.printed_lines": "find_uncut_words join_lines",
     "esr.text.sentences": "split_sentences",
     "esr.text.term_spans": "word_span",
     "esr.text.validate": "InvalidDocument build_document",

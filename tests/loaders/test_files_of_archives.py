@@ -16,7 +16,7 @@ from esr.loaders import ReadOptions, get, read_documents
 from esr.loaders.archives import ocr
 from esr.loaders.office import pdf_layout, pdf_lines
 from esr.text.placed_text import PlacedText, describe_place, find_places, join_pieces
-from esr.text.printed_lines import find_uncut_words, join_lines
+from esr.text.splitting.printed_lines import find_uncut_words, join_lines
 from esr.text.validate import build_document
 from tests.loaders.conftest import texts
 from tests.support.samples import FOLDER, LEAD, sample

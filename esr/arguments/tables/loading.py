@@ -24,6 +24,7 @@ from esr.index.writer import DEFAULT_IF_EXISTS, DEFAULT_PROFILE, DEFAULT_WORKERS
 from esr.loaders.document_ids import DUPLICATE_POLICIES, MADE_ID_POLICIES, SAME_ID_POLICIES
 from esr.loaders.fields import FIELDS
 from esr.loaders.files import DEFAULT_LIMITS
+from esr.text.periods import PERIODS
 
 MAX_EMPTY = 50.0
 """Maximum percentage of documents without a sentence in a delivery, unless it says otherwise."""
@@ -185,6 +186,12 @@ NEW_INDEX: tuple[Argument, ...] = (
         "title",
         "count a title's terms in its document's context (default)",
         Flag(is_on=None, opposite="no-title"),
+    ),
+    _row(
+        "by",
+        "divide the new index by the dates of its documents, so that a delivery writes, a filter by date "
+        "reads and esr remove --before drops only some periods. Default: not divided",
+        Choice(labels=PERIODS),
     ),
     _row("shards", "shards of the new index (Elasticsearch only)", WholeNumber(high=1_024, most=1_024)),
     _row(

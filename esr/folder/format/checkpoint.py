@@ -76,6 +76,7 @@ def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> Checkpoint:
     """Replace the checkpoint. Returns it as it was written, with checksums."""
     checkpoint = replace(checkpoint, checksums=checkpoint.as_manifest().with_checksums(folder).checksums)
     stored = {_STORED_NAMES.get(name, name): value for name, value in to_builtins(checkpoint).items()}
+    stored["description"] = checkpoint.description.as_dict()
     replace_json(folder / CHECKPOINT_NAME, stored)
     return checkpoint
 
@@ -87,7 +88,7 @@ def remove_checkpoint(folder: Path) -> None:
 def _from_dict(data: Mapping[str, Any]) -> Checkpoint:
     attributes = {stored: name for name, stored in _STORED_NAMES.items()}
     fields = {attributes.get(name, name): value for name, value in data.items()}
-    fields["description"] = Description(**data["description"])
+    fields["description"] = Description.from_dict(data["description"])
     fields["segments"] = tuple(data["segments"])
     fields["layers"] = tuple(map(LayerInfo.from_dict, data["layers"]))
     fields["checksums"] = decode_checks(data)
