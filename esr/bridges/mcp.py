@@ -91,8 +91,8 @@ def mcp(
         if not http:
             server.run("stdio")
             return
-        own = f"[{host}]" if ":" in host else host
-        click.echo(f"assistants reach {redact(where)} at http://{own}:{port}/mcp", err=True)
+        bound_host = f"[{host}]" if ":" in host else host
+        click.echo(f"assistants reach {redact(where)} at http://{bound_host}:{port}/mcp", err=True)
         try:
             serve_http(server, host, port, names)
         except OSError as error:

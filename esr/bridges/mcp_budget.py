@@ -24,18 +24,18 @@ def fit(answer: dict[str, Any], key: str, items: Sequence[dict[str, Any]], budge
     `budget` is in characters of JSON. Raises UsageError if the ids of an answer exceed it.
     """
     answer = cut(answer, budget // 2)
-    kept: list[dict[str, Any]] = []
+    entries_that_fit: list[dict[str, Any]] = []
     room = budget - size({**answer, key: [], "left_out": len(items)})
     for item in items:
-        if not kept:
+        if not entries_that_fit:
             item = cut(item, room)
         room -= size(item) + 1
-        if kept and room < -1:
+        if entries_that_fit and room < -1:
             break
-        kept.append(item)
-    answer[key] = kept
-    if len(kept) < len(items):
-        answer["left_out"] = len(items) - len(kept)
+        entries_that_fit.append(item)
+    answer[key] = entries_that_fit
+    if len(entries_that_fit) < len(items):
+        answer["left_out"] = len(items) - len(entries_that_fit)
     # An id may hold half of a surrogate pair, which UTF-8 cannot encode.
     text = _to_json(answer).encode("utf-8", "replace").decode()
     if len(text) > budget:

@@ -55,8 +55,8 @@ def _describe(error: ValidationError) -> str:
     problems: dict[str, str] = {}
     for detail in error.errors(include_url=False):
         problem = to_one_line(detail["msg"])
-        given = "" if detail["type"] == "missing" else f", not {to_one_line(repr(detail['input']))}"
-        problems.setdefault(str(detail["loc"][0]), problem[:1].lower() + problem[1:] + given)
+        value_note = "" if detail["type"] == "missing" else f", not {to_one_line(repr(detail['input']))}"
+        problems.setdefault(str(detail["loc"][0]), problem[:1].lower() + problem[1:] + value_note)
     return "; ".join(f"argument {argument!r}: {problem}" for argument, problem in problems.items())
 
 
@@ -91,8 +91,8 @@ def serve_http(server: MCPServer[Any], host: str, port: int, names: Iterable[str
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     with listener:
         listener.bind((host, port))
-        own = f"[{host}]" if ":" in host else host
-        known = [*dict.fromkeys(["127.0.0.1", "localhost", "[::1]", own, *names])]
+        bound_host = f"[{host}]" if ":" in host else host
+        known = [*dict.fromkeys(["127.0.0.1", "localhost", "[::1]", bound_host, *names])]
         security = TransportSecuritySettings(
             allowed_hosts=[form for name in known for form in (name, f"{name}:*")],
             allowed_origins=[

@@ -175,9 +175,9 @@ class Tools:
 
     def check(self, text: str, budget: int) -> Annotated[CallToolResult, CheckedQuotations]:
         """Check whether quotations were printed exactly or nearly so, who said them, and where first."""
-        found = self._index.check(text).quotations
-        room = budget // min(len(found), 4)
-        items = [describe_checked(quotation, room) for quotation in found]
+        quotations = self._index.check(text).quotations
+        room = budget // min(len(quotations), 4)
+        items = [describe_checked(quotation, room) for quotation in quotations]
         return fit({"total": len(items)}, "quotations", items, budget)
 
     def evidence(
@@ -186,9 +186,9 @@ class Tools:
         """Find the sentences that say a claim, that say otherwise by a named rule, and others near it."""
         ranking = None if self._ranking == Ranking() else self._ranking
         options = _options(filters, ranking)
-        found = self._index.evidence(claim, k, order=order, **options)
-        items = [describe_evidence(group, text) for group, texts in found.groups().items() for text in texts]
-        counts = {"total": found.sentences, "texts": found.texts, "sources": found.sources}
+        listed = self._index.evidence(claim, k, order=order, **options)
+        items = [describe_evidence(group, text) for group, texts in listed.groups().items() for text in texts]
+        counts = {"total": listed.sentences, "texts": listed.texts, "sources": listed.sources}
         return fit(counts, "evidence", items, budget)
 
     def check_draft(self, text: str, budget: int) -> Annotated[CallToolResult, CheckedDraft]:

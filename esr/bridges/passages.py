@@ -49,9 +49,9 @@ def _group(hits: Sequence[esr.Hit], window: int) -> list[list[esr.Hit]]:
     for hit in hits:
         of_documents[hit.document_id].append(hit)
     groups: list[list[esr.Hit]] = []
-    for own in of_documents.values():
+    for same_document in of_documents.values():
         end = -math.inf
-        for hit in sorted(own, key=lambda hit: hit.position):
+        for hit in sorted(same_document, key=lambda hit: hit.position):
             if hit.position - window > end:
                 groups.append([])
             groups[-1].append(hit)

@@ -92,8 +92,8 @@ class Retriever(_WithOptions):
             for qid, query in zip(queries["qid"], queries["query"], strict=True)
             for rank, (hit, score) in enumerate(self._find_scored(query), pt.model.FIRST_RANK)
         ]
-        found = pd.DataFrame(rows, columns=["qid", "docno", "rank", "score", *self.fields])
-        return queries.merge(found.astype({"qid": queries["qid"].dtype}), on="qid")
+        results = pd.DataFrame(rows, columns=["qid", "docno", "rank", "score", *self.fields])
+        return queries.merge(results.astype({"qid": queries["qid"].dtype}), on="qid")
 
     def _find_scored(self, query: str) -> list[tuple[esr.Hit, float]]:
         hits = list(self._find(query))

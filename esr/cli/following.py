@@ -108,17 +108,17 @@ def timeline(
         snapshot = searcher.snapshot()
         parsed = [in_language(read(query), query_language) for query in queries]
         prepared = [snapshot.prepare(query, ranking) for query in parsed]
-        made = build_timeline(prepared, filters, interval, peaks)
+        result = build_timeline(prepared, filters, interval, peaks)
         note_unknown(snapshot, filters)
     if format_name == "json":
-        click.echo(json.dumps(made.as_dict(), indent=1, ensure_ascii=False))
+        click.echo(json.dumps(result.as_dict(), indent=1, ensure_ascii=False))
     elif format_name == "svg":
-        click.echo(timeline_svg.draw_svg(made, "rate" if rate else "count"), nl=False)
+        click.echo(timeline_svg.draw_svg(result, "rate" if rate else "count"), nl=False)
     elif format_name == "csv":
-        rows = (row.values() for row in timeline_rows(made))
+        rows = (row.values() for row in timeline_rows(result))
         click.echo(write_csv([TABLE_COLUMNS, *rows]), nl=False)
     else:
-        click.echo("\n".join(line for series in made.series for line in _to_text(made, series, rate)))
+        click.echo("\n".join(line for series in result.series for line in _to_text(result, series, rate)))
 
 
 def _to_text(timeline: Timeline, series: Series, rate: bool) -> Iterator[str]:

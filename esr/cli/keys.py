@@ -69,8 +69,8 @@ def add(
       esr keys add ann@example.org --file access.json --kind elsewhere
     """
     key = make_key() if kind in ("key", "metrics") else None
-    made = datetime.now(UTC).isoformat(timespec="seconds")
-    grant = Grant(name, kind, "-" if kind in SECRET_KINDS else "", filter=restriction, made=made, **limits)
+    created = datetime.now(UTC).isoformat(timespec="seconds")
+    grant = Grant(name, kind, "-" if kind in SECRET_KINDS else "", filter=restriction, made=created, **limits)
     grant.check()  # before asking for a password
     if not grant.is_valid(datetime.now(UTC)):
         raise UsageError(f"--expires {grant.expires} is in the past: give a later date")
@@ -79,7 +79,7 @@ def add(
     with changing(path) as grants:
         if name in grants and not replace:
             raise UsageError(f"{path} has a grant {name!r} already: revoke it, or give --replace")
-        grants[name] = Grant(name, kind, secret, filter=restriction, made=made, **limits)
+        grants[name] = Grant(name, kind, secret, filter=restriction, made=created, **limits)
     if key is None:
         click.echo(f"added {name} to {path}")
         return

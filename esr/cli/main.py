@@ -135,8 +135,8 @@ class LazyCommands(MutableMapping[str, click.Command]):
 
 def _with_help(command: click.Command) -> click.Command:
     """The command, with the help options also where it is called without the group."""
-    for each in (command, *getattr(command, "commands", {}).values()):
-        each.context_settings = {**_HELP}
+    for subcommand in (command, *getattr(command, "commands", {}).values()):
+        subcommand.context_settings = {**_HELP}
     return command
 
 
@@ -266,12 +266,12 @@ class TerminalText(TextIOWrapper):
 
 def _show_no_controls() -> None:
     """Replace the control characters in what is written to a terminal."""
-    for name, own in _OWN_CONTROLS.items():
+    for name, allowed in _OWN_CONTROLS.items():
         stream = getattr(sys, name)
         if isinstance(stream, TextIOWrapper) and stream.isatty():
             encoding, errors = stream.encoding, stream.errors
             terminal = TerminalText(stream.detach(), encoding, errors, line_buffering=True)
-            terminal.controls = re.compile(f"(?!{own}){_CONTROLS}")
+            terminal.controls = re.compile(f"(?!{allowed}){_CONTROLS}")
             setattr(sys, name, terminal)
 
 

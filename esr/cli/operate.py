@@ -197,8 +197,8 @@ def verify(where: str, fast: bool, as_json: bool) -> None:
         if report.damaged:
             click.echo(f"{redact(where)} is damaged: {report.advice or 'see above'}")
         else:
-            what = f"{count(report.files, 'file')}, " if report.files else ""
-            click.echo(f"{redact(where)} is intact: {what}{_format_size(report.size_bytes)}")
+            scope = f"{count(report.files, 'file')}, " if report.files else ""
+            click.echo(f"{redact(where)} is intact: {scope}{_format_size(report.size_bytes)}")
     if report.damaged:
         raise SystemExit(1)
 
@@ -483,8 +483,10 @@ def _write_enriched(
         stored_quotes = iter(index.read(ids, Quotes()) if quotes else [()] * len(ids))
         for document in batch:
             entities, sentences = [], []
-            for sentence, record, found in zip(document.sentences, records, stored_quotes, strict=False):
-                sentence = replace(sentence, quotes=found) if quotes else sentence
+            for sentence, record, quotes_of_sentence in zip(
+                document.sentences, records, stored_quotes, strict=False
+            ):
+                sentence = replace(sentence, quotes=quotes_of_sentence) if quotes else sentence
                 if record is not None and features:
                     sentence = replace(sentence, features=record.features)
                 entities.append(record.entities if record is not None and names else None)
@@ -492,7 +494,9 @@ def _write_enriched(
             fields = to_fields(replace(document, sentences=tuple(sentences)))
             for of_sentence, of_type in zip(fields["sentences"], entities, strict=True):
                 if of_type:
-                    of_sentence["entities"] = {type: list(found) for type, found in of_type.items()}
+                    of_sentence["entities"] = {
+                        type: list(quotes_of_sentence) for type, quotes_of_sentence in of_type.items()
+                    }
             yield write_json_line(fields)
 
 

@@ -72,8 +72,10 @@ def ranking_options(command: F) -> F:
     @wraps(command)
     def with_ranking(*args: Any, **kwargs: Any) -> Any:
         params = dict(map(_parse_param, kwargs.pop("set")))
-        given = {name: kwargs.pop(name) for name in _BUILT}
-        return command(*args, ranking=build_ranking(kwargs.pop("ranking"), params=params, **given), **kwargs)
+        settings = {name: kwargs.pop(name) for name in _BUILT}
+        return command(
+            *args, ranking=build_ranking(kwargs.pop("ranking"), params=params, **settings), **kwargs
+        )
 
     return cast(F, add_options(_RANKING_OPTIONS, with_ranking))
 

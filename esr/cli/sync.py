@@ -139,7 +139,7 @@ class _Reader:
 
     def _source(self, table: Mapping[str, Any], general: Mapping[str, Any], where: str) -> SyncedSource:
         own_keys = ("name", "paths", "gone", *SYNC_SOURCES)
-        own = {key: value for key, value in table.items() if key not in own_keys}
+        of_its_kind = {key: value for key, value in table.items() if key not in own_keys}
         keys = [key for key in ("paths", *SYNC_SOURCES) if key in table] or ["paths"]
         if len(keys) > 1:
             raise UsageError(f"{where}: a source has {' or '.join(keys)}: make two of it")
@@ -161,18 +161,20 @@ class _Reader:
             raise UsageError(f"{where}: gone is one of {', '.join(GONE)}, not {gone!r}")
         defaults = _select(general, SOURCE_OPTIONS)
         if kind is None:
-            options = self._parse(own, SOURCE_OPTIONS, where, own_keys, defaults)
+            options = self._parse(of_its_kind, SOURCE_OPTIONS, where, own_keys, defaults)
             return self._read_source(name, list(self._expand(paths, where)), options, where, gone)
         if "gone" in table and not kind.is_complete:
             raise UsageError(f"{where}: gone is of files: the {kind.items} of {keys[0]} stay")
         allowed = kind.source_options or _keys(SOURCE_OPTIONS)
         known = [*_keys(kind.options), *allowed]
-        for key in own:
+        for key in of_its_kind:
             if key not in known:
                 raise UsageError(f"{where}: {unknown('key', key, [*known, 'name', keys[0]])}")
-        of_source, defaults = ({k: v for k, v in each.items() if k in allowed} for each in (own, defaults))
+        of_source, defaults = (
+            {k: v for k, v in settings.items() if k in allowed} for settings in (of_its_kind, defaults)
+        )
         options = {**self._parse(of_source, SOURCE_OPTIONS, where, (), defaults), **kind.fixed}
-        of_kind = _select(own, kind.options), _select(general, kind.options)
+        of_kind = _select(of_its_kind, kind.options), _select(general, kind.options)
         values = options | self._parse(of_kind[0], kind.options, where, (), of_kind[1])
         folder = f"{re.sub(r'[^a-z0-9]+', '-', name.lower())[:40].strip('-')}-{hash64(name):016x}"
         try:
@@ -335,8 +337,8 @@ def _describe_fetched(kind: str, report: FetchReport) -> Iterator[str]:
     counts = {name: getattr(report, name) for name in ("new", "changed", "unchanged")}
     counts |= {"not fetched": len(report.problems), "left for the next run": report.left}
     items = SYNC_SOURCES[kind].items
-    found = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
-    yield f"{report.places:,} {kind}, {len(report.failed):,} of them failed; {items}: {found or 'none new'}"
+    amounts = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
+    yield f"{report.places:,} {kind}, {len(report.failed):,} of them failed; {items}: {amounts or 'none new'}"
     yield from report.failed
     yield from report.problems[:_MAX_SHOWN]
     if (others := len(report.problems) - _MAX_SHOWN) > 0:
@@ -405,10 +407,12 @@ class SyncRun:
         for number, source in enumerate(self._config.sources):
             if source.fetcher is None:
                 continue
-            own = folder / str(number)
-            fetched = source.fetcher.fetch(own if self._is_dry_run else None)
+            source_folder = folder / str(number)
+            fetched = source.fetcher.fetch(source_folder if self._is_dry_run else None)
             reports.setdefault(source.kind, FetchReport()).add(fetched)
-            source.source.paths = [str(path) for path in (source.fetcher.folder, own) if path.exists()]
+            source.source.paths = [
+                str(path) for path in (source.fetcher.folder, source_folder) if path.exists()
+            ]
         return reports
 
     def _must_read_again(self) -> bool:

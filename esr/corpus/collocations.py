@@ -64,9 +64,9 @@ def log_likelihood(near: Array, row: Array | float, column: Array, size: Array |
     return np.asarray(2 * parts.sum(axis=0) * np.where(near < expected[0], -1.0, 1.0))
 
 
-def log_dice(together: Array | float, one: Array | float, other: Array | float) -> Array:
+def log_dice(together: Array | float, first: Array | float, second: Array | float) -> Array:
     """logDice (Rychlý 2008), at most 14, from the joint occurrences and those of `one` and of the `other`."""
-    return np.asarray(14 + np.log2(2 * together / (one + other)))
+    return np.asarray(14 + np.log2(2 * together / (first + second)))
 
 
 class Contrast(NamedTuple):
@@ -275,8 +275,8 @@ def contrast_collocations(
     Without `against`, the part is compared with all other sentences. `min_count` is a minimum in the part.
     Raises UsageError if more than `most` sentences of a part match.
     """
-    own, other = _count_parts(searcher, query, filters, part, against, reach, most)
-    return _contrast(own, other, min_count, k)
+    target, reference = _count_parts(searcher, query, filters, part, against, reach, most)
+    return _contrast(target, reference, min_count, k)
 
 
 def contrast_both_ways(
@@ -292,8 +292,8 @@ def contrast_both_ways(
     most: int = MAX_SENTENCES,
 ) -> list[ContrastedCollocations]:
     """The answers of `contrast_collocations` for `part` and, if given, for `against`, of one count."""
-    own, other = _count_parts(searcher, query, filters, part, against, reach, most)
-    pairs = [(own, other)] if against is None else [(own, other), (other, own)]
+    target, reference = _count_parts(searcher, query, filters, part, against, reach, most)
+    pairs = [(target, reference)] if against is None else [(target, reference), (reference, target)]
     return [_contrast(*pair, min_count, k) for pair in pairs]
 
 
@@ -310,19 +310,19 @@ def _count_parts(
     node, required = split_node(query)
     prepared = searcher.prepare(required, Ranking())
     index = prepared.index
-    own, other = (
+    target, reference = (
         _count_near(index, node, AllOf((prepared.all_words, condition)), filters, reach, most)
         for condition in split_parts(Searcher(index, owns_index=False), part, against)
     )
-    return own, other
+    return target, reference
 
 
-def _contrast(own: _Near, other: _Near, min_count: int, k: int) -> ContrastedCollocations:
-    near = own.take(np.flatnonzero(own.counts >= min_count))
-    units = zip(other.names, other.is_form.tolist(), strict=True)
-    found = dict(zip(units, other.counts.tolist(), strict=True))
-    others = [found.get(unit, 0) for unit in zip(near.names, near.is_form.tolist(), strict=True)]
-    sizes = [part.window + part.stop_words for part in (own, other)]
+def _contrast(target: _Near, reference: _Near, min_count: int, k: int) -> ContrastedCollocations:
+    near = target.take(np.flatnonzero(target.counts >= min_count))
+    units = zip(reference.names, reference.is_form.tolist(), strict=True)
+    reference_counts = dict(zip(units, reference.counts.tolist(), strict=True))
+    others = [reference_counts.get(unit, 0) for unit in zip(near.names, near.is_form.tolist(), strict=True)]
+    sizes = [part.window + part.stop_words for part in (target, reference)]
     compared = Contrast(near.counts.astype(float), sizes[0], np.array(others, float), sizes[1])
     likelihood, ratio = compared.log_likelihood, compared.log_ratio
     order = sorted(np.flatnonzero(likelihood > 0).tolist(), key=lambda n: (-likelihood[n], near.names[n]))
@@ -338,7 +338,7 @@ def _contrast(own: _Near, other: _Near, min_count: int, k: int) -> ContrastedCol
         )
         for n in order[:k]
     ]
-    return ContrastedCollocations(best, (near.node, other.node), (near.sentences, other.sentences))
+    return ContrastedCollocations(best, (near.node, reference.node), (near.sentences, reference.sentences))
 
 
 def split_parts(
@@ -348,8 +348,8 @@ def split_parts(
 
     Without `against`, the latter is the negation of the former. Raises UsageError for an empty query.
     """
-    own = searcher.prepare(part, Ranking()).all_words
-    return own, Not(own) if against is None else searcher.prepare(against, Ranking()).all_words
+    part_words = searcher.prepare(part, Ranking()).all_words
+    return part_words, Not(part_words) if against is None else searcher.prepare(against, Ranking()).all_words
 
 
 class _Near(NamedTuple):
@@ -387,8 +387,8 @@ def _count_near(
     check_sentences(total, most)
     lexicon = get_lexicon(index.analyzer)
     words = lexicon.read(index.select(condition, max(total, 1), filters, Texts()).texts)
-    found = words.find(node)
-    slots = words.near(found, reach.window)
+    occurrences = words.find(node)
+    slots = words.near(occurrences, reach.window)
     has_term = lexicon.has_term(slots)
     terms, stop_words = slots[has_term], slots[~has_term]
     if not reach.stop_words:
@@ -410,7 +410,7 @@ def _count_near(
         with_term = np.array([known.get(name, 0) for name in counts.names], np.int64)
         is_form = np.ones(len(counts.names), bool)
         window = len(terms)
-    return _Near(*counts, is_form, with_term, len(found.first), window, len(stop_words), total)
+    return _Near(*counts, is_form, with_term, len(occurrences.first), window, len(stop_words), total)
 
 
 def _compare(index: Index, near: _Near) -> Counts:

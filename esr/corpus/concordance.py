@@ -131,8 +131,8 @@ SORTS: Mapping[str, str] = {
     "best": "best first, by the ranking",
     "source": "by source",
     "node": "by the words that were found",
-    **{f"left{n}": f"by the words to the left, from the {which}" for n, which in _ORDINALS.items()},
-    **{f"right{n}": f"by the words to the right, from the {which}" for n, which in _ORDINALS.items()},
+    **{f"left{n}": f"by the words to the left, from the {ordinal}" for n, ordinal in _ORDINALS.items()},
+    **{f"right{n}": f"by the words to the right, from the {ordinal}" for n, ordinal in _ORDINALS.items()},
 }
 """The orders of lines. Ties are newest first. Where the sentence ends, lines come after all others."""
 OUTSIDE: Mapping[str, str] = {"left": "beginning of the sentence", "right": "end of the sentence"}
@@ -170,8 +170,8 @@ def build_concordance(
         size = most if sort in _SORTED else min(end, most)
         read = index.select(condition, size, filters, Texts(), oldest_first=sort == "oldest")
         words = read_words(index.analyzer, read)
-        found = _sort(words, words.find(node), read.sources, sort, end).after(offset)
-        places = np.unique(found.texts)
+        occurrences = _sort(words, words.find(node), read.sources, sort, end).after(offset)
+        places = np.unique(occurrences.texts)
         records = dict(zip(places.tolist(), index.read(read.read_ids(places), Records()), strict=True))
         sentences, number = read.total, len(read.sources)
     else:
@@ -179,12 +179,12 @@ def build_concordance(
         words = get_lexicon(index.analyzer).read([sentence.text for sentence in listed])
         records, number = dict(enumerate(listed)), len(listed)
         sources = [sentence.source for sentence in listed]
-        found = _sort(words, words.find(node), sources, sort, end).after(offset)
+        occurrences = _sort(words, words.find(node), sources, sort, end).after(offset)
     lines = [
         _make_line(records[text], first - start, last - start, width, unit, group)
         for first, last, text, start, group in zip(
-            *(column.tolist() for column in (*found, words.starts[found.texts])),
-            _name_groups(words, found, sort),
+            *(column.tolist() for column in (*occurrences, words.starts[occurrences.texts])),
+            _name_groups(words, occurrences, sort),
             strict=True,
         )
     ]

@@ -183,18 +183,18 @@ def _count(
     (total,) = index.count([condition], filters)
     check_sentences(total, most)
     read = index.select(condition, max(total, 1), filters, Texts())
-    found = read_words(index.analyzer, read).find(node)
-    given: Sequence[Any] = read.sources if by == "source" else read.days
-    occurrences = Counter([given[text] for text in found.texts.tolist()])
+    matches = read_words(index.analyzer, read).find(node)
+    labels: Sequence[Any] = read.sources if by == "source" else read.days
+    occurrences = Counter([labels[text] for text in matches.texts.tolist()])
     counts: Counter[Any] = Counter()
     for value, count in occurrences.items():
         counts[None if value is None else _find_group(index, by, value)] += count
     return counts, total
 
 
-def _find_group(index: Index, by: Grouping, given: Any) -> Any:
+def _find_group(index: Index, by: Grouping, label: Any) -> Any:
     """The group of a source or of a day."""
-    return index.vocabulary(StoredValues("source")).form(given) if by == "source" else period_of(given, by)
+    return index.vocabulary(StoredValues("source")).form(label) if by == "source" else period_of(label, by)
 
 
 # Key words
@@ -282,11 +282,15 @@ def find_key_words_both_ways(
     """
     searcher = searcher.snapshot()
     counted = [_count_parts(searcher, part, against, most)]
-    index, own, other = structs.astuple(counted[0])
-    if against is not None and other is not None:
+    index, target, reference = structs.astuple(counted[0])
+    if against is not None and reference is not None:
         language = chosen_language(searcher.for_query(against).index)[0]
         is_same = language == chosen_language(index)[0]
-        back = _CountedParts(index, other, own) if is_same else _count_parts(searcher, against, part, most)
+        back = (
+            _CountedParts(index, reference, target)
+            if is_same
+            else _count_parts(searcher, against, part, most)
+        )
         counted.append(back)
     return [_rank_words(parts, order, min_count, k) for parts in counted]
 
@@ -322,22 +326,22 @@ def _count_parts(
 
 
 def _rank_words(parts: _CountedParts, order: str, min_count: int, k: int) -> KeyWords:
-    index, own = parts.index, parts.own.terms
-    other = None if parts.other is None else parts.other.terms
-    rest = index.statistics(()).collection.occurrences - sum(own.values())
-    sizes = sum(own.values()), rest if other is None else sum(other.values())
-    terms = sorted((t for t in own if own[t] >= min_count), key=lambda term: (-own[term], term))
+    index, target = parts.index, parts.own.terms
+    reference = None if parts.other is None else parts.other.terms
+    rest = index.statistics(()).collection.occurrences - sum(target.values())
+    sizes = sum(target.values()), rest if reference is None else sum(reference.values())
+    terms = sorted((t for t in target if target[t] >= min_count), key=lambda term: (-target[term], term))
     best: list[tuple[float, str, KeyWord]] = []
     for batch in batched(terms, BATCH_SIZE):
-        counts = np.array([own[term] for term in batch], float)
+        counts = np.array([target[term] for term in batch], float)
         greatest = _values(Contrast(counts[:1], sizes[0], np.zeros(1), sizes[1]), order)[0]
         if len(best) == k and greatest < -best[-1][0]:
             break  # rarer words have a lower value even without occurrences in the other part
-        if other is None:
+        if reference is None:
             statistics = index.statistics(batch).terms
             others = np.array([statistics[term].cf for term in batch], float) - counts
         else:
-            others = np.array([other.get(term, 0) for term in batch], float)
+            others = np.array([reference.get(term, 0) for term in batch], float)
         best = sorted([*best, *_rank(batch, Contrast(counts, sizes[0], others, sizes[1]), order)])[:k]
     forms = _find_forms(index, [word.term for _, _, word in best], parts.own.condition)
     words = [structs.replace(word, word=form) for (_, _, word), form in zip(best, forms, strict=True)]
@@ -359,12 +363,12 @@ def _rank(terms: Sequence[str], contrast: Contrast, order: str) -> Iterator[tupl
     """Yield the words that are more frequent in the part, each with its sort key."""
     columns = (contrast.own, contrast.other, contrast.log_likelihood, contrast.log_ratio)
     rows = zip(terms, _values(contrast, order), *columns, contrast.percent_difference, strict=True)
-    for term, value, own, other, likelihood, ratio, percent in rows:
+    for term, value, target, reference, likelihood, ratio, percent in rows:
         if likelihood > (SURE if order == "log-ratio" else 0.0):
-            rates = per_million(own, contrast.own_size), per_million(other, contrast.other_size)
+            rates = per_million(target, contrast.own_size), per_million(reference, contrast.other_size)
             difference = None if np.isnan(percent) else round(float(percent), 2)
             effect = round(float(likelihood), 4), round(float(ratio), 4), difference
-            yield -value, term, KeyWord(term, term, int(own), int(other), rates, *effect)
+            yield -value, term, KeyWord(term, term, int(target), int(reference), rates, *effect)
 
 
 def _find_forms(index: Index, terms: Sequence[str], within: Condition) -> list[str]:

@@ -150,9 +150,11 @@ class Lexicon:
         )
         ends, numbers, of_pairs = map(np.asarray, arrays)
         of_forms = np.bincount(numbers[_read_ranges(ends, slots)[0]], minlength=len(pairs))
-        seen = np.flatnonzero(of_forms)
+        occurring = np.flatnonzero(of_forms)
         # The most frequent form of each name is last; ties are sorted by form.
-        rows = sorted(zip(of_pairs[seen].tolist(), of_forms[seen].tolist(), seen.tolist(), strict=True))
+        rows = sorted(
+            zip(of_pairs[occurring].tolist(), of_forms[occurring].tolist(), occurring.tolist(), strict=True)
+        )
         counts: dict[int, int] = {}
         best: dict[int, tuple[int, str]] = {}
         for name, count, pair in rows:
@@ -228,19 +230,19 @@ class Words:
             n = len(pattern.words)
             at = np.arange(max(len(self.words) - n + 1, 0))
             for offset, word in enumerate(pattern.words):
-                here = self.words[at + offset] if offset else self.words[: len(at)]
-                at = at[self._vocabulary.match(here, word, offset == n - 1 and pattern.is_prefix)]
+                words = self.words[at + offset] if offset else self.words[: len(at)]
+                at = at[self._vocabulary.match(words, word, offset == n - 1 and pattern.is_prefix)]
             at = at[at + n <= self.starts[self._texts(at) + 1]]
             lengths[at] = np.maximum(lengths[at], n)
         first = np.flatnonzero(lengths)
         last = first + lengths[first]
         if (first[1:] < last[:-1]).any():
-            kept, end = [], 0
+            disjoint, end = [], 0
             for place, (start, stop) in enumerate(zip(first.tolist(), last.tolist(), strict=True)):
                 if start >= end:
-                    kept.append(place)
+                    disjoint.append(place)
                     end = stop
-            first, last = first[kept], last[kept]
+            first, last = first[disjoint], last[disjoint]
         return Occurrences(first, last, self._texts(first))
 
     def _texts(self, places: Numbers) -> Numbers:
@@ -273,11 +275,11 @@ class Words:
         All arrays are of shape (n,): the range of each place is from `starts` to before `ends`.
         """
         inside = np.flatnonzero((places >= starts) & (places < ends))
-        known, found = np.unique(self.words[places[inside]], return_inverse=True)
+        known, position = np.unique(self.words[places[inside]], return_inverse=True)
         names = self._vocabulary.names(known)
         rank_of = {name: rank for rank, name in enumerate(sorted(set(names)))}
         ranks = np.full(len(places), -1)
-        ranks[inside] = np.fromiter(map(rank_of.__getitem__, names), np.int64, len(names))[found]
+        ranks[inside] = np.fromiter(map(rank_of.__getitem__, names), np.int64, len(names))[position]
         return ranks
 
     def names_at(self, places: Numbers, starts: Numbers, ends: Numbers) -> list[str]:

@@ -220,8 +220,8 @@ def list_names(
 
 
 def _find(index: Index, keys: Collection[str]) -> list[Name]:
-    found = index.vocabulary(Names(list(keys)))
-    return [found[key] for key in keys if key in found]
+    names = index.vocabulary(Names(list(keys)))
+    return [names[key] for key in keys if key in names]
 
 
 def read_name(
@@ -239,8 +239,8 @@ def read_name(
     if not names:
         unknown = find_unknown_filters(index, Filters(entities=(text,)))
         raise NotFound(unknown[0].message if unknown else f"unknown name {text!r}")
-    own = next((name for name in names if wanted.key in name.keys), None)
-    name = own or min(names, key=lambda name: (-name.sentences, name.key))
+    exact = next((name for name in names if wanted.key in name.keys), None)
+    name = exact or min(names, key=lambda name: (-name.sentences, name.key))
     mentions, alone = HasEntity((NameKey(name.key),)), Filters(entities=(NameKey(name.key),))
     (count,) = index.count([mentions], NO_FILTERS)
     (in_documents,) = index.count([None], NO_FILTERS, ByName(1, "documents", keys=[name.key]))
@@ -322,10 +322,10 @@ def build_network(selection: Selection, names: Sequence[ListedName], *, least: i
     counts, edges = {name.key: name.count for name in names}, []
     for number, name in enumerate(names):
         rest = [other.key for other in names[number + 1 :]]
-        own = HasEntity((NameKey(name.key),))
-        both = own if condition is None else AllOf((own, condition))
-        found = index.count([both], filters, ByName(len(rest), keys=rest))[0] if rest else {}
-        for other, together in found.items():
+        has_name = HasEntity((NameKey(name.key),))
+        both = has_name if condition is None else AllOf((has_name, condition))
+        neighbours = index.count([both], filters, ByName(len(rest), keys=rest))[0] if rest else {}
+        for other, together in neighbours.items():
             if together >= least:
                 dice = float(log_dice(together, counts[name.key], counts[other]))
                 edges.append(Edge(name.key, other, together, dice))
@@ -415,42 +415,47 @@ def find_quotations(
     """
     searcher = searcher.snapshot()
     index = searcher.index
-    said = _said_by(speaker)
+    condition = _said_by(speaker)
     prepared = None
     if about is not None:
         prepared = searcher.prepare(about, ranking or Ranking())
-        own = [] if prepared.plan.condition is None else [prepared.plan.condition]
-        prepared = replace(prepared, plan=replace(prepared.plan, condition=all_of([said, *own])))
+        query_conditions = [] if prepared.plan.condition is None else [prepared.plan.condition]
+        prepared = replace(
+            prepared, plan=replace(prepared.plan, condition=all_of([condition, *query_conditions]))
+        )
     size = k
     while True:
         answer: SearchResult | Answer
-        answer = prepared.search(size, filters) if prepared else index.select(said, size, filters, Hits())
+        answer = (
+            prepared.search(size, filters) if prepared else index.select(condition, size, filters, Hits())
+        )
         records = list(map(require_record, answer.hits))
-        found = index.read([record.sentence_id for record in records], Quotes())
+        stored = index.read([record.sentence_id for record in records], Quotes())
         is_own = _recognize(index, speaker)
-        made = [
+        quotations = [
             _quotation(record, quote)
-            for record, quotes in zip(records, found, strict=True)
+            for record, quotes in zip(records, stored, strict=True)
             for quote in quotes
             if is_own(quote)
         ]
-        if len(made) >= k or len(records) < size:
+        if len(quotations) >= k or len(records) < size:
             if prepared:
-                complete = _find_complete(prepared, said, size, filters)
-                made = [
-                    replace(quotation, all_words=quotation.sentence_id in complete) for quotation in made[:k]
+                complete = _find_complete(prepared, condition, size, filters)
+                quotations = [
+                    replace(quotation, all_words=quotation.sentence_id in complete)
+                    for quotation in quotations[:k]
                 ]
-            return Quotations(made[:k], answer.total)
+            return Quotations(quotations[:k], answer.total)
         size *= 4
 
 
-def _find_complete(prepared: PreparedQuery, said: Condition, size: int, filters: Filters) -> set[str]:
+def _find_complete(prepared: PreparedQuery, condition: Condition, size: int, filters: Filters) -> set[str]:
     """The ids of the sentences with all words of a query among its first `size` that quote a speaker.
 
     By the same scores, they are among the first `size` of those with all words.
     """
     reranker = prepared.ranking.reranker()
-    plan = replace(prepared.plan, condition=AllOf((said, prepared.all_words)))
+    plan = replace(prepared.plan, condition=AllOf((condition, prepared.all_words)))
     k = size if reranker is None else max(size, reranker.depth)
     return {hit.sentence_id for hit in replace(prepared, plan=plan).search_first_stage(k, filters).hits}
 

@@ -129,27 +129,29 @@ def find_statements(
     if not person and not find_quotations(snapshot, name, None, NO_FILTERS, k=1).quotations:
         unknown = find_unknown_filters(index, Filters(entities=(name,)))
         raise NotFound(unknown[0].message if unknown else f"unknown name {name!r}")
-    said = [
+    attributed = [
         quotation
         for quotation in quotations.quotations
         if not quotation.is_probable and quotation.all_words is not False
     ]
-    said.sort(key=lambda quotation: (quotation.date is None, quotation.date or "", quotation.sentence_id))
-    statements = [_build_statement(group) for group in _group(index, said)]
+    attributed.sort(
+        key=lambda quotation: (quotation.date is None, quotation.date or "", quotation.sentence_id)
+    )
+    statements = [_build_statement(group) for group in _group(index, attributed)]
     return Statements(
         person.form if person else name,
         about.text if about else "",
         statements,
-        len(said),
+        len(attributed),
         quotations.sentences,
     )
 
 
-def _group(index: EngineIndex, said: Sequence[Quotation]) -> list[list[Quotation]]:
+def _group(index: EngineIndex, quotations: Sequence[Quotation]) -> list[list[Quotation]]:
     """The quotations of each statement, in their order."""
-    terms = [frozenset(index.analyzer.terms(quotation.text)) for quotation in said]
+    terms = [frozenset(index.analyzer.terms(quotation.text)) for quotation in quotations]
     overlaps = find_overlaps(terms, lambda needed: _weigh(index, needed), _FEW_WORDS)
-    return [[said[place] for place in group] for group in group_repeats(overlaps, _SAME_STATEMENT)]
+    return [[quotations[place] for place in group] for group in group_repeats(overlaps, _SAME_STATEMENT)]
 
 
 def _weigh(index: EngineIndex, terms: Collection[str]) -> Mapping[str, float]:
@@ -181,8 +183,8 @@ def _words(text: str) -> list[str]:
     return [word.lower().replace("’", "'") for word in _WORD.findall(text)]
 
 
-def _is_copy(one: str, other: str) -> bool:
-    first, second = _words(one), _words(other)
+def _is_copy(earlier: str, later: str) -> bool:
+    first, second = _words(earlier), _words(later)
     if first == second:
         return True
     matcher = SequenceMatcher(None, first, second, autojunk=False)

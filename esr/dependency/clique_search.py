@@ -41,8 +41,8 @@ def clique_evidence(forest: Forest, terms: Sequence[str], family: SetFamily = "s
             cliques, cut_sentences = _all_choices(occurrences, matched, postings, family)
             truncated[cut_sentences] = True
             by_size.append(cliques)
-    found = tuple(cliques for cliques in by_size if len(cliques.sets))
-    return CliqueEvidence(distinct, family, occurrences, found, truncated)
+    non_empty = tuple(cliques for cliques in by_size if len(cliques.sets))
+    return CliqueEvidence(distinct, family, occurrences, non_empty, truncated)
 
 
 def _sets_of_size(occurrences: Occurrences, matched: Indices, size: int, family: SetFamily) -> Indices:

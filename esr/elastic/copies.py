@@ -77,21 +77,21 @@ def count_taken(cluster: Cluster, query: Mapping[str, Any]) -> Mapping[tuple[str
         takers += [hit["_source"] for hit in hits_of(page)]
     ids = list(dict.fromkeys(taker[REUSE][GROUP] for taker in takers))
     first = {hit["_id"]: hit["_source"] for hit in read_entries(cluster, cluster.alias, ids, _ORIGIN)}
-    taken = set()
+    reuses = set()
     for taker in takers:
         group = taker[REUSE][GROUP]
         origin = first.get(group, {})
         sources = origin.get("source"), taker.get("source")
         if None not in sources and sources[0] != sources[1] and _is_later(taker, origin):
-            taken.add((group, *sources))
-    return Counter((origin, taker) for _, origin, taker in taken)
+            reuses.add((group, *sources))
+    return Counter((origin, taker) for _, origin, taker in reuses)
 
 
 _ORIGIN = ["date", "source"]
 
 
-def _is_later(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    dates = [fields["date"] for fields in (one, other) if fields.get("date") is not None]
+def _is_later(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
+    dates = [fields["date"] for fields in (first, second) if fields.get("date") is not None]
     return len(dates) == 2 and parse_date_start(dates[0]) > parse_date_start(dates[1])
 
 

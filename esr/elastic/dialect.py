@@ -209,10 +209,10 @@ def _translate_script_score(node: Mapping[str, Any]) -> dict[str, Any]:
     script, query = node["script"], node["query"]
     translated = {**node, "query": _translate_search(query)}
     if _counts_terms(script["id"]):
-        found = dict(_counted_terms(query)) or query.get("term", {})  # a written word
-        fields = [field for field in _COUNTED_FIELDS if field in found] or list(found)
+        terms = dict(_counted_terms(query)) or query.get("term", {})  # a written word
+        fields = [field for field in _COUNTED_FIELDS if field in terms] or list(terms)
         params = {**script.get("params", {}), "fields": fields}
-        translated["script"] = {**script, "params": {**params, "term": next(iter(found.values()), "")}}
+        translated["script"] = {**script, "params": {**params, "term": next(iter(terms.values()), "")}}
     return translated
 
 
@@ -369,8 +369,8 @@ def _without_version(headers: Mapping[str, str]) -> dict[str, str]:
 
 def _without_named_scores(target: str) -> str:
     path, _, query = target.partition("?")
-    kept = [pair for pair in parse_qsl(query) if pair[0] != NAMED_SCORES]
-    return f"{path}?{urlencode(kept)}" if kept else path
+    pairs = [pair for pair in parse_qsl(query) if pair[0] != NAMED_SCORES]
+    return f"{path}?{urlencode(pairs)}" if pairs else path
 
 
 def _has_names(node: Any) -> bool:

@@ -85,11 +85,11 @@ def written_terms(sentences: Sequence[Sentence], analyzer: Analyzer) -> list[Map
     """The fields of terms that Elasticsearch does not compute itself, one mapping for each sentence."""
     if not analyzer.mark:
         return [{}] * len(sentences)
-    own = [" ".join(analyzer.terms(sentence.text)) for sentence in sentences]
-    around = (" ".join(own[max(n - 1, 0) : n + 2]) for n in range(len(own)))
+    terms_of_sentences = [" ".join(analyzer.terms(sentence.text)) for sentence in sentences]
+    around = (" ".join(terms_of_sentences[max(n - 1, 0) : n + 2]) for n in range(len(terms_of_sentences)))
     return [
-        {_BY_LANGUAGE: {"sentence": each, "surrounding": near}}
-        for each, near in zip(own, around, strict=True)
+        {_BY_LANGUAGE: {"sentence": terms, "surrounding": near}}
+        for terms, near in zip(terms_of_sentences, around, strict=True)
     ]
 
 

@@ -76,11 +76,11 @@ def read_languages(cluster: Cluster) -> dict[str | None, int]:
         "declared": {"terms": {"field": "language", "size": _MOST_LANGUAGES}},
         "none": {"missing": {"field": "language"}},
     }
-    found = search(cluster, index=cluster.documents_alias, size=0, aggs=aggs)["aggregations"]
+    aggregations = search(cluster, index=cluster.documents_alias, size=0, aggs=aggs)["aggregations"]
     languages: dict[str | None, int] = {
-        each["key"]: each["doc_count"] for each in found["declared"]["buckets"]
+        bucket["key"]: bucket["doc_count"] for bucket in aggregations["declared"]["buckets"]
     }
-    without = found["none"]["doc_count"]
+    without = aggregations["none"]["doc_count"]
     return {**languages, None: without} if without else languages
 
 
@@ -126,13 +126,13 @@ class TermStatisticsReader:
         searches = [(self._cluster.alias, _count_each(field, terms))]
         if self._counts_documents:
             searches.append((self._cluster.documents_alias, _count_each("context", terms)))
-        asked = [(field, term) for term in terms] if self._cluster.dialect.counts_occurrences else []
-        if asked:
-            asked += [] if self._repeated is None else [(field, self._repeated)]
-            searches.append((self._cluster.alias, _engine_counts(asked)))
+        pairs = [(field, term) for term in terms] if self._cluster.dialect.counts_occurrences else []
+        if pairs:
+            pairs += [] if self._repeated is None else [(field, self._repeated)]
+            searches.append((self._cluster.alias, _engine_counts(pairs)))
         sentence_counts, *answers = msearch_dfs(self._cluster, searches)
         document_counts = answers.pop(0) if self._counts_documents else sentence_counts
-        of_engine = [counts for answer in answers for counts in _decode_engine_counts(answer, len(asked))]
+        of_engine = [counts for answer in answers for counts in _decode_engine_counts(answer, len(pairs))]
         is_proven = any(_counts_occurrences(answer, of_engine) for answer in answers)
         statistics = {}
         inexact = []
@@ -141,7 +141,7 @@ class TermStatisticsReader:
                 counts["aggregations"]["terms"]["buckets"][position]["doc_count"]
                 for counts in (sentence_counts, document_counts)
             )
-            high, low, engine_sf = of_engine[position] if asked else (0, 0, 0)
+            high, low, engine_sf = of_engine[position] if pairs else (0, 0, 0)
             statistics[term] = TermStatistics(sf, df, high * FIRST_INEXACT + low)
             if sf % FIRST_INEXACT != engine_sf or (sf and not is_proven):
                 inexact.append(term)
@@ -169,9 +169,9 @@ class TermStatisticsReader:
         repeated = _find_repeated_term(self._cluster)
         if repeated is None:  # then cf equals sf
             return
-        asked = [("context", repeated)]
-        (answer,) = msearch_dfs(self._cluster, [(self._cluster.alias, _engine_counts(asked))])
-        if not _counts_occurrences(answer, _decode_engine_counts(answer, len(asked))):
+        pairs = [("context", repeated)]
+        (answer,) = msearch_dfs(self._cluster, [(self._cluster.alias, _engine_counts(pairs))])
+        if not _counts_occurrences(answer, _decode_engine_counts(answer, len(pairs))):
             raise UsageError(
                 f"--standalone would not be exact: {self._cluster.where} has several shards, over which its "
                 "version of Elasticsearch counts sentences in place of occurrences. Update Elasticsearch to "
@@ -194,7 +194,7 @@ def _engine_parts() -> dict[str, dict[str, Any]]:
     }
 
 
-def _engine_counts(asked: Sequence[tuple[str, str]]) -> dict[str, Any]:
+def _engine_counts(pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
     """A search for any one sentence, whose scores by named queries are the engine's counts.
 
     `asked` are pairs of a field and a term.
@@ -208,7 +208,7 @@ def _engine_counts(asked: Sequence[tuple[str, str]]) -> dict[str, Any]:
                 "_name": f"{name}{position}",
             }
         }
-        for position, (field, term) in enumerate(asked)
+        for position, (field, term) in enumerate(pairs)
         for name, script in scripts.items()
     ]
     # Not a filter: only scoring clauses have statistics over all shards.

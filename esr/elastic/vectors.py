@@ -135,10 +135,10 @@ def stored_dimensions(field: Mapping[str, Any]) -> int:
 
 def source_with_vectors(cluster: Cluster, fields: Iterable[str]) -> dict[str, Any]:
     """The `_source` parameter of a search that returns these fields, including vectors."""
-    asked: dict[str, Any] = {"includes": list(fields)}
+    source: dict[str, Any] = {"includes": list(fields)}
     if not cluster.dialect.excludes_vectors(cluster.version()):
-        return asked
-    return {**asked, "exclude_vectors": False}
+        return source
+    return {**source, "exclude_vectors": False}
 
 
 class EncoderReader:

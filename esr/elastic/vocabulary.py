@@ -257,8 +257,8 @@ class NameReader:
         aliases = self.aliases
         groups = {key: aliases.group_key(key) for key in keys}
         counts = self._count(groups.values())
-        found = [group for group in dict.fromkeys(groups.values()) if counts[group]]
-        forms = self._find_forms(found)
+        counted = [group for group in dict.fromkeys(groups.values()) if counts[group]]
+        forms = self._find_forms(counted)
         names: dict[str, Name] = {}
         for key, group in groups.items():
             if (count := counts[group]) is not None:
@@ -323,17 +323,19 @@ class NameReader:
         Counts only names that have a key or alias with this prefix, or only those with these `keys`.
         """
         counts, width = NameCounts(self.aliases), size + _MORE_KEYS
-        own: dict[str, Any] = {"include": f"{_escape(prefix)}.*"} if prefix else {}
+        restriction: dict[str, Any] = {"include": f"{_escape(prefix)}.*"} if prefix else {}
         groups = self.aliases.with_prefix(prefix) if prefix else []
         if keys is not None:
-            groups, own = list(dict.fromkeys(map(self.aliases.group_key, keys))), {"include": []}
+            groups, restriction = list(dict.fromkeys(map(self.aliases.group_key, keys))), {"include": []}
         # If a name is wanted for one of its keys, its other keys are counted too.
         members = sorted({key for group in groups for key in self.aliases.members(group)})
         mentioning: list[Any] = [{"prefix": {ALL_KEYS: prefix}}] if keys is None else []
         clauses = [query, {"bool": {"should": [*mentioning, {"terms": {ALL_KEYS: members}}]}}]
         while True:
             width = min(width, SHARD_SIZE)
-            aggs = {"keys": {"terms": {"field": ALL_KEYS, "size": width, "shard_size": SHARD_SIZE, **own}}}
+            aggs = {
+                "keys": {"terms": {"field": ALL_KEYS, "size": width, "shard_size": SHARD_SIZE, **restriction}}
+            }
             if members:
                 aggs["members"] = {"terms": {"field": ALL_KEYS, "size": len(members), "include": members}}
             if keys is not None:
@@ -355,11 +357,11 @@ class NameReader:
     ) -> dict[str, int]:
         """The most frequent names, with exact counts for those with several keys."""
         while True:
-            found, inexact = counts.bounds()
-            best = rank(found, size)
+            ranked, inexact = counts.bounds()
+            best = rank(ranked, size)
             groups = [group for group in best if group in inexact]
             if not groups:
-                return {group: found[group] for group in best}
+                return {group: ranked[group] for group in best}
             answer = _aggregate(self._cluster, index, clauses, {"groups": counts.count_groups(groups)})
             exact = (bucket["doc_count"] for bucket in answer["groups"]["buckets"])
             counts.counted |= dict(zip(groups, exact, strict=True))
@@ -425,12 +427,14 @@ def _count_keys(
 ) -> tuple[dict[str, dict[str, int]], Mapping[str, Any]]:
     """The number of sentences with each key by field, and the answers of further aggregations."""
     keys = [key for group in members.values() for key in group]
-    own = {
+    aggregations = {
         field: {"terms": {"field": f"{FIELD}.{field}", "include": keys, "size": len(keys)}}
         for field in fields
     }
     query = {"terms": {ALL_KEYS: keys}}
-    answer = search(cluster, index=cluster.alias, size=0, query=query, aggs={**own, **aggs})["aggregations"]
+    answer = search(cluster, index=cluster.alias, size=0, query=query, aggs={**aggregations, **aggs})[
+        "aggregations"
+    ]
     counts = {
         field: {bucket["key"]: bucket["doc_count"] for bucket in answer[field]["buckets"]} for field in fields
     }

@@ -299,12 +299,12 @@ def find_onnx(path: Path) -> str:
 def describe_model(path: Path, name: str) -> EncoderDescription:
     """Describe an encoder by its configuration. Raises InputError for what esr cannot compute."""
     config = _read_json(path, _CONFIG)
-    own = _read_json(path, "config_sentence_transformers.json")
+    settings = _read_json(path, "config_sentence_transformers.json")
     pooling = _find_pooling(path)
     known = HUB_MODELS.get(name.partition("@")[0])
-    prompts = own.get("prompts") or {}
+    prompts = settings.get("prompts") or {}
     passage = next((prompts[key] for key in ("passage", "document") if prompts.get(key)), None)
-    is_cosine = own.get("similarity_fn_name") in (None, "cosine")
+    is_cosine = settings.get("similarity_fn_name") in (None, "cosine")
     dimensions = pooling.get("word_embedding_dimension") or config.get("hidden_size")
     return EncoderDescription.from_dict(
         {

@@ -29,5 +29,5 @@ def load_cross_encoder(name: str) -> CrossEncoder:
 def _load(name: str) -> AnyEncoder:
     if name in KNOWN.built_in or name.startswith(HUB_PREFIX):
         require_runtime(KNOWN.built_in.get(name))  # checked before any download
-    found = find_folder(name)
-    return ServedEncoder(found.description) if found.description.url else Encoder(*found)
+    located = find_folder(name)
+    return ServedEncoder(located.description) if located.description.url else Encoder(*located)

@@ -101,8 +101,8 @@ def post(address: Address, body: dict[str, Any], seconds: float = _SECONDS) -> A
         raise problem(f"the model's server {address.url} does not answer: {to_one_line(reason)}") from None
     if answer.status != 200:
         hint = f": set {KEY_VARIABLE}" if answer.status in (401, 403) else ""
-        said = to_one_line(answer.data[:300].decode("utf-8", "replace"))
-        raise ServerProblem(f"the model's server {address.url} answers {answer.status} ({said}){hint}")
+        message = to_one_line(answer.data[:300].decode("utf-8", "replace"))
+        raise ServerProblem(f"the model's server {address.url} answers {answer.status} ({message}){hint}")
     try:
         return json.loads(answer.data)
     except ValueError:
@@ -136,8 +136,8 @@ class ServedEncoder:
         places = [place for place, text in enumerate(texts) if text.strip()]
         for start in range(0, len(places), _TEXTS):
             batch = places[start : start + _TEXTS]
-            made = request_vectors(self._address, [texts[place] for place in batch])
-            for place, vector in zip(batch, made, strict=True):
+            answered = request_vectors(self._address, [texts[place] for place in batch])
+            for place, vector in zip(batch, answered, strict=True):
                 if len(vector) != self.description.dimensions:
                     raise ServerProblem(
                         f"the model's server {self._address.url} makes {len(vector)} dimensions instead of "

@@ -137,7 +137,7 @@ class _CopyFinder:
         most = np.bincount(rows, minlength=len(self._order))[rows]
         parts = max(1, len(rows) * _RAREST // 2 // _BATCH)
         part_of, bits = ranked % parts, np.uint64(len(self._order).bit_length())
-        found: list[Integers] = [np.zeros(0, np.int64)]
+        candidates: list[Integers] = [np.zeros(0, np.int64)]
         for part in range(parts):
             codes_of_part = []
             of_part = np.flatnonzero(part_of == part)
@@ -145,8 +145,8 @@ class _CopyFinder:
                 of_part = of_part[place[of_part] + distance < most[of_part]]
                 keys = mix_numbers((ranked[of_part] << 32 | ranked[of_part + distance]).astype(np.uint64))
                 codes_of_part.append(keys << bits | rows[of_part].astype(np.uint64))
-            found.append(_pair_up(np.concatenate(codes_of_part), bits))
-        pairs = np.unique(np.concatenate(found))
+            candidates.append(_pair_up(np.concatenate(codes_of_part), bits))
+        pairs = np.unique(np.concatenate(candidates))
         return pairs >> int(bits), pairs & ((1 << int(bits)) - 1)
 
     def _keep_similar(self, low: Integers, high: Integers) -> tuple[Integers, Integers]:
@@ -157,8 +157,8 @@ class _CopyFinder:
         fits &= (self._group[low] == UNKNOWN) | (self._group[high] == UNKNOWN)
         low, high = low[fits], high[fits]
         by_number, by_rarity, weight = self._compare(low, high)
-        kept = (by_number >= LEAST_SHARED) & (by_rarity >= LEAST_RARE) & (weight >= LEAST_WEIGHT)
-        return low[kept], high[kept]
+        is_similar = (by_number >= LEAST_SHARED) & (by_rarity >= LEAST_RARE) & (weight >= LEAST_WEIGHT)
+        return low[is_similar], high[is_similar]
 
     def _compare(self, low: Integers, high: Integers) -> tuple[Floats, Floats, Floats]:
         """Of the common terms of pairs of rows: their share by number and weighted by rarity, and their
@@ -189,8 +189,8 @@ class _CopyFinder:
         wordings = self._read_wordings(rows)
         similarity = np.array(
             [
-                measure_copy(wordings[one], wordings[other], same)
-                for one, other, same in zip(
+                measure_copy(wordings[first], wordings[second], same)
+                for first, second, same in zip(
                     low.tolist(), high.tolist(), self._are_of_one_source(low, high), strict=True
                 )
             ],
@@ -206,8 +206,8 @@ class _CopyFinder:
         texts = self._given.read_texts(numbers)
         return dict(zip(rows.tolist(), read_wordings(texts, document, day), strict=True))
 
-    def _is_copy(self, one: int, other: int) -> bool:
-        rows = np.array([one, other])
+    def _is_copy(self, original: int, candidate: int) -> bool:
+        rows = np.array([original, candidate])
         first, row = self._read_wordings(rows).values()
         return bool(measure_copy(first, row, *self._are_of_one_source(rows[:1], rows[1:])))
 
@@ -232,8 +232,8 @@ class _CopyFinder:
         low, high = low[best], high[best]
         # All comparisons with first sentences are made in the loop, of which there are few.
         parents: dict[int, list[int]] = {}
-        for one, other in zip(low.tolist(), high.tolist(), strict=True):
-            parents.setdefault(other, []).append(one)
+        for earlier, later in zip(low.tolist(), high.tolist(), strict=True):
+            parents.setdefault(later, []).append(earlier)
         for row in sorted(parents):
             for parent in parents[row]:
                 if group[row] and group[parent]:
@@ -276,7 +276,7 @@ def _pair_up(codes: npt.NDArray[np.uint64], bits: np.uint64) -> Integers:
     np.not_equal(keys[1:], keys[:-1], out=is_start[1:])
     lengths = np.diff(np.append(np.flatnonzero(is_start), len(keys)))
     length = np.repeat(lengths, lengths)
-    found = [np.zeros(0, np.int64)]
+    pairs = [np.zeros(0, np.int64)]
     same = np.flatnonzero(~is_start)  # rows with an earlier one of the same key
     for distance in range(1, _LONG_RUN):
         same = same[same >= distance]
@@ -285,8 +285,8 @@ def _pair_up(codes: npt.NDArray[np.uint64], bits: np.uint64) -> Integers:
             same = same[length[same] <= _LONG_RUN]
         if not len(same):
             break
-        found.append(holders[same - distance] << int(bits) | holders[same])
-    return np.unique(np.concatenate(found))
+        pairs.append(holders[same - distance] << int(bits) | holders[same])
+    return np.unique(np.concatenate(pairs))
 
 
 def _spread(starts: Integers, sizes: Integers) -> Integers:

@@ -174,19 +174,19 @@ def _count_different(keys: Integers, values: Integers) -> Integers:
     return np.bincount(pairs >> 32, minlength=int(keys.max(initial=-1)) + 1)
 
 
-def measure_copy(one: Wording, other: Wording, is_same_source: bool | None = None) -> float:
+def measure_copy(first: Wording, second: Wording, is_same_source: bool | None = None) -> float:
     """The share of words that two texts have in common in the same order, 0.0 if they are no copies.
 
     `is_same_source`: whether both are of one source, None if that says nothing.
     """
-    telling = len(one.telling & other.telling)
+    telling = len(first.telling & second.telling)
     if telling < FEW_TELLING:
         return 0.0
-    common = count_in_order(one.words, other.words)
-    share = 2 * common / (len(one.words) + len(other.words))
-    if telling < LEAST_TELLING and (share < LEAST_OF_FEW or one.numbers or other.numbers):
+    common = count_in_order(first.words, second.words)
+    share = 2 * common / (len(first.words) + len(second.words))
+    if telling < LEAST_TELLING and (share < LEAST_OF_FEW or first.numbers or second.numbers):
         return 0.0
-    least = _need(one, other, common)
+    least = _need(first, second, common)
     if is_same_source and common < LONG:
         least = max(least, LEAST_WITHIN_SOURCE)
     elif is_same_source is False and least < 1:
@@ -194,43 +194,46 @@ def measure_copy(one: Wording, other: Wording, is_same_source: bool | None = Non
     return share if share >= least else 0.0
 
 
-def _need(one: Wording, other: Wording, common: int) -> float:
+def _need(first: Wording, second: Wording, common: int) -> float:
     """The least share of two sentences with so many common words."""
     is_long = common >= LONG
-    other_names = (len(one.names - other.different), len(other.names - one.different))
-    sizes = len(one.numbers), len(other.numbers)
-    numbers = count_in_order(one.numbers, other.numbers)
+    other_names = (len(first.names - second.different), len(second.names - first.different))
+    sizes = len(first.numbers), len(second.numbers)
+    numbers = count_in_order(first.numbers, second.numbers)
     least = LEAST_IN_ORDER[is_long]
     if all(other_names):
         least = LEAST_WITH_OTHER_NAMES[is_long]
-    if all(other_names) and not is_long and _differ_in_names_alone(one, other):
+    if all(other_names) and not is_long and _differ_in_names_alone(first, second):
         least = 1.0
     if min(other_names) > 1:
         least = LEAST_WITH_TWO_NAMES[is_long]
     if numbers < min(sizes):
         least = LEAST_WITH_OTHER_NUMBERS
-    if one.is_question and other.is_question and common <= LONG:
+    if first.is_question and second.is_question and common <= LONG:
         least = max(least, LEAST_OF_QUESTIONS)
     if common <= SHORT:
-        differs = (any(other_names), numbers < max(sizes), one.negations != other.negations)
+        differs = (any(other_names), numbers < max(sizes), first.negations != second.negations)
         least = max(
             [least, *(share for share, differ in zip(LEAST_OF_SHORT, differs, strict=True) if differ)]
         )
     return least
 
 
-def _differ_in_names_alone(one: Wording, other: Wording) -> bool:
+def _differ_in_names_alone(first: Wording, second: Wording) -> bool:
     """Whether all words that one has and the other lacks are names, as if one was filled in for another."""
-    return one.different - other.different <= one.names and other.different - one.different <= other.names
+    return (
+        first.different - second.different <= first.names
+        and second.different - first.different <= second.names
+    )
 
 
-def count_in_order(one: Sequence[str], other: Iterable[str]) -> int:
+def count_in_order(first: Sequence[str], second: Iterable[str]) -> int:
     """The length of the longest common subsequence of words, by bits (Hyyrö 2004)."""
     places: dict[str, int] = {}
-    for place, word in enumerate(one):
+    for place, word in enumerate(first):
         places[word] = places.get(word, 0) | 1 << place
-    every = free = (1 << len(one)) - 1
-    for word in other:
+    all_bits = free = (1 << len(first)) - 1
+    for word in second:
         matches = free & places.get(word, 0)
-        free = ((free + matches) | (free - matches)) & every
-    return len(one) - free.bit_count()
+        free = ((free + matches) | (free - matches)) & all_bits
+    return len(first) - free.bit_count()

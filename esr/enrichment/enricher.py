@@ -130,9 +130,9 @@ class SentenceVectors:
     def _encode(self, texts: Sequence[str]) -> list[Floats]:
         """The vectors of texts: from the cache, or for new texts by one call of the encoder."""
         new = [text for text in dict.fromkeys(texts) if text not in self._texts]
-        made = dict(zip(new, self._encoder.encode_passages(new), strict=True)) if new else {}
-        vectors = [made[text] if text in made else self._texts[text] for text in texts]
-        self._texts |= made
+        encoded = dict(zip(new, self._encoder.encode_passages(new), strict=True)) if new else {}
+        vectors = [encoded[text] if text in encoded else self._texts[text] for text in texts]
+        self._texts |= encoded
         while len(self._texts) > CACHED_TEXTS:
             self._texts.popitem(last=False)
         return vectors
@@ -409,9 +409,9 @@ class Enricher:
         """The quotations of each sentence: those in the document, if it has any, or else computed ones."""
         if QUOTES not in self._parts:
             return [()] * len(document.sentences)
-        given = [sentence.quotes for sentence in document.sentences]
-        if any(given):
-            return given
+        declared = [sentence.quotes for sentence in document.sentences]
+        if any(declared):
+            return declared
         return find_quotes(document, self._code(document.language))
 
     def _features(
@@ -434,7 +434,7 @@ class Enricher:
         """What the classifier says of each sentence, empty if there is none for the document's language."""
         if self._tones is None or self._code(document.language) not in read_classifier()["languages"]:
             return ()
-        return find_tones([one.array * one.scale for one in self._tones.encode(document)])
+        return find_tones([encoded.array * encoded.scale for encoded in self._tones.encode(document)])
 
     def open_annotator(self, language: str) -> Annotator:
         """The annotator of a language, loaded on first use."""

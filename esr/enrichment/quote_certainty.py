@@ -73,10 +73,10 @@ class _Judge:
 
     def _directly_follows(self, source: Source, follows: int, start: int) -> bool:
         """Whether nothing but the end of the attribution is between a quotation and the one before."""
-        told = max(follows, source.cue_at + len(source.cue), source.at + len(source.speaker or ""))
+        source_end = max(follows, source.cue_at + len(source.cue), source.at + len(source.speaker or ""))
         if source.at >= start or source.cue_at >= start:
             return False
-        between = self._text.text[min(told, start) : start]
+        between = self._text.text[min(source_end, start) : start]
         return len(_ENDS.findall(between + " ")) <= 1 and self._names_nobody(between, _MAX_TAIL)
 
     def _names_nobody(self, text: str, most: int) -> bool:

@@ -158,8 +158,8 @@ class _Finder:
         after, before = self._source_after(start, end, high), self._source_before(start, low)
         if after and not after.speaker and self._grammar.is_subject_first:
             clause = self._clause_start(start, low)
-            if found := self._grammar.before_quotation(self._text[clause:start]):
-                after = after._replace(speaker=found.text, at=clause + found.start)
+            if name := self._grammar.before_quotation(self._text[clause:start]):
+                after = after._replace(speaker=name.text, at=clause + name.start)
         if before and before.speaker and self._is_in_headline(Phrase(before.speaker, before.at)):
             before = before._replace(speaker=None, at=before.cue_at)
         if after is None or before is None:
@@ -200,8 +200,8 @@ class _Finder:
         if "." in last and text[end : end + 1] != "," and not text[at].islower():
             return None
         right = text[at : min(high, self._joined.sentence_end(at), at + _REACH)]
-        if (by := rules.by.match(right)) and (found := rules.after_verb(right[by.end() :])):
-            return _source_of(found, at + by.end(), by[0], at)
+        if (by := rules.by.match(right)) and (name := rules.after_verb(right[by.end() :])):
+            return _source_of(name, at + by.end(), by[0], at)
         cue = rules.find_cue(rules.cue_after, right)
         if cue is None:
             new = rules.new_cue.match(right) if goes_on else None
@@ -209,19 +209,19 @@ class _Finder:
                 return None
             if new["before"]:
                 return Source(new["before"].strip(), at, new["cue"], at)
-            found = rules.after_verb(right[new.end() :])
-            return _source_of(found, at + new.end(), new["after"], at) if found else None
+            name = rules.after_verb(right[new.end() :])
+            return _source_of(name, at + new.end(), new["after"], at) if name else None
         left = right[: cue.start()]
         words = [word.lower() for word in re.findall(r"\w+", left) if word.lower() not in rules.fillers]
         if not words:
             is_subject_after = cue[0].lower() not in rules.never_before
-            found = rules.after_verb(right[cue.end() :]) if is_subject_after else None
-            return _source_of(found, at + cue.end(), cue[0], at + cue.start())
+            name = rules.after_verb(right[cue.end() :]) if is_subject_after else None
+            return _source_of(name, at + cue.end(), cue[0], at + cue.start())
         is_adverbial = words[0] in rules.no_beginning and "," not in left
         if words[0] in rules.openers or is_adverbial or re.search("[;:]", left):
             return None
-        found = rules.before_verb(left)
-        return _source_of(found, at, cue[0], at + cue.start()) if found else None
+        name = rules.before_verb(left)
+        return _source_of(name, at, cue[0], at + cue.start()) if name else None
 
     def _source_before(self, start: int, low: int) -> Source | None:
         """The source in the text before a quotation: She said, "…"."""
@@ -235,8 +235,8 @@ class _Finder:
             speaker, cue_at = clause + match.start("speaker"), clause + match.start("cue")
             return Source(match["speaker"], speaker, match["cue"], cue_at, True, clause + len(left))
         by = rules.by.search(left)
-        if by and len(left) - by.end() < _REACH_BEFORE and (found := rules.after_verb(left[by.end() :])):
-            return _source_of(found, clause + by.end(), by[0], clause + by.start(), is_near=False)
+        if by and len(left) - by.end() < _REACH_BEFORE and (name := rules.after_verb(left[by.end() :])):
+            return _source_of(name, clause + by.end(), by[0], clause + by.start(), is_near=False)
         named = _NAMED_BEFORE_COLON.fullmatch(left)
         # Letters of other scripts have no case in the pattern, so it may have taken a verb.
         has_verb = named and not named[1].isascii() and rules.cue.search(named[1])
@@ -253,21 +253,21 @@ class _Finder:
                 return None
             is_near = len(gap.split()) <= _MIN_WORDS or bool(_LEADS_TO.search(gap))
             subject = left[: cue.start()]
-            found, offset = None, 0
+            name, offset = None, 0
             is_set_off = subject.rstrip().endswith(",")
             if cue[0].endswith("ing") and is_set_off:
-                found = rules.subject(subject)  # "Ann Lee met Bo Day, saying"
+                name = rules.subject(subject)  # "Ann Lee met Bo Day, saying"
             elif is_set_off and cue[0] in rules.inserted:
-                found = _before_comma(rules.after_verb(gap), gap)  # "What Bo Day wants is, said Ann Lee, …"
-                offset = cue.end() if found else 0
-            found = found or rules.before_verb(subject)
-            if _LEADS_TO.search(gap) and (found is None or not subject.strip()):
-                found, offset = rules.after_verb(gap), cue.end()
-            if found is None:
-                found, offset = rules.subject(subject), 0
-            if found is not None or is_near:
+                name = _before_comma(rules.after_verb(gap), gap)  # "What Bo Day wants is, said Ann Lee, …"
+                offset = cue.end() if name else 0
+            name = name or rules.before_verb(subject)
+            if _LEADS_TO.search(gap) and (name is None or not subject.strip()):
+                name, offset = rules.after_verb(gap), cue.end()
+            if name is None:
+                name, offset = rules.subject(subject), 0
+            if name is not None or is_near:
                 place = clause + cue.start()
-                return _source_of(found, clause + offset, cue[0], place, is_near, clause + cue.end())
+                return _source_of(name, clause + offset, cue[0], place, is_near, clause + cue.end())
         return None
 
 

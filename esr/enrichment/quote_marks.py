@@ -80,20 +80,20 @@ class JoinedText:
 
     def spans_by_sentence(self, pieces: Spans) -> list[tuple[int, int, int]]:
         """The pieces as triples of sentence, start and end, in characters of the sentence."""
-        found = []
+        spans = []
         for start, end in pieces:
             for number in range(self.sentence_at(start), self.sentence_at(max(start, end - 1)) + 1):
                 first = self.starts[number]
                 last = self.sentence_end(first)
                 begin, stop = max(start, first), min(end, last)
                 if self.text[begin:stop].strip():
-                    found.append((number, begin - first, stop - first))
-        return found
+                    spans.append((number, begin - first, stop - first))
+        return spans
 
 
 def pair_marks(text: JoinedText) -> list[Spans]:
     """The pieces of each text from an opening to its closing mark, in order. Nested marks are skipped."""
-    found: list[Spans] = []
+    spans: list[Spans] = []
     pieces: Spans = []
     opening, start = "", 0
     for match in _MARK.finditer(text.text):
@@ -106,13 +106,13 @@ def pair_marks(text: JoinedText) -> list[Spans]:
                 start = at
                 continue
             if opening not in _SINGLE:
-                found.append([*pieces, (start, end)])
+                spans.append([*pieces, (start, end)])
             opening, pieces = "", []
         if not opening:
             if opens:
                 opening, start = mark, at
         elif mark in _closing_marks(opening) and _closes(text.text, match, opening):
-            found.append([*pieces, (start, match.end())])
+            spans.append([*pieces, (start, match.end())])
             opening, pieces = "", []
         elif opens and mark == opening and _continues_later(text, start, at):
             pieces.append((start, at - 1))
@@ -120,8 +120,8 @@ def pair_marks(text: JoinedText) -> list[Spans]:
         elif opens and (mark == opening or (opening in _SINGLE and mark not in _SINGLE)):
             opening, start = mark, at  # the previous mark was not closed
     if opening and opening not in _SINGLE:
-        found.append([*pieces, (start, _end_of_unclosed(text, start))])
-    return found
+        spans.append([*pieces, (start, _end_of_unclosed(text, start))])
+    return spans
 
 
 def _end_of_unclosed(text: JoinedText, start: int) -> int:

@@ -203,34 +203,34 @@ class Grammar:
         if self._may_speak(phrase):
             return self._cut(left, phrase)
         start = last[0].start if last else 0
-        found = self.subject(left[start:])
-        return self.subject(left) if found is None else Phrase(found.text, found.start + start)
+        subject = self.subject(left[start:])
+        return self.subject(left) if subject is None else Phrase(subject.text, subject.start + start)
 
     def after_verb(self, right: str) -> Phrase | None:
         """The speaker at the beginning of the text after a verb: (said) "Robby Mook, a manager"."""
-        taken: list[Word] = []
+        words: list[Word] = []
         for word in read_words(right):
-            if not taken:
+            if not words:
                 if word.bare in self.all_pronouns:
                     return _pronoun(word)
                 if self._is_filler(word) and word.bare not in self.articles:
                     continue
-            if taken and word.text in "'’" and word.start == taken[-1].end and taken[-1].text[-1] == "s":
+            if words and word.text in "'’" and word.start == words[-1].end and words[-1].text[-1] == "s":
                 continue  # a genitive: "Guterres' spokesman Ann Lee"
-            is_article = word.bare in self.articles and not taken
+            is_article = word.bare in self.articles and not words
             ends = (word.text[0].islower() or self.is_caseless) and not is_article
             is_other = word.bare in self.prepositions or word.bare in self.fillers
             if not word.text[0].isalnum() or (ends and (is_other or self.cue.fullmatch(word.text))):
                 break
-            taken.append(word)
+            words.append(word)
             if word.text.endswith(".") and word.bare not in self.titles and len(word.bare.split(".")[-1]) > 2:
                 break
-            if len(taken) > _MAX_WORDS:
+            if len(words) > _MAX_WORDS:
                 return None
         known = self.titles | self.articles
-        if not taken or not (self.has_name(taken) or any(word.bare in known for word in taken)):
+        if not words or not (self.has_name(words) or any(word.bare in known for word in words)):
             return None
-        return self._cut(right, taken)
+        return self._cut(right, words)
 
     def subject(self, left: str) -> Phrase | None:
         """The name or pronoun at the beginning of a clause, possibly after "In June 2009,"."""
@@ -247,26 +247,26 @@ class Grammar:
                 return _pronoun(words[0])
             if words[0].bare in self.no_beginning:
                 continue
-            taken: list[Word] = []
+            phrase: list[Word] = []
             if words[0].bare in self.articles:
-                taken.append(words.pop(0))
-                while words and len(taken) < 4 and self._is_noun(words[0]):
-                    taken.append(words.pop(0))
+                phrase.append(words.pop(0))
+                while words and len(phrase) < 4 and self._is_noun(words[0]):
+                    phrase.append(words.pop(0))
             while words and words[0].is_capital:
-                taken.append(words.pop(0))
-            if taken and _POSSESSIVE.search(taken[-1].text):
-                owner = len(taken)
-                while words and len(taken) < owner + 3 and (words[0].is_capital or self._is_noun(words[0])):
-                    taken.append(words.pop(0))
-                if not any(word.is_capital or word.bare in self.titles for word in taken[owner:]):
+                phrase.append(words.pop(0))
+            if phrase and _POSSESSIVE.search(phrase[-1].text):
+                owner = len(phrase)
+                while words and len(phrase) < owner + 3 and (words[0].is_capital or self._is_noun(words[0])):
+                    phrase.append(words.pop(0))
+                if not any(word.is_capital or word.bare in self.titles for word in phrase[owner:]):
                     continue
-            elif taken and words and words[0].bare in self.agents:  # "Putin spokesman Dmitry Peskov"
-                taken.append(words.pop(0))
+            elif phrase and words and words[0].bare in self.agents:  # "Putin spokesman Dmitry Peskov"
+                phrase.append(words.pop(0))
                 while words and words[0].is_capital:
-                    taken.append(words.pop(0))
-            has_title = bool(taken) and taken[-1].bare in self.titles
-            if self.has_name(taken) or has_title:
-                return self._cut(left, taken)
+                    phrase.append(words.pop(0))
+            has_title = bool(phrase) and phrase[-1].bare in self.titles
+            if self.has_name(phrase) or has_title:
+                return self._cut(left, phrase)
         return None
 
     def before_quotation(self, left: str) -> Phrase | None:
@@ -285,8 +285,8 @@ class Grammar:
         last = words[-2:] if words and words[-1].text == "," else words[-1:]
         beside = [run for run in names if last and run[-1] == last[0]]
         before_comma = [run for run in names if left[run[-1].end :].startswith(",")]
-        found = next(iter((*beside, *before_comma, *names)), None)
-        return self.subject(left) if found is None else self._cut(left, found)
+        name = next(iter((*beside, *before_comma, *names)), None)
+        return self.subject(left) if name is None else self._cut(left, name)
 
     def _is_filler(self, word: Word) -> bool:
         return word.bare in self.fillers and not word.is_capital  # May is a name

@@ -25,7 +25,7 @@ _WINDOW = 3
 def find_quotes(document: Document, language: str) -> list[tuple[Quote, ...]]:
     """The quotations in each sentence of a document, whose language is given by its code."""
     text = JoinedText(document)
-    found: list[list[Quote]] = [[] for _ in document.sentences]
+    quotes: list[list[Quote]] = [[] for _ in document.sentences]
     quotations = find_quotations(text, language)
     if quotations:
         known = _read_names(document, language)
@@ -35,8 +35,8 @@ def find_quotes(document: Document, language: str) -> list[tuple[Quote, ...]]:
             speaker, cue = (source.speaker, source.cue or None) if source else (None, None)
             certainty = None if name is None else CERTAIN if is_certain else PROBABLE
             for number, start, end in text.spans_by_sentence(pieces):
-                found[number].append(Quote(start, end, speaker, name, cue, certainty))
-    return list(map(tuple, found))
+                quotes[number].append(Quote(start, end, speaker, name, cue, certainty))
+    return list(map(tuple, quotes))
 
 
 def _read_names(document: Document, language: str) -> DocumentNames:
@@ -52,17 +52,17 @@ def _resolve(
 ) -> list[str | None]:
     """The key of the name of each quotation's speaker; None if uncertain."""
     rules = grammar(language)
-    found: dict[int, str | None] = {}  # by the position of the speaker
+    resolved: dict[int, str | None] = {}  # by the position of the speaker
     spoken = {q.source.at: q.source.speaker for q in quotations if q.source and q.source.speaker}
     for at, speaker in spoken.items():
         if speaker.lower() not in rules.all_pronouns:
-            found[at] = names.resolve(speaker)
-    persons = {name for name in found.values() if name}
+            resolved[at] = names.resolve(speaker)
+    persons = {name for name in resolved.values() if name}
     for at, speaker in sorted(spoken.items()):
         if speaker.lower() in rules.pronouns:
-            name = _name_before(text, at, rules, names, found, quotations)
-            found[at] = name if name and (name in persons or names.is_titled(name)) else None
-    return [_name_in(text, rules, quotation, found) for quotation in quotations]
+            name = _name_before(text, at, rules, names, resolved, quotations)
+            resolved[at] = name if name and (name in persons or names.is_titled(name)) else None
+    return [_name_in(text, rules, quotation, resolved) for quotation in quotations]
 
 
 def _name_in(
@@ -84,7 +84,7 @@ def _name_before(
     at: int,
     rules: Grammar,
     names: DocumentNames,
-    found: Mapping[int, str | None],
+    resolved: Mapping[int, str | None],
     quotations: Sequence[Quotation],
 ) -> str | None:
     """The only full name that speaks or begins a sentence in this paragraph or the previous one, or None."""
@@ -92,7 +92,7 @@ def _name_before(
         begin = text.text.rfind("\n", 0, max(text.text.rfind("\n", 0, at), 0)) + 1
     else:
         begin = text.starts[max(0, text.sentence_at(at) - _WINDOW)]
-    candidates = {name for place, name in found.items() if begin <= place < at}
+    candidates = {name for place, name in resolved.items() if begin <= place < at}
     for number in range(text.sentence_at(begin), text.sentence_at(at) + 1):
         first = text.starts[number]
         if any(start <= first < end for quotation in quotations for start, end in quotation.pieces):

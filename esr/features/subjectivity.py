@@ -118,8 +118,11 @@ def label_sentences(sentences: Sequence[Annotation | None], lexicon: Lexicon) ->
     """
     counts = [None if sentence is None else count_clues(sentence, lexicon) for sentence in sentences]
     none = ClueCounts(0, 0)
-    padded = [none, *(own or none for own in counts), none]
-    return [None if own is None else _label(own, padded[n], padded[n + 2]) for n, own in enumerate(counts)]
+    padded = [none, *(counted or none for counted in counts), none]
+    return [
+        None if counted is None else _label(counted, padded[n], padded[n + 2])
+        for n, counted in enumerate(counts)
+    ]
 
 
 def count_clues(sentence: Annotation, lexicon: Lexicon) -> ClueCounts:

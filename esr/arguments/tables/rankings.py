@@ -102,7 +102,7 @@ SECOND_RANKING = tuple(
 
 def expand(of: Iterable[Argument]) -> list[Argument]:
     """The rows, in which each placeholder is replaced by a row for each model parameter or prior."""
-    return [each for row in of for each in (_expand(row) if row.name.endswith(NAME) else [row])]
+    return [expanded for row in of for expanded in (_expand(row) if row.name.endswith(NAME) else [row])]
 
 
 def _expand(row: Argument) -> list[Argument]:

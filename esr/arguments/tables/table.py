@@ -87,12 +87,12 @@ TABLE: tuple[Argument, ...] = (
 @cache
 def rows(*operations: str) -> dict[str, Argument]:
     """The arguments of operations and pages by name, in the order of `operations`."""
-    found: dict[str, Argument] = {}
+    by_name: dict[str, Argument] = {}
     for operation in operations:
         for row in TABLE:
             if row.is_for(operation):
-                found.setdefault(row.name, row)
-    return found
+                by_name.setdefault(row.name, row)
+    return by_name
 
 
 def tool_arguments(tool: str) -> dict[str, Argument]:
@@ -100,8 +100,8 @@ def tool_arguments(tool: str) -> dict[str, Argument]:
 
     Of the filters, these are only those that all tools take.
     """
-    taken = rows(TOOL + tool, ASSISTANT, tool).values()
-    return {row.name_at(ASSISTANT): row for row in taken if row.group != "filter" or row.is_for(ASSISTANT)}
+    accepted = rows(TOOL + tool, ASSISTANT, tool).values()
+    return {row.name_at(ASSISTANT): row for row in accepted if row.group != "filter" or row.is_for(ASSISTANT)}
 
 
 PAGE = rows("page")

@@ -133,8 +133,8 @@ def contrast(
         )
         note_unknown(searcher, filters)
     answer = result.as_dict()
-    rows, (own, other), sentences = answer["collocations"], result.node, result.sentences
-    sizes = f"{own:,} and {other:,} times in {sentences[0]:,} and {sentences[1]:,} sentences"
+    rows, (node, other), sentences = answer["collocations"], result.node, result.sentences
+    sizes = f"{node:,} and {other:,} times in {sentences[0]:,} and {sentences[1]:,} sentences"
     print_answer(format_name, answer, rows, lambda: draw_columns(rows, _CONTRAST, sizes), result.columns())
 
 

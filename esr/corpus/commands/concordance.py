@@ -51,15 +51,17 @@ def concordance(
       esr concordance "immigra* +policy" --sample 500 --format csv --index my-index
     """
     with open_searcher(where) as searcher:
-        made = build_concordance(
+        result = build_concordance(
             searcher, query.parsed, filters, k=k, sort=sort, width=width, unit=unit, sample=sample, seed=seed
         )
         note_unknown(searcher, filters)
-    answer = made.as_dict()
-    print_answer(format_name, answer, answer["lines"], lambda: _draw_lines(made, sort), made.columns())
-    is_partial = made.read < made.sentences and (sample is not None or len(made.lines) < k or made.read > k)
+    answer = result.as_dict()
+    print_answer(format_name, answer, answer["lines"], lambda: _draw_lines(result, sort), result.columns())
+    is_partial = result.read < result.sentences and (
+        sample is not None or len(result.lines) < k or result.read > k
+    )
     if format_name == "text" and is_partial:
-        click.echo(f"{made.read:,} of {made.sentences:,} sentences were read", err=True)
+        click.echo(f"{result.read:,} of {result.sentences:,} sentences were read", err=True)
 
 
 def _draw_lines(result: Concordance, sort: str) -> str:

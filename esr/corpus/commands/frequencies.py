@@ -55,10 +55,10 @@ def frequencies(
       esr frequencies "immigra*" --by source --format csv --index my-index
     """
     with open_searcher(where) as searcher:
-        made = count_frequencies(searcher, list(map(parse_query, queries)), filters, by)
+        result = count_frequencies(searcher, list(map(parse_query, queries)), filters, by)
         note_unknown(searcher, filters)
-    lines = (line for series in made.series for line in _draw_frequency(made, series))
-    print_answer(format_name, made.as_dict(), made.rows(), lambda: "\n".join(lines), TABLE_COLUMNS)
+    lines = (line for series in result.series for line in _draw_frequency(result, series))
+    print_answer(format_name, result.as_dict(), result.rows(), lambda: "\n".join(lines), TABLE_COLUMNS)
 
 
 def _draw_frequency(result: Frequencies, series: Frequency) -> Iterator[str]:

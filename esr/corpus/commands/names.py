@@ -138,18 +138,18 @@ def name(
       esr name person:washington --format json --index my-index
     """
     with open_searcher(where) as searcher:
-        said = None
+        statements = None
         if over_time or about:
             query = parse_query(about) if about else None
-            said = find_statements(searcher, name, query, NO_FILTERS)
+            statements = find_statements(searcher, name, query, NO_FILTERS)
         try:
             page = read_name(searcher, name, companions=companions, sentences=k)
         except NotFound:
-            if said is None:
+            if statements is None:
                 raise
             page = None  # a speaker whose name is in no sentence, as in an index without names
-    answer = (page.as_dict() if page else {}) | ({"over_time": said.as_dict()} if said else {})
-    lines = [*(_draw_page(page) if page else [click.style(name, bold=True)]), *_draw_statements(said)]
+    answer = (page.as_dict() if page else {}) | ({"over_time": statements.as_dict()} if statements else {})
+    lines = [*(_draw_page(page) if page else [click.style(name, bold=True)]), *_draw_statements(statements)]
     print_answer(format_name, answer, (), lambda: "\n".join(lines))
 
 
@@ -158,13 +158,13 @@ _SIGNS = {"same": "{}", "added": "+{}+", "removed": "-{}-"}
 """How the pieces of a later wording are written."""
 
 
-def _draw_statements(said: Statements | None) -> Iterator[str]:
-    if said is None:
+def _draw_statements(statements: Statements | None) -> Iterator[str]:
+    if statements is None:
         return
-    yield f"\nwhat it said over time{f' about {said.about}' if said.about else ''}"
-    if not said.statements:
+    yield f"\nwhat it said over time{f' about {statements.about}' if statements.about else ''}"
+    if not statements.statements:
         yield "no quotation whose speaker is certain"
-    for statement in said.statements:
+    for statement in statements.statements:
         for number, wording in enumerate(statement.wordings):
             quotation = wording.quotation
             date = (quotation.date or "undated")[:10]

@@ -63,23 +63,23 @@ def quotes(
         if not quotations.quotations:
             check_quotations(searcher.index)
         is_unknown = bool(speaker) and format_name == "text" and not quotations.quotations
-        meant = suggest_speakers(searcher.index, speaker or "") if is_unknown else ()
-        said = quotations.quotations if format_name == "text" else []
+        suggestions = suggest_speakers(searcher.index, speaker or "") if is_unknown else ()
+        quoted = quotations.quotations if format_name == "text" else []
         note_unknown(searcher, filters)
-        called = call_speakers(find_speakers(searcher.index, said), said)
+        called = call_speakers(find_speakers(searcher.index, quoted), quoted)
     answer = quotations.as_dict()
     print_answer(
         format_name,
         answer,
         answer["quotations"],
-        lambda: _draw_quotations(quotations, called, meant),
+        lambda: _draw_quotations(quotations, called, suggestions),
         quotations.columns(),
     )
 
 
-def _draw_quotations(result: Quotations, called: Mapping[str, str], meant: Sequence[Speaker]) -> str:
+def _draw_quotations(result: Quotations, called: Mapping[str, str], suggestions: Sequence[Speaker]) -> str:
     if not result.quotations:
-        names = ", ".join(speaker.name for speaker in meant)
+        names = ", ".join(speaker.name for speaker in suggestions)
         return f"Nothing matched. Did you mean {names}?" if names else "Nothing matched."
     blocks = []
     for number, quotation in enumerate(result.quotations):

@@ -128,29 +128,32 @@ def count_facets(
     shared = [clause for clause in first if all(clause in of_field for of_field in clauses.values())]
     query = match_sentences(condition, NO_FILTERS)
     query["bool"]["filter"] += shared
-    own = {field: [clause for clause in clauses[field] if clause not in shared] for field in clauses}
-    entity_fields = [field for field in own if field in ENTITY_TYPES]
-    facets = {types[0]: NameFacets(types, names, size) for types in _group_by_clauses(entity_fields, own)}
+    unshared = {field: [clause for clause in clauses[field] if clause not in shared] for field in clauses}
+    entity_fields = [field for field in unshared if field in ENTITY_TYPES]
+    facets = {
+        types[0]: NameFacets(types, names, size) for types in _group_by_clauses(entity_fields, unshared)
+    }
     counted: Aggregations = {
         field: {field: _OF_DOCUMENTS[field]}
         if field in _OF_DOCUMENTS
         else _value_terms(values, field, size, cluster.dialect)
-        for field in own
+        for field in unshared
         if field not in ENTITY_TYPES
     }
     counts: dict[str, FacetCounts] = {}
-    while len(counts) < len(own):
+    while len(counts) < len(unshared):
         counted |= {field: of.aggregations() for field, of in facets.items() if of.counts is None}
         places = [(field, name) for field, aggregations in counted.items() for name in aggregations]
         # Named by number: Elasticsearch rejects names with brackets, which metadata keys may contain.
         aggs = {
-            str(n): _with_filter(counted[field][name], own[field]) for n, (field, name) in enumerate(places)
+            str(n): _with_filter(counted[field][name], unshared[field])
+            for n, (field, name) in enumerate(places)
         }
         # A field without any value in the collection needs no aggregation.
         answer = search(cluster, index=cluster.alias, size=0, query=query, aggs=aggs).get("aggregations", {})
-        found = {place: _without_filter(answer[str(n)]) for n, place in enumerate(places)}
+        by_place = {place: _without_filter(answer[str(n)]) for n, place in enumerate(places)}
         for field, aggregations in counted.items():
-            answers = {name: found[field, name] for name in aggregations}
+            answers = {name: by_place[field, name] for name in aggregations}
             if field in facets:
                 facets[field].take(answers)
                 counts |= facets[field].counts or {}
@@ -246,17 +249,17 @@ def count_documents(
     answers = _search_each(cluster, conditions, filters, {"track_total_hits": False, "aggs": aggs})
     counts = []
     for answer in answers:
-        found = answer["aggregations"]
-        buckets = found["listed"]["values"]["buckets"] if ids else ()
+        aggregations = answer["aggregations"]
+        buckets = aggregations["listed"]["values"]["buckets"] if ids else ()
         sentences = {bucket["key"]: bucket["doc_count"] for bucket in buckets}
-        counts.append(DocumentCounts(found["all"]["value"], sentences))
+        counts.append(DocumentCounts(aggregations["all"]["value"], sentences))
     return counts
 
 
 def match_sentences(condition: Condition | None, filters: Filters) -> Query:
     """A query for the sentences that satisfy the condition and the filters, without scores."""
-    own = [] if condition is None else [condition_query(condition)]
-    return {"bool": {"filter": [*own, *filter_clauses(filters)]}}
+    clauses = [] if condition is None else [condition_query(condition)]
+    return {"bool": {"filter": [*clauses, *filter_clauses(filters)]}}
 
 
 def _search_each(
@@ -287,9 +290,9 @@ def read_texts(
     cluster: Cluster, condition: Condition | None, k: int, filters: Filters, oldest_first: bool
 ) -> SentenceTexts:
     """The texts of the sentences that `find_by_date` finds, with their ids, days and sources."""
-    found = _read_divided(cluster, condition, k, filters, oldest_first) if k > WORTH_DIVIDING else None
-    if found is not None:
-        return found
+    divided = _read_divided(cluster, condition, k, filters, oldest_first) if k > WORTH_DIVIDING else None
+    if divided is not None:
+        return divided
     hits: list[Any] = []
     total = 0
     for answer in read_pages_by_date(cluster, condition, k, filters, oldest_first, {"source": _TEXT_FIELDS}):
@@ -344,7 +347,7 @@ def _read_divided(
     )
     if not WORTH_DIVIDING < total_of(answer) <= k:
         return None
-    ordinals = [int(each["value"]) for each in answer["aggregations"]["ends"]["values"]]
+    ordinals = [int(boundary["value"]) for boundary in answer["aggregations"]["ends"]["values"]]
     lines: list[dict[str, Any]] = []
     for first, end in pairwise([0, *ordinals, _NO_ORDINAL]):
         within = {"range": {"ordinal": {"gte": first, "lt": end}}}

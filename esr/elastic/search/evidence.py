@@ -225,8 +225,8 @@ class SimilarityReader:
             answer = search(self._cluster, size=len(batch), **body)
             for ordinal, document, product in self._decode(answer):
                 documents[ordinal], products[ordinal] = document, product
-        own = np.array([products.get(ordinal, _NAN) for ordinal in ordinals])
-        columns = {"sentence": own}
+        sentence_products = np.array([products.get(ordinal, _NAN) for ordinal in ordinals])
+        columns = {"sentence": sentence_products}
         if "neighbours" in contexts:
             sides = [
                 np.array(
@@ -239,7 +239,7 @@ class SimilarityReader:
                 )
                 for step in (-1, 1)
             ]
-            columns["neighbours"] = average_neighbours(own, *sides)
+            columns["neighbours"] = average_neighbours(sentence_products, *sides)
         if "document" in contexts:
             means = self._document_means({documents[n] for n in ordinals if n in documents})
             columns["document"] = np.array(

@@ -52,8 +52,8 @@ class BoundedDocuments(NamedTuple):
     far: Array
     impact: Array
 
-    def select(self, which: npt.NDArray[np.bool_]) -> BoundedDocuments:
-        return BoundedDocuments(self.ids[which], self.bounds[which], self.far[which], self.impact[which])
+    def select(self, mask: npt.NDArray[np.bool_]) -> BoundedDocuments:
+        return BoundedDocuments(self.ids[mask], self.bounds[mask], self.far[mask], self.impact[mask])
 
     def join(self, others: BoundedDocuments) -> BoundedDocuments:
         return BoundedDocuments(
