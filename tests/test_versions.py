@@ -10,6 +10,7 @@ from esr.arguments.argument import ASSISTANT, COMMAND, PYTHON, WATCH
 from esr.arguments.tables.table import TABLE
 from esr.elastic import meta
 from esr.folder.format import manifest
+from tests.support.stored_indices import EXPORTS, FOLDERS, format_of
 
 PAGE = (Path(__file__).resolve().parent.parent / "docs" / "versions.md").read_text("utf-8")
 DOORS = {
@@ -50,7 +51,17 @@ def test_no_deprecated_name_has_outlived_its_two_minor_versions() -> None:
         assert minor < int(until.removeprefix("0.")), f"{former} may be removed"
 
 
-def test_the_table_of_indices_has_the_present_formats() -> None:
-    *_, (version, folder, server) = rows_below("Indices")
+def describe(number: int, current: int) -> str:
+    return f"format {number}: {'searched' if number == current else 'to be migrated'}"
+
+
+def test_the_table_of_indices_says_what_becomes_of_each_stored_one(tmp_path: Path) -> None:
+    """tests/index/test_stored_indices.py searches and migrates them."""
+    *rows, (version, *current) = rows_below("Indices")
     assert version == "this version"
-    assert (folder, server) == (f"reads {manifest.FORMAT}", f"reads {meta.FORMAT}")
+    assert current == [describe(manifest.FORMAT, manifest.FORMAT), describe(meta.FORMAT, meta.FORMAT)]
+    for version, folder, server in rows:
+        (export,) = (file for file in EXPORTS if file.name.startswith(f"elasticsearch-{version}."))
+        archives = [file for file in FOLDERS if file.name.startswith((f"folder-{version}.", "format-5."))]
+        assert server == describe(format_of(export, tmp_path), meta.FORMAT)
+        assert {describe(format_of(file, tmp_path), manifest.FORMAT) for file in archives} == {folder}

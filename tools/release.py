@@ -287,7 +287,7 @@ def check_index_fixture(tree: Path) -> None:
     (format,) = _FORMAT.findall(text)
     file = fixture(int(format))
     if not (tree / file).is_file():
-        raise ReleaseError(f"{file} is missing: make it with python tools/index_fixture.py, and commit it")
+        raise ReleaseError(f"{file} is missing: make it with python -m tools.index_fixture, and commit it")
 
 
 def user_extras(tree: Path) -> tuple[str, ...]:
