@@ -120,10 +120,11 @@ class Parameter(Struct, frozen=True):
         """The allowed values, for people."""
         if self.choices:
             return " | ".join(self.choices)
-        return f"whole, {self._interval}" if self.integer else self._interval
+        return f"whole, {self.interval}" if self.integer else self.interval
 
     @property
-    def _interval(self) -> str:
+    def interval(self) -> str:
+        """The allowed numbers, such as `[0, 1)`."""
         high = ")" if self.open_high or math.isinf(self.high) else "]"
         return f"{'(' if self.open_low else '['}{self.low:g}, {self.high:g}{high}"
 
@@ -142,7 +143,7 @@ class Parameter(Struct, frozen=True):
         is_fraction = self.integer and not number.is_integer()
         if math.isnan(number) or math.isinf(number) or too_low or too_high or is_fraction:
             kind = "a whole number" if self.integer else "a number"
-            raise UsageError(f"parameter {self.name!r} must be {kind} in {self._interval}, not {value!r}")
+            raise UsageError(f"parameter {self.name!r} must be {kind} in {self.interval}, not {value!r}")
         return number
 
     def as_dict(self) -> dict[str, Any]:

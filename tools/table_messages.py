@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import get_args
 
+from esr import models
 from esr.arguments.tables.counting import SCALES
 from esr.arguments.tables.table import PAGE
 from esr.arguments.types import Choice
@@ -16,10 +17,18 @@ from esr.corpus.names_and_quotes import ONLY_SOME_WORDS
 from esr.evidence import EVIDENCE_ORDERS
 from esr.evidence.claim_evidence import GROUPS
 from esr.evidence.contrast import RULES
+from esr.features import FEATURES
 from esr.following.timeline import INTERVALS
 from esr.index.names import ENTITY_TYPES
+from esr.models.forms import FORMS
+from esr.models.priors import PRIORS
+from esr.plans.plan import CANDIDATES
 from esr.query.interpretation import Reading
 from esr.query.query import MESSAGES
+from esr.ranking.boosts import BOOSTS
+from esr.ranking.second_stage.signal_types import signal_types
+from webui.arguments.rankings import OFFERED_SIGNALS, first_phrase
+from webui.pages.rendering import without_remarks
 from webui.pages.words import LINE_ORDERS
 from webui.running.settings import Settings
 
@@ -49,6 +58,7 @@ def table_messages() -> Iterator[tuple[str, str]]:
     yield from _in("esr/evidence", *EVIDENCE_ORDERS, *EVIDENCE_ORDERS.values())
     yield from _in("esr/index", *ENTITY_TYPES)
     yield from _in("esr/ranking", *SCORE_PARTS)
+    yield from _descriptions_of_rankings()
     yield from _in("esr/query", *get_args(Reading), *MESSAGES.values())
 
 
@@ -67,6 +77,24 @@ SCORE_PARTS = (
     "document",
 )
 """Kinds of parts of a score, and the fields whose words add to it."""
+
+
+def _descriptions_of_rankings() -> Iterator[tuple[str, str]]:
+    """What the form says of models, priors, features, forms, boosts and signals (`webui/templates/ranking.html`)."""
+    for model in models.MODELS.values():
+        yield from _in("esr/models", first_phrase(model.description))
+        yield from _in("esr/models", *(parameter.description for parameter in model.parameters))
+    for form in FORMS.values():
+        if not form.is_trained:
+            yield from _in("esr/models", form.description)
+            yield from _in("esr/models", *(each.description for each in form.parameters if each.name != "w"))
+    yield from _in("esr/models", *models.CONTEXTS.values())
+    yield from _in("esr/models", *(without_remarks(prior.description) for prior in PRIORS.values()))
+    yield from _in("esr/plans", *CANDIDATES.values())
+    yield from _in("esr/features", *(feature.description for feature in FEATURES.values()))
+    yield from _in("esr/ranking", *(boost.description for boost in BOOSTS.values()))
+    signals = (signal for signal in signal_types().values() if signal.group in OFFERED_SIGNALS)
+    yield from _in("esr/ranking", *(signal.description for signal in signals))
 
 
 def _in(place: str, *texts: str) -> Iterator[tuple[str, str]]:

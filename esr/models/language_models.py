@@ -233,7 +233,7 @@ TWO_STAGE_INVERTED = Model(
         mu_parameter(30.0),
         Parameter(
             "lambda",
-            "share of the context; of the document with --context both",
+            "share of the context; of the document if the context is both",
             0.25,
             grid=INNER_TENTHS,
         ),

@@ -227,13 +227,11 @@ def first_phrase(description: str) -> str:
     return re.split(r"[:;,(]", description, maxsplit=1)[0].strip()
 
 
-def feature_label(name: str) -> str:
-    """A short description of a registered feature; of another feature, its name."""
-    return first_phrase(features.FEATURES[name].description) if name in features.FEATURES else name
-
-
 class Option(NamedTuple):
-    """An option of a select. `is_possible`: whether it is compatible with the other selections."""
+    """An option of a select. `label`: its text; for a name of the rankings, what it means, if known.
+
+    `is_possible`: whether it is compatible with the other selections.
+    """
 
     value: str
     label: str
@@ -399,11 +397,14 @@ def _build(
 
 
 _OFFERED = ("term dependence", "meaning", "time")
+_BY_SERVER = "cross-encoder"
+OFFERED_SIGNALS = (*_OFFERED, _BY_SERVER)
+"""The groups of the signals that rows offer, if the server has what they need."""
 
 
 def _signals(chosen: Collection[str], stored: Collection[str]) -> list[SignalType]:
     """The signals that rows offer. Others are set by other controls or in the address."""
-    offered = {*_OFFERED, "cross-encoder"} if os.environ.get(CROSS_VARIABLE) else _OFFERED
+    offered = OFFERED_SIGNALS if os.environ.get(CROSS_VARIABLE) else _OFFERED
     kinds = [kind for kind in signal_types().values() if kind.group in offered]
     return [kind for kind in kinds if kind.needs is None or kind.needs in stored or kind.name in chosen]
 
@@ -432,7 +433,7 @@ def _contexts(selected: str, model: Model) -> list[Option]:
     default = model.contexts[0] if model.contexts else "none: the sentence alone"
     options = [Option("", f"the model's default ({default})", selected not in models.CONTEXTS)]
     return options + [
-        Option(name, f"{name} – {first_phrase(description)}", name == selected, name in model.contexts)
+        Option(name, description, name == selected, name in model.contexts)
         for name, description in models.CONTEXTS.items()
     ]
 
@@ -440,15 +441,14 @@ def _contexts(selected: str, model: Model) -> list[Option]:
 def _candidates(selected: str, model: Model) -> list[Option]:
     options = [Option("", f"the model's default ({model.candidates})", selected not in CANDIDATES)]
     rules = CANDIDATES.items()
-    return options + [Option(name, f"{name} – {text}", name == selected) for name, text in rules]
+    return options + [Option(name, meaning, name == selected) for name, meaning in rules]
 
 
 def _features(index_features: Sequence[str]) -> list[Option]:
     names = dict.fromkeys([*BUILTIN_FEATURES, *index_features])
     registered = features.FEATURES
     return [
-        Option(name, f"{name} – {registered[name].description}" if name in registered else name, False)
-        for name in names
+        Option(name, registered[name].description if name in registered else "", False) for name in names
     ]
 
 

@@ -204,7 +204,6 @@ def install_filters(app: Flask) -> None:
         without_remarks=without_remarks,
         short_number=short_number,
         nonzero_features=nonzero_features,
-        feature_label=rankings.feature_label,
         first_phrase=rankings.first_phrase,
         signed=signed,
         finite=math.isfinite,

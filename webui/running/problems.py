@@ -125,8 +125,8 @@ _UNAVAILABLE: Mapping[type[Exception], tuple[str, str, str]] = {
     ),
     DeskUnusable: (
         "desk_unusable",
-        "The dossiers cannot be reached",
-        "The dossiers cannot be read or written now, and nothing was changed. Try again in a moment.",
+        N_("The dossiers cannot be reached"),
+        N_("The dossiers cannot be read or written now, and nothing was changed. Try again in a moment."),
     ),
     EngineUnreachable: (
         "engine_unreachable",
