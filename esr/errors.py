@@ -79,8 +79,9 @@ def unknown(
     names = sorted(known)
     other = elsewhere.get(name)
     nearest = other if other in names else find_nearest(name, names, similarity)
-    hint = f"did you mean {nearest!r}?" if nearest else f"known: {', '.join(names) or 'none'}"
-    return UsageError(f"unknown {kind} {name!r}: {hint}")
+    if nearest:
+        return UsageError(f"unknown {kind} {name!r}: did you mean {nearest!r}?")
+    return UsageError(f"unknown {kind} {name!r}: known: {', '.join(names) or 'none'}")
 
 
 def find_nearest(name: str, known: Iterable[str], similarity: float = 0.5) -> str | None:

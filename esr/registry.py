@@ -142,8 +142,11 @@ class Parameter(Struct, frozen=True):
         too_high = number >= self.high if self.open_high else number > self.high
         is_fraction = self.integer and not number.is_integer()
         if math.isnan(number) or math.isinf(number) or too_low or too_high or is_fraction:
-            kind = "a whole number" if self.integer else "a number"
-            raise UsageError(f"parameter {self.name!r} must be {kind} in {self.interval}, not {value!r}")
+            if self.integer:
+                raise UsageError(
+                    f"parameter {self.name!r} must be a whole number in {self.interval}, not {value!r}"
+                )
+            raise UsageError(f"parameter {self.name!r} must be a number in {self.interval}, not {value!r}")
         return number
 
     def as_dict(self) -> dict[str, Any]:

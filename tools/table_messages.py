@@ -80,7 +80,7 @@ SCORE_PARTS = (
 
 
 def _descriptions_of_rankings() -> Iterator[tuple[str, str]]:
-    """What the form says of models, priors, features, forms, boosts and signals (`webui/templates/ranking.html`)."""
+    """What `webui/templates/ranking.html` says of models, priors, features, forms, boosts and signals."""
     for model in models.MODELS.values():
         yield from _in("esr/models", first_phrase(model.description))
         yield from _in("esr/models", *(parameter.description for parameter in model.parameters))

@@ -17,8 +17,10 @@ from babel.messages.catalog import Catalog, Message
 from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po, write_po
 
+from tools.error_messages import error_messages
 from tools.table_messages import table_messages
 from webui.translations.catalogue import FOLDER
+from webui.translations.errors import CONTEXT
 from webui.translations.language import DEFAULT, LANGUAGES
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -55,6 +57,9 @@ def extract() -> Catalog:
         catalogue.add(message, locations=[(path, 1)], auto_comments=comments, context=context)
     for place, text in table_messages():
         catalogue.add(text, locations=[(place, 1)])
+    for error in error_messages():
+        values = [f"v{n}: {code}" for n, code in enumerate(error.values, 1)]
+        catalogue.add(error.text, locations=[(error.place, 1)], auto_comments=values, context=CONTEXT)
     return catalogue
 
 

@@ -74,8 +74,10 @@ def context_shares(settings: Settings, share: float) -> ContextShares:
 def check_at_most_one(name: str, total: float, *, strictly: bool = False) -> None:
     """Raise UsageError if a sum of shares exceeds 1 or, with `strictly`, reaches it. `name` names the sum."""
     tolerance = 1e-12
-    if total > 1.0 + tolerance or (strictly and total > 1.0 - tolerance):
-        raise UsageError(f"{name} must be {'below' if strictly else 'at most'} 1, not {total:g}")
+    if strictly and total > 1.0 - tolerance:
+        raise UsageError(f"{name} must be below 1, not {total:g}")
+    if total > 1.0 + tolerance:
+        raise UsageError(f"{name} must be at most 1, not {total:g}")
 
 
 class WeightedQuery(NamedTuple):

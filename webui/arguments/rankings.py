@@ -447,9 +447,7 @@ def _candidates(selected: str, model: Model) -> list[Option]:
 def _features(index_features: Sequence[str]) -> list[Option]:
     names = dict.fromkeys([*BUILTIN_FEATURES, *index_features])
     registered = features.FEATURES
-    return [
-        Option(name, registered[name].description if name in registered else "", False) for name in names
-    ]
+    return [Option(name, registered[name].description if name in registered else "", False) for name in names]
 
 
 def _row(name: str, form: str, params: Mapping[str, Any]) -> ControlRow:

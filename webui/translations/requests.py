@@ -16,6 +16,7 @@ from werkzeug.wrappers import Response
 
 from esr.errors import UsageError, unknown
 from esr.stdlib import blake2b
+from webui.translations.errors import translate_error
 from webui.translations.language import (
     DEFAULT,
     LANGUAGES,
@@ -205,7 +206,12 @@ def _install_messages(app: Flask) -> None:
         current_address=current_address,
     )
     app.jinja_env.filters.update(
-        number=number, translated=_translate_text, capitalized=capitalize, lowered=lower, span=span
+        number=number,
+        translated=_translate_text,
+        translated_error=translate_error,
+        capitalized=capitalize,
+        lowered=lower,
+        span=span,
     )
 
 

@@ -1,0 +1,98 @@
+"""The messages of the errors that readers of the page can cause, from the places that raise them.
+
+The values of a message are placeholders, `%(v1)s` for the first; a comment for translators says what they
+are.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+from msgspec import Struct
+
+ROOT = Path(__file__).resolve().parent.parent
+PLACES = (
+    "esr/arguments/filters.py",
+    "esr/arguments/types.py",
+    "esr/corpus/concordance.py",
+    "esr/corpus/frequencies.py",
+    "esr/corpus/names_and_quotes.py",
+    "esr/corpus/statements.py",
+    "esr/errors.py",
+    "esr/evidence/draft_check.py",
+    "esr/evidence/quotation_check.py",
+    "esr/evidence/reuse.py",
+    "esr/following/overlap.py",
+    "esr/following/similar_sentences.py",
+    "esr/following/timeline.py",
+    "esr/index/contract.py",
+    "esr/index/filters.py",
+    "esr/index/view.py",
+    "esr/models/model.py",
+    "esr/models/priors.py",
+    "esr/query/query.py",
+    "esr/ranking/across.py",
+    "esr/ranking/boosts/answer_type.py",
+    "esr/ranking/explanation/explain.py",
+    "esr/registry.py",
+    "webui/arguments/rankings.py",
+    "webui/arguments/request.py",
+    "webui/pages/batch.py",
+    "webui/pages/checks.py",
+    "webui/pages/views.py",
+    "webui/pages/words.py",
+    "webui/running/problems.py",
+    "webui/running/served_indexes.py",
+)
+"""The files whose errors readers see."""
+_RAISED = frozenset(
+    (
+        "Forbidden",
+        "NotFound",
+        "NotVisible",
+        "RequestError",
+        "TooManyFiles",
+        "Unauthorized",
+        "UnknownId",
+        "UsageError",
+    )
+)
+_KINDS = frozenset(("Registry", "look_up", "unknown"))
+"""Calls whose first argument is the kind of a thing, which a message names."""
+
+
+class ErrorMessage(Struct, frozen=True):
+    """A message with placeholders. `place`: the file. `values`: the code of each value, in order."""
+
+    place: str
+    text: str
+    values: tuple[str, ...]
+
+
+def error_messages() -> Iterator[ErrorMessage]:
+    """Each message, in the order of the files and of the code."""
+    for place in PLACES:
+        for node in ast.walk(ast.parse((ROOT / place).read_text("utf-8"))):
+            match node:
+                case ast.Call(func=ast.Name(id=name), args=[first, *_]) if name in _RAISED | _KINDS:
+                    yield from _read(place, first)
+
+
+def _read(place: str, node: ast.expr) -> Iterator[ErrorMessage]:
+    match node:
+        case ast.Constant(value=str(text)):
+            yield ErrorMessage(place, text.replace("%", "%%"), ())
+        case ast.IfExp(body=one, orelse=other):
+            yield from _read(place, one)
+            yield from _read(place, other)
+        case ast.JoinedStr(values=parts):
+            text, values = "", []
+            for part in parts:
+                if isinstance(part, ast.FormattedValue):
+                    values.append(ast.unparse(part.value))
+                    text += f"%(v{len(values)})s"
+                elif isinstance(part, ast.Constant):
+                    text += str(part.value).replace("%", "%%")
+            yield ErrorMessage(place, text, tuple(values))
