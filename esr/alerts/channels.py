@@ -175,7 +175,7 @@ class Channels:
         options = parse_qs(url.query)
         if url.scheme not in ("smtp", "smtps") or not url.hostname:
             raise UsageError(f"cannot read {MAIL}: write smtp://user:password@host:587 or smtps://…")
-        context = ssl.create_default_context(cafile=options.get("ca", [None])[0])
+        context = _read_authority(options.get("ca", [None])[0])
         if url.scheme == "smtps":
             smtp: smtplib.SMTP = smtplib.SMTP_SSL(
                 url.hostname, url.port or 465, timeout=self._timeout, context=context
@@ -251,6 +251,16 @@ def is_signed(secret: str, body: bytes, signature: str, now: float, tolerance: f
     if not seconds.isdigit() or abs(now - int(seconds)) > tolerance:
         return False
     return hmac.compare_digest(sign(secret, body, int(seconds)), signature)
+
+
+def _read_authority(path: str | None) -> ssl.SSLContext:
+    """What servers are checked by: the certificates of a file, or those of this machine."""
+    try:
+        return ssl.create_default_context(cafile=path)
+    except OSError as error:  # ssl.SSLError is one
+        raise UsageError(
+            f"cannot read the authority {path!r} of {MAIL}, a file of certificates (PEM): {_describe(error)}"
+        ) from error
 
 
 def _describe(error: BaseException) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import ssl
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -13,6 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 
 from aiosmtpd.controller import Controller
+from aiosmtpd.smtp import AuthResult, LoginPassword
 
 from tests.support.process import free_ports
 
@@ -49,6 +51,39 @@ def mail_server(**options: Any) -> Iterator[tuple[Mailbox, str]]:
     controller.start()
     try:
         yield mailbox, f"smtp://127.0.0.1:{port}?tls=no"
+    finally:
+        controller.stop()
+
+
+def _is_known(server: Any, session: Any, envelope: Any, mechanism: str, data: Any) -> AuthResult:
+    is_right = isinstance(data, LoginPassword) and (data.login, data.password) == (b"esr", b"p@ss:word")
+    return AuthResult(success=is_right, handled=False)
+
+
+class SecureMailbox(Mailbox):
+    """Takes mails only after a login."""
+
+    async def handle_RCPT(self, server: Any, session: Any, envelope: Any, address: str, options: Any) -> str:
+        if not session.authenticated:
+            return "530 log in first"
+        return await super().handle_RCPT(server, session, envelope, address, options)
+
+
+@contextmanager
+def secure_mail_server(context: ssl.SSLContext, scheme: str) -> Iterator[tuple[Mailbox, str]]:
+    """A mail server that takes mails only over TLS from the user `esr`, with the password `p@ss:word`.
+
+    `scheme` is `smtp` (STARTTLS) or `smtps`. The address is host and port, without user and password.
+    """
+    mailbox = SecureMailbox()
+    (port,) = free_ports(1)
+    secured: dict[str, Any] = {"ssl_context": context, "auth_require_tls": False}  # TLS from the start
+    if scheme == "smtp":
+        secured = {"tls_context": context, "require_starttls": True}
+    controller = Controller(mailbox, hostname="127.0.0.1", port=port, authenticator=_is_known, **secured)
+    controller.start()
+    try:
+        yield mailbox, f"localhost:{port}"
     finally:
         controller.stop()
 

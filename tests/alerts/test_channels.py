@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
@@ -23,7 +24,8 @@ from esr.alerts.channels import (
 )
 from esr.alerts.letters import write_letter
 from esr.errors import UsageError
-from tests.alerts.receivers import Hook, Mailbox, mail_server, webhook
+from tests.alerts.receivers import Hook, Mailbox, mail_server, secure_mail_server, webhook
+from tests.support.certificates import make_certificate
 
 HIT = {
     "document_id": "d",
@@ -111,6 +113,34 @@ def test_no_password_and_no_mail_is_sent_without_tls() -> None:
         with Channels(variables) as channels, pytest.raises(DeliveryFailed, match="STARTTLS"):
             channels.send(TO, LETTER)
         assert not mailbox.mails
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["smtp", "smtps"])
+def test_a_mail_is_sent_over_tls_with_a_login_to_a_server_of_an_own_authority(
+    scheme: str, tmp_path: Path
+) -> None:
+    authority = tmp_path / "authority.pem"
+    context = make_certificate("localhost", authority)
+    with secure_mail_server(context, scheme) as (mailbox, place):
+
+        def send(login: str, ca: str) -> None:
+            variables = {MAIL: f"{scheme}://{login}@{place}{ca}", SENDER: "esr@example.org"}
+            with Channels(variables) as channels:
+                channels.send(TO, LETTER)
+
+        right = f"?ca={authority}"
+        send("esr:p%40ss%3Aword", right)
+        assert [each["To"] for each in mailbox.mails] == ["ann@example.org"]
+        with pytest.raises(DeliveryFailed, match="535") as refused:
+            send("esr:wrong", right)
+        assert refused.value.is_final, "the same password would be refused again"
+        with pytest.raises(DeliveryFailed, match="certificate") as unknown:
+            send("esr:p%40ss%3Aword", "")
+        assert not unknown.value.is_final
+        with pytest.raises(UsageError, match=r"nowhere\.pem"):
+            send("esr:p%40ss%3Aword", f"?ca={tmp_path}/nowhere.pem")
+        assert len(mailbox.mails) == 1
 
 
 def test_a_mail_server_that_does_not_answer_is_given_up() -> None:
