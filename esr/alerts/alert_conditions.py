@@ -15,37 +15,56 @@ from typing import Any
 from msgspec import Struct
 
 from esr.alerts import DEFAULT_SIMILARITY, MOST_EXAMPLES
-from esr.arguments.argument import WATCH
-from esr.arguments.filters import filters_of
+from esr.arguments.argument import Argument
 from esr.arguments.tables.table import PAGE
+from esr.arguments.types import Flag, UsualLimits
 from esr.errors import InputError, UsageError, unknown
 from esr.following.alerts.saved_searches import KEYS, SavedSearch, read_search, read_searches
 from esr.index.filters import NO_FILTERS, Filters
-from esr.query import ParsedQuery
+from esr.query import ParsedQuery, read_languages
 from esr.ranking.ranking import Ranking, read_toml
 
-VERSION = 1
-"""The version of the arguments that are stored."""
-MIGRATIONS: Mapping[int, Callable[[Texts], Texts]] = {}
-"""By version, what turns the stored arguments of that version into those of the next."""
+SEARCH: Mapping[str, Argument] = {
+    name: row for name, row in PAGE.items() if row.group in ("reading", "filter")
+}
+"""What says, beside its words, which sentences a search finds. An alert has all of it."""
 _OWN_KEYS = ("least_score", "like", "similarity", "unusual")
-_NUMBERS, _FLAGS = ("least_score", "similarity"), ("literal", "unusual", "independent")
-_LISTS = ("like", *(row.name for row in filters_of(WATCH) if row.is_repeatable))
+_MORE_KEYS = tuple(name for name in SEARCH if name not in KEYS)
+"""Of a search, what files of searches do not have."""
+_ALL_KEYS = (*KEYS, *_MORE_KEYS, *_OWN_KEYS)
+_NUMBERS = ("least_score", "similarity")
+_FLAGS = ("unusual", *(name for name, row in SEARCH.items() if isinstance(row.type, Flag)))
+_LISTS = ("like", *(name for name, row in SEARCH.items() if row.is_repeatable))
 _NAMES: Mapping[str, str] = {"q": "query"}
 """The keys of arguments that files of searches call otherwise."""
-_ARRANGEMENT = {row.name for row in PAGE.values() if row.group not in ("reading", "filter")} - {*_NAMES}
-"""Arguments of a page that say how sentences are ranked and listed, not which ones match."""
+_ARRANGEMENT = {"index", *(name for name, row in PAGE.items() if row.group == "arrangement")}
+"""Arguments of a page that say where to search and how sentences are listed, not which ones match."""
+_RANKING = {name.partition(".")[0] for name, row in PAGE.items() if row.group == "ranking"}
+"""Arguments of a page that say how sentences are ranked, by the part of their name before a dot."""
 
 
 Texts = Mapping[str, Sequence[str]]
 """Arguments as an address has them: the texts of each by its name."""
 
 
+def _keep_furniture(arguments: Texts) -> Texts:
+    """Before version 2, a least score was one that lowers no furniture."""
+    return {"furniture": ("yes",), **arguments} if arguments.get("least_score") else arguments
+
+
+MIGRATIONS: Mapping[int, Callable[[Texts], Texts]] = {1: _keep_furniture}
+"""By version, what turns the stored arguments of that version into those of the next."""
+VERSION = len(MIGRATIONS) + 1
+"""The version of the arguments that are stored."""
+
+
 class Conditions(Struct, frozen=True):
     """The conditions of an alert, all of which a sentence satisfies.
 
     - `query`: it has all words of the query and satisfies the rest of it; None for any sentence.
-    - `least_score`: instead of all words, it needs one of them, and this score in `ranking`.
+    - `least_score`: instead of all words, it needs one of them, and this score in `ranking`. With
+      `requires_all`, it needs all of them too. Furniture is lowered, unless `with_furniture`.
+    - `languages`: it is in one of these languages; empty, or `all`, for any.
     - `like`: its vector has a product of at least `similarity` with that of one of these texts.
     - `unusual`: nothing is told but days on which more sentences than usual match.
     """
@@ -58,6 +77,9 @@ class Conditions(Struct, frozen=True):
     like: tuple[str, ...] = ()
     similarity: float = DEFAULT_SIMILARITY
     unusual: bool = False
+    requires_all: bool = False
+    with_furniture: bool = False
+    languages: tuple[str, ...] = ()
 
 
 def read_conditions(arguments: Mapping[str, Any], where: str = "the alert") -> Conditions:
@@ -67,8 +89,8 @@ def read_conditions(arguments: Mapping[str, Any], where: str = "the alert") -> C
     """
     try:
         for key in arguments:
-            if key not in KEYS and key not in _OWN_KEYS:
-                raise unknown("key", key, (*KEYS, *_OWN_KEYS))
+            if key not in _ALL_KEYS:
+                raise unknown("key", key, _ALL_KEYS)
         least_score = _number(arguments, "least_score")
         similarity = _number(arguments, "similarity")
         if similarity is not None and not -1.0 <= similarity <= 1.0:
@@ -76,9 +98,9 @@ def read_conditions(arguments: Mapping[str, Any], where: str = "the alert") -> C
         like = _texts(arguments.get("like", ()))
         if similarity is not None and not like:
             raise UsageError("similarity needs like: the sentences that others are to be similar to")
-        unusual = arguments.get("unusual", False)
-        if not isinstance(unusual, bool):
-            raise UsageError("unusual must be true or false")
+        unusual, with_furniture = _flag(arguments, "unusual"), _flag(arguments, "furniture")
+        requires_all = _requires_all(arguments)
+        languages = read_languages(arguments["languages"]) if arguments.get("languages") else ()
     except UsageError as error:
         raise InputError(where, str(error)) from error
     table = {key: value for key, value in arguments.items() if key in KEYS}
@@ -99,6 +121,12 @@ def read_conditions(arguments: Mapping[str, Any], where: str = "the alert") -> C
         raise InputError(where, problem)
     if unusual and (like or least_score is not None):
         raise InputError(where, "unusual counts the sentences of a query: give no least_score and no like")
+    if languages and not like:
+        problem = (
+            "languages needs like: words are found in their own language alone, and sentences of others by "
+            "their meaning. Give the query as a sentence to be similar to"
+        )
+        raise InputError(where, problem)
     return Conditions(
         query,
         search.ranking,
@@ -108,7 +136,24 @@ def read_conditions(arguments: Mapping[str, Any], where: str = "the alert") -> C
         like,
         DEFAULT_SIMILARITY if similarity is None else similarity,
         unusual,
+        requires_all,
+        with_furniture,
+        languages,
     )
+
+
+def _flag(arguments: Mapping[str, Any], name: str) -> bool:
+    value = arguments.get(name, False)
+    if not isinstance(value, bool):
+        raise UsageError(f"{name} must be true or false")
+    return value
+
+
+def _requires_all(arguments: Mapping[str, Any]) -> bool:
+    value = arguments.get("require")
+    if value not in (None, "all"):
+        raise UsageError(f"require is all, not {value!r}")
+    return value is not None
 
 
 def _number(arguments: Mapping[str, Any], name: str) -> float | None:
@@ -130,8 +175,9 @@ def _texts(value: Any) -> tuple[str, ...]:
 def read_arguments(arguments: Texts, version: int = VERSION) -> dict[str, Any]:
     """The arguments of an address, as `read_conditions` takes them.
 
-    How an address ranks and arranges sentences is left out, except `ranking`, which is JSON here. Raises
-    UsageError for a value that cannot be read, and for arguments that a newer version of esr stored.
+    How an address arranges sentences is left out. How it ranks them counts with a least score alone, and is
+    then to be in `ranking`, as JSON. Raises UsageError for a value that cannot be read, and for arguments
+    that a newer version of esr stored.
     """
     if version > VERSION:
         raise UsageError(
@@ -147,10 +193,13 @@ def read_arguments(arguments: Texts, version: int = VERSION) -> dict[str, Any]:
         if name == "ranking":
             if text.startswith("{"):
                 table[key] = json.loads(text)
+        elif name.partition(".")[0] in _RANKING:
+            if any(arguments.get("least_score", ())):
+                raise UsageError(f"a least score is one of the default ranking, or of ranking, not of {name}")
         elif name in _NUMBERS:
             table[key] = _read_number(name, text)
         elif name in _FLAGS:
-            table[key] = text == "yes"
+            table[key] = Flag().read(name, text, UsualLimits())
         elif name == "syntax":
             table["literal"] = text == "none"
         elif name not in _ARRANGEMENT:
@@ -176,6 +225,8 @@ def write_arguments(table: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
             texts: tuple[str, ...] = (json.dumps(value),)
         elif isinstance(value, str | bool | int | float | date):
             texts = ("yes" if value is True else str(value),)
+        elif key in _MORE_KEYS:
+            texts = (",".join(map(str, value)),)
         else:
             texts = tuple(map(str, value))
         written[names.get(key, key)] = texts

@@ -23,8 +23,9 @@ from esr.index.filters import NO_FILTERS, Filters
 from esr.index.questions import ByDay, DayCounts, Fact, Hits, Lookup, MainEncoder
 from esr.index.view import View
 from esr.plans.evaluate import Evidence, score_sentences
-from esr.plans.plan import Condition, Statistics, TermStatistics, leaves
+from esr.plans.plan import Condition, HasLanguage, Statistics, TermStatistics, all_of, any_of, leaves
 from esr.ranking.prepared_query import PreparedQuery, score_given
+from esr.ranking.ranking import lower_furniture
 from esr.ranking.searcher import Searcher
 from esr.ranking.second_stage.query_encoder import encode_query
 from esr.stdlib import batched
@@ -153,19 +154,31 @@ def _matches(
 
 def _read(reader: Searcher, search: Conditions) -> _Read:
     """Interpret the query of a search. Raises UsageError for one that cannot be searched."""
+    of_language = _in_languages(search.languages)
     if search.query is None:
-        return _Read(search, None)
+        return _Read(search, of_language)
     searcher = reader.for_query(search.query, literal=search.is_literal)
     interpretation = searcher.interpret(search.query, literal=search.is_literal)
-    is_scored = search.least_score is not None
-    condition = interpretation.matching if is_scored else interpretation.all_words
+    needs_all = search.least_score is None or search.requires_all
+    condition = interpretation.all_words if needs_all else interpretation.matching
     if isinstance(searcher.index, View):
         condition = searcher.index.in_language(condition)
+    condition = all_of([part for part in (condition, of_language) if part is not None])
     return _Read(search, condition, searcher, interpretation)
 
 
+def _in_languages(codes: Sequence[str]) -> Condition | None:
+    """The condition of a sentence in one of these languages; None for any."""
+    return (
+        any_of([HasLanguage(code.lower().replace("_", "-")) for code in codes])
+        if codes and "all" not in codes
+        else None
+    )
+
+
 def _prepare(searcher: Searcher, search: Conditions, interpretation: Any) -> PreparedQuery:
-    return searcher.prepare_interpretation(interpretation, search.ranking)
+    ranking = search.ranking if search.with_furniture else lower_furniture(search.ranking, searcher.index)
+    return searcher.prepare_interpretation(interpretation, ranking)
 
 
 def _score(

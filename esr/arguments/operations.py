@@ -17,6 +17,9 @@ FILTERED = (
     "network reuse evidence statements alert_preview"
 )
 """The operations that list or count sentences."""
+ALERT = "alert_conditions alert_preview"
+"""The commands and the operation that take the conditions of an alert: what takes a search takes its rows of
+`reading` and `filter` too."""
 CHECKED = "check check_body"
 """The operations that check the quotations of a text."""
 OF_INDEX = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from esr.arguments.argument import COMMAND, PYTHON, SEARCHES, Alias, Argument
-from esr.arguments.operations import ABOUT_NAMES, ASKED, WORDS
+from esr.arguments.operations import ABOUT_NAMES, ALERT, ASKED, WORDS
 from esr.arguments.types import Flag, LanguageCode, Only, Text
 
 QUERY = "what to search for: words, or the query language"
@@ -11,7 +11,7 @@ FURNITURE = Argument(
     "furniture",
     "rank links, labels, credits and notices of pages like sentences, instead of lowering them",
     Flag(),
-    f"page document documents {ASKED}",
+    f"page document documents {ASKED} {ALERT}",
     "reading",
     label="Rank links and notices like sentences",
     phrase="links and notices like sentences",
@@ -55,7 +55,7 @@ READING: tuple[Argument, ...] = (
         "require",
         "require every word of the query in a sentence",
         Only(labels={"all": ""}),
-        f"{COMMAND} {PYTHON} page document documents {ASKED}",
+        f"{COMMAND} {PYTHON} page document documents {ASKED} {ALERT}",
         "reading",
         label="All words",
         phrase="all words",
@@ -64,7 +64,7 @@ READING: tuple[Argument, ...] = (
         "literal",
         "read all of the query as words, without any syntax",
         Flag(),
-        f"{SEARCHES} page document documents {ASKED} {WORDS} quotes {ABOUT_NAMES} alert_preview",
+        f"{SEARCHES} page document documents {ASKED} {WORDS} quotes {ABOUT_NAMES} {ALERT}",
         "reading",
         label="Search literally",
         phrase="searched literally",
@@ -80,8 +80,7 @@ READING: tuple[Argument, ...] = (
         "query_language",
         "the language of the query, such as de, for an index by language; by default, it is detected",
         LanguageCode(),
-        f"{SEARCHES} page document documents {ASKED} {WORDS} quotes {ABOUT_NAMES} evidence analyze "
-        "alert_preview",
+        f"{SEARCHES} page document documents {ASKED} {WORDS} quotes {ABOUT_NAMES} evidence analyze {ALERT}",
         "reading",
         phrase="in the language {}",
         foreign_names=("language", "lang"),

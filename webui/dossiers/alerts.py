@@ -6,6 +6,7 @@ the delivery. It works without scripts.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from functools import partial
@@ -15,12 +16,12 @@ from flask import Flask, Response, redirect, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
 from esr.alerts import AT_ONCE, DEFAULT_SIMILARITY, DEFAULT_ZONE, HOURLY
-from esr.arguments.argument import WATCH
-from esr.arguments.tables.table import PAGE
+from esr.arguments.tables.table import PAGE, names_of
 from esr.dossiers.records import SavedSearch, allows
 from esr.errors import UsageError
 from esr.stdlib import import_lazily
 from webui.api.alerts import make_alert, read_alert_arguments
+from webui.arguments.request import read_search
 from webui.dossiers.forms import check_token, make_token
 from webui.pages.rendering import PageRenderer
 from webui.running.problems import RequestError
@@ -43,8 +44,10 @@ CHANNELS = {
     "service": (N_("Other service"), ""),
 }
 """By the name of a channel, what it is called, and how its targets begin."""
-SEARCH = [row.name for row in PAGE.values() if row.group in ("reading", "filter") and row.is_for(WATCH)]
+SEARCH = [row.name for row in PAGE.values() if row.group in ("reading", "filter")]
 """The arguments of the search that come from the address."""
+RANKING = {name.partition(".")[0] for name in names_of("ranking")}
+"""The arguments that say how sentences are ranked, by the part of their name before a dot."""
 CONDITIONS = ("like", "similarity", "least_score", "unusual")
 """The conditions that the form has beside the words."""
 LABELS = {
@@ -108,7 +111,7 @@ def install(
                     "name": sent.get("name", "").strip()
                     or sent.get("q", "").strip()
                     or _("Similar sentences"),
-                    "arguments": _read_form(),
+                    "arguments": _read_form(settings),
                     "to": [_read_target(sent)],
                     "every": _read_schedule(sent),
                     "zone": sent.get("zone", "").strip() or DEFAULT_ZONE,
@@ -127,7 +130,7 @@ def install(
         previewed = None
         if is_previewed:
             try:
-                _table, conditions = read_alert_arguments(_read_form())
+                _table, conditions = read_alert_arguments(_read_form(settings))
                 previewed = preview.preview_alert(visit.searcher.index.snapshot(), conditions)
             except UsageError as error:
                 problem = str(error)
@@ -153,7 +156,7 @@ def install(
                 for name in SEARCH
                 if request.args.get(name)
             ],
-            action=url_for("alerts_answer", **_read_search()),
+            action=url_for("alerts_answer", **_read_search(), **_read_ranking()),
             weekdays=[
                 (name, current_language().formats.weekday(_A_MONDAY + timedelta(n)))
                 for n, name in enumerate(schedule.DAYS)
@@ -169,18 +172,34 @@ def _read_search() -> dict[str, Any]:
     return {name: texts for name in ("index", *SEARCH) if (texts := request.args.getlist(name))}
 
 
+def _read_ranking() -> dict[str, Any]:
+    """The arguments of the address that say how sentences are ranked, which a least score depends on."""
+    return {name: texts for name, texts in request.args.lists() if _is_of_ranking(name)}
+
+
+def _is_of_ranking(name: str) -> bool:
+    return name.partition(".")[0] in RANKING
+
+
 def _find_address(arguments: Sequence[tuple[str, str]]) -> str:
     """The address of the form for the search of a page."""
     kept: dict[str, Any] = {}
     for name, text in arguments:
-        if name in ("q", "index", *SEARCH):
+        if name in ("q", "index", *SEARCH) or _is_of_ranking(name):
             kept.setdefault(name, []).append(text)
     return url_for("alerts", **kept)
 
 
 def _read_address() -> dict[str, str]:
-    """The fields of the form that an address fills."""
-    return {name: text for name in ("q", *CONDITIONS) if (text := request.args.get(name, ""))}
+    """The fields of the form that an address fills.
+
+    A search in several languages finds sentences by their meaning, so its words are a sentence to be similar
+    to.
+    """
+    fields = {name: text for name in ("q", *CONDITIONS) if (text := request.args.get(name, ""))}
+    if request.args.get("languages") and "q" in fields and "like" not in fields:
+        fields["like"] = fields.pop("q")
+    return fields
 
 
 def _read_fields() -> dict[str, str]:
@@ -188,7 +207,7 @@ def _read_fields() -> dict[str, str]:
     return {name: texts[-1] for name, texts in request.form.lists()}
 
 
-def _read_form() -> dict[str, list[str]]:
+def _read_form(settings: Settings) -> dict[str, list[str]]:
     """The conditions of the form and the search of the address, as arguments by name."""
     arguments: dict[str, list[str]] = {
         name: texts for name, texts in _read_search().items() if name != "index"
@@ -202,6 +221,9 @@ def _read_form() -> dict[str, list[str]]:
         arguments["like"] = [line for line in lines if line]
     else:
         arguments.pop("similarity", None)
+    if "least_score" in arguments and _read_ranking():
+        ranking = read_search(request.query_string, settings).ranking
+        arguments["ranking"] = [json.dumps(ranking.as_dict())]
     return arguments
 
 

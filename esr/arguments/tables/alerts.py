@@ -6,10 +6,11 @@ Commands take them as options, and requests in addresses or, after `BODY`, in th
 from __future__ import annotations
 
 from esr.alerts import AT_ONCE, DEFAULT_SIMILARITY, DEFAULT_ZONE, MOST_EXAMPLES, PREVIEW_DAYS
-from esr.arguments.argument import COMMAND, WATCH, Argument
+from esr.arguments.argument import COMMAND, Argument
 from esr.arguments.filters import filters_of
-from esr.arguments.reading import QUERY, reading_of
+from esr.arguments.reading import QUERY, READING
 from esr.arguments.tables.dossiers import BODY
+from esr.arguments.tables.lists import LISTS
 from esr.arguments.types import Between, FilePath, Flag, Structure, Text, Texts, WholeNumber
 
 _CONDITIONS, _ADD, _RUN = "alert_conditions", "alert_delivery", "alert_run"
@@ -162,7 +163,7 @@ ALERTS: tuple[Argument, ...] = (
 """What `esr alerts` takes beside the filters."""
 CONDITIONS = (
     *(row for row in ALERTS if row.is_for(_CONDITIONS)),
-    *(row for row in reading_of(COMMAND) if row.is_for(WATCH)),
+    *(row for row in (*READING, *LISTS) if row.is_for(_CONDITIONS)),
     *filters_of(COMMAND),
 )
 """All conditions of an alert."""

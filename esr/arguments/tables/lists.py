@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from esr.arguments.argument import Alias, Argument
 from esr.arguments.cursor import is_cursor
+from esr.arguments.operations import ALERT
 from esr.arguments.types import Choice, Count, Flag, LanguageCodes, Offset, Only, Share, Text, WholeNumber
 from esr.following.overlap import DEFAULT_THRESHOLD, MIN_THRESHOLD, parse_threshold
 from esr.ranking.answers import MOST_OF_DOCUMENT
@@ -57,7 +58,7 @@ LISTS: tuple[Argument, ...] = (
         "the languages of the sentences to find in an index by language, such as de,ar, or all; by default, "
         "only that of the query (needs vectors of a multilingual encoder)",
         LanguageCodes(),
-        "page search",
+        f"page search {ALERT}",
         "reading",
         phrase="in the languages {}",
     ),

@@ -58,6 +58,25 @@ def test_the_search_of_the_results_is_delivered_with_its_filters(
     )
 
 
+def test_an_alert_by_score_has_the_ranking_of_the_page_and_all_that_its_search_asks_for(
+    server: Server, ana: Person
+) -> None:
+    page = ana.open("/search?q=storm&require=all&furniture=yes&model=bm25&params.b=0.5")
+    (link,) = re.findall(r'href="(/alerts\?[^"]*)"', page.get_data(as_text=True))
+    ana.send(link.replace("&amp;", "&"), **DELIVER, least_score="-9")
+    with open_desk(str(server.file.parent / "desk.sqlite")) as desk:
+        (search,) = SavedSearches(desk).list_readable(OPERATOR)
+        alert = read_alert(search)
+    assert alert is not None and alert.conditions.requires_all and alert.conditions.with_furniture
+    assert (alert.conditions.ranking.model, alert.conditions.ranking.params["b"]) == ("bm25", 0.5)
+
+
+def test_a_search_in_several_languages_becomes_one_by_meaning(ana: Person) -> None:
+    form = ana.open("/alerts?q=A+storm+came&languages=all").get_data(as_text=True)
+    assert re.search(r'<textarea name="like"[^>]*>A storm came<', form)
+    assert 'name="q" value=""' in form
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -32,18 +32,22 @@ SENTENCES = 400
 @contextmanager
 def running(where: str, **settings: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     """The address of a server of two workers, and its process, which is killed with all of them."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", SERVE, where],
-        cwd=ROOT,
-        env=os.environ | {"ESR_WORKERS": "2", "ESR_ACCESS_LOG": "0"} | settings,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        start_new_session=True,
-    )
+    log = Path(f"{where}.log")
+    with log.open("w") as errors:
+        process = subprocess.Popen(
+            [sys.executable, "-c", SERVE, where],
+            cwd=ROOT,
+            env=os.environ | {"ESR_WORKERS": "2", "ESR_ACCESS_LOG": "0"} | settings,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+            start_new_session=True,
+        )
     try:
         assert process.stdout is not None
-        yield process.stdout.readline().split()[-1], process
+        line = process.stdout.readline()
+        assert line, f"the server did not start: {log.read_text()}"
+        yield line.split()[-1], process
     finally:
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate(timeout=60)
