@@ -16,7 +16,7 @@ keywords of Python, the keys of files of searches, and the tools of assistants."
 SEARCHES = f"{COMMAND} {PYTHON} {WATCH}"
 """The doors that have every filter."""
 
-Group = Literal["reading", "ranking", "filter", "arrangement", ""]
+Group = Literal["reading", "ranking", "filter", "condition", "arrangement", ""]
 _AS_NOW: Mapping[str, str] = MappingProxyType({})
 
 

@@ -21,9 +21,9 @@ from esr.plugin.provisional import (
 from esr.plugin.provisional import argument_types as types
 
 if TYPE_CHECKING:
-    from esr.bridges import mcp_dossiers
+    from esr.bridges import mcp_remote
 else:
-    mcp_dossiers = import_lazily("esr.bridges.mcp_dossiers")
+    mcp_remote = import_lazily("esr.bridges.mcp_remote")
 
 _ROWS = (
     ArgumentRow(
@@ -46,7 +46,7 @@ _ROWS = (
     ),
     ArgumentRow(
         "dossiers",
-        "also offer the dossiers of this server of esr, such as https://search.example.org",
+        "also offer the dossiers and alerts of this server of esr, such as https://search.example.org",
         types.Text(),
         "mcp",
         metavar="URL",
@@ -74,7 +74,8 @@ def mcp(
 
     Assistants get the tools search, document, timeline, similar, names, quotes, check, check_draft,
     evidence and contents. Answers have a budget in characters, and each sentence comes with its id and a
-    citation. With --dossiers, they also get dossiers, dossier and add_to_dossier. Needs the extra mcp.
+    citation. With --dossiers, they also get tools to read and to add to the dossiers and
+    alerts of a server. Needs the extra mcp.
 
     \b
     Example:
@@ -101,8 +102,8 @@ def mcp(
 
 def _open_dossiers(
     dossiers: str | None, key_file: Path | None, index_name: str
-) -> mcp_dossiers.DossierTools | None:
-    """The tools for the dossiers of a server. Raises UsageError."""
+) -> mcp_remote.RemoteServer | None:
+    """The server of the dossiers and alerts. Raises UsageError."""
     if (dossiers is None) != (key_file is None):
         raise UsageError("--dossiers and --key-file need each other: give both or none")
     if dossiers is None or key_file is None:
@@ -114,4 +115,4 @@ def _open_dossiers(
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not a text"
         raise UsageError(f"cannot read the key in {key_file}: {reason.lower()}") from None
-    return mcp_dossiers.DossierTools(dossiers, key, index_name)
+    return mcp_remote.RemoteServer(dossiers, key, index_name)

@@ -352,6 +352,60 @@ class ReadDossier(Answer):
     items: list[DossierItem]
 
 
+class ListedAlert(Cut):
+    """An alert: a search whose new sentences are delivered."""
+
+    id: str
+    name: str
+    arguments: Annotated[dict[str, list[str]], Field(description="Its conditions, as an address has them.")]
+    to: Annotated[list[str], Field(description="Where it is delivered to.")]
+    every: str
+    zone: str
+    paused: bool
+    failure: NotRequired[Annotated[str, Field(description="Why its last run failed.")]]
+
+
+class Alerts(Answer):
+    """Alerts of the owner of the key, and those that are shared with them."""
+
+    total: int
+    alerts: list[ListedAlert]
+
+
+class KeptAlert(Answer):
+    """The alert as it is now."""
+
+    total: int
+    alerts: list[ListedAlert]
+
+
+class PreviewedSentence(Cut):
+    """A sentence that an alert would have told."""
+
+    sentence_id: str
+    text: str
+    date: NotRequired[str]
+    source: NotRequired[str]
+    score: float
+    similarity: NotRequired[float]
+
+
+class PreviewedAlert(Answer):
+    """What an alert would have told."""
+
+    first: Annotated[str, Field(description="The first of the days.")]
+    last: Annotated[str, Field(description="The last of the days.")]
+    sentences: int
+    by_similarity: Annotated[
+        dict[str, int], Field(description="With `like`, the number of sentences at each least similarity.")
+    ]
+    unusual: Annotated[list[str], Field(description="With `unusual`, the days that it would have told.")]
+    total: Annotated[int, Field(description="Examples.")]
+    examples: Annotated[
+        list[PreviewedSentence], Field(description="The newest, or with `like` those that just suffice.")
+    ]
+
+
 class AddedItem(Cut):
     """An item that was added."""
 

@@ -12,8 +12,8 @@ from mcp.types import ToolAnnotations
 from pydantic import ValidationError
 
 import esr
-from esr.bridges.mcp_dossiers import DossierTools
-from esr.bridges.mcp_tools import build_dossier_tools, build_tools
+from esr.bridges.mcp_remote import RemoteServer
+from esr.bridges.mcp_tools import build_remote_tools, build_tools
 from esr.plugin import EsrError, to_one_line
 from esr.plugin.provisional import Ranking, unknown
 
@@ -60,20 +60,24 @@ def _describe(error: ValidationError) -> str:
     return "; ".join(f"argument {argument!r}: {problem}" for argument, problem in problems.items())
 
 
-def build_server(index: esr.Index, ranking: Ranking, dossiers: DossierTools | None = None) -> MCPServer[Any]:
-    """A server of the tools for an index and for dossiers. `ranking` orders the sentences of searches."""
+def build_server(index: esr.Index, ranking: Ranking, desk: RemoteServer | None = None) -> MCPServer[Any]:
+    """A server of the tools for an index, and for the dossiers and alerts that `desk` keeps.
+
+    `ranking` orders the sentences of searches.
+    """
     server = SentenceServer(
         "esr", instructions=INSTRUCTIONS, version=esr.__version__, log_level="WARNING", subscriptions=False
     )
     reads = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
     for tool in build_tools(index, ranking):
         server.add_tool(tool, annotations=reads)
-    if dossiers is not None:
-        *reading, adding = build_dossier_tools(dossiers)
+    if desk is not None:
+        reading, writing = build_remote_tools(desk)
         for tool in reading:
             server.add_tool(tool, annotations=reads)
-        adds = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
-        server.add_tool(adding, annotations=adds)
+        writes = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
+        for tool in writing:
+            server.add_tool(tool, annotations=writes)
     return server
 
 

@@ -12,6 +12,7 @@ from mcp.types import CallToolResult
 from pydantic import Field
 
 import esr
+from esr.bridges.mcp_alerts import AlertTools
 from esr.bridges.mcp_budget import choose_window, fit, size
 from esr.bridges.mcp_dossiers import DossierTools
 from esr.bridges.mcp_items import (
@@ -22,6 +23,7 @@ from esr.bridges.mcp_items import (
     describe_sentence,
     list_hits,
 )
+from esr.bridges.mcp_remote import RemoteServer
 from esr.bridges.mcp_schemas import (
     ArticlePart,
     CheckedDraft,
@@ -246,9 +248,12 @@ def _options(filters: Mapping[str, Any], ranking: Ranking | None = None) -> Sear
     return cast(SearchOptions, {**filters, "ranking": ranking})
 
 
-def build_dossier_tools(tools: DossierTools) -> list[Tool]:
-    """The tools for dossiers, the one that writes last."""
-    return [_describe_parameters(method) for method in (tools.dossiers, tools.dossier, tools.add_to_dossier)]
+def build_remote_tools(server: RemoteServer) -> tuple[list[Tool], list[Tool]]:
+    """The tools for the dossiers and alerts of a server: those that only read, and those that write."""
+    dossiers, alerts = DossierTools(server), AlertTools(server)
+    reading = (dossiers.dossiers, dossiers.dossier, alerts.alerts, alerts.alert_preview)
+    writing = (dossiers.add_to_dossier, alerts.alert_create, alerts.alert_pause)
+    return list(map(_describe_parameters, reading)), list(map(_describe_parameters, writing))
 
 
 def build_tools(index: esr.Index, ranking: Ranking) -> list[Tool]:
@@ -290,7 +295,7 @@ def _read_parameters(tool: str, signature: inspect.Signature) -> Iterator[inspec
             yield _to_parameter(parameter.name, rows[parameter.name])
             continue
         for name, row in rows.items():
-            if row.group == "filter":
+            if row.group in ("filter", "condition"):
                 yield _to_parameter(name, row)
 
 
@@ -303,9 +308,11 @@ def _to_parameter(name: str, row: ArgumentRow) -> inspect.Parameter:
 def _read_type(row: ArgumentRow) -> Any:
     """The type of an argument, with its range, as pydantic reads it."""
     schema = row.type.schema(UsualLimits)
-    kind: Any = {"int": int, "bool": bool}.get(row.type.annotation(), str)
+    kind: Any = {"int": int, "float": float, "bool": bool}.get(row.type.annotation(), str)
     if kind is int:
         kind = Annotated[int, Field(ge=schema["minimum"], le=schema["maximum"])]
+    elif kind is float:
+        kind = Annotated[float, Field(ge=schema.get("minimum"), le=schema.get("maximum"))]
     elif kind is str and "enum" in schema:
         kind = Literal[tuple(schema["enum"])]
     if row.is_repeatable:

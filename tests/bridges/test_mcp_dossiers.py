@@ -30,14 +30,16 @@ NEWS = [document("a", "The river rose.", "Nobody was hurt.", title="Floods", sou
 def assistants(tmp_path: Path) -> Iterator[dict[str, Any]]:
     """By name of a key, the tools that have its rights."""
     build = need("esr.bridges.mcp_server").build_server
-    tools = need("esr.bridges.mcp_dossiers").DossierTools
+    tools = need("esr.bridges.mcp_remote").RemoteServer
     where, access = str(tmp_path / "index"), str(tmp_path / "access.json")
     load(where, NEWS)
     keys = {
         name: CliRunner().invoke(main, ["keys", "add", name, "--file", access]).stdout.strip()
         for name in ("writer", "reader", "stranger")
     }
-    limits = Settings(desk=str(tmp_path / "desk"), access=access, access_log=0)
+    limits = Settings(
+        desk=str(tmp_path / "desk"), access=access, access_log=0, alert_to="mailto:*@example.org"
+    )
     app = create_app(ServedIndexes.at({"index": where}, limits), limits)
     with serving(make_server("127.0.0.1", 0, app, threaded=True)) as server, esr.open(where) as index:
         address = f"http://127.0.0.1:{server.server_port}"
@@ -73,6 +75,29 @@ def test_an_assistant_reads_and_adds_with_the_rights_of_its_key(
     assert "here is no sentence" in error(assistants["writer"], "add_to_dossier", id=id, sentences=["b"])
 
 
+def test_an_assistant_tries_keeps_and_pauses_alerts_with_the_rights_of_its_key(
+    assistants: dict[str, Any], tmp_path: Path
+) -> None:
+    writer, stranger = assistants["writer"], assistants["stranger"]
+    tried = answer(writer, "alert_preview", query="river", source="Post", days=31)
+    assert (tried["sentences"], [example["text"] for example in tried["examples"]]) == (0, [])
+    given = {"name": "Rivers", "query": "river", "source": "Post", "least_score": -20.5}
+    to = {"to": "mailto:ann@example.org", "every": "daily 07:30", "zone": "Europe/Berlin"}
+    (kept,) = answer(writer, "alert_create", **given, **to)["alerts"]
+    assert kept["arguments"] == {"q": ["river"], "source": ["Post"], "least_score": ["-20.5"]}
+    assert (kept["to"], kept["every"], kept["paused"]) == (["mailto:ann@example.org"], "daily 07:30", False)
+    assert "may not be sent to" in error(
+        writer, "alert_create", **given, **{**to, "to": "https://x.example/"}
+    )
+    (paused,) = answer(writer, "alert_pause", id=kept["id"])["alerts"]
+    (resumed,) = answer(writer, "alert_pause", id=kept["id"], paused=False)["alerts"]
+    assert (paused["paused"], resumed["paused"]) == (True, False)
+    (listed,) = answer(writer, "alerts")["alerts"]
+    assert listed == resumed
+    assert answer(stranger, "alerts")["total"] == 0
+    assert "here is no" in error(stranger, "alert_pause", id=kept["id"])
+
+
 def test_the_command_needs_an_address_and_a_key(tmp_path: Path) -> None:
     need("mcp")
     (tmp_path / "key").write_text("esr_x\n")
@@ -89,8 +114,8 @@ def test_the_command_needs_an_address_and_a_key(tmp_path: Path) -> None:
 
 def test_a_server_that_is_away_is_one_line(tmp_path: Path) -> None:
     build = need("esr.bridges.mcp_server").build_server
-    tools = need("esr.bridges.mcp_dossiers").DossierTools
+    tools = need("esr.bridges.mcp_remote").RemoteServer
     load(str(tmp_path / "index"), NEWS)
     with esr.open(str(tmp_path / "index")) as index:
         server = build(index, Ranking(), tools("http://127.0.0.1:9", "esr_x"))
-        assert "the server of the dossiers does not answer" in error(server, "dossiers")
+        assert "the server of dossiers and alerts does not answer" in error(server, "dossiers")

@@ -52,6 +52,12 @@ class ForkedProcess:
         self._process.start()
 
     @property
+    def pid(self) -> int:
+        """Its number."""
+        assert self._process.pid is not None
+        return self._process.pid
+
+    @property
     def is_running(self) -> bool:
         return self._process.is_alive()
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 import esr
-from esr.bridges.mcp_dossiers import DossierTools
+from esr.bridges.mcp_remote import RemoteServer
 from esr.bridges.mcp_server import build_server
 from esr.ranking.ranking import Ranking
 
@@ -27,14 +27,15 @@ Their program then posts each call to `esr mcp --http`, with the header
 ```
 
 The answer is in `result.structuredContent`, or `result.isError` is true and `result.content` has a line that
-says what is wrong. All tools only read, except `add_to_dossier`. Those for [dossiers](dossiers.md) are there
-with `--dossiers`, and have the rights of the key in `--key-file`.
+says what is wrong. All tools only read, except `add_to_dossier`, `alert_create` and `alert_pause`. Those for
+[dossiers](dossiers.md) and [alerts](alerts.md) are there with `--dossiers`, and have the rights of the key in
+`--key-file`.
 """
 
 
 def list_tools() -> list[Any]:
     """The tools, as the server describes them. Their calls would need an index."""
-    server = build_server(cast("esr.Index", None), Ranking(), DossierTools("", ""))
+    server = build_server(cast("esr.Index", None), Ranking(), RemoteServer("", ""))
     return asyncio.run(server.list_tools())
 
 

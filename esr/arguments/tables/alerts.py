@@ -9,13 +9,14 @@ from esr.alerts import AT_ONCE, DEFAULT_SIMILARITY, DEFAULT_ZONE, MOST_EXAMPLES,
 from esr.arguments.argument import COMMAND, Argument
 from esr.arguments.filters import filters_of
 from esr.arguments.reading import QUERY, READING
+from esr.arguments.tables.assistants import TOOL
 from esr.arguments.tables.dossiers import BODY
 from esr.arguments.tables.lists import LISTS
 from esr.arguments.types import Between, FilePath, Flag, Structure, Text, Texts, WholeNumber
 
 _CONDITIONS, _ADD, _RUN = "alert_conditions", "alert_delivery", "alert_run"
 _PREVIEW, _CREATE = "alert_preview", f"{BODY}alert_create"
-_BOTH = f"{_CONDITIONS} {_PREVIEW}"
+_BOTH = f"{_CONDITIONS} {_PREVIEW} {TOOL}alert_create"
 ALERTS: tuple[Argument, ...] = (
     Argument("query", "the words, or the query language", Text(), _CONDITIONS, is_positional=True),
     Argument(
@@ -23,6 +24,7 @@ ALERTS: tuple[Argument, ...] = (
         f"a sentence: what is similar to it in meaning, by {DEFAULT_SIMILARITY:g} or as --similarity says",
         Texts(),
         _BOTH,
+        "condition",
         is_repeatable=True,
         metavar="SENTENCE",
     ),
@@ -31,6 +33,7 @@ ALERTS: tuple[Argument, ...] = (
         "the least similarity, from -1 to 1",
         Between(low=-1.0, high=1.0),
         _BOTH,
+        "condition",
         metavar="NUMBER",
     ),
     Argument(
@@ -38,9 +41,10 @@ ALERTS: tuple[Argument, ...] = (
         "sentences with any of the words and at least this score, in place of those with all words",
         Between(low=-1e9, high=1e9),
         _BOTH,
+        "condition",
         metavar="NUMBER",
     ),
-    Argument("unusual", "only days on which more sentences than usual match", Flag(), _BOTH),
+    Argument("unusual", "only days on which more sentences than usual match", Flag(), _BOTH, "condition"),
     Argument(
         "to",
         "where to: mailto:ann@example.org, https://… for a webhook, or an address of apprise",
@@ -53,10 +57,15 @@ ALERTS: tuple[Argument, ...] = (
         "every",
         "when: at once, hourly, daily 08:00, weekly monday 08:00",
         Text(usual=AT_ONCE),
-        _ADD,
+        f"{_ADD} {TOOL}alert_create",
         metavar="WHEN",
     ),
-    Argument("zone", "the time zone of the clock, such as Europe/Berlin", Text(usual=DEFAULT_ZONE), _ADD),
+    Argument(
+        "zone",
+        "the time zone of the clock, such as Europe/Berlin",
+        Text(usual=DEFAULT_ZONE),
+        f"{_ADD} {TOOL}alert_create",
+    ),
     Argument("owner", "the account that the alert belongs to", Text(usual="operator"), _ADD),
     Argument(
         "file",

@@ -6,7 +6,7 @@ Those of one tool apply to the tool's name after `TOOL`, and those of all tools 
 from __future__ import annotations
 
 from esr.arguments.argument import ASSISTANT, Argument
-from esr.arguments.types import Choice, Text, WholeNumber
+from esr.arguments.types import Choice, Flag, Text, Texts, WholeNumber
 
 TOOL = "tool:"
 MAX_LISTED = 1_000
@@ -73,6 +73,26 @@ ASSISTANTS: tuple[Argument, ...] = (
         "a document's id, or that of a sentence to read around",
         applies_to=f"{TOOL}document",
         is_required=True,
+    ),
+    Argument(
+        "q",
+        "sentences with all of its words; words, or the query language",
+        Text("query_chars"),
+        f"{TOOL}alert_preview {TOOL}alert_create",
+        spelled=_SPELLED,
+    ),
+    Argument("name", "the name of the alert", Text(min_chars=1), f"{TOOL}alert_create", is_required=True),
+    Argument(
+        "to",
+        "where to: mailto:ann@example.org, https://… for a webhook; the server says what it allows",
+        Texts(),
+        f"{TOOL}alert_create",
+        is_required=True,
+        is_repeatable=True,
+    ),
+    Argument("id", "the id of the alert", Text(min_chars=1), f"{TOOL}alert_pause", is_required=True),
+    Argument(
+        "paused", "whether it waits; false lets it deliver again", Flag(is_on=True), f"{TOOL}alert_pause"
     ),
     Argument(
         "id",

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import random
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,35 +21,43 @@ from click.testing import CliRunner
 import esr
 from esr.cli import main
 from tests.support.elasticsearch import document, load
-from tests.support.running_servers import ROOT, SERVE
+from tests.support.process import free_ports
+from tests.support.processes import ForkedProcess, wait_until
 from tests.support.runs import rounds
 
 pytestmark = [pytest.mark.slow, pytest.mark.endurance]
 SENTENCES = 400
 
 
+def serve_in_own_group(where: str, port: int, settings: dict[str, str]) -> None:
+    """Serve an index with two workers, in a group of processes that can be killed at once."""
+    os.setsid()
+    os.environ |= {"ESR_WORKERS": "2", "ESR_ACCESS_LOG": "0"} | settings
+    importlib.import_module("webui").serve(where, "127.0.0.1", port)
+
+
 @contextmanager
-def running(where: str, **settings: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+def running(where: str, **settings: str) -> Iterator[tuple[str, ForkedProcess]]:
     """The address of a server of two workers, and its process, which is killed with all of them."""
-    log = Path(f"{where}.log")
-    with log.open("w") as errors:
-        process = subprocess.Popen(
-            [sys.executable, "-c", SERVE, where],
-            cwd=ROOT,
-            env=os.environ | {"ESR_WORKERS": "2", "ESR_ACCESS_LOG": "0"} | settings,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            text=True,
-            start_new_session=True,
-        )
+    (port,) = free_ports(1)
+    process = ForkedProcess(serve_in_own_group, where, port, settings)
     try:
-        assert process.stdout is not None
-        line = process.stdout.readline()
-        assert line, f"the server did not start: {log.read_text()}"
-        yield line.split()[-1], process
+        address = f"http://127.0.0.1:{port}/"
+        wait_until(lambda: is_served(address) or not process.is_running, "the server", 120)
+        assert process.is_running, process.finish()
+        yield address, process
     finally:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate(timeout=60)
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.kill()
+
+
+def is_served(address: str) -> bool:
+    """Whether a server answers."""
+    try:
+        return urllib3.request("GET", f"{address}healthz", retries=False, timeout=60).status == 200
+    except urllib3.exceptions.HTTPError:
+        return False
 
 
 class Writer(threading.Thread):
