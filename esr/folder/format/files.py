@@ -295,6 +295,15 @@ def replace_json(path: Path, content: Mapping[str, Any]) -> None:
         sync_written()
 
 
+def create_folder(folder: Path) -> None:
+    """Create a folder, with its parents, and make its entry durable, also if a killed process created it."""
+    missing = [path for path in folder.parents if not path.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in (folder, *missing):
+        with suppress(PermissionError):  # a parent that may not be read existed before
+            sync_folder(path.parent)
+
+
 def sync_folder(folder: Path) -> None:
     """Make the directory entries of a folder durable, which syncing a file does not."""
     descriptor = os.open(folder, os.O_RDONLY)

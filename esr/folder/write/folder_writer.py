@@ -24,7 +24,7 @@ from esr.folder.format import manifest
 from esr.folder.format.checkpoint import Checkpoint, read_checkpoint, remove_checkpoint, write_checkpoint
 from esr.folder.format.clean_up import delete_unreferenced, remove_index
 from esr.folder.format.damage import parts_of, require_intact
-from esr.folder.format.files import Mask, sync_folder, translate_disk_errors
+from esr.folder.format.files import Mask, create_folder, sync_folder, translate_disk_errors
 from esr.folder.format.layer_info import LAYERS, LayerInfo, new_layer_name
 from esr.folder.format.layers import copy_layer
 from esr.folder.format.manifest import SEGMENTS, Manifest
@@ -82,7 +82,8 @@ class FolderWriter:
         started = time.perf_counter()
         report = LoadReport(analyzer=self._description.analyzer)
         with translate_disk_errors(self._folder):
-            self._folder.mkdir(parents=True, exist_ok=True)
+            if not (self._folder / manifest.MANIFEST_NAME).exists():
+                create_folder(self._folder)
             with hold_writer_lock(self._folder):
                 before = recover(self._folder, self._description)
                 if before.commit_number != self._base:

@@ -36,6 +36,7 @@ from esr.folder.format.files import (
     FileCheck,
     check_file,
     copy_file,
+    create_folder,
     decode_sealed,
     replace_json,
     size_on_disk,
@@ -389,7 +390,8 @@ def _locked(folder: Path, command: str) -> Iterator[None]:
     with ExitStack() as stack:
         state = "is unchanged" if (folder / MANIFEST_NAME).exists() else "is not complete"
         stack.enter_context(translate_disk_errors(folder, command, state))
-        folder.mkdir(parents=True, exist_ok=True)
+        if not (folder / MANIFEST_NAME).exists():
+            create_folder(folder)
         stack.enter_context(hold_writer_lock(folder))
         yield
 
