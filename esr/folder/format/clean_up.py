@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from esr.folder.format.checkpoint import CHECKPOINT_NAME, read_checkpoint
+from esr.folder.format.files import sync_folder
 from esr.folder.format.layer_info import LAYERS
 from esr.folder.format.manifest import MANIFEST_NAME, SEGMENTS, Manifest, read_any_format
 from esr.folder.format.writer_lock import LOCK_NAME
@@ -14,14 +15,21 @@ from esr.processes import map_together
 
 
 def remove_index(folder: Path) -> None:
-    """Delete the files of an index without segments, and the folder if nothing else is in it."""
+    """Delete the files of an index without segments, and the folder if nothing else is in it.
+
+    The manifest goes last: without it, segments would be those of a damaged index. A power failure changes
+    nothing of this order.
+    """
+    for name in (SEGMENTS, LAYERS):
+        with suppress(OSError):
+            (folder / name).rmdir()
+    if (folder / SEGMENTS).exists():
+        return  # a file that cannot be deleted is left to the next writer
+    sync_folder(folder)
     for name in (MANIFEST_NAME, CHECKPOINT_NAME):
         (folder / name).unlink(missing_ok=True)
         (folder / f"{name}.new").unlink(missing_ok=True)
     (folder / LOCK_NAME).unlink(missing_ok=True)
-    for name in (SEGMENTS, LAYERS):
-        with suppress(OSError):
-            (folder / name).rmdir()
     with suppress(OSError):
         folder.rmdir()
 

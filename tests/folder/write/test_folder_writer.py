@@ -5,7 +5,9 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -208,6 +210,51 @@ def test_a_commit_is_synced_before_it_becomes_visible(where: Path, monkeypatch: 
     assert is_synced == [True] * 4, "the empty first commit, two checkpoints, then the load"
     EmbeddedDelivery(where).append([document("A", "another"), document("B", "two")])
     assert is_synced == [True] * 5, "new documents are written, and merged with those that are left"
+
+
+def test_the_folder_of_a_first_load_is_synced_into_its_parents(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise a power failure after the load takes the whole index away."""
+    synced: list[str] = []
+    monkeypatch.setattr("os.fsync", lambda number: synced.append(os.readlink(f"/proc/self/fd/{number}")))
+    load(tmp_path / "news" / "index", [document("A", "one")])
+    assert {str(tmp_path), str(tmp_path / "news")} <= {*synced}
+    synced.clear()
+    maintenance.back_up(tmp_path / "news" / "index", tmp_path / "backup", copy=False)
+    assert str(tmp_path) in synced
+
+
+class Killed(BaseException):
+    """Ends a command as a signal does."""
+
+
+def test_an_index_can_be_loaded_again_whenever_its_deletion_was_killed(
+    where: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = []
+
+    def stop_after(steps: int, function: Callable[..., None]) -> Callable[..., None]:
+        def change(*arguments: Any, **options: Any) -> None:
+            if len(done) == steps:
+                raise Killed
+            done.append(arguments)
+            function(*arguments, **options)
+
+        return change
+
+    for steps in range(100):
+        load(where, [document("A", "one")], if_exists="replace", keep=0)
+        done.clear()
+        with monkeypatch.context() as patch:
+            for name in ("rmdir", "unlink"):
+                patch.setattr(os, name, stop_after(steps, getattr(os, name)))
+            try:
+                EmbeddedGenerations(str(where)).delete_all()
+                break
+            except Killed:
+                pass
+    assert 5 < steps < 99 and not where.exists()
 
 
 # Duplicate ids, wherever they can occur.
