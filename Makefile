@@ -5,6 +5,7 @@
 # make test       install, check, and run all tests that need no Elasticsearch, in twelve minutes
 # make elasticsearch  the tests that need a node: both engines give the same answers, also on other servers
 # make endurance  crashes, chaos, full disks, fuzzing by the thousand, foreign collections
+# make simulation random histories of an index with crashes and full disks (SEED=1 HISTORIES=1000); then with planted faults
 # make servers    all of what is tested on Elasticsearch 8.19 and OpenSearch 2.19 and 3
 # make check      ruff, mypy, codespell and bandit
 # make translations  brings the catalogues of the page in line with its messages, and says what is missing
@@ -34,7 +35,7 @@ ELASTICSEARCH ?= no
 # The tests start hundreds of processes. They need not compile each module again, whatever the environment says.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo quick test elasticsearch endurance servers check references translations docs links containers hooks kernel compiled release image image-digest lock publish \
+.PHONY: demo quick test elasticsearch endurance simulation servers check references translations docs links containers hooks kernel compiled release image image-digest lock publish \
 	announce chromium postgresql clean
 .DELETE_ON_ERROR:
 
@@ -153,6 +154,13 @@ elasticsearch: $(VENV)/installed-dev chromium
 endurance: $(VENV)/installed-dev postgresql
 	ESR_TEST_LONG=$(LONG) $(TESTS) -m endurance \
 		$$(grep -rl --include='test_*.py' 'mark\.endurance' tests)
+
+# A failing history is shrunk, and printed with the command that replays it.
+SEED ?= 1
+HISTORIES ?= 1000
+simulation: $(VENV)/installed-dev
+	$(BIN)/python -m tests.simulation --seed $(SEED) --histories $(HISTORIES) --processes 2
+	$(BIN)/python -m tests.simulation --planted --histories 1000 --processes 2
 
 servers: $(VENV)/installed-dev
 	ESR_TEST_LONG=yes $(BIN)/pytest -q -m elasticsearch tests/index/test_servers.py

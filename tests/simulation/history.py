@@ -1,0 +1,363 @@
+"""Runs a history, and compares the index with the model after each step and each crash."""
+
+from __future__ import annotations
+
+import contextvars
+import tempfile
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from esr.errors import EsrError, IndexUnusable
+from esr.folder.format.writer_lock import is_being_written
+from esr.index.factory import (
+    back_up_index,
+    open_delivery,
+    open_generations,
+    open_index,
+    open_writer,
+    restore_index,
+)
+from esr.index.generations import KEPT
+from esr.index.runs.enrichment_run import run_enrichment
+from esr.index.writer import LoadOptions
+from esr.text.document import Document, Located
+from tests.simulation import model
+from tests.simulation.file_system import Image, Recorder, Trouble, read_image
+from tests.simulation.model import NO_INDEX, Refused, State
+from tests.simulation.observation import PARTS, Observation, expect, expect_answers, observe, search
+from tests.simulation.steps import Crash, Failure, History, Step, Visit
+from tests.simulation.world import Clock, simulated
+from tests.support.fake_enricher import FakeEnricher
+
+INDEX, BACKUP = "index", "backup"
+_OTHER_LOAD = ("are not those of the interrupted load", "had other options", "has changed since the load")
+
+
+class Wrong(AssertionError):
+    """The index is not what the model says, or an error has no message of its own."""
+
+
+def located(documents: Sequence[Document]) -> list[Located]:
+    return [Located(f"news.jsonl:{number}", document) for number, document in enumerate(documents, 1)]
+
+
+class Run:
+    """A history that is being run, in a folder of its own or, without simulation, at a location."""
+
+    def __init__(self, history: History, root: Path, *, is_simulated: bool = True) -> None:
+        self.history = history
+        self.root = root
+        self.recorder = Recorder(root) if is_simulated else None
+        self.clock = Clock()
+        self.states = {INDEX: NO_INDEX, BACKUP: NO_INDEX}
+        self.counts: Counter[str] = Counter()
+        self.step = Step("")
+
+    def where(self, place: str = INDEX) -> str:
+        return str(self.root / place)
+
+    def run(self) -> None:
+        """Raises Wrong."""
+        for number, step in enumerate(self.history.steps, 1):
+            self.step = step
+            try:
+                self._run_step(step)
+            except Exception as error:
+                if isinstance(error, Wrong):
+                    raise Wrong(f"step {number}, {step.kind}: {error}") from error.__cause__
+                last = "".join(traceback.format_exception(error)[-3:])
+                raise Wrong(f"step {number}, {step.kind}: {type(error).__name__}: {error}\n{last}") from error
+            self.counts["steps"] += 1
+        if self.recorder is not None:
+            recorded, real = map(_contents, (self.recorder.image(), read_image(self.root)))
+            if recorded != real:
+                raise Wrong(f"the record is incomplete: {recorded.keys() ^ real.keys()}")
+        self._check_searches(INDEX, "at the end")
+
+    # One step
+
+    def _run_step(self, step: Step) -> None:
+        self.clock.advance(step.seconds)
+        if self.recorder is not None and step.settles:
+            self.recorder.settle()
+        target = BACKUP if step.kind == "back up" else INDEX
+        try:
+            path = self._model(step)
+        except Refused:
+            path = (self.states[target],)
+            is_refused = True
+        else:
+            is_refused = False
+        error = self._execute(step, target, path)
+        if error is None and is_refused and path[0].serving is not None:
+            raise Wrong("it must be refused, and was not")
+        may_fail = is_refused or isinstance(step.trouble, Failure) or self._is_refused_resumption(step, error)
+        if error is not None and not may_fail:
+            raise Wrong(f"it failed: {error}") from error
+        allowed = path if error is not None else path[-1:]
+        crash = step.trouble if isinstance(step.trouble, Crash) else None
+        if isinstance(step.trouble, Failure):
+            self._settle(target, allowed, "after the error" if error else "after the step")
+            crash = step.trouble.then
+            # A failed call may have left a change that is seen, and not yet on disk.
+        if crash is None or self.recorder is None:
+            self._settle(target, allowed, "after the step")
+            return
+        self._crash(crash, target, path, allowed)
+
+    def _is_refused_resumption(self, step: Step, error: EsrError | None) -> bool:
+        """Whether a load cannot be resumed, since the interrupted one was another. Damage is no reason."""
+        return step.resumes and any(reason in str(error) for reason in _OTHER_LOAD)
+
+    def _model(self, step: Step) -> model.Path:
+        state, documents = self.states[INDEX], [ref.document for ref in step.documents]
+        removed = [id for id in step.ids if id not in {document.id for document in documents}]
+        match step.kind:
+            case "load":
+                return model.load(state, documents, step.keep)
+            case "append by load":
+                return model.append_by_load(state, documents, step.keep)
+            case "deliver":
+                return model.deliver(state, documents, removed, step.keep)
+            case "remove":
+                return model.remove(state, step.ids, step.keep)
+            case "enrich":
+                return model.enrich(state, step.version)
+            case "roll back":
+                return model.roll_back(state, None)
+            case "roll back to":
+                return model.roll_back(state, step.number)
+            case "delete":
+                return model.delete(state, step.number)
+            case "delete all":
+                return model.delete_all(state)
+            case "back up":
+                return model.copy(state, self.states[BACKUP])
+            case "restore":
+                return model.copy(self.states[BACKUP], state)
+            case "stale load":
+                other = model.load(state, documents[:1], step.keep)
+                return other  # the load that was opened first is refused
+            case "stale delivery":
+                *_, other_state = model.deliver(state, documents[:1], [], step.keep)
+                *_, last = model.deliver(other_state, documents[1:] or documents, removed, step.keep)
+                return state, other_state, last
+        raise AssertionError(step.kind)
+
+    def _execute(self, step: Step, target: str, path: model.Path) -> EsrError | None:
+        """Carry a step out. Returns the message that it failed with."""
+        command = _COMMANDS[step.kind]
+        recorder = self.recorder
+        if recorder is None:
+            return _call(command, self)
+        self._begin, recorder.attempts = len(recorder.calls), 0
+        if isinstance(step.trouble, Failure):
+            recorder.before_call = Trouble(step.trouble.call, step.trouble.code, step.trouble.persists)
+        elif isinstance(step.trouble, Visit):
+            recorder.before_call = self._visitor(step.trouble, path, target)
+        try:
+            with recorder.recording():
+                error = _call(command, self)
+        finally:
+            recorder.before_call = lambda number, kind, path: None
+        self.counts["calls"] += recorder.attempts
+        return error
+
+    # What is seen
+
+    def _settle(self, target: str, allowed: Sequence[State], when: str) -> None:
+        """Find the state of an index among those that are allowed. Raises Wrong."""
+        self.states[target] = self._match(target, allowed, when)
+        if self.step.searches:
+            self._check_searches(target, when)
+
+    def _match(self, place: str, allowed: Sequence[State], when: str) -> State:
+        try:
+            seen = observe(self.where(place))
+        except EsrError as error:
+            raise Wrong(f"{when}, the {place} cannot be read: {error}") from error
+        except AssertionError as error:
+            raise Wrong(f"{when}, in the {place}: {error}") from error
+        self.counts["comparisons"] += 1
+        for state in reversed(allowed):
+            if expect(state) == seen:
+                return state
+        raise Wrong(f"{when}, the {place} is {_differences(seen, expect(allowed[-1]))}")
+
+    def _check_searches(self, place: str, when: str) -> None:
+        serving = self.states[place].serving
+        if serving is None or not serving.documents:
+            return
+        answers = search(self.where(place))
+        self.counts["searches"] += 1
+        if answers != expect_answers(serving.documents):
+            raise Wrong(f"{when}, searches answer {answers}, not {expect_answers(serving.documents)}")
+
+    def _crash(self, crash: Crash, target: str, path: model.Path, allowed: Sequence[State]) -> None:
+        """Let the power fail in this step, and go on with what is left."""
+        recorder = self.recorder
+        assert recorder is not None
+        made = len(recorder.calls) - self._begin
+        count = self._begin + round(crash.at * made)
+        recorder.start(recorder.after_crash(count, crash.loss))
+        self.counts["crashes"] += 1
+        when = f"after a crash at call {count - self._begin} of {made}"
+        left = allowed if count == self._begin + made else path
+        for place in (INDEX, BACKUP):
+            self.states[place] = self._match(place, left if place == target else (self.states[place],), when)
+
+    # Another process
+
+    def _visitor(self, visit: Visit, path: model.Path, target: str) -> Callable[[int, str, str], None]:
+        def visit_index(number: int, kind: str, file: str) -> None:
+            if number != visit.call:
+                return
+            assert self.recorder is not None
+            self.recorder.before_call = lambda number, kind, path: None
+            contextvars.Context().run(
+                self._visit, visit.what, path if target == INDEX else (self.states[INDEX],)
+            )
+
+        return visit_index
+
+    def _visit(self, what: str, path: Sequence[State]) -> None:
+        self.counts["visits"] += 1
+        if what == "read":
+            self._match(INDEX, path, "for another process amid the step")
+        elif what == "back up":
+            with tempfile.TemporaryDirectory() as folder:
+                error = _attempt(lambda: back_up_index(self.where(), f"{folder}/copy", copy=True))
+                seen = observe(f"{folder}/copy") if error is None else Observation()
+            if seen not in [expect(state) for state in path] + [Observation()] * (error is not None):
+                raise Wrong(f"a backup amid the step is {_differences(seen, expect(path[-1]))}")
+            if error is not None and path[0].serving is not None and path[-1].serving is not None:
+                raise Wrong(f"a backup amid the step failed: {error}")
+        elif is_being_written(Path(self.where())):
+            error = _attempt(lambda: open_delivery(self.where(), LoadOptions()).remove(["d0"]))
+            if not isinstance(error, IndexUnusable | EsrError):
+                raise Wrong("two processes write at once")
+
+
+def _contents(image: Image) -> dict[str, Any]:
+    return {path: file and file.data for path, file in image.items()}
+
+
+def _call(command: Callable[[Run], object], run: Run) -> EsrError | None:
+    return _attempt(lambda: command(run))
+
+
+def _attempt(command: Callable[[], object]) -> EsrError | None:
+    try:
+        command()
+    except EsrError as error:
+        return error
+    return None
+
+
+def _differences(seen: Observation, expected: Observation) -> str:
+    for name, value, other in zip(Observation._fields, seen, expected, strict=True):
+        if value != other:
+            return f"in {name} {value}, not {other}"
+    return "as expected"
+
+
+# The commands, as esr executes them
+
+
+def _load(run: Run, if_exists: str) -> None:
+    step = run.step
+    options = LoadOptions(if_exists, "plain", keep=step.keep, resume=step.resumes)
+    open_writer(run.where(), options).load(located([ref.document for ref in step.documents]))
+
+
+def _deliver(run: Run) -> None:
+    documents = [ref.document for ref in run.step.documents]
+    removed = [id for id in run.step.ids if id not in {document.id for document in documents}]
+    open_delivery(run.where(), LoadOptions(keep=run.step.keep)).append(located(documents), lambda: removed)
+
+
+def _remove(run: Run) -> None:
+    open_delivery(run.where(), LoadOptions(keep=run.step.keep)).remove(run.step.ids)
+
+
+def _enrich(run: Run) -> None:
+    with closing(open_index(run.where())) as index:
+        run_enrichment(index, FakeEnricher(PARTS, version=run.step.version))
+
+
+@contextmanager
+def _generations(run: Run) -> Iterator[Any]:
+    with closing(open_generations(run.where())) as generations:
+        yield generations
+
+
+def _roll_back(run: Run) -> None:
+    with _generations(run) as generations:
+        generations.rollback()
+
+
+def _kept_name(run: Run, generations: Any) -> str:
+    kept = [generation.name for generation in generations.all() if generation.state == KEPT]
+    return str(kept[run.step.number % len(kept)]) if kept else "20240101t000000000000"
+
+
+def _roll_back_to(run: Run) -> None:
+    with _generations(run) as generations:
+        generations.rollback(_kept_name(run, generations))
+
+
+def _delete(run: Run) -> None:
+    with _generations(run) as generations:
+        generations.delete([_kept_name(run, generations)])
+
+
+def _delete_all(run: Run) -> None:
+    with _generations(run) as generations:
+        generations.delete_all()
+
+
+def _stale_load(run: Run) -> None:
+    step = run.step
+    first = [ref.document for ref in step.documents]
+    slow = open_writer(run.where(), LoadOptions("replace", "plain", keep=step.keep))
+    open_writer(run.where(), LoadOptions("replace", "plain", keep=step.keep)).load(located(first[:1]))
+    if _attempt(lambda: slow.load(located(first))) is None:
+        raise Wrong("a load replaces what another has loaded since it began")
+
+
+def _stale_delivery(run: Run) -> None:
+    step = run.step
+    documents = [ref.document for ref in step.documents]
+    removed = [id for id in step.ids if id not in {document.id for document in documents}]
+    slow = open_delivery(run.where(), LoadOptions(keep=step.keep))
+    open_delivery(run.where(), LoadOptions(keep=step.keep)).append(located(documents[:1]))
+    slow.append(located(documents[1:] or documents), lambda: removed)
+
+
+_COMMANDS: dict[str, Callable[[Run], object]] = {
+    "load": lambda run: _load(run, "replace"),
+    "append by load": lambda run: _load(run, "append"),
+    "deliver": _deliver,
+    "remove": _remove,
+    "enrich": _enrich,
+    "roll back": _roll_back,
+    "roll back to": _roll_back_to,
+    "delete": _delete,
+    "delete all": _delete_all,
+    "back up": lambda run: back_up_index(run.where(), run.where(BACKUP), copy=run.step.number % 2 == 0),
+    "restore": lambda run: restore_index(run.where(BACKUP), run.where(), copy=run.step.number % 2 == 0),
+    "stale load": _stale_load,
+    "stale delivery": _stale_delivery,
+}
+
+
+def run_history(history: History, root: Path, seed: int = 0) -> Counter[str]:
+    """Run a history in a folder. Returns what was counted. Raises Wrong."""
+    run = Run(history, root)
+    with simulated(history, run.clock, seed):
+        run.run()
+    return run.counts
