@@ -381,6 +381,7 @@ def status(where: str, shows_drift: bool, as_json: bool) -> None:
         drift = {"drift": [asdict(drift) for drift in drifts]} if shows_drift else {}
         click.echo(json.dumps({**index_status, **drift}, indent=1))
         return
+    periods = index_status.pop("periods", ())
     parts, unresolved = index_status.pop("enrichment"), index_status.pop("unresolved_names", 0)
     for name, value in index_status.items():
         click.echo(f"{name.replace('_', ' '):<12} {_format_value(value)}")
@@ -396,8 +397,18 @@ def status(where: str, shows_drift: bool, as_json: bool) -> None:
         click.echo(
             f"{'names':<12} of {count(unresolved, 'document', 'were')} stored by an older esr: run esr enrich"
         )
+    for period in periods:
+        click.echo(_format_period(period))
     for line in format_drifts(drifts):
         click.echo(line)
+
+
+def _format_period(period: Mapping[str, Any]) -> str:
+    """A line about a period of a divided index."""
+    size = "unknown size" if period["size_bytes"] is None else _format_size(period["size_bytes"])
+    dates = f", {period['first']} to {period['last']}" if period["first"] else ""
+    documents, sentences = count(period["documents"], "document"), count(period["sentences"], "sentence")
+    return f"{period['period']:<12} {documents}, {sentences}, {size}{dates}"
 
 
 def _describe_unknown_pieces(index: Index, parts: Sequence[Mapping[str, Any]]) -> str | None:

@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
+from msgspec.structs import asdict
 
 from esr.errors import EsrError, IndexClosed, IndexMissing, IndexUnusable, NotFound, UsageError, to_one_line
 from esr.folder.format import manifest
 from esr.folder.format.damage import Part, SegmentDamaged, parts_of, require_intact
 from esr.folder.format.files import size_on_disk
 from esr.folder.format.segment import DECODE_ERRORS
-from esr.folder.format.snapshot import Snapshot
+from esr.folder.format.snapshot import Snapshot, summarize_periods
 from esr.folder.search.answers import look_up, read, read_fact
 from esr.folder.search.cache import SearchCache
 from esr.folder.search.candidates import TopK, count_masked, mask_allowed, read_candidates, search_exhaustive
@@ -198,6 +199,7 @@ class FolderSnapshot(Index):
             ),
             **({} if read_fact(cache, NearestIsExact()) else {"vector_index": "bits"}),
             **self.description.as_dict(),
+            **({"periods": list(map(asdict, periods))} if (periods := summarize_periods(snapshot)) else {}),
         }
 
     def statistics(self, terms: Sequence[str], language: str | None = None) -> Statistics:

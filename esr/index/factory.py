@@ -108,8 +108,9 @@ def open_writer(where: str, options: LoadOptions) -> IndexWriter:
         raise unknown("profile", options.profile, PROFILES)
     if options.by is not None:
         check_division(options.by)
-        raise UsageError("this version of esr cannot divide an index: leave out --by")
     in_elasticsearch = is_elasticsearch(where)
+    if options.by is not None and in_elasticsearch:
+        raise UsageError("--by is for index folders only: leave it out for Elasticsearch")
     if not in_elasticsearch:
         _check_folder_options(options)
     if options.slice is not None and options.if_exists == "append":

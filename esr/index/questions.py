@@ -326,6 +326,21 @@ class Summary(Fact[Mapping[str, Any]], frozen=True):
     stage: ClassVar[str] = "status"
 
 
+class PeriodContent(Struct, frozen=True):
+    """What a divided index has of a period: part of its Summary, as `periods`.
+
+    `size_bytes` is None if it is unknown. `first` and `last` are the dates of its oldest and its newest
+    document, None without a date.
+    """
+
+    period: str
+    documents: int
+    sentences: int
+    size_bytes: int | None
+    first: str | None
+    last: str | None
+
+
 class Readiness(Fact[None], frozen=True):
     """Nothing if the index can be searched, else EsrError is raised. It asks the engine, never a cache."""
 

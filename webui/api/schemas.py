@@ -30,11 +30,13 @@ from esr.evidence.quotation_check import Appearance, Verdict
 from esr.following.timeline import INTERVALS
 from esr.index.filters import FACET_FIELDS
 from esr.index.hits import SentenceRecord
+from esr.index.questions import PeriodContent
 from esr.query import FIELDS, TEXT, Form
 from esr.query.interpretation import Reading
 from esr.ranking.completions import Completion
 from esr.text.attributes import ATTRIBUTES, META
 from esr.text.document import CERTAIN, PROBABLE, Document, Sentence
+from esr.text.periods import PERIODS
 from esr.text.scripts import DIRECTIONS
 from webui.api.alerts import ALERT_SCHEMAS
 from webui.api.dossiers import DOSSIER_SCHEMAS
@@ -201,6 +203,10 @@ _OF_ONE_ENGINE: dict[str, Schema] = {
     "generation": described(WHOLE, "of a folder"),
     "loads": described(WHOLE, "of Elasticsearch"),
     "profile": described(_TEXT_OR_NULL, "of Elasticsearch; null for a login that may only search"),
+    "by": {"enum": [*PERIODS], "description": "by what the index is divided"},
+    "periods": described(
+        array(having(**describe_fields(PeriodContent))), "what a divided index has of each period"
+    ),
     "unresolved_names": described(WHOLE, "documents whose names an older esr stored"),
 }
 SCHEMAS: dict[str, Schema] = {

@@ -56,12 +56,10 @@ class Checkpoint(Struct, frozen=True):
             checksums=self.checksums,
         )
 
-    def with_segment(self, segment: str, layer: LayerInfo | None, documents: int, digest: str) -> Checkpoint:
-        """The checkpoint after one more segment has been written to disk."""
+    def with_segment(self, segment: str, layer: LayerInfo | None) -> Checkpoint:
+        """The checkpoint with one more segment that has been written to disk."""
         layers = self.layers if layer is None else (*self.layers, layer)
-        return replace(
-            self, segments=(*self.segments, segment), layers=layers, documents=documents, digest=digest
-        )
+        return replace(self, segments=(*self.segments, segment), layers=layers)
 
 
 def read_checkpoint(folder: Path) -> Checkpoint | None:

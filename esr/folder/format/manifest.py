@@ -34,8 +34,20 @@ SEGMENTS = "segments"
 """The subfolder of the segments."""
 CHECKSUMS = "checksums.json"
 """The file of a segment with the checks of its other files."""
+_PERIOD_END = "."
+"""What follows the period in the name of a segment of a divided index."""
 UNNAMED = "0"
 """The name of the generation before the first load."""
+
+
+def name_segment(unique: str, period: str | None) -> str:
+    """The name of a segment: in a divided index, with the period of its documents, as in 2017-03.5d2f."""
+    return unique if period is None else f"{period}{_PERIOD_END}{unique}"
+
+
+def period_of_segment(name: str) -> str | None:
+    """The period of a segment, by its name; None in an index that is not divided."""
+    return name.rpartition(_PERIOD_END)[0] or None
 
 
 class Manifest(Struct, frozen=True):

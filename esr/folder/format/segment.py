@@ -29,6 +29,7 @@ from esr.folder.format.damage import SegmentDamaged
 from esr.folder.format.files import Column, Integers, map_array
 from esr.folder.format.layer_info import LayerInfo
 from esr.folder.format.layers import Layer, LayerStack
+from esr.folder.format.manifest import period_of_segment
 from esr.folder.format.strings import AttributeTable, BlobTable, StringTable
 from esr.folder.format.words import WordTable
 from esr.stdlib import cached_property, read_json
@@ -41,6 +42,7 @@ from esr.text.document import (
     default_sentence_id,
     encode_fields,
 )
+from esr.text.periods import may_hold
 
 # Documents
 
@@ -383,6 +385,18 @@ class Segment:
     def column(self, name: str) -> npt.NDArray[Any]:
         """A stored column, one of COLUMNS."""
         return self.columns[name]
+
+    @cached_property
+    def period(self) -> str | None:
+        """The period of all its documents, None in an index that is not divided."""
+        return period_of_segment(self.folder.name)
+
+    def may_hold(self, start: int | None, end: int | None) -> bool:
+        """Whether documents may be dated within these milliseconds since the epoch, both inclusive.
+
+        None is an open end. If not, nothing of the segment needs to be read.
+        """
+        return self.period is None or may_hold(self.period, start, end)
 
     @property
     def document_count(self) -> int:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import accumulate
+from copy import copy
+from itertools import accumulate, groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,11 +18,12 @@ import numpy as np
 import numpy.typing as npt
 
 from esr.folder.format.damage import Part, SegmentDamaged, parts_of, require_intact
-from esr.folder.format.files import Mask, Numbers, map_bundle
+from esr.folder.format.files import Mask, Numbers, map_bundle, size_on_disk
 from esr.folder.format.layer_info import LAYERS, LayerInfo
 from esr.folder.format.layers import Layer
 from esr.folder.format.manifest import SEGMENTS, Manifest
 from esr.folder.format.segment import FILES_OF_SEGMENT, LANGUAGE, Segment
+from esr.index.questions import PeriodContent
 from esr.index.similarities import find_main_encoder
 from esr.plans.evaluate import Array
 from esr.plans.plan import CollectionStatistics, TermStatistics
@@ -29,7 +31,9 @@ from esr.processes import allow_open_files
 from esr.stdlib import cached_property, hash64
 from esr.text.analysis.term_survey import FREQUENT_SHARE, LONG_SENTENCE, TermSurvey, most_frequent
 from esr.text.analyzer_definitions import language_group
+from esr.text.dates import format_moment
 from esr.text.document import Document
+from esr.text.periods import UNDATED
 from esr.text.sentence_enrichment import REUSE, TABLE
 from esr.wording import count, list_examples
 
@@ -83,6 +87,8 @@ IMPORTANCE = ("importance", "importance_surrounding")
 """Names of the importance priors."""
 MAX_TERM_ENTRIES = 20_000
 """Maximum number of cached term entries."""
+_MAX_PARTS = 64
+"""Maximum number of ranges of segments whose terms are kept."""
 
 
 class TermEntry(NamedTuple):
@@ -111,6 +117,8 @@ class CommitStatistics:
         """The ordinal of each segment's first sentence, and the total number of sentences."""
         self._term_entries: dict[str, TermEntry] = {}
         self._is_by_language = by_language
+        self._live = range(len(self.segments))
+        self._parts: dict[range, CommitStatistics] = {}
         self._collections: dict[str, CollectionStatistics] = {}
 
     @cached_property
@@ -137,12 +145,28 @@ class CommitStatistics:
             self._collections[language] = _sum_collections(parts)
         return self._collections[language]
 
+    def within(self, live: range) -> CommitStatistics:
+        """The same, except that terms have postings only in these segments; the others are not read."""
+        if live == self._live:
+            return self
+        part = self._parts.get(live)
+        if part is None:
+            if len(self._parts) >= _MAX_PARTS:
+                self._parts.clear()
+            document_table = self.document_table  # which all parts share
+            part = self._parts[live] = copy(self)
+            part._live, part._term_entries, part._parts = live, {}, {}
+            part.__dict__["document_table"] = document_table
+        return part
+
     def find(self, term: str) -> TermEntry:
         """Look up a term. A term that is in no segment has an entry with zeros."""
         entry = self._term_entries.get(term)
         if entry is None:
             hash = hash64(term)
-            numbers = tuple([segment.terms.find(term, hash) for segment in self.segments])
+            live, last = self._live, len(self.segments)
+            found = [segment.terms.find(term, hash) for segment in self.segments[live.start : live.stop]]
+            numbers = (*[None] * live.start, *found, *[None] * (last - live.stop))
             ranges = tuple([s.posting_ranges(n) for s, n in zip(self.segments, numbers, strict=True)])
             sf = df = occurrences = 0
             for segment, number, each in zip(self.segments, numbers, ranges, strict=True):
@@ -251,6 +275,28 @@ def _collection_statistics(segment: Segment, documents: Mask | None = None) -> C
     )
 
 
+def summarize_periods(snapshot: Snapshot) -> list[PeriodContent]:
+    """What each period of a divided index has, in order of time; nothing if it is not divided."""
+    contents: list[PeriodContent] = []
+    if snapshot.manifest.description.by is None:
+        return contents
+    for period, segments in groupby(snapshot.segments, lambda segment: segment.period or UNDATED):
+        own = list(segments)
+        dates = np.concatenate([segment.column("date") for segment in own])
+        is_dated = period != UNDATED
+        contents.append(
+            PeriodContent(
+                period,
+                len(dates),
+                sum(segment.sentence_count for segment in own),
+                sum(snapshot.size_of(segment) for segment in own),
+                format_moment(int(dates.min())) if is_dated else None,
+                format_moment(int(dates.max())) if is_dated else None,
+            )
+        )
+    return contents
+
+
 class Snapshot:
     """One commit, opened. A search uses one snapshot throughout, so later commits do not affect it."""
 
@@ -290,6 +336,11 @@ class Snapshot:
     def _find_unreplaced(self) -> set[str]:
         """The paths of the segments and layers that have not been replaced since, as `esr restore` does."""
         return {path for path, inode in self._inodes.items() if _inode(self.folder / path) == inode}
+
+    def size_of(self, segment: Segment) -> int:
+        """The size of a segment and its layers in bytes."""
+        layers = self.manifest.layers_of(segment.folder.name)
+        return size_on_disk(segment.folder) + sum(self.layers[layer.name].size_bytes for layer in layers)
 
     def require_intact(self) -> None:
         """Read all files of the commit. Raises SegmentDamaged."""

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from esr.folder.format.files import Mask, Numbers
 from esr.folder.format.segment import Segment
 from esr.folder.search.cache import SearchCache
-from esr.folder.search.conditions import mask_documents, mask_entities
+from esr.folder.search.conditions import find_live, mask_documents, mask_entities
 from esr.folder.search.records import Location, find_sentence, read_evidence, read_importance, sentence_id
 from esr.index.filters import Filters
 from esr.index.hits import EVIDENCE_COLUMNS, CandidateEvidence
@@ -27,7 +27,11 @@ def select_candidates(plan: Plan, cache: SearchCache, filters: Filters) -> list[
     """Find the candidates of a plan: their numbers by segment, ascending."""
     allowed = mask_sentences(plan.condition, cache, filters)
     candidates = []
+    live = find_live(cache.snapshot.segments, filters, plan.condition)
     for n, segment in enumerate(cache.snapshot.segments):
+        if n not in live:
+            candidates.append(np.zeros(0, np.int64))
+            continue
         mask = _mask_matches(plan, segment, mask_documents(segment, filters))
         candidates.append(np.flatnonzero(mask if allowed is None else mask & allowed[n]))
     return candidates
@@ -38,12 +42,20 @@ def mask_sentences(condition: Condition | None, cache: SearchCache, filters: Fil
 
     One mask for each segment; None if there are neither.
     """
-    masks = [] if condition is None else [cache.conditions.masks(condition)]
+    segments = cache.snapshot.segments
+    live = find_live(segments, filters, condition)
+    masks = [] if condition is None else [cache.conditions.masks(condition, live)]
     if filters.entities:
-        masks.append([mask_entities(segment, filters.entities) for segment in cache.snapshot.segments])
+        of_names = [mask_entities(segments[n], filters.entities) for n in live]
+        masks.append([of_names[n - live.start] if n in live else _none(s) for n, s in enumerate(segments)])
     if filters.independent:
         masks.append([~repeated for repeated in cache.copies.repeated])
     return [reduce(np.logical_and, of_segment) for of_segment in zip(*masks, strict=True)] if masks else None
+
+
+def _none(segment: Segment) -> Mask:
+    """The mask of no sentence."""
+    return np.zeros(segment.sentence_count, bool)
 
 
 def mask_allowed(
@@ -54,7 +66,11 @@ def mask_allowed(
     The mask is None if there are neither.
     """
     masks = mask_sentences(condition, cache, filters)
+    live = find_live(cache.snapshot.segments, filters, condition)
     for n, segment in enumerate(cache.snapshot.segments):
+        if n not in live:
+            yield segment, _none(segment)
+            continue
         documents = mask_documents(segment, filters)
         allowed = None if documents is None else documents[segment.column("document")]
         if masks is not None:

@@ -6,7 +6,7 @@ condition. Filters and conditions must have been resolved to the forms in the do
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial, reduce
 from typing import Any
 
@@ -26,6 +26,8 @@ def mask_documents(segment: Segment, filters: Filters) -> Mask | None:
     """Mask of the documents that satisfy the filters on documents, None without filters."""
     if not filters:
         return None
+    if not segment.may_hold(filters.date_from, filters.date_to):
+        return np.zeros(segment.document_count, bool)
     mask = np.ones(segment.document_count, bool)
     if filters.date_from is not None or filters.date_to is not None:
         mask &= mask_dates(segment, filters.date_from, filters.date_to)
@@ -39,6 +41,30 @@ def mask_documents(segment: Segment, filters: Filters) -> Mask | None:
         listed[numbers] = True
         mask &= listed
     return mask
+
+
+def find_live(
+    segments: Sequence[Segment], filters: Filters, condition: plan.Condition | None = None
+) -> range:
+    """The segments that may have documents with the dates of the filters and of the condition.
+
+    They are neighbours, since the segments of a divided index are ordered by time. The others are not read.
+    """
+    if not segments or segments[0].period is None:
+        return range(len(segments))
+    ends = [(filters.date_from, filters.date_to), *_required_dates(condition)]
+    live = [n for n, segment in enumerate(segments) if all(segment.may_hold(*dates) for dates in ends)]
+    return range(live[0], live[-1] + 1) if live else range(0)
+
+
+def _required_dates(condition: plan.Condition | None) -> Iterator[tuple[int | None, int | None]]:
+    """The dates that a condition requires, each as in `DateRange`."""
+    match condition:
+        case plan.DateRange(start, end):
+            yield start, end
+        case plan.AllOf(parts):
+            for part in parts:
+                yield from _required_dates(part)
 
 
 def mask_dates(segment: Segment, start: int | None, end: int | None) -> Mask:
@@ -101,6 +127,8 @@ def mask_condition(condition: plan.Condition, segment: Segment, positions: Posit
         case plan.HasLanguage(language):
             return _mask_sentences_of(segment, _mask_language(segment, language))
         case plan.DateRange(start, end):
+            if not segment.may_hold(start, end):
+                return np.zeros(segment.sentence_count, bool)
             return _mask_sentences_of(segment, mask_dates(segment, start, end))
 
 
@@ -144,12 +172,22 @@ class ConditionCache:
         self._token = object()
         """Separates the masks of these segments in the shared memory, without keeping the segments alive."""
 
-    def masks(self, condition: plan.Condition) -> list[Mask]:
-        """Masks of the sentences that satisfy the condition, by segment."""
-        return self._memory.get((self._token, condition), partial(self._make, condition), _size)
+    def masks(self, condition: plan.Condition, live: range | None = None) -> list[Mask]:
+        """Masks of the sentences that satisfy the condition, by segment.
 
-    def _make(self, condition: plan.Condition) -> list[Mask]:
-        return list(map(partial(mask_condition, condition, positions=self._positions), self._segments))
+        Segments outside of `live` are not read, and have none.
+        """
+        if live is None:
+            live = range(len(self._segments))
+        return self._memory.get((self._token, condition, live), partial(self._make, condition, live), _size)
+
+    def _make(self, condition: plan.Condition, live: range) -> list[Mask]:
+        return [
+            mask_condition(condition, segment, self._positions)
+            if n in live
+            else np.zeros(segment.sentence_count, bool)
+            for n, segment in enumerate(self._segments)
+        ]
 
 
 def _size(masks: Sequence[Mask]) -> int:

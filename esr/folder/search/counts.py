@@ -20,7 +20,7 @@ from esr.folder.format.words import WordPositions, WordTable, decode
 from esr.folder.kernel.layout import Scratch
 from esr.folder.search.cache import SearchCache
 from esr.folder.search.candidates import count_masked, mask_allowed
-from esr.folder.search.conditions import mask_documents, mask_entities
+from esr.folder.search.conditions import find_live, mask_documents, mask_entities
 from esr.folder.search.field_values import count_values
 from esr.folder.search.name_table import NameTable
 from esr.folder.search.records import (
@@ -308,17 +308,19 @@ class _Counter:
         statistics = self._cache.snapshot.statistics
         if not statistics.sentence_bases[-1]:
             return 0
+        segments = self._cache.snapshot.segments
         if others or self._filters:
-            return self._count_postings(terms, needs_all, self._find_allowed(others))
+            live = find_live(segments, self._filters, AllOf(others))
+            return self._count_postings(terms, needs_all, live, self._find_allowed(others, live))
         if len(terms) == 1:
             return statistics.find(terms[0]).statistics.sf
         # Each page of an answer repeats the count.
-        make = partial(self._count_postings, terms, needs_all, _NO_BITS)
+        make = partial(self._count_postings, terms, needs_all, range(len(segments)), _NO_BITS)
         return self._cache.memory.get(("count", needs_all, frozenset(terms)), make, lambda count: 0)
 
-    def _count_postings(self, terms: Sequence[str], needs_all: bool, allowed: Bits) -> int:
-        """Count the allowed sentences with the terms."""
-        statistics = self._cache.snapshot.statistics
+    def _count_postings(self, terms: Sequence[str], needs_all: bool, live: range, allowed: Bits) -> int:
+        """Count the allowed sentences with the terms. Only the segments `live` have any."""
+        statistics = self._cache.snapshot.statistics.within(live)
         entries = sorted(map(statistics.find, terms), key=lambda entry: entry.statistics.sf)  # rarest first
         if needs_all and not entries[0].statistics.sf:
             return 0
@@ -331,13 +333,13 @@ class _Counter:
         tables.put_back(scratch)
         return int(count)
 
-    def _find_allowed(self, conditions: tuple[Condition, ...]) -> Bits:
+    def _find_allowed(self, conditions: tuple[Condition, ...], live: range) -> Bits:
         """Bit set of the sentences that satisfy the conditions and filters, empty if there are neither."""
         if not conditions and not self._filters:
             return _NO_BITS
         bits = self._bits.get(conditions)
         if bits is None:
-            masks = [self._cache.conditions.masks(condition) for condition in conditions]
+            masks = [self._cache.conditions.masks(condition, live) for condition in conditions]
             if self._filters:
                 of_filters = (mask for _, mask in mask_allowed(None, self._cache, self._filters))
                 masks.append([mask for mask in of_filters if mask is not None])

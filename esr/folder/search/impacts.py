@@ -242,18 +242,20 @@ class ImpactCache:
         self.memory = memory
         self._tables = tables
 
-    def get(self, transform: Mixture | Saturation) -> Impacts:
-        """The impacts of a transform."""
-        return self.memory.get(transform, partial(self._make, transform))
+    def get(self, transform: Mixture | Saturation, live: range | None = None) -> Impacts:
+        """The impacts of a transform, in all segments or in the range `live` of them."""
+        statistics = self._statistics if live is None else self._statistics.within(live)
+        key = transform if statistics is self._statistics else (transform, live)
+        return self.memory.get(key, partial(self._make, transform, statistics, key))
 
-    def _make(self, transform: Mixture | Saturation) -> Impacts:
-        computation = ImpactComputation(transform, self._statistics, self._tables)
+    def _make(self, transform: Mixture | Saturation, statistics: CommitStatistics, key: Any) -> Impacts:
+        computation = ImpactComputation(transform, statistics, self._tables)
         # A weak reference: the memory holds the impacts, so a strong one would create a cycle.
         resize = WeakMethod(self.memory.resize)
 
         def note_size(size: int) -> None:
             if (note := resize()) is not None:
-                note(transform, size)
+                note(key, size)
 
         return Impacts(computation, LIMIT_SHARE * self.memory.limit, note_size)
 

@@ -20,7 +20,7 @@ from esr.folder.kernel import layout
 from esr.folder.kernel.layout import DOCUMENT_LEVEL, MATCHING, SURROUNDING
 from esr.folder.search.cache import SearchCache, StaticBounds
 from esr.folder.search.candidates import TopK, mask_sentences
-from esr.folder.search.conditions import mask_documents
+from esr.folder.search.conditions import find_live, mask_documents
 from esr.folder.search.impacts import Impacts, flatten
 from esr.folder.search.records import read_columns
 from esr.index.filters import Filters
@@ -34,22 +34,20 @@ _FEW = 0.1
 class PrunedSearch(NamedTuple):
     """The search for a plan's best k sentences in a commit.
 
-    `static_scores` is None if the plan has none. `document_mask` is the mask of documents that may have
+    `statistics` has postings only of the segments that may have candidates. `static_scores` is None if the
+    plan has none. `document_mask` is the mask of documents that may have
     candidates, None for all. `sentence_mask`, of shape (sentences,), is the mask of sentences that pass the
     filters and the plan's condition, None if these apply to whole documents only.
     """
 
     plan: Plan
     cache: SearchCache
+    statistics: CommitStatistics
     k: int
     impacts: Impacts
     static_scores: StaticBounds | None
     document_mask: Mask | None
     sentence_mask: Mask | None
-
-    @property
-    def statistics(self) -> CommitStatistics:
-        return self.cache.snapshot.statistics
 
     @property
     def is_document_level(self) -> bool:
@@ -69,13 +67,15 @@ class PrunedSearch(NamedTuple):
 
 def _bind(plan: Plan, cache: SearchCache, k: int, filters: Filters) -> PrunedSearch | Unprunable:
     """Bind a plan to a commit. Returns Unprunable if there are no bounds for it."""
-    impacts = cache.impacts.get(plan.transform)
+    live = find_live(cache.snapshot.segments, filters, plan.condition)
+    impacts = cache.impacts.get(plan.transform, live)
     reason = impacts.bound.unavailable_reason(plan.terms)
     if reason is not None:
         return Unprunable(reason)
     static_scores = cache.static_scores.bounds(plan.static_scores) if plan.static_scores else None
     masks = _mask(plan, cache, filters) if filters or plan.condition is not None else (None, None)
-    return PrunedSearch(plan, cache, k, impacts, static_scores, *masks)
+    statistics = cache.snapshot.statistics.within(live)
+    return PrunedSearch(plan, cache, statistics, k, impacts, static_scores, *masks)
 
 
 def _mask(plan: Plan, cache: SearchCache, filters: Filters) -> tuple[Mask | None, Mask | None]:
@@ -129,7 +129,7 @@ def _select(kernel: Any, query: PrunedSearch) -> TopK:
     k = min(query.k, cache.snapshot.statistics.sentence_bases[-1])
     ordinals, evidence, total, scored = kernel.search(
         (k, _candidates(query), plan.candidates == "all", plan.needs_term, margin),
-        query.impacts.kernel_transform(),
+        cache.impacts.get(plan.transform).kernel_transform(),
         terms,
         tables.commit_group,
         _static_scores(query),

@@ -6,153 +6,30 @@ Segments that lose documents are rewritten. Small neighbouring segments are merg
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
 import numpy as np
-from msgspec import Struct, field
 from msgspec.structs import replace
 
 from esr.errors import EsrError, IndexMissing
 from esr.folder.format import manifest
 from esr.folder.format.clean_up import delete_unreferenced
-from esr.folder.format.damage import parts_of, require_intact
-from esr.folder.format.files import Mask, sync_folder, sync_together, translate_disk_errors
-from esr.folder.format.layer_info import LAYERS, LayerInfo, new_layer_name
-from esr.folder.format.layers import copy_layer
+from esr.folder.format.files import sync_together, translate_disk_errors
 from esr.folder.format.manifest import SEGMENTS, Manifest
 from esr.folder.format.segment import Segment, read_counts
 from esr.folder.format.snapshot import describe_known_content, find_known_content
 from esr.folder.format.writer_lock import hold_writer_lock
 from esr.folder.write.batches import prepare
 from esr.folder.write.folder_writer import IdRegistry, find_document, may_be_explicit, open_tables, recover
-from esr.folder.write.merging import merge_segments
-from esr.folder.write.segment_writer import FULL_BYTES, FULL_TERMS, SegmentWriter
+from esr.folder.write.rewriting import Changes, rewrite_segments
+from esr.folder.write.segment_writer import SegmentWriter
 from esr.index.generations import DEFAULT_KEEP, new_generation_name
-from esr.index.withdrawn import NONE_WITHDRAWN, Withdrawn
+from esr.index.withdrawn import Withdrawn
 from esr.index.writer import DeliveryReport, Description, FindIds, no_ids, sentence_id_conflict
 from esr.text.document import Located
 from esr.text.sentence_enrichment import REUSE
-
-
-class Changes(Struct, frozen=True):
-    """The changes of a delivery: new segments with their layers, and deleted documents.
-
-    `deleted` holds the numbers of documents by the name of their segment. `withdrawn` are documents that are
-    removed for good.
-    """
-
-    segments: Sequence[Segment] = ()
-    layers: Sequence[LayerInfo] = ()
-    deleted: Mapping[str, set[int]] = field(default_factory=dict)
-    withdrawn: Withdrawn = NONE_WITHDRAWN
-
-    def update(self, withdrawn: Withdrawn) -> Withdrawn:
-        """The documents removed for good after these changes: what is added is not."""
-        added = [
-            id
-            for id in withdrawn.ids
-            if any(segment.document_ids.find(id) is not None for segment in self.segments)
-        ]
-        return withdrawn.add(self.withdrawn.ids, self.withdrawn.before).without(added)
-
-
-class _Target(Struct, frozen=True):
-    """The destination of a rewritten segment's documents: from `start` on in `segment`."""
-
-    segment: str
-    start: int
-
-
-def rewrite_segments(
-    folder: Path,
-    before: Manifest,
-    old: Sequence[Segment],
-    changes: Changes,
-    generation_name: str,
-    keep: int,
-) -> Manifest:
-    """Write a new generation: the remaining documents of `before`, then the new segments.
-
-    `old` are the segments of `before`. Writes the segments and layers, and returns the commit without writing
-    it. Raises SegmentDamaged.
-    """
-    segments = [*old, *changes.segments]
-    remaining = {segment.folder.name: _remaining(segment, changes) for segment in segments}
-    names: list[str] = []
-    targets: dict[str, _Target] = {}
-    parts = {part.path: part for part in parts_of(before)}
-    for group in _group_segments(segments, remaining):
-        first = group[0].folder.name
-        if len(group) == 1 and remaining[first].all():
-            names.append(first)
-            continue
-        copied = [f"{SEGMENTS}/{segment.folder.name}" for segment in group]
-        require_intact(folder, (parts[path] for path in copied if path in parts))
-        merged = merge_segments(folder, [(segment, remaining[segment.folder.name]) for segment in group])
-        if merged is not None:
-            name, start = merged.folder.name, 0
-            names.append(name)
-            for segment in group:
-                targets[segment.folder.name] = _Target(name, start)
-                start += int(remaining[segment.folder.name].sum())
-    by_name = {segment.folder.name: segment for segment in segments}
-    layers = [layer for layer in changes.layers if layer.segment in names]
-    for layer in (*before.layers, *changes.layers):
-        source = layer.segment
-        if source in targets:
-            require_intact(folder, [part] if (part := parts.get(f"{LAYERS}/{layer.name}")) else [])
-            layers += _copy_layer(folder, layer, by_name[source], remaining[source], targets[source])
-    if (folder / LAYERS).exists():
-        sync_folder(folder / LAYERS)
-    return before.next_generation(generation_name, tuple(names), before.description, layers, keep)
-
-
-def _remaining(segment: Segment, changes: Changes) -> Mask:
-    """Mask of the documents of a segment that are not deleted."""
-    mask = np.ones(segment.document_count, bool)
-    mask[list(changes.deleted.get(segment.folder.name, ()))] = False
-    return mask
-
-
-def _group_segments(segments: Iterable[Segment], remaining: Mapping[str, Mask]) -> Iterator[list[Segment]]:
-    """Group neighbouring segments. Each group becomes one segment.
-
-    Without merging, every delivery would leave a small segment. Neighbours are merged so that each has more
-    than twice as many terms as the next, unless the result would be too large. So a document is rewritten
-    only a few times, and there are few segments.
-    """
-    groups: list[tuple[list[Segment], int, int]] = []
-    for segment in segments:
-        mask, lengths = remaining[segment.folder.name], segment.column("length")
-        of_remaining = lengths if mask.all() else lengths[np.repeat(mask, np.diff(segment.column("first")))]
-        terms = int(of_remaining.sum())
-        groups.append(([segment], terms, (segment.folder / "texts.bytes").stat().st_size))
-        while len(groups) > 1:
-            (left, left_terms, left_bytes), (right, right_terms, right_bytes) = groups[-2:]
-            terms, size = left_terms + right_terms, left_bytes + right_bytes
-            is_full = terms > FULL_TERMS or size > FULL_BYTES
-            if left_terms > 2 * right_terms or is_full:
-                break
-            groups[-2:] = [(left + right, terms, size)]
-    yield from (group for group, _, _ in groups)
-
-
-def _copy_layer(
-    folder: Path, layer: LayerInfo, old: Segment, remaining: Mask, target: _Target
-) -> Iterator[LayerInfo]:
-    """Copy a layer of a rewritten segment, for its remaining documents."""
-    start = target.start + int(remaining[: layer.start].sum())
-    stop = start + int(remaining[layer.start : layer.stop].sum())
-    if stop == start:
-        return
-    copy = LayerInfo(new_layer_name(), target.segment, start, stop, layer.parts, layer.recipe)
-    covered = remaining[layer.start : layer.stop]
-    sizes = np.diff(old.column("first"))[layer.start : layer.stop]
-    sentences = None if covered.all() else np.repeat(covered, sizes)
-    copy_layer(folder, layer, copy, sentences)
-    yield copy
 
 
 def has_table(folder: Path) -> bool:
@@ -225,7 +102,7 @@ class EmbeddedDelivery:
     ) -> SegmentWriter:
         """Write new and changed documents as new segments."""
         ids = IdRegistry()
-        writer = SegmentWriter(self._folder, description, lambda segment, layer: ids.segment_written())
+        writer = SegmentWriter(self._folder, description, lambda written: ids.forget())
         with closing(prepare(_skip_unchanged(documents, old, report), description)) as stream:
             for prepared in stream:
                 ids.register(prepared, writer.segments)
@@ -258,9 +135,9 @@ class EmbeddedDelivery:
         return report
 
     def _commit(self, before: Manifest, old: list[Segment], changes: Changes, report: DeliveryReport) -> None:
-        commit = rewrite_segments(
-            self._folder, before, old, changes, new_generation_name(before.newest_name), self._keep
-        )
+        segments, layers = rewrite_segments(self._folder, before, old, changes)
+        name = new_generation_name(before.newest_name)
+        commit = before.next_generation(name, segments, before.description, layers, self._keep)
         self._verify(commit, old, changes, report)
         manifest.commit(self._folder, replace(commit, withdrawn=changes.update(before.withdrawn)))
         if before.generation_name in {kept.generation_name for kept in commit.kept_generations}:

@@ -33,7 +33,8 @@ from esr.folder.format.snapshot import describe_known_content, find_known_conten
 from esr.folder.format.strings import hash_strings
 from esr.folder.format.writer_lock import hold_writer_lock
 from esr.folder.write.batches import PreparedDocument, prepare
-from esr.folder.write.segment_writer import SegmentWriter
+from esr.folder.write.rewriting import Changes, rewrite_segments
+from esr.folder.write.segment_writer import SegmentWriter, WrittenSegment
 from esr.index.generations import DEFAULT_KEEP, new_generation_name
 from esr.index.writer import (
     Description,
@@ -117,12 +118,27 @@ class FolderWriter:
         if not written.segments and self._append:
             return
         existing = before.segments if self._append else ()
-        segments = (*existing, *written.segments)
-        layers = (*written.layers, *self._copy_layers(before, segments))
+        segments, layers = (*existing, *written.segments), list(written.layers)
+        if self._description.by is not None:
+            segments, layers = self._order(before, existing, written)
+        layers += self._copy_layers(before, segments)
         name = written.generation_name
         commit = before.next_generation(name, segments, self._description, layers, self._keep)
         checksums = {**commit.checksums, **written.checksums}
         manifest.commit(self._folder, replace(commit, checksums=checksums))
+
+    def _order(
+        self, before: Manifest, existing: Sequence[str], written: Checkpoint
+    ) -> tuple[tuple[str, ...], list[LayerInfo]]:
+        """Order the segments by their periods, and merge small ones of the same period.
+
+        Returns the names of all segments, and the layers of the new ones.
+        """
+        old, new = (
+            [Segment(self._folder / SEGMENTS / name) for name in names]
+            for names in (existing, written.segments)
+        )
+        return rewrite_segments(self._folder, before, old, Changes(new, written.layers))
 
     def _describe_known_content(self, before: Manifest, written: Checkpoint) -> list[str]:
         if not self._append:
@@ -211,7 +227,7 @@ class LoadSession:
         """Write all documents. Raises InputError for a bad document that cannot be set aside, or EsrError."""
         description = self._start.description
         # Not an attribute, since a reference cycle would keep the segments' files open.
-        writer = SegmentWriter(self._folder, description, self._segment_written)
+        writer = SegmentWriter(self._folder, description, self._segments_written)
         with closing(prepare(documents, description, self._needs_payload())) as stream:
             for prepared in stream:
                 self._read += 1
@@ -291,18 +307,20 @@ class LoadSession:
             return False
         return True
 
-    def _segment_written(self, segment: Segment, layer: LayerInfo | None) -> None:
-        self._ids.segment_written()
-        self._new.append(segment)
-        digest = self._digest.hexdigest()
-        checkpoint = self.checkpoint.with_segment(segment.folder.name, layer, self._read, digest)
+    def _segments_written(self, written: Sequence[WrittenSegment]) -> None:
+        self._ids.forget()
+        checkpoint = self.checkpoint
+        for segment, layer in written:
+            self._new.append(segment)
+            checkpoint = checkpoint.with_segment(segment.folder.name, layer)
+        checkpoint = replace(checkpoint, documents=self._read, digest=self._digest.hexdigest())
         self.checkpoint = write_checkpoint(self._folder, checkpoint)
 
 
 class IdRegistry:
     """Refuses duplicate ids of documents and sentences.
 
-    Holds the ids of the segment being built. Ids of written segments are read from disk.
+    Holds the ids of the segments being built. Ids of written segments are read from disk.
     """
 
     def __init__(self) -> None:
@@ -326,8 +344,8 @@ class IdRegistry:
             self._register_sentences(prepared, written, has_explicit_ids)
         self._documents[document.id] = where, len(document.sentences)
 
-    def segment_written(self) -> None:
-        """Forget the ids of the segment being built, which is now on disk."""
+    def forget(self) -> None:
+        """Forget the ids of the segments being built, which are now on disk."""
         self._documents.clear()
         self._explicit_ids.clear()
         self._unused_defaults.clear()

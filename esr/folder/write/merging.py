@@ -24,6 +24,7 @@ from esr.folder.format.files import (
     save_bytes,
     sync_written,
 )
+from esr.folder.format.manifest import period_of_segment
 from esr.folder.format.segment import (
     LANGUAGE,
     LANGUAGES,
@@ -64,7 +65,7 @@ class _Part(NamedTuple):
 
 
 def merge_segments(folder: Path, sources: Sequence[tuple[Segment, Mask]]) -> Segment | None:
-    """Merge segments, each given with the mask of its remaining documents, into one.
+    """Merge segments, of one period in a divided index, each with the mask of its remaining documents.
 
     Returns None if no document remains. Raises EsrError if the segment is read back differently.
     """
@@ -78,7 +79,8 @@ def merge_segments(folder: Path, sources: Sequence[tuple[Segment, Mask]]) -> Seg
     sentences = sum(part.sentences.total for part in parts)
     if not documents:
         return None
-    with new_segment(folder) as (path, checks):
+    period = period_of_segment(segments[0].folder.name)
+    with new_segment(folder, period) as (path, checks):
 
         def save_others() -> None:
             for name, column in {**_row_columns(parts), **_save_terms(path, parts)}.items():

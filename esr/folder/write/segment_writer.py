@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import uuid
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -37,7 +37,7 @@ from esr.folder.format.files import (
 )
 from esr.folder.format.layer_info import LAYERS, LayerInfo
 from esr.folder.format.layers import NO_ENRICHMENT, EncodedEnrichment, save_layer
-from esr.folder.format.manifest import CHECKSUMS, SEGMENTS
+from esr.folder.format.manifest import CHECKSUMS, SEGMENTS, name_segment
 from esr.folder.format.segment import LANGUAGE, LANGUAGES, NO_DATE, PARAGRAPH, Segment, pack
 from esr.folder.format.strings import AttributeBuilder, BlobTable, StringTable, hash_strings
 from esr.folder.format.words import save_words, text_starts
@@ -48,6 +48,7 @@ from esr.text.analyzer import Analyzer, get_analyzer
 from esr.text.attributes import attributes, has_attributes
 from esr.text.dates import parse_date_start
 from esr.text.document import Sentence
+from esr.text.periods import period_of_document
 from esr.text.sentence_enrichment import QUOTES
 
 Numbers = npt.NDArray[np.int32]
@@ -62,21 +63,25 @@ class TokenBuffer:
         self._tokens = array("i")
         self._lengths = array("i")
         self._batch = EncodedTexts([], np.zeros(0, np.int32), np.zeros(0, np.int32))
-        self._texts = self._numbers = slice(0, 0)
+        self._texts: list[slice] = []
+        self._numbers: list[slice] = []
+        """The collected documents of the batch, neighbours as one."""
 
     def add(self, batch: EncodedTexts, texts: slice, numbers: slice) -> None:
         """Add a document, given by its slices of a batch's texts and of their terms."""
-        if batch is self._batch and texts.start == self._texts.stop:
-            self._texts = slice(self._texts.start, texts.stop)
-            self._numbers = slice(self._numbers.start, numbers.stop)
-        else:
+        if batch is not self._batch:
             self._copy()
-            self._batch, self._texts, self._numbers = batch, texts, numbers
+            self._batch = batch
+        if self._texts and texts.start == self._texts[-1].stop:
+            self._texts[-1] = slice(self._texts[-1].start, texts.stop)
+            self._numbers[-1] = slice(self._numbers[-1].start, numbers.stop)
+        else:
+            self._texts.append(texts)
+            self._numbers.append(numbers)
 
     def finish(self) -> tuple[Numbers, Numbers]:
         """The term numbers of all texts, concatenated, and the number of terms in each text."""
         self._copy()
-        self._texts = self._numbers = slice(0, 0)
         return np.frombuffer(self._tokens, np.int32), np.frombuffer(self._lengths, np.int32)
 
     def _copy(self) -> None:
@@ -84,13 +89,21 @@ class TokenBuffer:
 
         Its other documents are in other segments, or set aside.
         """
-        terms, numbers = self._batch.terms, self._batch.term_ids[self._numbers]
+        if not self._texts:
+            return
+        terms, numbers = self._batch.terms, _join(self._batch.term_ids, self._numbers)
         present = np.flatnonzero(np.bincount(numbers, minlength=len(terms)))
         renumbered = np.zeros(len(terms), np.int32)
         number_of = self.terms.setdefault
         renumbered[present] = [number_of(terms[n], len(self.terms)) for n in present.tolist()]
         self._tokens.frombytes(renumbered[numbers].tobytes())
-        self._lengths.frombytes(self._batch.lengths[self._texts].tobytes())
+        self._lengths.frombytes(_join(self._batch.lengths, self._texts).tobytes())
+        self._texts, self._numbers = [], []
+
+
+def _join(values: Numbers, slices: Sequence[slice]) -> Numbers:
+    """These slices, concatenated."""
+    return values[slices[0]] if len(slices) == 1 else np.concatenate([values[part] for part in slices])
 
 
 FULL_TERMS = 4_000_000
@@ -116,6 +129,7 @@ class SegmentBuilder:
         self._attributes = AttributeBuilder()
         self._paragraphs = array("I")
         self._blobs: list[bytes] = []
+        self.checksums: list[bytes] = []
         self._bytes = 0
         self._sentences = 0
         self.document_ids: list[str] = []
@@ -125,9 +139,13 @@ class SegmentBuilder:
         """Features and parses from the documents, and the feature of furniture, by sentence."""
 
     @property
-    def is_full(self) -> bool:
-        size = self._bytes + DOCUMENT_BYTES * len(self) + TERM_BYTES * len(self._tokens.terms)
-        return self._term_count >= FULL_TERMS or size >= FULL_BYTES
+    def term_count(self) -> int:
+        return self._term_count
+
+    @property
+    def size(self) -> int:
+        """The memory of the documents and distinct terms, in bytes."""
+        return self._bytes + DOCUMENT_BYTES * len(self) + TERM_BYTES * len(self._tokens.terms)
 
     def __len__(self) -> int:
         return len(self.document_ids)
@@ -163,6 +181,7 @@ class SegmentBuilder:
         if has_attributes(document):
             self._attributes.add(len(self._blobs), attributes(document))
         self._blobs.append(payload.blob)
+        self.checksums.append(_checksum(payload.blob))
         self._bytes += len(payload.blob)
         self.document_ids.append(document.id)
 
@@ -231,12 +250,12 @@ class SegmentBuilder:
 
 
 @contextmanager
-def new_segment(folder: Path) -> Iterator[tuple[Path, dict[str, FileCheck]]]:
-    """Create a segment, whose files the block writes to the path.
+def new_segment(folder: Path, period: str | None = None) -> Iterator[tuple[Path, dict[str, FileCheck]]]:
+    """Create a segment, of a period in a divided index, whose files the block writes to the path.
 
     Their checks are collected meanwhile, and stored at the end.
     """
-    path = folder / SEGMENTS / uuid.uuid4().hex[:12]
+    path = folder / SEGMENTS / name_segment(uuid.uuid4().hex[:12], period)
     path.mkdir(parents=True)
     with sync_together():
         with record_files() as checks:
@@ -246,47 +265,63 @@ def new_segment(folder: Path) -> Iterator[tuple[Path, dict[str, FileCheck]]]:
         sync_folder(path.parent)
 
 
-OnSegment = Callable[[Segment, LayerInfo | None], None]
-"""Called with a segment, and with its layer of inline enrichment if it has one."""
+class WrittenSegment(NamedTuple):
+    """A segment on disk, and its layer of inline enrichment if it has one."""
+
+    segment: Segment
+    layer: LayerInfo | None
+
+
+OnFlush = Callable[[Sequence[WrittenSegment]], None]
+"""Called with the segments of a flush, when all documents added so far are on disk."""
 
 
 class SegmentWriter:
-    """Builds one segment in memory; writes and verifies it when it is full.
+    """Builds one segment in memory, or one of each period; writes and verifies them when they are full.
 
-    `segments` and `layers` are those written so far. `on_segment` is called after each.
+    The segments of a divided index share the memory of one, and are written together. `segments` and `layers`
+    are those written so far. `on_flush` is called after each flush.
     """
 
     def __init__(
-        self,
-        folder: Path,
-        description: Description,
-        on_segment: OnSegment = lambda segment, layer: None,
+        self, folder: Path, description: Description, on_flush: OnFlush = lambda written: None
     ) -> None:
         self._folder = folder
+        self._by = description.by
         self._analyzer = get_analyzer(description.analyzer)
-        self._on_segment = on_segment
+        self._on_flush = on_flush
         self.segments: list[Segment] = []
         self.layers: list[LayerInfo] = []
-        self._start_segment()
-
-    def _start_segment(self) -> None:
-        self._builder = SegmentBuilder(self._analyzer)
-        self._checksums: list[bytes] = []
+        self._builders: dict[str | None, SegmentBuilder] = {}
+        self._term_count = self._bytes = 0
+        """What the segments in memory hold together."""
 
     def add(self, prepared: PreparedDocument) -> None:
         """Add a document with its payload."""
-        self._builder.add(prepared)
-        assert prepared.payload
-        self._checksums.append(_checksum(prepared.payload.blob))
-        if self._builder.is_full:
+        period = None if self._by is None else period_of_document(prepared.document, self._by)
+        builder = self._builders.get(period)
+        if builder is None:
+            builder = self._builders[period] = SegmentBuilder(self._analyzer)
+        terms, size = builder.term_count, builder.size
+        builder.add(prepared)
+        self._term_count += builder.term_count - terms
+        self._bytes += builder.size - size
+        if self._term_count >= FULL_TERMS or self._bytes >= FULL_BYTES:
             self.flush()
 
     def flush(self) -> None:
-        """Write the segment in memory, if it has any documents."""
-        builder = self._builder
-        if not len(builder):
-            return
-        with new_segment(self._folder) as (path, _):
+        """Write the segments in memory, those of earlier periods first."""
+        written = []
+        for period in sorted(self._builders, key=lambda period: period or ""):
+            written.append(self._write(self._builders.pop(period), period))
+        self._term_count = self._bytes = 0
+        if written:
+            self.segments += [segment for segment, _ in written]
+            self.layers += [layer for _, layer in written if layer is not None]
+            self._on_flush(written)
+
+    def _write(self, builder: SegmentBuilder, period: str | None) -> WrittenSegment:
+        with new_segment(self._folder, period) as (path, _):
             builder.save(path)
         builder.mark_furniture()
         name, layer = path.name, None
@@ -294,33 +329,30 @@ class SegmentWriter:
             builder.save_inline_layer(self._folder / LAYERS / name)
             layer = LayerInfo(name, name, 0, len(builder), builder.inline_parts, None)
         segment = Segment(path)
-        self._verify(segment)
-        self.segments.append(segment)
-        self.layers += [] if layer is None else [layer]
-        self._start_segment()
-        self._on_segment(segment, layer)
+        _verify(segment, builder)
+        return WrittenSegment(segment, layer)
 
-    def _verify(self, segment: Segment) -> None:
-        """Read all documents back. Raises EsrError if one differs from what was written."""
-        builder = self._builder
-        counts = segment.document_count, segment.sentence_count
-        if counts != (len(builder), builder.sentence_count):
+
+def _verify(segment: Segment, builder: SegmentBuilder) -> None:
+    """Read all documents back. Raises EsrError if one differs from what was written."""
+    counts = segment.document_count, segment.sentence_count
+    if counts != (len(builder), builder.sentence_count):
+        raise EsrError(
+            f"{segment.folder} has {counts[0]} documents and {counts[1]} sentences instead of "
+            f"{len(builder)} and {builder.sentence_count}, nothing was committed: "
+            "check the disk and load again"
+        )
+    if not np.array_equal(segment.column(PARAGRAPH), builder.paragraphs):
+        raise EsrError(
+            f"{segment.folder} has other numbers of paragraphs when read back, nothing was committed: "
+            "check the disk and load again"
+        )
+    for number, checksum in enumerate(builder.checksums):
+        if _checksum(segment.blob(number)) != checksum:
             raise EsrError(
-                f"{segment.folder} has {counts[0]} documents and {counts[1]} sentences instead of "
-                f"{len(builder)} and {builder.sentence_count}, nothing was committed: "
-                "check the disk and load again"
+                f"document {builder.document_ids[number]!r} has another checksum when read back from "
+                f"{segment.folder}, nothing was committed: check the disk and load again"
             )
-        if not np.array_equal(segment.column(PARAGRAPH), builder.paragraphs):
-            raise EsrError(
-                f"{segment.folder} has other numbers of paragraphs when read back, nothing was committed: "
-                "check the disk and load again"
-            )
-        for number, checksum in enumerate(self._checksums):
-            if _checksum(segment.blob(number)) != checksum:
-                raise EsrError(
-                    f"document {builder.document_ids[number]!r} has another checksum when read back from "
-                    f"{segment.folder}, nothing was committed: check the disk and load again"
-                )
 
 
 def _checksum(blob: bytes) -> bytes:

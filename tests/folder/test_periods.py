@@ -1,0 +1,298 @@
+"""An index that is divided by periods answers as one that is not, and writes only the periods that change."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from msgspec.structs import replace
+
+from esr import models
+from esr.errors import UsageError
+from esr.folder.format import manifest
+from esr.folder.format.manifest import CHECKSUMS, SEGMENTS, period_of_segment
+from esr.folder.format.segment import Segment
+from esr.folder.write import segment_writer
+from esr.folder.write.delivery import EmbeddedDelivery
+from esr.folder.write.maintenance import EmbeddedGenerations
+from esr.index.filters import NO_FILTERS, Filters
+from esr.models.priors import PRIORS
+from esr.plans.plan import CANDIDATES
+from esr.ranking.searcher import Searcher, open_searcher
+from esr.text.dates import parse_date_end, parse_date_start
+from esr.text.document import Document, Located, ParseWord, Sentence
+from esr.text.periods import PERIODS, UNDATED, period_of_document
+from tests.support.folder_index import document, file_contents, load
+from tests.support.index_contents import documents as stored_documents
+
+WORDS = "bank fraud river flood relief minister vote the court rare stone İstanbul"
+QUERIES = ["river relief", "flood flood bank minister", "rare titleword unseenword", '"river flood" OR court']
+SPLITS = [(m.name, c) for m in models.MODELS.values() for c in (m.contexts or (None,))]
+STATES = ("loaded", "delivered")
+PRIOR_WEIGHTS: list[dict[str, float]] = [{}, *({name: 1.0} for name in PRIORS)]
+
+
+def dated(year: int, month: int) -> Filters:
+    text = f"{year}-{month:02}"
+    return Filters(date_from=parse_date_start(text), date_to=parse_date_end(text))
+
+
+FILTERS = [
+    NO_FILTERS,
+    dated(2024, 6),
+    Filters(date_from=parse_date_start("2024-10-15")),
+    Filters(date_to=parse_date_start("2024-03-05"), sources=("wire",)),
+    Filters(date_from=parse_date_start("2031")),
+]
+
+
+def news(count: int = 90, seed: int = 1) -> list[Document]:
+    """Documents of twelve months and without a date, in random order."""
+    rng = random.Random(seed)
+    made = []
+    for number in range(count):
+        texts = [" ".join(rng.choices(WORDS.split(), k=rng.randrange(0, 14))) for _ in range(number % 5)]
+        sentences = [
+            Sentence(
+                f"d{number}.s{n}",
+                text,
+                {"subj": n / 3},
+                tuple(ParseWord(word, at - 1) for at, word in enumerate(text.split())) if n < 2 else None,
+            )
+            for n, text in enumerate(texts)
+        ]
+        made.append(
+            Document(
+                f"d{number}",
+                tuple(sentences),
+                title="Titleword flood" if number % 3 == 0 else None,
+                date=f"2024-{rng.randrange(1, 13):02}-{rng.randrange(1, 29):02}" if number % 9 else None,
+                source="wire" if number % 2 else None,
+            )
+        )
+    return made
+
+
+def by_period(documents: Iterable[Document], by: str = "month") -> list[Document]:
+    """In the order of a divided index."""
+    return sorted(documents, key=lambda document: period_of_document(document, by))
+
+
+def locate(documents: Iterable[Document]) -> Iterator[Located]:
+    return (Located("test", document) for document in documents)
+
+
+def segments(where: Path) -> list[str]:
+    return list(manifest.read_manifest(where).segments)
+
+
+def periods(where: Path) -> list[str | None]:
+    return [period_of_segment(name) for name in segments(where)]
+
+
+def deliver(where: Path, documents: Iterable[Document]) -> None:
+    EmbeddedDelivery(where).append(locate(documents))
+
+
+# Answers
+
+
+class Indexes(NamedTuple):
+    """The same documents as one part and divided by month."""
+
+    whole: Searcher
+    divided: Searcher
+
+
+@pytest.fixture(scope="module", params=STATES)
+def indexes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indexes]:
+    folder = tmp_path_factory.mktemp("periods")
+    whole, divided = folder / "whole", folder / "divided"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("os.fsync", lambda descriptor: None)
+        patch.setattr(segment_writer, "FULL_TERMS", 800)
+        load(whole, locate(by_period(news())))
+        load(divided, locate(news()), by="month")
+        if request.param == "delivered":
+            for where in (whole, divided):
+                change(where)
+    with open_searcher(str(whole)) as one, open_searcher(str(divided)) as other:
+        yield Indexes(one, other)
+
+
+def change(where: Path) -> None:
+    """New documents, corrections of old ones, dates that change, and removals."""
+    known = news()
+    deliver(where, [replace(document, id=f"new{document.id}", sentences=()) for document in news(5, seed=2)])
+    deliver(where, [replace(known[1], title="Rare stone"), replace(known[13], date="2024-02-11")])
+    deliver(
+        where, [replace(known[7], date=None), replace(known[9], date="2025-01-01"), *news(95, seed=1)[90:]]
+    )
+    EmbeddedDelivery(where).remove(["d3", "d44", "d60"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model, context", SPLITS)
+def test_scores_do_not_depend_on_the_parts(indexes: Indexes, model: str, context: str | None) -> None:
+    rules = sorted(CANDIDATES)
+    for (p, prior), (q, query) in product(enumerate(PRIOR_WEIGHTS), enumerate(QUERIES)):
+        options: dict[str, Any] = {
+            "model": model,
+            "context": context,
+            "priors": prior,
+            "candidates": rules[(p + q) % len(rules)],
+            "filters": FILTERS[(p + 2 * q) % len(FILTERS)],
+        }
+        expected, actual = (
+            searcher.search(query, 1_000, records=False, **options)
+            for searcher in (indexes.whole, indexes.divided)
+        )
+        scores = {hit.sentence_id: hit.score for hit in expected.hits}
+        assert {hit.sentence_id: hit.score for hit in actual.hits} == pytest.approx(scores, abs=1e-9)
+        assert actual.total == expected.total
+
+
+def test_equal_scores_are_in_the_order_of_periods_then_of_loading(tmp_path: Path) -> None:
+    copies = [
+        document("c", "storm", date="2024-03-01"),
+        document("u", "storm"),
+        document("b", "storm", date="2024-03-09"),
+        document("a", "storm", date="2023"),
+    ]
+    load(tmp_path / "index", copies, by="month")
+    with open_searcher(str(tmp_path / "index")) as searcher:
+        hits = searcher.search("storm", 10, records=False).hits
+    assert [hit.sentence_id for hit in hits] == ["a.s0", "c.s0", "b.s0", "u.s0"]
+
+
+# Parts
+
+
+@pytest.mark.parametrize("by", PERIODS)
+def test_each_segment_has_the_documents_of_one_period_in_order_of_time(where: Path, by: str) -> None:
+    load(where, locate(news()), by=by)
+    assert periods(where) == sorted({period_of_document(document, by) for document in news()})
+    for name in segments(where):
+        segment = Segment(where / SEGMENTS / name)
+        own = {period_of_document(segment.document(n), by) for n in range(segment.document_count)}
+        assert own == {period_of_segment(name)}
+    assert stored_documents(str(where)) == by_period(news(), by)
+
+
+def test_an_index_that_is_not_divided_is_stored_as_before(where: Path) -> None:
+    load(where, locate(news()))
+    assert periods(where) == [None]
+    assert "by" not in manifest.read_manifest(where).description.as_dict()
+
+
+@pytest.mark.parametrize("full", [0, 60, 300])
+def test_small_segments_of_a_period_are_merged_when_all_documents_are_read(
+    where: Path, full: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(segment_writer, "FULL_TERMS", full)  # what is in memory is written often
+    load(where, locate(news()), by="month")
+    assert periods(where) == sorted(periods(where), key=str)
+    assert len(segments(where)) < 4 * len(set(periods(where))) < len(news())
+    assert stored_documents(str(where)) == by_period(news())
+    assert {path.name for path in (where / SEGMENTS).iterdir()} == set(segments(where))
+
+
+def test_documents_may_be_appended_by_a_load(where: Path) -> None:
+    load(where, locate(news()[:60]), by="month")
+    load(where, locate(news()), if_exists="append")
+    assert stored_documents(str(where)) == by_period(news())
+    assert periods(where) == sorted(periods(where), key=str)
+
+
+def test_an_index_keeps_to_how_it_is_divided(where: Path, tmp_path: Path) -> None:
+    load(where, locate(news()), by="month")
+    with pytest.raises(UsageError, match="--by month"):
+        load(where, locate(news()), if_exists="append", by="year")
+    load(tmp_path / "whole", locate(news()))
+    with pytest.raises(UsageError, match="not divided"):
+        load(tmp_path / "whole", locate(news()), if_exists="append", by="year")
+    with pytest.raises(UsageError, match="fortnight"):
+        load(tmp_path / "new", locate(news()), by="fortnight")
+
+
+def test_a_delivery_writes_only_the_segments_of_its_periods(where: Path) -> None:
+    load(where, locate(news()), by="month")
+    before = segments(where)
+    deliver(where, [Document("new", (Sentence("new.s0", "flood"),), date="2024-05-31")])
+    after = segments(where)
+    assert {period_of_segment(name) for name in {*after} - {*before}} == {"2024-05"}
+    assert {period_of_segment(name) for name in {*before} - {*after}} <= {"2024-05"}
+    assert periods(where) == sorted(periods(where), key=str)
+
+
+def test_a_document_whose_date_changes_moves_to_another_period(where: Path) -> None:
+    load(where, locate(news()), by="month")
+    before = segments(where)
+    moved = next(document for document in news() if (document.date or "").startswith("2024-03"))
+    deliver(where, [replace(moved, date="2024-11-30")])
+    changed = {period_of_segment(name) for name in {*before} ^ {*segments(where)}}
+    assert changed == {"2024-03", "2024-11"}
+    expected = [document for document in news() if document.id != moved.id]
+    assert stored_documents(str(where)) == by_period([*expected, replace(moved, date="2024-11-30")])
+
+
+def test_a_removal_of_old_documents_reads_no_segment_of_their_periods(
+    where: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load(where, locate(news()), by="month")
+    before, kept = segments(where), news()
+    old = [document.id for document in kept if document.date and document.date < "2024-07"]
+    monkeypatch.setattr("esr.folder.write.rewriting.merge_segments", _refuse)
+    EmbeddedDelivery(where).remove(old, parse_date_start("2024-07"))
+    assert segments(where) == [name for name in before if name > "2024-07"]
+    assert stored_documents(str(where)) == by_period(d for d in kept if d.id not in old)
+    EmbeddedGenerations(str(where)).rollback()
+    assert segments(where) == before
+
+
+def _refuse(*arguments: object) -> None:
+    raise AssertionError("no segment is written again")
+
+
+def test_a_period_that_lost_all_of_its_documents_is_gone(where: Path) -> None:
+    load(where, locate(news()), by="month")
+    EmbeddedDelivery(where, keep=0).remove(
+        [d.id for d in news() if period_of_document(d, "month") == UNDATED]
+    )
+    assert UNDATED not in periods(where)
+    assert not [path for path in (where / SEGMENTS).iterdir() if path.name.startswith(UNDATED)]
+
+
+@pytest.mark.parametrize("killed_after", [1, 3])
+def test_a_killed_load_is_resumed(
+    where: Path, tmp_path: Path, killed_after: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(segment_writer, "FULL_TERMS", 300)
+    write, written = segment_writer.SegmentWriter.flush, list[int]()
+
+    def flush(writer: segment_writer.SegmentWriter) -> None:
+        if len(written) == killed_after:
+            raise KeyboardInterrupt
+        written.append(1)
+        write(writer)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(segment_writer.SegmentWriter, "flush", flush)
+        with pytest.raises(KeyboardInterrupt):
+            load(where, locate(news()), by="month")
+    assert list((where / SEGMENTS).iterdir())
+    with pytest.raises(UsageError, match="other options"):
+        load(where, locate(news()), by="year", resume=True)
+    load(where, locate(news()), by="month", resume=True)
+    load(tmp_path / "other", locate(news()), by="month")
+    assert contents(where) == contents(tmp_path / "other")
+
+
+def contents(where: Path) -> Sequence[dict[str, bytes]]:
+    """The files of the segments, in their order, without their tables of checksums, which have times."""
+    found = [file_contents(where / SEGMENTS / segment) for segment in segments(where)]
+    return [{name: of_segment[name] for name in of_segment if name != CHECKSUMS} for of_segment in found]
