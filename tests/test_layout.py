@@ -60,10 +60,11 @@ MAY_IMPORT = {
     "esr/corpus/commands": "corpus plugin plugin/provisional",
     "esr/evidence": "plugin plugin/provisional",
     "esr/evidence/commands": "esr evidence plugin plugin/provisional",
+    "esr/access": "plans query text",
     "esr/dossiers": "plugin plugin/provisional",
     "esr/alerts": "arguments arguments/tables dossiers following/alerts index plans plugin query "
     "ranking text",
-    "esr/alerts/commands": "alerts arguments/tables dossiers plugin plugin/provisional webui/access",
+    "esr/alerts/commands": "access alerts arguments/tables dossiers plugin plugin/provisional",
     "esr/dossiers/exports": "dossiers following index text",
     "esr/dossiers/commands": "esr dossiers dossiers/exports plugin plugin/provisional",
     "esr/bridges": "esr plugin plugin/provisional",
@@ -76,25 +77,25 @@ MAY_IMPORT = {
     "esr/lab/reproduce": "esr lab plugin plugin/provisional",
     "esr/lab/commands": "esr lab lab/report lab/reproduce plugin plugin/provisional",
     "webui/translations": "",
-    "webui/running": "arguments dossiers index ranking webui/translations",
+    "webui/running": "access arguments dossiers index ranking webui/translations",
     "webui/arguments": "arguments arguments/tables corpus features following index models plans query "
     "ranking text webui/running webui/translations",
     "webui/answers": "topics corpus evidence following following/alerts index plans query ranking "
     "ranking/explanation text webui/arguments webui/running",
-    "webui/pages": "arguments arguments/tables topics corpus dependency evidence following following/alerts "
-    "index models plans query ranking ranking/explanation text webui/answers webui/arguments webui/running "
-    "webui/translations",
+    "webui/pages": "arguments arguments/tables topics corpus dependency dossiers evidence following "
+    "following/alerts index models plans query ranking ranking/explanation text webui/answers "
+    "webui/arguments webui/running webui/translations",
     "webui/api": "esr alerts arguments arguments/tables corpus dependency dossiers evidence features "
     "following following/alerts index models plans query ranking text webui/answers webui/arguments "
     "webui/running",
     "webui/dossiers": "alerts arguments arguments/tables dossiers dossiers/exports following "
-    "following/alerts index text webui/api webui/pages webui/running webui/translations",
-    "webui/access": "dossiers index plans query text webui/pages webui/running",
+    "following/alerts index text webui/api webui/arguments webui/pages webui/running webui/translations",
+    "webui/access": "access dossiers index webui/pages webui/running",
     "webui": "arguments index library plans plugin ranking webui/access webui/api webui/arguments "
     "webui/dossiers webui/pages webui/running webui/translations",
-    "esr/cli": "esr arguments arguments/tables dossiers encoders enrichment features following "
+    "esr/cli": "esr access arguments arguments/tables dossiers encoders enrichment features following "
     "following/alerts index index/runs library loaders models plans query ranking ranking/explanation text "
-    "text/analysis webui webui/access",
+    "text/analysis webui webui/running",
 }
 """By folder, what it may import beside itself and `BASE`. `esr` is the Python API, `esr.open`."""
 ROOMS = {"esr/elastic": "search|write", "esr/folder": "format|kernel search|write"}
@@ -118,7 +119,7 @@ DRAWN_WHOLE = (
     "webui",
 )
 """Folders that the picture shows with all that is in them."""
-PAGE_FROM = {"esr/alerts/commands/owners.py", "esr/cli/keys.py", "esr/cli/operate.py"}
+PAGE_FROM = {"esr/cli/keys.py", "esr/cli/operate.py"}
 """The commands that know the page."""
 
 

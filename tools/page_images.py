@@ -22,8 +22,8 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, Playwright, ViewportSize, sync_playwright
 from werkzeug.serving import WSGIRequestHandler, make_server
 
+from esr.access.grants import Grant, changing
 from esr.ranking.searcher import Searcher, open_searcher
-from webui.access.grants import Grant, changing
 from webui.app import create_app
 from webui.running.served_indexes import ServedIndexes
 from webui.running.settings import Settings

@@ -11,23 +11,23 @@ from typing import Any
 
 import click
 
-from esr.arguments.tables.commands import COMMANDS
-from esr.arguments.types import Choice
-from esr.cli.arguments import add_arguments
-from esr.cli.options import as_json, describe_choices
-from esr.errors import UsageError
-from webui.access.grants import (
+from esr.access.grants import (
     KINDS,
     SECRET_KINDS,
     Grant,
     changing,
     describe,
-    find_unserved,
     hash_key,
     hash_password,
     make_key,
     read_grants,
 )
+from esr.arguments.tables.commands import COMMANDS
+from esr.arguments.types import Choice
+from esr.cli.arguments import add_arguments
+from esr.cli.options import as_json, describe_choices
+from esr.errors import UsageError, unknown
+from webui.running.settings import DEFAULT_NAME, parse_locations
 
 _file = add_arguments(COMMANDS, "grants", file={"envvar": "ESR_ACCESS", "show_envvar": True})
 
@@ -92,10 +92,24 @@ def _check_indexes(grant: Grant) -> None:
 
     Without names there, only the server knows which it serves, and a note says so.
     """
-    for name in find_unserved(grant, os.environ.get("ESR_INDEX", "")):
+    for name in _find_unserved(grant, os.environ.get("ESR_INDEX", "")):
         click.echo(
             f"note: nothing here says whether {name!r} is served: set ESR_INDEX as for esr serve", err=True
         )
+
+
+def _find_unserved(grant: Grant, locations: str) -> list[str]:
+    """The indexes of a grant that may not be served, where `locations` is what `esr serve` serves.
+
+    Raises UsageError for an index that is not served, if the locations have names.
+    """
+    served = parse_locations(locations)
+    if set(served) == {DEFAULT_NAME}:
+        return [name for name in grant.indexes if name != DEFAULT_NAME]
+    for name in grant.indexes:
+        if name not in served:
+            raise unknown("index", name, served)
+    return []
 
 
 def _read_password(file: Path | None, name: str) -> str:

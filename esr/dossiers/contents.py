@@ -78,8 +78,11 @@ def read_contents(
     return contents
 
 
-class _Clipping(Struct):
-    """A sentence as a browser keeps it. Further keys are ignored."""
+class Clipping(Struct):
+    """A sentence as a browser keeps it, with the reader's note and tags. Further keys are ignored.
+
+    `speaker` is that of a quotation in it, empty without one. Browsers also keep null for no speaker or note.
+    """
 
     sentence_id: str
     text: str
@@ -95,17 +98,21 @@ class _Clipping(Struct):
     note: str | None = ""
     tags: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        self.document_id = self.document_id or self.sentence_id
+        self.speaker, self.note = self.speaker or "", self.note or ""
+
 
 def read_clippings(clippings: Any, *, name: str = "") -> list[Content]:
     """The clippings that a browser has kept, as items. `name` is that of the index. Raises UsageError."""
     try:
-        read = msgspec.convert(clippings, list[_Clipping])
+        read = msgspec.convert(clippings, list[Clipping])
     except msgspec.ValidationError as error:
         raise UsageError(f"these are no clippings: {to_one_line(error)}") from None
     return [
         Content(
             index=name,
-            document_id=clipping.document_id or clipping.sentence_id,
+            document_id=clipping.document_id,
             sentence_id=clipping.sentence_id,
             text=clipping.text,
             title=clipping.title,

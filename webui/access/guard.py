@@ -25,13 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from flask import Flask, Response, g, redirect, request, session, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from esr.dossiers.records import Person
-from esr.errors import EsrError, UsageError
-from esr.extras import require
-from esr.index.contract import Index
-from esr.index.view import restrict
-from esr.stdlib import import_lazily
-from webui.access.grants import (
+from esr.access.grants import (
     ANYBODY,
     EVERYBODY,
     MOST_PASSWORD,
@@ -41,12 +35,18 @@ from webui.access.grants import (
     Passwords,
     read_grants,
 )
+from esr.access.rates import parse_rate
+from esr.access.restricted import parse_restriction
+from esr.dossiers.records import Person
+from esr.errors import EsrError, UsageError
+from esr.extras import require
+from esr.index.contract import Index
+from esr.index.view import restrict
+from esr.stdlib import import_lazily
 from webui.access.login_limits import LoginLimits
-from webui.access.restricted import parse_restriction
 from webui.pages.rendering import PageRenderer
 from webui.running.logs import log_event
 from webui.running.problems import Forbidden, RequestError, Unauthorized, wants_json
-from webui.running.rate_limit import parse_rate
 from webui.running.served_desk import BY_MAKER
 from webui.running.served_indexes import Guard, ServedIndexes
 from webui.running.settings import Settings

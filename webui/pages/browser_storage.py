@@ -9,10 +9,10 @@ from typing import Any
 
 import msgspec
 from flask import Response, request
-from msgspec import Struct
 
 from esr.arguments.argument import WATCH
 from esr.arguments.filters import filters_of
+from esr.dossiers.contents import Clipping
 from esr.following.alerts.saved_searches import write_search
 from esr.following.exports import (
     NOTE,
@@ -50,43 +50,23 @@ MOST_KNOWN = 100
 """Number of the newest sentences of a saved search that a browser remembers, to recognise new ones."""
 
 
-class Clipping(Struct):
-    """A sentence as a browser keeps it, with the reader's note and tags. Further keys are ignored.
-
-    `speaker` is that of a quotation in it, empty without one.
-    """
-
-    sentence_id: str
-    text: str
-    document_id: str = ""
-    title: str | None = None
-    date: str | None = None
-    source: str | None = None
-    url: str | None = None
-    language: str | None = None
-    authors: tuple[str, ...] = ()
-    permalink: str = ""
-    speaker: str = ""
-    note: str = ""
-    tags: tuple[str, ...] = ()
-
-    def row(self) -> Row:
-        """The clipping as a row of a file."""
-        record = SentenceRecord(
-            self.sentence_id,
-            self.document_id or self.sentence_id,
-            0,
-            self.text,
-            None,
-            None,
-            self.title,
-            self.date,
-            self.source,
-            self.url,
-            self.language,
-            authors=self.authors,
-        )
-        return Row(Hit(self.sentence_id, 0.0, record), msgspec.to_builtins(self))
+def _row(clipping: Clipping) -> Row:
+    """A clipping as a row of a file."""
+    record = SentenceRecord(
+        clipping.sentence_id,
+        clipping.document_id,
+        0,
+        clipping.text,
+        None,
+        None,
+        clipping.title,
+        clipping.date,
+        clipping.source,
+        clipping.url,
+        clipping.language,
+        authors=clipping.authors,
+    )
+    return Row(Hit(clipping.sentence_id, 0.0, record), msgspec.to_builtins(clipping))
 
 
 def add_saved_searches(get: Route, settings: Settings, render: PageRenderer) -> None:
@@ -128,6 +108,6 @@ def add_clippings(get: Route, format: ExportFormat) -> None:
         with blame_argument(None):
             format.check()
         columns = _COLUMNS if format.has_columns and format.name != "jsonl" else ()
-        response = export_file(format, (clipping.row() for clipping in sent), columns, None, len(sent))
+        response = export_file(format, map(_row, sent), columns, None, len(sent))
         response.headers["Content-Disposition"] = f'attachment; filename="clippings.{format.ending}"'
         return response

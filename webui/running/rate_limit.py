@@ -6,7 +6,6 @@ All workers count in one SQLite file, which needs no further server.
 from __future__ import annotations
 
 import math
-import re
 import sqlite3
 import time
 from collections.abc import Callable
@@ -18,7 +17,7 @@ from flask import Flask, Response, g, request
 from werkzeug.exceptions import TooManyRequests
 from werkzeug.middleware.proxy_fix import ProxyFix
 
-from esr.errors import UsageError
+from esr.access.rates import Rate, parse_rate
 from esr.threads import take_turns
 from webui.running.problems import RequestError
 from webui.running.settings import Settings
@@ -194,24 +193,3 @@ def client_key(address: str | None, bits: int = NETWORK_BITS) -> str:
     if not isinstance(parsed, IPv6Address):
         return str(parsed)
     return str(parsed.ipv4_mapped or ip_network((parsed, bits), strict=False))
-
-
-class Rate(NamedTuple):
-    """A number of requests within any `seconds`."""
-
-    amount: int
-    seconds: int
-
-
-_RATE = re.compile(r"(\d{1,9})\s*(?:/|per)\s*(\d{1,6})?\s*(second|minute|hour|day)s?", re.IGNORECASE)
-_SECONDS = {"second": 1, "minute": 60, "hour": 3_600, "day": 86_400}
-
-
-def parse_rate(text: str, name: str = "ESR_RATE") -> Rate | None:
-    """The rate in a setting of this name, or None if the setting is empty. Raises UsageError."""
-    if not text:
-        return None
-    match = _RATE.fullmatch(text.strip())
-    if match is None:
-        raise UsageError(f"cannot read {name} {text!r}: give a rate such as 60/minute")
-    return Rate(int(match[1]), int(match[2] or 1) * _SECONDS[match[3].lower()])

@@ -18,6 +18,7 @@ from flask import Flask
 from gunicorn.app.base import BaseApplication
 from gunicorn.glogging import Logger
 
+from esr.access.rates import parse_rate
 from esr.errors import EngineUnreachable, EsrError, UsageError
 from esr.index.limits import within
 from esr.index.login_variables import redact
@@ -73,11 +74,11 @@ def serve(where: str, host: str, port: int, create_app: CreateApp, check_access:
 
 def check(locations: Mapping[str, str], settings: Settings) -> None:
     """Open each index once, to report mistakes before the server starts. Raises EsrError."""
-    from webui.running import rate_limit, telemetry  # imports the metrics library
+    from webui.running import telemetry  # imports the metrics library
 
     telemetry.check_query_log(settings)
     traces.check_traces(os.environ)
-    rate_limit.parse_rate(settings.rate)
+    parse_rate(settings.rate)
     parse_origins(settings.cors_origins)
     check_desk(settings)
     for location in locations.values():

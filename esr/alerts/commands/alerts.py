@@ -305,8 +305,7 @@ def pause(name: str, desk_where: str | None) -> None:
     Example:
       esr alerts pause "Storms"
     """
-    with open_desk(find_desk(desk_where)) as desk:
-        set_pause(desk, OPERATOR, _find(desk, name).id, is_paused=True)
+    _set_pause(name, desk_where, is_paused=True)
 
 
 @alerts.command()
@@ -319,8 +318,7 @@ def resume(name: str, desk_where: str | None) -> None:
     Example:
       esr alerts resume "Storms"
     """
-    with open_desk(find_desk(desk_where)) as desk:
-        set_pause(desk, OPERATOR, _find(desk, name).id, is_paused=False)
+    _set_pause(name, desk_where, is_paused=False)
 
 
 @alerts.command()
@@ -335,6 +333,11 @@ def remove(name: str, desk_where: str | None) -> None:
     """
     with open_desk(find_desk(desk_where)) as desk:
         SavedSearches(desk).delete(OPERATOR, _find(desk, name).id)
+
+
+def _set_pause(name: str, desk_where: str | None, *, is_paused: bool) -> None:
+    with open_desk(find_desk(desk_where)) as desk:
+        set_pause(desk, OPERATOR, _find(desk, name).id, is_paused=is_paused)
 
 
 def _read_all(desk: Desk) -> list[SavedSearch]:

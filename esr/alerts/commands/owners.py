@@ -11,9 +11,9 @@ from esr.alerts.runs import OPERATOR, Alert
 from esr.plugin.provisional import import_lazily
 
 if TYPE_CHECKING:
-    from webui.access import grants
+    from esr.access import grants
 else:
-    grants = import_lazily("webui.access.grants")
+    grants = import_lazily("esr.access.grants")
 
 
 def find_obstacles(path: Path | None) -> Callable[[Alert], str]:

@@ -17,13 +17,13 @@ from flask import Flask
 from flask.testing import FlaskClient
 from msgspec.structs import replace
 
+from esr.access.grants import changing
 from esr.cli import main
 from esr.enrichment.recipe import Recipe
 from esr.ranking.searcher import open_searcher
 from esr.text.document import Document, Sentence
 from esr.text.sentence_enrichment import Entity, SentenceEnrichment
 from tests.support.elasticsearch import fresh, load
-from webui.access.grants import changing
 from webui.app import create_app
 from webui.running.served_indexes import ServedIndexes
 from webui.running.settings import Settings

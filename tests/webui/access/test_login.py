@@ -171,7 +171,7 @@ def test_logins_are_throttled_by_address_and_by_name(
     people: Server, locations: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Argon2 is slow by design; how many logins may be tried does not depend on it.
-    monkeypatch.setattr("webui.access.grants.Passwords.is_right", lambda *_: False)
+    monkeypatch.setattr("esr.access.grants.Passwords.is_right", lambda *_: False)
     client = people.app(locations, secret_file=people.secret()).test_client()
     token = open_form(client)
     tries = [log_in(client, password="wrong", csrf=token) for _ in range(ATTEMPTS // PER_NAME + 1)]

@@ -28,7 +28,7 @@ def app(server: Server, locations: dict[str, str], monkeypatch: pytest.MonkeyPat
     server.add_person("10.0.0.4", RIGHT)
     # Argon2 is slow by design; how many logins may be tried does not depend on it.
     monkeypatch.setattr(
-        "webui.access.grants.Passwords.is_right", lambda _, grant, text: bool(grant) and text == RIGHT
+        "esr.access.grants.Passwords.is_right", lambda _, grant, text: bool(grant) and text == RIGHT
     )
     return server.app(locations, secret_file=server.secret())
 

@@ -14,6 +14,8 @@ import pytest
 from click.testing import CliRunner
 from flask import Flask
 
+from esr.access.grants import Grant, GrantFile, changing, hash_key, read_grants
+from esr.access.restricted import parse_restriction
 from esr.cli import main
 from esr.enrichment.enricher import Enricher, VectorSettings
 from esr.errors import EsrError, UsageError
@@ -28,9 +30,7 @@ from esr.text.document import Document, Sentence
 from tests.support.elasticsearch import load
 from tests.support.fake_enricher import write_tiny_encoder
 from tests.webui.access.conftest import MARK, SECRET, Caller, Server, text_of
-from webui.access.grants import Grant, GrantFile, changing, hash_key, read_grants
 from webui.access.guard import METRICS, OPEN, check
-from webui.access.restricted import parse_restriction
 from webui.api.operations import OPERATIONS
 from webui.running.settings import Settings
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from esr.access.restricted import parse_restriction
 from esr.errors import EsrError, NotFound, NotVisible
 from esr.index import questions
 from esr.index.contract import Index
@@ -19,7 +20,6 @@ from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.sentence_enrichment import QuantizedVector
 from tests.webui.access.conftest import MARK
-from webui.access.restricted import parse_restriction
 
 HIDDEN, VISIBLE = "h0.s0", "v0.s0"
 VECTOR = QuantizedVector(bytes(4), 1.0)

@@ -16,6 +16,7 @@ from click.testing import CliRunner
 from flask import Flask
 from flask.testing import FlaskClient
 
+from esr.access.grants import LEAST_PASSWORD, MOST_PASSWORD
 from esr.cli import main
 from tests.support.runs import need
 from tests.webui.access.conftest import Server
@@ -31,7 +32,6 @@ from tests.webui.access.test_login import (
     provider,
     status,
 )
-from webui.access.grants import LEAST_PASSWORD, MOST_PASSWORD
 
 __all__ = ["elsewhere", "people", "provider"]  # fixtures
 

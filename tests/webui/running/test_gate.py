@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
+from esr.access.rates import parse_rate
 from esr.errors import EngineUnreachable, UsageError
 from esr.index.filters import NO_FILTERS
 from esr.ranking.searcher import Searcher
@@ -32,7 +33,7 @@ from webui.running.gate import (
     Room,
     start_beside,
 )
-from webui.running.rate_limit import COMPLETIONS_PER_REQUEST, RateState, SlidingWindow, client_key, parse_rate
+from webui.running.rate_limit import COMPLETIONS_PER_REQUEST, RateState, SlidingWindow, client_key
 from webui.running.served_indexes import monitor
 from webui.running.settings import Settings
 

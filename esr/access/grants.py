@@ -20,15 +20,14 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import msgspec
 from msgspec import Struct
 
-from esr.errors import EsrError, UsageError, unknown
+from esr.access.rates import parse_rate
+from esr.access.restricted import parse_restriction
+from esr.errors import EsrError, UsageError
 from esr.extras import require
 from esr.locks import take_lock
 from esr.stdlib import import_lazily
 from esr.text.dates import parse_date_end
 from esr.threads import OnceByKey, take_turns
-from webui.access.restricted import parse_restriction
-from webui.running.rate_limit import parse_rate
-from webui.running.settings import DEFAULT_NAME, parse_locations
 
 if TYPE_CHECKING:
     import argon2
@@ -108,20 +107,6 @@ class Grant(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True)
     def mark(self) -> str:
         """A digest of the secret, stored in sessions: a new password ends the sessions of the old one."""
         return hashlib.sha256(self.secret.encode()).hexdigest()[:16]
-
-
-def find_unserved(grant: Grant, locations: str) -> list[str]:
-    """The indexes of a grant that may not be served, where `locations` is what `esr serve` serves.
-
-    Raises UsageError for an index that is not served, if the locations have names.
-    """
-    served = parse_locations(locations)
-    if set(served) == {DEFAULT_NAME}:
-        return [name for name in grant.indexes if name != DEFAULT_NAME]
-    for name in grant.indexes:
-        if name not in served:
-            raise unknown("index", name, served)
-    return []
 
 
 class _Stored(Struct, frozen=True, forbid_unknown_fields=True):
