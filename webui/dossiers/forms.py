@@ -203,12 +203,21 @@ def tell_added(added: int, known: int) -> str:
 def send_share(sent: Sent) -> Outcome:
     """Give a person or a group a role; the role "none" takes it away, "owner" gives the dossier away."""
     name, role = sent.text("name").strip(), sent.text("role")
+    is_group = sent.text("group") == "yes" and role != "owner"
+    is_known = role == "none" or sent.desk.is_known(name, is_group=is_group)
     if role == "owner":
+        if is_known is False:
+            raise UsageError(_("Nobody of the name %(name)s is known to this server.", name=name))
         sent.store.give(sent.person, sent.dossier.id, name)
         return Outcome(_("%(name)s owns the dossier now. You may change it.", name=name))
-    is_group = sent.text("group") == "yes"
     new = None if role == "none" else role
     sent.store.share(sent.person, sent.dossier.id, name, new, is_group=is_group)  # type: ignore[arg-type]
+    if is_known is False:
+        unknown = _("Nobody of the name %(name)s is known to this server.", name=name)
+        return Outcome(f"{_('Saved.')} {unknown}")
+    if is_known is None:
+        unlisted = _("Accounts are not listed here: %(name)s must be spelled as at the login.", name=name)
+        return Outcome(f"{_('Saved.')} {unlisted}")
     return Outcome(_("Saved."))
 
 

@@ -82,6 +82,10 @@ class ServedDesk:
         """Whether the sender of the current request can have dossiers."""
         return self.is_kept and self._indexes.guard.person is not None
 
+    def is_known(self, name: str, *, is_group: bool = False) -> bool | None:
+        """Whether an account or a group has this name; None if a provider or a proxy may know it."""
+        return self._indexes.guard.is_known(name, is_group=is_group)
+
     @property
     def sees_part(self) -> bool:
         """Whether the sender of the current request may search only a part of an index."""

@@ -151,6 +151,10 @@ class Guard:
         """Who sends the current request; None for somebody without a login."""
         return None
 
+    def is_known(self, name: str, *, is_group: bool = False) -> bool | None:
+        """Whether an account or a group has this name; None if a provider or a proxy may know it."""
+        return None
+
     def act_as(self, name: str) -> AbstractContextManager[object]:
         """Show what the person of this name may see, in the block. Raises Forbidden if that is nothing."""
         return nullcontext()

@@ -283,3 +283,21 @@ def test_a_script_gets_the_outcome_of_saving_as_json(ana: Person) -> None:
     )
     assert moved.get_json()["added"] == 1
     assert "Kept." in ana.read(path)
+
+
+def test_sharing_says_if_nobody_of_that_name_is_known(app: Flask, server: Server) -> None:
+    ana = Person(app, server, "ana", "--group", "desk")
+    path = ana.make("Storms", "v0.s0")
+
+    def share(**sent: str) -> str:
+        return text_of(ana.send(path, do="share", **{"role": "reader", **sent}))
+
+    unknown = "Nobody of the name ban is known to this server."
+    assert f"Saved. {unknown}" in share(name="ban")
+    assert f"Saved. {unknown}" in share(name="ban", group="yes")
+    assert unknown in share(name="ban", role="owner") and "ana" in ana.read(path)
+    for known in ({"name": "desk", "group": "yes"}, {"name": "*"}, {"name": "ban", "role": "none"}):
+        assert "is known" not in share(**known)
+    server.add("*", "--kind", "elsewhere")
+    assert "Saved. Accounts are not listed here: ban must be spelled" in share(name="ban")
+    assert "ban" in ana.read(path)
