@@ -6,6 +6,8 @@
 # make elasticsearch  the tests that need a node: both engines give the same answers, also on other servers
 # make endurance  crashes, chaos, full disks, fuzzing by the thousand, foreign collections
 # make simulation random histories of an index with crashes and full disks (SEED=1 HISTORIES=1000); then with planted faults
+# make mutation PATHS="esr/plans esr/query"  how much the tests notice: changes the code at random (SINCE=commit: its lines)
+# make coverage   make test under measurement: which lines and branches run, by folder
 # make servers    all of what is tested on Elasticsearch 8.19 and OpenSearch 2.19 and 3
 # make check      ruff, mypy, codespell and bandit
 # make translations  brings the catalogues of the page in line with its messages, and says what is missing
@@ -35,7 +37,7 @@ ELASTICSEARCH ?= no
 # The tests start hundreds of processes. They need not compile each module again, whatever the environment says.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo quick test elasticsearch endurance simulation servers check references translations docs links containers hooks kernel compiled release image image-digest lock publish \
+.PHONY: demo quick test elasticsearch endurance simulation mutation coverage servers check references translations docs links containers hooks kernel compiled release image image-digest lock publish \
 	announce chromium postgresql clean
 .DELETE_ON_ERROR:
 
@@ -145,6 +147,22 @@ TESTS := $(BIN)/pytest -q -n 4 --dist loadfile --no-loadscope-reorder
 test: $(VENV)/installed-dev chromium postgresql
 	@$(MAKE) --no-print-directory --jobs 2 check compiled
 	ESR_TEST_LONG=$(LONG) $(TESTS) -m "not elasticsearch and not endurance"
+
+# SEED repeats a sample. A folder ends after MINUTES. LEAST per cent have to be killed.
+MINUTES ?= 30
+SAMPLE ?= 150
+mutation: kernel
+	$(BIN)/python -m tools.mutation $(PATHS) $(if $(SINCE),--since $(SINCE)) $(if $(filter command environment,$(origin SEED)),--seed $(SEED)) \
+		--minutes $(MINUTES) --sample $(SAMPLE) $(if $(LEAST),--least $(LEAST))
+
+# Also the processes that the tests start. With a node (ESR_TEST_ELASTICSEARCH), also the tests that need it.
+COVERED := $(BIN)/coverage run -m pytest -q -n 4 --dist loadfile --no-loadscope-reorder
+coverage: compiled chromium postgresql
+	@rm -rf build/coverage && mkdir -p build/coverage
+	ESR_TEST_LONG=$(LONG) $(COVERED) -m "$(if $(ESR_TEST_ELASTICSEARCH),,not elasticsearch and )not endurance"
+	$(BIN)/coverage combine --quiet build/coverage
+	$(BIN)/coverage json --quiet -o build/coverage.json
+	$(BIN)/python -m tools.coverage_folders build/coverage.json --missing
 
 # Three shards; `make elasticsearch LONG=yes` has one shard too.
 elasticsearch: $(VENV)/installed-dev chromium

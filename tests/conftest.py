@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import shutil
 import sys
 from collections import Counter
@@ -50,6 +51,9 @@ use_memory(os.environ)
 
 # Only the tests of what loads do for meaning load models.
 os.environ["ESR_MEANING"] = "no"
+
+# jsonschema imports a grammar of addresses if it finds one: two seconds, for a format that no schema has.
+sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
 # Collecting makes millions of objects that stay: looking for garbage among them takes a quarter of the time.
 gc.disable()
@@ -147,6 +151,24 @@ def anywhere(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
         return
     with fresh(request.getfixturevalue("elasticsearch_url")) as where:
         yield where
+
+
+_NOT_ANY = re.compile(r"not \w+(?: and not \w+)*")
+_WHOLE_FILE = re.compile(r"^pytestmark = (\[[^]]*\]|.*)$", re.MULTILINE)
+
+
+def is_left_out(text: str, marks: str) -> bool:
+    """Whether `-m marks` leaves out all tests of a file with this text, as the mark of the file says."""
+    if not _NOT_ANY.fullmatch(marks) or (of_file := _WHOLE_FILE.search(text)) is None:
+        return False
+    return not set(re.findall(r"mark\.(\w+)", of_file[1])).isdisjoint(re.findall(r"not (\w+)", marks))
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Import no file of which no test would run: each process of the quick tests would import it."""
+    if collection_path.suffix != ".py" or not config.option.markexpr:
+        return None
+    return is_left_out(collection_path.read_text("utf-8"), config.option.markexpr) or None
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.conftest import LONGEST
+from tests.conftest import LONGEST, is_left_out
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -281,6 +281,28 @@ def test_a_job_of_ci_runs_the_target_of_make_that_it_is_called_after(name: str) 
     assert steps(JOBS[name], "run") == [f"make {name}"]
     assert re.search(rf"^{name}:", MAKEFILE, re.MULTILINE)
     assert JOBS[name]["timeout-minutes"]
+
+
+@pytest.mark.parametrize(
+    ("marks", "line", "is_out"),
+    [
+        ("not slow and not browser", "pytestmark = pytest.mark.slow", True),
+        (
+            "not slow",
+            'pytestmark = [\n    pytest.mark.skipif(True, reason=""),\n    pytest.mark.slow,\n]',
+            True,
+        ),
+        ("not slow", "pytestmark = pytest.mark.endurance", False),
+        ("not slow", "    pytestmark = pytest.mark.slow", False),
+        ("not slow or browser", "pytestmark = pytest.mark.slow", False),
+        ("slow", "pytestmark = pytest.mark.slow", False),
+        ("", "pytestmark = pytest.mark.slow", False),
+    ],
+)
+def test_a_file_is_not_imported_only_if_its_mark_leaves_out_all_its_tests(
+    marks: str, line: str, is_out: bool
+) -> None:
+    assert is_left_out(f"import pytest\n\n{line}\n\n\ndef test_it() -> None: ...\n", marks) is is_out
 
 
 def test_ci_tests_the_versions_of_python_that_the_package_says() -> None:

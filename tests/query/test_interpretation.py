@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from unicodedata import normalize
 
 import pytest
@@ -14,17 +15,20 @@ from esr.plans.plan import (
     AnyOf,
     Condition,
     DateRange,
+    HasAttribute,
     HasEntity,
     HasLanguage,
     HasPrefix,
+    HasQuote,
     HasSource,
     HasTerm,
     HasWords,
     Not,
+    SaidBy,
 )
 from esr.query import FIELDS, Field, ValueKind, date_start, find_field, literal, parse
-from esr.query.interpretation import Interpretation, interpret, read_groups
-from esr.query.query import EXPECTED
+from esr.query.interpretation import Interpretation, are_shouted, interpret, read_groups
+from esr.query.query import EXPECTED, has_relative_dates, resolve_dates
 from esr.text.analyzer import get_analyzer
 from tests.support.texts import query_texts, shape_of
 
@@ -45,7 +49,7 @@ def read(text: str, require_all: bool = False) -> Interpretation:
         ("+well-known", HasWords(("well", "known"))),
         ("+the", HasWords(("the",))),
         ("climat*", HasPrefix("climat")),
-        ("well-kno*", AllOf((HasWords(("well",)), HasPrefix("kno")))),
+        ("well-know*", AllOf((HasWords(("well",)), HasPrefix("know")))),
         ("-trump", Not(HasTerm("trump"))),
         ('-"White House"', Not(WHITE_HOUSE)),
         ("flood OR storms", AnyOf((HasTerm("flood"), HasTerm("storm")))),
@@ -56,6 +60,10 @@ def read(text: str, require_all: bool = False) -> Interpretation:
         ('person:"Theresa May"', HasEntity(("person:Theresa May",))),
         ("place:Paris", HasEntity(("location:Paris",))),
         ("name:Paris", HasEntity(("Paris",))),
+        ("is:quote", HasQuote()),
+        ("speaker:May", SaidBy(("May",))),
+        ("speaker~:May", SaidBy(("May",), probable=True)),
+        ("meta.desk:Sports", HasAttribute(("meta.desk",), ("Sports",))),
         ("before:1970-01-02", DateRange(None, 86_400_000 - 1)),
         ("after:1970-01-02", DateRange(86_400_000, None)),
     ],
@@ -114,6 +122,55 @@ def test_all_words_can_be_required() -> None:
     assert every.decides_candidates
 
 
+STORM, TIDE, FLOOD = (HasTerm(term) for term in ("storm", "tide", "flood"))
+
+
+@pytest.mark.parametrize(
+    ("query", "matching", "all_words"),
+    [
+        ("the", None, None),
+        ("storm tide", AnyOf((STORM, TIDE)), AllOf((STORM, TIDE))),
+        ("storm -tide", AllOf((STORM, Not(TIDE))), AllOf((STORM, Not(TIDE)))),
+        ("storm tide -flood", AllOf((AnyOf((STORM, TIDE)), Not(FLOOD))), AllOf((STORM, TIDE, Not(FLOOD)))),
+        ("storm +tide", TIDE, AllOf((STORM, TIDE))),
+        ("source:bbc", HasSource(("bbc",)), HasSource(("bbc",))),
+    ],
+)
+def test_a_sentence_matches_with_a_word_of_the_query_and_may_have_to_have_all(
+    query: str, matching: Condition | None, all_words: Condition | None
+) -> None:
+    """Unless conditions decide on the candidates: then a sentence that satisfies them matches."""
+    assert (read(query).matching, read(query).all_words) == (matching, all_words)
+
+
+def test_capitals_mean_nothing_in_a_query_of_capitals_and_where_the_analyzer_has_none() -> None:
+    assert are_shouted(["WHO IS", "TRUMP"], ANALYZER)
+    assert not are_shouted(["WHO is", "TRUMP"], ANALYZER)
+    assert not are_shouted(["WHO"], ANALYZER), "nothing else would be searched for"
+    assert not are_shouted(["WHO IS TRUMP"], get_analyzer("plain"))
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("after:1d", "2017-03-30"),
+        ("after:2w", "2017-03-17"),
+        ("before:1m", "2017-02-28"),
+        ("before:10Y", "2007-03-31"),
+        ("before:9999y", "0001-01-01"),
+        ("before:2016", "2016"),
+    ],
+)
+def test_a_relative_date_is_a_day_before_the_last_one(text: str, day: str) -> None:
+    for query in (text, f"storm -({text} AND tide)", f"storm OR ({text} OR tide)"):
+        parsed = parse(query)
+        assert has_relative_dates(parsed) == (day != "2016")
+        resolved = resolve_dates(parsed, date(2017, 3, 31))
+        clauses = [clause for group in resolved.groups for clause in group.clauses]
+        assert [clause.text for clause in clauses if clause.field in ("after", "before")] == [day]
+        assert resolved.text == query and not has_relative_dates(resolved)
+
+
 def test_prefixes_are_left_for_the_ranking_to_expand() -> None:
     assert read("Clim* -hail* title:wind* Ärz*").prefixes == ("clim", "arz")
 
@@ -132,6 +189,27 @@ def test_groups_are_told_with_how_they_are_read() -> None:
         ("rain", "excluded"),
         ('""', "ignored"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("query", "label", "expression"),
+    [
+        ("storm", "storm", None),
+        (
+            "(b OR c) AND NOT (d AND e)",
+            "(b or c) and not (d and e)",
+            ["and", ["or", 0, 1], ["not", ["and", 2, 3]]],
+        ),
+        ("(b AND c) OR (d AND e)", "(b and c) or (d and e)", ["or", ["and", 0, 1], ["and", 2, 3]]),
+        ('title:"a b" OR climat*', "title: “a b” or climat*", None),
+    ],
+)
+def test_a_group_is_told_as_text_and_as_data(query: str, label: str, expression: object) -> None:
+    (group,) = read_groups(parse(query), ANALYZER)
+    data = group.as_dict()
+    assert (group.label, data["expression"]) == (label, expression)
+    assert (data["start"], data["end"]) == (0, len(query))
+    assert len(data["clauses"]) == len(group.group.clauses)
 
 
 def test_an_emoji_is_searched_for() -> None:

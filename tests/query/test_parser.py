@@ -96,6 +96,12 @@ def test_syntax_makes_one_group_without_a_note(text: str, expected: str) -> None
     assert (group.start, group.end) == (0, len(text))
 
 
+def test_a_pair_of_parentheses_with_a_sign_in_it_groups() -> None:
+    (group,) = parse("(a -b)").groups
+    assert (group.start, group.end) == (0, 6) and isinstance(group.expression, Conjunction)
+    assert [group.expression for group in parse("(a b)").groups] == [None, None]
+
+
 @pytest.mark.parametrize(
     ("alias", "name"),
     [

@@ -1,0 +1,220 @@
+"""Which grants may be stored, when they end, and what their secrets may be: each limit from both sides."""
+
+from __future__ import annotations
+
+import errno
+import os
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from esr.access import grants as grants_module
+from esr.access.grants import (
+    LEAST_PASSWORD,
+    MOST_PASSWORD,
+    Grant,
+    GrantFile,
+    Grants,
+    Passwords,
+    changing,
+    describe,
+    hash_key,
+    hash_password,
+    make_key,
+    read_grants,
+)
+from esr.errors import EsrError, UsageError
+from tests.support.runs import need
+
+
+@pytest.mark.parametrize(
+    "grant",
+    [
+        Grant("a" * 200, "elsewhere"),
+        Grant("ann.o@x+y-z:1_*", "elsewhere"),
+        Grant("anybody", "anybody"),
+        Grant("*", "elsewhere"),
+        Grant("program", "key", secret="hash"),
+        Grant("scraper", "metrics", secret="hash"),
+        Grant("ann", "password", secret="hash"),
+        Grant(
+            "ann", "elsewhere", groups=("politics",), rate="60/minute", expires="2027-01", filter="source:A"
+        ),
+    ],
+)
+def test_a_grant_that_is_complete_is_stored(grant: Grant) -> None:
+    grant.check()
+
+
+@pytest.mark.parametrize(
+    ("grant", "message"),
+    [
+        (Grant("", "elsewhere"), "cannot name a grant ''"),
+        (Grant("a" * 201, "elsewhere"), "cannot name a grant"),
+        (Grant("a b", "elsewhere"), "cannot name a grant 'a b'"),
+        (Grant("ann\n", "elsewhere"), "cannot name a grant"),
+        (Grant("anybody", "elsewhere"), "go together"),
+        (Grant("ann", "anybody"), "go together"),
+        (Grant("*", "key", secret="hash"), "needs the kind 'elsewhere'"),
+        (Grant("program", "key"), "no valid secret"),
+        (Grant("scraper", "metrics"), "no valid secret"),
+        (Grant("ann", "password"), "no valid secret"),
+        (Grant("ann", "elsewhere", secret="hash"), "no valid secret"),
+        (Grant("anybody", "anybody", secret="hash"), "no valid secret"),
+        (Grant("ann", "elsewhere", groups=("a b",)), "cannot name a group 'a b'"),
+        (Grant("ann", "elsewhere", groups=("politics", "*")), r"cannot name a group '\*'"),
+        (Grant("ann", "elsewhere", rate="often"), "cannot read the rate 'often'"),
+        (Grant("ann", "elsewhere", filter="flood"), "cannot filter by 'flood'"),
+        (Grant("ann", "elsewhere", expires="soon"), "cannot read the date 'soon'"),
+    ],
+)
+def test_a_grant_with_a_mistake_is_refused(grant: Grant, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        grant.check()
+
+
+def test_a_grant_holds_until_the_last_millisecond_of_the_day_that_it_names() -> None:
+    grant = Grant("ann", "elsewhere", expires="2027-01-31")
+    midnight = datetime(2027, 2, 1, tzinfo=UTC)
+    assert grant.is_valid(midnight - timedelta(milliseconds=1))
+    assert not grant.is_valid(midnight)
+    assert Grant("ann", "elsewhere").is_valid(datetime.max.replace(tzinfo=UTC))
+
+
+def test_a_grant_is_shown_with_its_defaults_left_out_and_never_with_its_secret() -> None:
+    now = datetime(2027, 1, 1, tzinfo=UTC)
+    shown = {"name": "a", "kind": "key", "indexes": [], "groups": []}
+    missing = dict.fromkeys(("rate", "expires", "filter", "made"))
+    assert describe(Grant("a", "key", secret="hash"), now) == shown | missing | {"expired": False}
+    full = Grant("a", "key", "hash", ("news",), "1/second", "2026", "source:A", "2025", ("politics",))
+    assert describe(full, now) == {
+        **{"name": "a", "kind": "key", "indexes": ["news"], "rate": "1/second", "expires": "2026"},
+        **{"filter": "source:A", "groups": ["politics"], "made": "2025", "expired": True},
+    }
+    assert describe(Grant("a", "elsewhere", expires="2020"))["expired"] is True
+
+
+def test_a_mark_changes_with_the_secret_and_does_not_show_it() -> None:
+    marks = {Grant("a", "key", secret=secret).mark for secret in ("one", "two")}
+    assert len(marks) == 2 and all(len(mark) == 16 and "one" not in mark for mark in marks)
+
+
+def test_a_key_is_found_by_its_text_and_only_if_it_is_one_of_a_program() -> None:
+    key, other = make_key(), make_key()
+    stored = (
+        Grant("program", "key", secret=hash_key(key)),
+        Grant("ann", "password", secret=hash_key(other)),
+    )
+    found = Grants(stored)
+    assert found.find_by_key(key) is stored[0]
+    assert found.find_by_key(other) is None
+    assert found.find_by_key(key[:-1]) is None and found.find_by_key(f"{key}x") is None
+    assert found.find_by_key(hash_key(key)) is None
+
+
+def test_a_person_is_found_by_kind_and_everybody_stands_for_who_is_not_named() -> None:
+    ann, everybody = Grant("ann", "password", secret="hash"), Grant("*", "elsewhere")
+    bob, anybody = Grant("bob", "elsewhere"), Grant("anybody", "anybody")
+    found = Grants((ann, everybody, bob, anybody))
+    assert found.find_person("ann", "password") is ann
+    assert found.find_person("ann", "elsewhere") is None
+    assert found.find_person("bob", "elsewhere") is bob
+    assert found.find_person("eve", "elsewhere") is everybody
+    assert found.find_person("eve", "password") is None
+    assert found.find_person("anybody", "elsewhere") is None
+    assert Grants((bob,)).find_person("eve", "elsewhere") is None
+    assert found.needs_login and not Grants((everybody, bob)).needs_login
+
+
+@pytest.mark.parametrize("length", [LEAST_PASSWORD - 1, MOST_PASSWORD + 1])
+def test_a_password_outside_of_the_limits_is_refused(length: int) -> None:
+    with pytest.raises(UsageError, match="10 to 200 characters"):
+        hash_password("x" * length, "ann")
+
+
+@pytest.mark.parametrize(
+    ("name", "password"),
+    [
+        ("ann", "my name is ANN yes"),
+        ("eve_miller", "the MILLERS tale"),
+        ("eve.mill@example.org", "watermill street"),
+        ("jo", "my Password 1987"),
+    ],
+)
+def test_a_password_with_a_part_of_the_name_is_refused(name: str, password: str) -> None:
+    with pytest.raises(UsageError, match="the name of the person"):
+        hash_password(password, name)
+
+
+@pytest.mark.slow
+def test_a_password_may_be_as_short_or_long_as_the_limits_and_have_short_parts_of_the_name() -> None:
+    need("argon2")
+    passwords = Passwords()
+    for password, name in (
+        ("x" * LEAST_PASSWORD, "ann"),
+        ("x" * MOST_PASSWORD, "ann"),
+        ("never mind jo", "eve.jo"),
+        ("journalists", "jo"),
+    ):
+        grant = Grant(name, "password", hash_password(password, name))
+        assert passwords.is_right(grant, password) and not passwords.is_right(grant, password[1:])
+        assert not passwords.is_right(None, password)
+    assert not passwords.is_right(Grant("ann", "password", "no hash"), "x" * LEAST_PASSWORD)
+
+
+# The file
+
+
+def test_a_file_is_made_for_its_owner_only_and_read_as_it_was_written(tmp_path: Path) -> None:
+    path = tmp_path / "access.json"
+    with changing(path) as grants:
+        grants["ann"] = Grant("ann", "elsewhere", indexes=("news",))
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert read_grants(path).by_name == {"ann": Grant("ann", "elsewhere", indexes=("news",))}
+    assert os.listdir(tmp_path) == ["access.json"]
+
+
+def test_a_change_with_a_mistake_leaves_the_file_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "access.json"
+    with changing(path) as grants:
+        grants["ann"] = Grant("ann", "elsewhere")
+    before = path.read_bytes()
+    with pytest.raises(UsageError, match="go together"), changing(path) as grants:
+        grants["bob"] = Grant("bob", "anybody")
+    assert path.read_bytes() == before and os.listdir(tmp_path) == ["access.json"]
+
+
+def test_a_disk_that_is_full_leaves_the_file_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "access.json"
+    with changing(path) as grants:
+        grants["ann"] = Grant("ann", "elsewhere")
+    before = path.read_bytes()
+
+    def fail(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(grants_module.os, "fsync", fail)
+    with pytest.raises(EsrError, match=r"cannot write .*no space left"), changing(path) as grants:
+        grants["bob"] = Grant("bob", "elsewhere")
+    assert path.read_bytes() == before and os.listdir(tmp_path) == ["access.json"]
+
+
+def test_a_file_in_a_folder_that_is_missing_is_neither_read_nor_written(tmp_path: Path) -> None:
+    path = tmp_path / "missing" / "access.json"
+    with pytest.raises(EsrError, match=r"cannot write .*no such file"), changing(path):
+        raise AssertionError("nothing can be changed")
+    with pytest.raises(EsrError, match=r"cannot read .*no such file"):
+        read_grants(path)
+    with pytest.raises(EsrError, match=r"cannot read .*no such file"):
+        GrantFile(path).read()
+
+
+def test_a_name_that_is_in_the_file_twice_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "access.json"
+    path.write_text('{"format":1,"grants":[{"name":"a","kind":"elsewhere"},{"name":"a","kind":"elsewhere"}]}')
+    with pytest.raises(EsrError, match="a name is in it twice"):
+        read_grants(path)
