@@ -2,28 +2,34 @@
 
 Each sentence of a group has its id, which is that of the first sentence, and all but the first are marked as
 repeated. So plain queries and aggregations can use both.
+
+Both are stored in one of two slots, `copies.a` and `copies.b`. Searches use the field aliases `copies.group`
+and `copies.repeated`, which lead to one of the slots. A run fills the other one, and then one request moves
+the field aliases of all indices: a search sees the groups of one run, and a killed run changes nothing.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 from itertools import groupby
 from typing import Any
 
 from esr.elastic.cluster import Cluster
 from esr.elastic.meta import Load, searchable_loads
-from esr.elastic.requests import hits_of, read_entries, search_pages
+from esr.elastic.requests import hits_of, read_entries, refresh, search_pages
 from esr.index.copies import Appearance, CopyGroup, make_group
 from esr.stdlib import batched
 from esr.text.dates import parse_date_start
 from esr.text.sentence_enrichment import REUSE
 
+COPIES = "copies"
 GROUP, IS_REPEATED = "group", "repeated"
-GROUP_FIELD = f"{REUSE}.{GROUP}"
-"""The id of the first sentence of the group."""
-REPEATED_FIELD = f"{REUSE}.{IS_REPEATED}"
+SLOTS = ("a", "b")
+GROUP_FIELD = f"{COPIES}.{GROUP}"
+"""The id of the first sentence of the group, in the slot that is served."""
+REPEATED_FIELD = f"{COPIES}.{IS_REPEATED}"
 _PAGE, _GROUPS = 5_000, 1_000
 _BY_DATE = [{"date": {"order": "asc", "missing": "_last"}}, {"ordinal": "asc"}]
 
@@ -33,31 +39,65 @@ def has_copies(loads: Iterable[Load]) -> bool:
     return any(REUSE in recipe["parts"] for load in loads for recipe in load.recipes.values())
 
 
+def other_slot(slot: str) -> str:
+    """The slot that is not served while this one is."""
+    return SLOTS[1 - SLOTS.index(slot)]
+
+
+def slot_field(slot: str) -> str:
+    """The field with the groups of a slot."""
+    return f"{COPIES}.{slot}.{GROUP}"
+
+
+def serving_slots(cluster: Cluster, indices: Collection[str]) -> dict[str, str]:
+    """The slot that each index of sentences serves, but for those of an older esr without slots."""
+    with cluster.translate_errors():
+        answer = cluster.client.indices.get_mapping(index=list(indices))
+    slots = {}
+    for index, body in answer.items():
+        fields = body["mappings"]["properties"].get(COPIES, {}).get("properties", {})
+        path = fields.get(GROUP, {}).get("path")
+        for slot in SLOTS:
+            if slot_field(slot) == path:
+                slots[index] = slot
+    return slots
+
+
+def serve_slot(cluster: Cluster, indices: Collection[str], slot: str) -> None:
+    """Let searches of these indices of sentences see the groups of a slot, in one step."""
+    aliases = {name: {"type": "alias", "path": f"{COPIES}.{slot}.{name}"} for name in (GROUP, IS_REPEATED)}
+    refresh(cluster, list(indices))
+    with cluster.translate_errors():
+        cluster.client.indices.put_mapping(index=list(indices), properties={COPIES: {"properties": aliases}})
+        # OpenSearch keeps cached counts when a mapping changes.
+        cluster.client.indices.clear_cache(index=list(indices), request=True)
+
+
 def encode_member(first: str, sentence_id: str) -> dict[str, Any]:
     """The field of a sentence in the group that begins with the sentence `first`."""
     return {GROUP: first, **({} if sentence_id == first else {IS_REPEATED: True})}
 
 
-def read_groups(cluster: Cluster, sources: Sequence[Mapping[str, Any]]) -> list[CopyGroup | None]:
-    """The group of each sentence, given as a `_source` with the field REUSE."""
-    of_sentences = [source.get(REUSE, {}).get(GROUP) for source in sources]
+def read_groups(cluster: Cluster, of_sentences: Sequence[str | None]) -> list[CopyGroup | None]:
+    """The group of each sentence, given by its value of GROUP_FIELD."""
     groups = {}
     for some in batched(dict.fromkeys(filter(None, of_sentences)), _GROUPS):
         members = sorted(_read_members(cluster, some), key=lambda member: member[0])
         for group, of_group in groupby(members, key=lambda member: member[0]):
             groups[group] = make_group([appearance for _, appearance in of_group])
-    return [group and groups.get(group) for group in of_sentences]
+    return [groups.get(group) if group else None for group in of_sentences]
 
 
 def _read_members(cluster: Cluster, groups: Sequence[str]) -> Iterable[tuple[str, Appearance]]:
     """Yield the sentences of these groups with their groups, by date, then in collection order."""
-    body = {"query": {"terms": {GROUP_FIELD: list(groups)}}, "sort": _BY_DATE}
-    source = [GROUP_FIELD, "document_id", "position", "date", "source"]
+    body: dict[str, Any] = {"query": {"terms": {GROUP_FIELD: list(groups)}}, "sort": _BY_DATE}
+    body["docvalue_fields"] = [GROUP_FIELD]
+    source = ["document_id", "position", "date", "source"]
     for page in search_pages(cluster, _PAGE, index=cluster.alias, source=source, **body):
         for hit in hits_of(page):
             fields = hit["_source"]
             yield (
-                fields[REUSE][GROUP],
+                hit["fields"][GROUP_FIELD][0],
                 Appearance(
                     hit["_id"],
                     fields["document_id"],
@@ -71,15 +111,14 @@ def _read_members(cluster: Cluster, groups: Sequence[str]) -> Iterable[tuple[str
 def count_taken(cluster: Cluster, query: Mapping[str, Any]) -> Mapping[tuple[str, str], int]:
     """The answer to `ByReuse` for the sentences that match a query."""
     repeated = {"bool": {"filter": [query, {"term": {REPEATED_FIELD: True}}]}}
-    body: dict[str, Any] = {"query": repeated, "sort": [{"ordinal": "asc"}]}
-    takers = []
-    for page in search_pages(cluster, _PAGE, index=cluster.alias, source=[GROUP_FIELD, *_ORIGIN], **body):
-        takers += [hit["_source"] for hit in hits_of(page)]
-    ids = list(dict.fromkeys(taker[REUSE][GROUP] for taker in takers))
+    body: dict[str, Any] = {"query": repeated, "sort": [{"ordinal": "asc"}], "docvalue_fields": [GROUP_FIELD]}
+    takers: list[tuple[str, Any]] = []
+    for page in search_pages(cluster, _PAGE, index=cluster.alias, source=_ORIGIN, **body):
+        takers += [(hit["fields"][GROUP_FIELD][0], hit["_source"]) for hit in hits_of(page)]
+    ids = list(dict.fromkeys(group for group, _ in takers))
     first = {hit["_id"]: hit["_source"] for hit in read_entries(cluster, cluster.alias, ids, _ORIGIN)}
     reuses = set()
-    for taker in takers:
-        group = taker[REUSE][GROUP]
+    for group, taker in takers:
         origin = first.get(group, {})
         sources = origin.get("source"), taker.get("source")
         if None not in sources and sources[0] != sources[1] and _is_later(taker, origin):

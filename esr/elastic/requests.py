@@ -108,14 +108,17 @@ def search_pages(cluster: Cluster, size: int, **request: Any) -> Iterator[Any]:
         request["search_after"] = hits[-1]["sort"]
 
 
-def read_entries(cluster: Cluster, index: str, ids: Iterable[str], source: Any) -> Iterator[Any]:
+def read_entries(
+    cluster: Cluster, index: str, ids: Iterable[str], source: Any, **request: Any
+) -> Iterator[Any]:
     """Yield the entries with these ids as hits with this part of their `_source`, in no particular order.
 
-    Unknown ids are left out. Raises the errors of `search`.
+    Unknown ids are left out. `request` is the rest of the search. Raises the errors of `search`.
     """
     for batch in batched(ids, _ENTRIES):
         query = {"ids": {"values": batch}}
-        yield from hits_of(search(cluster, index=index, query=query, size=len(batch), source=source))
+        answer = search(cluster, index=index, query=query, size=len(batch), source=source, **request)
+        yield from hits_of(answer)
 
 
 def read_buckets(

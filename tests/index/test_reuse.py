@@ -223,27 +223,100 @@ def test_an_append_of_the_library_finds_the_copies_of_new_sentences(tmp_path: Pa
 
 _KILLED = """
 import os, signal, sys
+from esr.elastic.write import enrichment
 from esr.folder.format import manifest
 from esr.index.runs.reuse_run import run_reuse
-from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import open_searcher
 
-manifest.commit = lambda *args: os.kill(os.getpid(), signal.SIGKILL)
-with open_searcher(sys.argv[1]) as searcher:
+def die(*args):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+where, point = sys.argv[1:]
+send = enrichment.send_updates
+
+def send_half(cluster, actions):
+    actions = list(actions)
+    send(cluster, actions[: len(actions) // 2])
+    enrichment.refresh(cluster, cluster.alias)
+    die()
+
+manifest.commit = die
+if point == "among sentences":
+    enrichment.send_updates = send_half
+elif point == "before the switch":
+    enrichment.serve_slot = die
+else:
+    enrichment.ElasticsearchEnrichment._record = die
+with open_searcher(where) as searcher:
     run_reuse(searcher.index)
 """
 
 
-def test_a_run_that_is_killed_before_its_commit_leaves_the_former_groups(tmp_path: Path) -> None:
-    where = str(tmp_path / "index")
-    load(where, FIRST)
-    find(where)
-    open_delivery(where, LoadOptions()).append(located(MORE))
-    killed = subprocess.run([sys.executable, "-c", _KILLED, where], check=False)
+@pytest.mark.parametrize("point", ["among sentences", "before the switch"])
+def test_a_run_that_is_killed_leaves_the_former_groups(place: str, point: str) -> None:
+    open_delivery(place, LoadOptions()).append(located(MORE))
+    for _ in range(2):
+        kill_run(place, point)
+        assert groups_in(place, *FIRST, *MORE) == dict.fromkeys(ORDER, ORDER)
+        assert count_independent(place) == 9
+    find(place)
+    assert groups_in(place, *MORE)["early.s0"] == ["early.s0", *ORDER]
+    assert count_independent(place) == 7
+
+
+def kill_run(where: str, point: str) -> None:
+    killed = subprocess.run([sys.executable, "-c", _KILLED, where, point], check=False)
     assert killed.returncode == -signal.SIGKILL
-    assert groups_in(where, *FIRST, *MORE) == dict.fromkeys(ORDER, ORDER)
-    find(where)
-    assert groups_in(where, *MORE)["early.s0"] == ["early.s0", *ORDER]
+
+
+@pytest.mark.elasticsearch
+def test_a_run_that_is_killed_after_the_switch_has_stored_its_groups(elasticsearch_url: str) -> None:
+    with fresh(elasticsearch_url) as where:
+        load(where, FIRST)
+        find(where)
+        open_delivery(where, LoadOptions()).append(located(MORE))
+        for _ in range(2):
+            kill_run(where, "after the switch")
+            assert groups_in(where, *MORE)["early.s0"] == ["early.s0", *ORDER]
+        find(where)
+        assert groups_in(where, *MORE)["early.s0"] == ["early.s0", *ORDER]
+        open_delivery(where, LoadOptions()).remove(["early", "olives"])
+        find(where)
+        assert groups_in(where, *FIRST) == dict.fromkeys(ORDER, ORDER)
+
+
+@pytest.mark.elasticsearch
+def test_a_first_run_that_is_killed_counts_as_none(elasticsearch_url: str) -> None:
+    with fresh(elasticsearch_url) as where:
+        load(where, FIRST)
+        kill_run(where, "before the switch")
+        with open_searcher(where) as searcher:
+            assert not searcher.index.status(HasCopies())
+        find(where)
+        assert groups_in(where, *FIRST) == dict.fromkeys(ORDER, ORDER)
+
+
+@pytest.mark.elasticsearch
+def test_indices_that_serve_different_slots_have_their_groups_together(elasticsearch_url: str) -> None:
+    with fresh(elasticsearch_url) as where:
+        load(where, FIRST)
+        find(where)
+        load(where, MORE, if_exists="append")
+        for _ in range(2):
+            find(where)
+            assert groups_in(where, *MORE)["early.s0"] == ["early.s0", *ORDER]
+            assert count_independent(where) == 7
+
+
+@pytest.mark.elasticsearch
+def test_a_migration_keeps_the_groups(elasticsearch_url: str) -> None:
+    with fresh(elasticsearch_url) as where:
+        load(where, FIRST)
+        for _ in range(3):
+            migrated = CliRunner().invoke(main, ["migrate", "--index", where])
+            assert migrated.exit_code == 0, migrated.output
+            find(where)
+            assert groups_in(where, *FIRST) == dict.fromkeys(ORDER, ORDER)
 
 
 def test_the_command_lists_who_takes_from_whom(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ from esr.elastic.search.counts import (
 from esr.elastic.search.evidence import SimilarityReader
 from esr.elastic.search.opened_alias import OpenedAlias
 from esr.elastic.search.plan_query import RECORD_FIELDS, filter_clauses, names_clause
-from esr.elastic.search.sentence_search import look_up_parses, look_up_sources
+from esr.elastic.search.sentence_search import look_up_parses, look_up_sources, look_up_values
 from esr.elastic.statistics import read_histogram
 from esr.elastic.tables import read_table
 from esr.elastic.vectors import SCALE, decode_vector, source_with_vectors
@@ -61,7 +61,7 @@ def read(
         case questions.Quotes():
             return list(map(decode_quotes, look_up_sources(cluster, ids, [QUOTES])))
         case questions.Copies():
-            return read_groups(cluster, look_up_sources(cluster, ids, [GROUP_FIELD]))
+            return read_groups(cluster, look_up_values(cluster, ids, GROUP_FIELD))
         case questions.Vectors(encoder):
             return _read_vectors(opened, ids, encoder)
         case questions.VectorOrigins(encoder):

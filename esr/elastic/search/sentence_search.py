@@ -238,6 +238,16 @@ class StoredParses:
         return self._exist
 
 
+def look_up_values(cluster: Cluster, ids: Sequence[str], field: str) -> list[str | None]:
+    """The value of a keyword of these sentences, in this order. Raises UsageError for an unknown id."""
+    values = {
+        hit["_id"]: hit.get("fields", {}).get(field, [None])[0]
+        for hit in read_entries(cluster, cluster.alias, ids, False, docvalue_fields=[field])
+    }
+    _check_ids(cluster, ids, values)
+    return [values[sentence_id] for sentence_id in ids]
+
+
 def look_up_parses(cluster: Cluster, ids: Sequence[str]) -> list[bytes | None]:
     """The stored parses of these sentences, in this order. Raises UsageError for an unknown id.
 

@@ -1,7 +1,8 @@
 """Finds and stores the copies of an alias: reads the terms of its documents, and updates its sentences.
 
-Sentences are updated before their documents get the recipe's fingerprint. A killed run leaves some sentences
-with new groups; the next run completes them, since it compares what is stored with what it has found.
+A run changes the slot that is not served (`esr.elastic.copies`) to what it has found, since that slot has
+what an earlier or a killed run left. After the switch, the documents get the recipe's fingerprint: without
+it, the next run compares their sentences again.
 """
 
 from __future__ import annotations
@@ -13,31 +14,40 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from esr.elastic import meta
 from esr.elastic.cluster import Cluster
-from esr.elastic.copies import GROUP, GROUP_FIELD, encode_member
+from esr.elastic.copies import COPIES, GROUP, SLOTS, encode_member, other_slot, serving_slots, slot_field
 from esr.elastic.documents import WITHOUT_CONTEXT, decode_document
+from esr.elastic.location import sentences_index
 from esr.elastic.requests import hits_of, search_pages
 from esr.enrichment.copy_finder import NO_GROUP, UNKNOWN, SentenceTerms
 from esr.enrichment.copy_wording import Integers
 from esr.enrichment.recipe import Recipe
 from esr.text.analyzer import Analyzer
 from esr.text.dates import parse_date_start
-from esr.text.sentence_enrichment import REUSE
 
+Change = tuple[str, str, dict[str, Any]]
+"""The index of a sentence, its id, and what its slots have now."""
 _PAGE = 500
 _NO_DATE = np.iinfo(np.int64).max
 
 
 class _Entry(NamedTuple):
-    """A document: its index of documents, its id, whether it has the recipe's fingerprint."""
+    """A document: its index of documents, the index of its sentences, its id, whether it has the recipe's
+    fingerprint.
+    """
 
     documents_index: str
+    sentences_index: str
     id: str
     is_done: bool
 
 
 class StoredCopies:
-    """The sentences of an alias as one run reads them, and the updates that new groups need."""
+    """The sentences of an alias as one run reads them, and the updates that new groups need.
+
+    `slot` is the one that is served. An index that was added later may serve the other one.
+    """
 
     def __init__(self, cluster: Cluster, analyzer: Analyzer, recipe: Recipe) -> None:
         self._cluster, self._analyzer = cluster, analyzer
@@ -46,8 +56,10 @@ class StoredCopies:
         self._ids: list[str] = []
         self._document = array("q")
         self._date = array("q")
-        self._groups: dict[str, str] = {}
-        """The stored group of each sentence that is in one."""
+        self._stored: dict[str, Mapping[str, str]] = {}
+        """By sentence, its groups by slot, if it is in one."""
+        self._slots = serving_slots(cluster, [load.index for load in meta.searchable_loads(cluster)])
+        self.slot = next(iter(self._slots.values()), SLOTS[0])
 
     def read(self) -> SentenceTerms:
         """The terms of all sentences, and the groups of the documents that have the fingerprint."""
@@ -66,12 +78,16 @@ class StoredCopies:
                 self._ids.append(sentence.id)
                 texts.append(sentence.text)
                 self._document.append(len(self._entries))
-            self._entries.append(_Entry(hit["_index"], hit["_id"], self._mark in fields.get("enriched", ())))
+            index = sentences_index(hit["_index"])
+            is_done = index in self._slots and self._mark in fields.get("enriched", ())
+            self._entries.append(_Entry(hit["_index"], index, hit["_id"], is_done))
             date = document.date
             self._date.append(_NO_DATE if date is None else parse_date_start(date))
             source.append(sources.setdefault(document.source, len(sources)))
-        grouped = self._read_hits(self._cluster.alias, {"exists": {"field": GROUP_FIELD}}, [GROUP_FIELD])
-        self._groups = {hit["_id"]: hit["_source"][REUSE][GROUP] for hit in grouped}
+        grouped = {"bool": {"should": [{"exists": {"field": slot_field(slot)}} for slot in SLOTS]}}
+        for hit in self._read_hits(self._cluster.alias, grouped, [f"{COPIES}.*.{GROUP}"]):
+            slots = hit["_source"][COPIES]
+            self._stored[hit["_id"]] = {slot: slots[slot][GROUP] for slot in SLOTS if slot in slots}
         return SentenceTerms(
             np.array(starts, np.int64),
             np.array(terms, np.int64),
@@ -92,14 +108,30 @@ class StoredCopies:
         """The stored group of each sentence as a number, UNKNOWN in documents without the fingerprint."""
         known: dict[str, int] = {}
         groups = np.full(len(self._ids), UNKNOWN, np.int32)
-        for n, (id, document) in enumerate(zip(self._ids, self._document, strict=True)):
+        for n, document in enumerate(self._document):
             if self._entries[document].is_done:
-                group = self._groups.get(id)
+                group = self._served(n)
                 groups[n] = NO_GROUP if group is None else known.setdefault(group, len(known) + 1)
         return groups
 
-    def list_changes(self, groups: Integers) -> Iterator[tuple[str, str, dict[str, Any]]]:
-        """The sentences whose stored group differs: the index of their document, their id, the new fields."""
+    def _served(self, n: int) -> str | None:
+        """The group of the sentence with this number, as searches see it."""
+        slots = self._stored.get(self._ids[n], {})
+        return slots.get(self._slots.get(self._entries[self._document[n]].sentences_index, SLOTS[0]))
+
+    def list_disagreeing(self) -> list[str]:
+        """The indices of sentences that do not serve `slot`."""
+        return [index for index, slot in self._slots.items() if slot != self.slot]
+
+    def repeat_served(self, index: str) -> Iterator[Change]:
+        """The changes that give `slot` of an index the groups that it serves."""
+        for n, document in enumerate(self._document):
+            if self._entries[document].sentences_index == index:
+                yield from self._change(n, self.slot, self._served(n))
+        self._slots[index] = self.slot
+
+    def list_changes(self, groups: Integers) -> Iterator[Change]:
+        """The changes that give the other slot these groups."""
         members = np.flatnonzero(groups)
         dates = np.array(self._date, np.int64)[np.array(self._document, np.int64)[members]]
         order = members[np.lexsort((members, dates, groups[members]))].tolist()
@@ -108,11 +140,21 @@ class StoredCopies:
             rows = list(of_group)
             if len({self._document[n] for n in rows}) > 1:
                 wanted |= {self._ids[n]: self._ids[rows[0]] for n in rows}
-        for id, document in zip(self._ids, self._document, strict=True):
-            group = wanted.get(id)
-            if group != self._groups.get(id):
-                fields = {} if group is None else {REUSE: encode_member(group, id)}
-                yield self._entries[document].documents_index, id, fields
+        for n, id in enumerate(self._ids):
+            yield from self._change(n, other_slot(self.slot), wanted.get(id))
+
+    def _change(self, n: int, slot: str, group: str | None) -> Iterator[Change]:
+        """The change of a slot of the sentence with this number, if the slot has another group."""
+        id = self._ids[n]
+        stored = self._stored.get(id, {})
+        if stored.get(slot) == group:
+            return
+        slots = {name: of_slot for name, of_slot in stored.items() if name != slot}
+        if group is not None:
+            slots[slot] = group
+        self._stored[id] = slots
+        members = {name: encode_member(of_slot, id) for name, of_slot in slots.items()}
+        yield self._entries[self._document[n]].sentences_index, id, members
 
     def list_unmarked(self) -> Iterator[tuple[str, str]]:
         """The documents without the fingerprint: their index and id."""

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from esr.elastic import meta
 from esr.elastic.cluster import Cluster
 from esr.elastic.connection import LOAD_TIMEOUT
+from esr.elastic.copies import COPIES, other_slot, serve_slot
 from esr.elastic.dialect import SEPARATOR
 from esr.elastic.documents import WITHOUT_CONTEXT, decode_document, encode_quotes
 from esr.elastic.requests import count, hits_of, read_entries, refresh, search, search_pages
@@ -57,7 +58,7 @@ from esr.index.names import (
 from esr.stdlib import batched
 from esr.text.analyzer import Analyzer, get_analyzer
 from esr.text.document import Document
-from esr.text.sentence_enrichment import QUOTES, REUSE, VECTORS, SentenceEnrichment
+from esr.text.sentence_enrichment import QUOTES, VECTORS, SentenceEnrichment
 
 Query = dict[str, Any]
 ENTITIES = "entities"
@@ -115,12 +116,18 @@ ENRICH_SCRIPT = "esr-enrich-v1"
 def replace_parts(index: str, id: str, parts: Sequence[str], fields: Mapping[str, Any]) -> Action:
     """The action that replaces these parts of an entry with these fields.
 
-    A part is given as `name:fingerprint`, which is added to the entry's `enriched`.
+    A part is given as `name:fingerprint`, which is added to the entry's `enriched`, or as a name alone.
     """
     names = [part.partition(":")[0] for part in parts]
-    params = {"parts": names, "found": dict(fields), "marks": list(parts)}
+    params = {"parts": names, "found": dict(fields), "marks": [part for part in parts if ":" in part]}
     script = {"id": ENRICH_SCRIPT, "params": params}
     return {"_op_type": "update", "_index": index, "_id": id, "script": script, "retry_on_conflict": 3}
+
+
+def _replace_copies(change: tuple[str, str, Mapping[str, Any]]) -> Action:
+    """The action for a change of `StoredCopies`: the index of a sentence, its id, the groups in its slots."""
+    index, id, slots = change
+    return replace_parts(index, id, [COPIES], {COPIES: slots} if slots else {})
 
 
 def send_updates(cluster: Cluster, actions: Iterable[Action]) -> None:
@@ -403,18 +410,20 @@ class ElasticsearchEnrichment:
 
     def store_groups(self, recipe: Recipe, groups: Integers) -> None:
         assert self._copies is not None  # `read_terms` comes first
+        cluster, copies = self._cluster, self._copies
+        sentences = [load.index for load in self._loads.values()]
+        map_field(cluster, sentences, "esr-sentences", COPIES)
+        for index in copies.list_disagreeing():
+            send_updates(cluster, map(_replace_copies, copies.repeat_served(index)))
+            serve_slot(cluster, [index], copies.slot)
+        send_updates(cluster, map(_replace_copies, copies.list_changes(groups)))
+        if {load.index for load in meta.searchable_loads(cluster)} != {*sentences}:
+            raise EsrError(f"a load replaced {cluster.where} meanwhile: enrich it again")
+        serve_slot(cluster, sentences, other_slot(copies.slot))
         self._record(recipe)
-        map_field(self._cluster, [load.index for load in self._loads.values()], "esr-sentences", REUSE)
-        mark = [REUSE], list(recipe.fingerprints.values())
-        changes = self._copies.list_changes(groups)
-        sentences = (
-            replace_parts(self._loads[index].index, id, mark[1] if fields else mark[0], fields)
-            for index, id, fields in changes
-        )
-        send_updates(self._cluster, sentences)
-        documents = (replace_parts(index, id, mark[1], {}) for index, id in self._copies.list_unmarked())
-        send_updates(self._cluster, documents)
-        refresh(self._cluster, [self._cluster.alias, self._cluster.documents_alias])
+        mark = list(recipe.fingerprints.values())
+        send_updates(cluster, (replace_parts(index, id, mark, {}) for index, id in copies.list_unmarked()))
+        refresh(cluster, cluster.documents_alias)
 
     def index_vectors(self) -> list[str]:
         return index_vectors(self._cluster, [load.index for load in self._loads.values()])

@@ -28,6 +28,7 @@ from msgspec import structs
 from esr.elastic import meta
 from esr.elastic.cluster import Cluster
 from esr.elastic.connection import LOAD_TIMEOUT
+from esr.elastic.copies import COPIES, SLOTS, serving_slots
 from esr.elastic.documents import read_documents, sentence_field
 from esr.elastic.location import DOCUMENTS, SENTENCES, documents_index
 from esr.elastic.meta import Load
@@ -70,9 +71,9 @@ from esr.stdlib import batched
 from esr.text.analyzer import get_analyzer
 from esr.text.analyzer_definitions import language_of_term
 from esr.text.document import Located
-from esr.text.sentence_enrichment import QUOTES, REUSE, VECTORS
+from esr.text.sentence_enrichment import QUOTES, VECTORS
 
-_ENRICHED_FIELDS = ("features", "entities", "parse", VECTORS, QUOTES, REUSE, "enriched")
+_ENRICHED_FIELDS = ("features", "entities", "parse", VECTORS, QUOTES, COPIES, "enriched")
 """The fields that enrichment writes to the entry of a sentence."""
 _DOCUMENT_BATCH = 100
 _MAX_FINGERPRINTS = 10_000
@@ -99,6 +100,7 @@ class ElasticsearchMigration(ElasticsearchWriter):
         super().__init__(where, self._loads[0].description.renewed(), options, append=False)
         self._mapped_dimensions: set[int] = set()
         self._source = meta.pin_indices(self._cluster, self._loads)
+        self._slots = serving_slots(self._cluster, [load.index for load in self._loads])
 
     def run(self) -> LoadReport:
         """Migrate the whole index, or change nothing visible.
@@ -200,10 +202,15 @@ class ElasticsearchMigration(ElasticsearchWriter):
             map_vectors(self._cluster, {action["_index"] for a in batch for action in a.sentences}, number)
         self._mapped_dimensions |= dimensions
 
+    def _in_first_slot(self, index: str, fields: dict[str, Any]) -> dict[str, Any]:
+        """The fields with the served group of copies in the slot that a new index serves."""
+        served = fields.pop(COPIES, {}).get(self._slots.get(index))
+        return {**fields, COPIES: {SLOTS[0]: served}} if served else fields
+
     def _read_fields(self, indices: str, ids: Sequence[str], fields: Iterable[str]) -> dict[str, Any]:
         """These fields of these entries, by id."""
         hits = read_entries(self._cluster, indices, ids, source_with_vectors(self._cluster, fields))
-        sources = {hit["_id"]: hit["_source"] for hit in hits}
+        sources = {hit["_id"]: self._in_first_slot(hit["_index"], hit["_source"]) for hit in hits}
         if len(sources) != len(set(ids)):
             raise IndexUnusable(
                 f"{self._cluster.where} lacks entries of its own documents: load again, or run esr rollback"
