@@ -9,11 +9,13 @@ Files are those of CLIMATE-FEVER (github:tdiggelm/climate-fever-dataset), FEVER 
 written with the claims of CLIMATE-FEVER whose number is even (`--part dev`), fever_symmetric_dev.jsonl and
 dev.jsonl of Fool Me Twice in view; the others are for figures.
 
-`pairs` gives each labelled sentence to the rules, whatever its share of the claim. `index` loads all
-sentences of a set, and sorts the first 100 of the ranking. A sentence without a label for a claim is not
-counted. `decided` is the precision among sentences that support or refute, `all` also counts those labelled
-as neither as wrong. `ranking` has as many sentences for each claim as the group, the first of the ranking. A
-collection has documents, topics and judgements as for `esr compare`, which say only what is evidence.
+`pairs` gives each labelled sentence to the rules, whatever its share of the claim. `share` counts only
+the sentences that have, with their titles, so much of the claim by the rarity of words in the set; *says
+otherwise* shows those from the share that is marked. `index` loads all sentences of a set, and sorts the
+first 100 of the ranking. A sentence without a label for a claim is not counted. `decided` is the
+precision among sentences that support or refute, `all` also counts those labelled as neither as wrong.
+`ranking` has as many sentences for each claim as the group, the first of the ranking. A collection has
+documents, topics and judgements as for `esr compare`, which say only what is evidence.
 """
 
 from __future__ import annotations
@@ -27,8 +29,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import esr
-from esr.evidence.claim_evidence import CANDIDATES, GROUPS
+from esr.evidence.claim_evidence import CANDIDATES, GROUPS, LEAST
 from esr.evidence.contrast import find_contrasts, read_statement
+from esr.models.tfidf_models import rarity
+from esr.text.analyzer import get_analyzer
 
 SUPPORTS, REFUTES, NEITHER = "SUPPORTS", "REFUTES", "NOT_ENOUGH_INFO"
 
@@ -68,17 +72,39 @@ def describe(counts: Counter[str], label: str, of: int) -> str:
     )
 
 
+_SHARES = (0.2, 0.3, 0.4, LEAST["says_otherwise"], 0.6)
+
+
+def weigh_shares(pairs: Sequence[Pair]) -> list[float]:
+    """The share of each pair's claim in the sentence and its title, by the rarity of words in the set."""
+    terms = get_analyzer("english-stem").terms
+    sentences = {pair.sentence for pair in pairs}
+    holders = Counter(term for sentence in sentences for term in set(terms(sentence)))
+    shares = []
+    for pair in pairs:
+        weights = {term: rarity(len(sentences), holders[term]) for term in set(terms(pair.claim))}
+        shared = weights.keys() & set(terms(f"{pair.sentence} {pair.title}"))
+        shares.append(sum(weights[term] for term in shared) / (sum(weights.values()) or 1.0))
+    return shares
+
+
 def measure_pairs(pairs: Sequence[Pair]) -> None:
-    """Print what the rules find in each labelled sentence, in all and by rule."""
+    """Print what the rules find in each labelled sentence: in all, by rule, and by the share of the claim."""
     totals = Counter(pair.label for pair in pairs)
     by_rule: dict[str, Counter[str]] = defaultdict(Counter)
-    for pair in pairs:
+    by_share: dict[float, Counter[str]] = {least: Counter() for least in _SHARES}
+    for pair, share in zip(pairs, weigh_shares(pairs), strict=True):
         contrasts = find_contrasts(read_statement(pair.claim), read_statement(pair.sentence))
         for rule in {"any rule" for _ in contrasts} | {contrast.rule for contrast in contrasts}:
             by_rule[rule][pair.label] += 1
+        for least in _SHARES:
+            by_share[least][pair.label] += bool(contrasts) and share >= least
     print(f"  pairs: {dict(totals)}")
     for rule in sorted(by_rule, key=lambda rule: (rule != "any rule", rule)):
         print(f"    {rule:14} {describe(by_rule[rule], REFUTES, totals[REFUTES])}")
+    for least, counts in by_share.items():
+        name = f"share {least:.1f}" + (" shown" if least == LEAST["says_otherwise"] else "")
+        print(f"    {name:14} {describe(counts, REFUTES, totals[REFUTES])}")
 
 
 def load_pairs(pairs: Iterable[Pair], folder: Path) -> tuple[esr.Index, dict[tuple[str, str], str]]:
