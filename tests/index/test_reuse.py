@@ -246,7 +246,8 @@ if point == "among sentences":
 elif point == "before the switch":
     enrichment.serve_slot = die
 else:
-    enrichment.ElasticsearchEnrichment._record = die
+    serve = enrichment.serve_slot
+    enrichment.serve_slot = lambda *args: (serve(*args), die())
 with open_searcher(where) as searcher:
     run_reuse(searcher.index)
 """

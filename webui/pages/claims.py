@@ -85,7 +85,8 @@ def _add_evidence(get: Route, settings: Settings, render: PageRenderer) -> None:
     @get("/evidence.csv")
     def evidence_csv(visit: Visit) -> Response:
         arguments = decode_arguments(request.query_string, settings, "evidence", "page")
-        return table_csv(read_evidence(visit.searcher, arguments, settings).rows(), "evidence")
+        found = read_evidence(visit.searcher, arguments, settings)
+        return table_csv(found.rows(), "evidence", columns=tuple(found.columns()))
 
 
 def use_contrast(claim: str, contrast: Contrast) -> str | None:

@@ -100,7 +100,8 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
 
     @get("/collocations.csv")
     def collocations_csv(visit: Visit) -> Response:
-        return table_csv(near(visit)[1].as_dict()["collocations"], "collocations")
+        found = near(visit)[1]
+        return table_csv(found.as_dict()["collocations"], "collocations", columns=tuple(found.columns()))
 
     def more_frequent(visit: Visit) -> tuple[Arguments, KeyWords]:
         arguments = decode_arguments(request.query_string, settings, "keyness")
@@ -113,7 +114,8 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
 
     @get("/keyness.csv")
     def keyness_csv(visit: Visit) -> Response:
-        return table_csv(more_frequent(visit)[1].as_dict()["words"], "keyness")
+        found = more_frequent(visit)[1]
+        return table_csv(found.as_dict()["words"], "keyness", columns=tuple(found.columns()))
 
     def counted(visit: Visit) -> tuple[Arguments, Frequencies]:
         arguments = decode_arguments(request.query_string, settings, "frequencies", "page")
@@ -127,7 +129,8 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
 
     @get("/frequencies.csv")
     def frequencies_csv(visit: Visit) -> Response:
-        return table_csv(counted(visit)[1].rows(), "frequencies")
+        found = counted(visit)[1]
+        return table_csv(found.rows(), "frequencies", columns=tuple(found.columns()))
 
     def both(searcher: Searcher) -> tuple[Arguments, list[ComparedPart]]:
         operations = "sides", "contrast", "keyness", "page"
@@ -144,7 +147,8 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
     @get("/contrast.csv", "contrast_csv")
     def sides_csv(visit: Visit) -> Response:
         parts = both(visit.searcher.snapshot())[1]
-        return table_csv(({"part": p.query, **word._asdict()} for p in parts for word in p.words), "contrast")
+        rows = ({"part": p.query, **word._asdict()} for p in parts for word in p.words)
+        return table_csv(rows, "contrast", columns=("part", *SideWord._fields))
 
 
 def _render(render: PageRenderer, visit: Visit, taker: str, arguments: Arguments, **values: Any) -> Response:
@@ -443,7 +447,7 @@ def _add_names(get: Route, settings: Settings, render: PageRenderer) -> None:
     def quotes_csv(visit: Visit) -> Response:
         arguments = decode_arguments(request.query_string, settings, "quotes", "page")
         found = corpus.read_quotations(visit.searcher, arguments, settings, arguments.value("k"))
-        return table_csv(found.as_dict()["quotations"], "quotations")
+        return table_csv(found.as_dict()["quotations"], "quotations", columns=tuple(found.columns()))
 
 
 def group_names(names: Sequence[ListedName], type: str) -> dict[str, Sequence[ListedName]]:

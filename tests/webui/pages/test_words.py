@@ -342,6 +342,25 @@ def test_the_tables_of_words_are_exported_as_they_are_shown(real: FlaskClient) -
     assert read_table(real, "/collocations.csv?q=relief&min_count=1000") == []
 
 
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/collocations.csv?q=relief&min_count=1",
+        "/keyness.csv?q=relief&against=earthquake&min_count=1000",
+        "/frequencies.csv?q=relief",
+        "/contrast.csv?q=relief&part=before:2025&against=after:2025&min_count=1000",
+        "/concordance.csv?q=relief",
+        "/quotes.csv?q=relief",
+        "/evidence.csv?q=relief+teams",
+    ],
+)
+def test_a_table_without_rows_has_the_head_of_one_with_rows(real: FlaskClient, address: str) -> None:
+    with_rows = real.get(address.replace("min_count=1000", "min_count=1")).text.splitlines()
+    nowhere = "" if "min_count=1000" in address else "&source=nowhere"
+    without = real.get(address + nowhere).text.splitlines()
+    assert without == with_rows[:1] and "," in without[0]
+
+
 def test_a_concordance_has_the_lines_of_the_api_and_leads_to_their_sentences(real: FlaskClient) -> None:
     answer = get(real, "/concordance", q="relief", sort="right1")
     html = real.get("/concordance?q=relief&sort=right1&facet=source").text
