@@ -22,7 +22,7 @@ from esr.errors import EsrError
 from esr.index.contract import Index
 from esr.index.questions import MainEncoder, NamesWithPrefix
 from esr.query import parse
-from esr.ranking.searcher import open_searcher
+from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.document import Document
 
 _SAMPLE = 3_000
@@ -40,6 +40,8 @@ def make_searches(index: Index, number: int, seed: int = 1) -> list[dict[str, An
     capitals = [
         w for text in sentences for w in text.split()[1:] if w.isalpha() and w.istitle() and len(w) > 3
     ]
+    has_term = {word: _has_term(index, word) for word in set(capitals)}
+    capitals = [word for word in capitals if has_term[word]]
     sources = sorted({document.source for document in documents if document.source})
     names = index.vocabulary(NamesWithPrefix("", 2_000))
     has_vectors = index.status(MainEncoder()) is not None
@@ -69,6 +71,14 @@ def make_searches(index: Index, number: int, seed: int = 1) -> list[dict[str, An
             continue
         searches.append(search)
     return searches
+
+
+def _has_term(index: Index, word: str) -> bool:
+    """Whether a word alone can be searched for: it is no stop word, such as the *During* of a title."""
+    try:
+        return bool(Searcher(index, owns_index=False).interpret(parse(word)).counts)
+    except EsrError:
+        return False
 
 
 def compare(index: Index, documents: Sequence[Document], searches: Sequence[Conditions], found: Any) -> float:
