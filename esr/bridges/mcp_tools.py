@@ -251,8 +251,8 @@ def _options(filters: Mapping[str, Any], ranking: Ranking | None = None) -> Sear
 def build_remote_tools(server: RemoteServer) -> tuple[list[Tool], list[Tool]]:
     """The tools for the dossiers and alerts of a server: those that only read, and those that write."""
     dossiers, alerts = DossierTools(server), AlertTools(server)
-    reading = (dossiers.dossiers, dossiers.dossier, alerts.alerts, alerts.alert_preview)
-    writing = (dossiers.add_to_dossier, alerts.alert_create, alerts.alert_pause)
+    reading: tuple[Tool, ...] = (dossiers.dossiers, dossiers.dossier, alerts.alerts, alerts.alert_preview)
+    writing: tuple[Tool, ...] = (dossiers.add_to_dossier, alerts.alert_create, alerts.alert_pause)
     return list(map(_describe_parameters, reading)), list(map(_describe_parameters, writing))
 
 
