@@ -20,8 +20,8 @@ from tests.conftest import LONGEST, is_left_out
 ROOT = Path(__file__).resolve().parent.parent
 
 BASE = (
-    "disk_errors downloads errors extras installed_plugins locks processes progress registry resources "
-    "stdlib tables threads worker_processes wording"
+    "deprecation disk_errors downloads errors extras installed_plugins locks processes progress registry "
+    "resources stdlib tables threads worker_processes wording"
 )
 """Modules of `esr` itself that know nothing of the rest: every folder may import them."""
 MAY_IMPORT = {

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Literal
 
 from msgspec import Struct
 
 from esr.arguments.types import Choice, Day, Limits, Schema, Text, Type
+from esr.deprecation import deprecation
 
 COMMAND, PYTHON, WATCH, ASSISTANT = "command", "python", "watch", "assistant"
 """Doors that arguments may be for, beside pages and operations of the API: the options of commands, the
@@ -21,18 +22,21 @@ _AS_NOW: Mapping[str, str] = MappingProxyType({})
 
 
 class Alias(Struct, frozen=True):
-    """A former name of an argument. `type`: that of its values, if they mean something else there.
+    """A former name of an argument. `since`: the version of esr that replaced it.
 
+    `type`: that of its values, if they mean something else there; `note` then says what is different now.
     `values`: the values of today by those that it has. `applies_to`: the doors and operations that know it,
     by default all that take the argument. `fits`: whether a value is for it, where another argument has the
     name now.
     """
 
     name: str
+    since: str
     type: Day | None = None
     values: Mapping[str, str] = _AS_NOW
     applies_to: str = ""
     fits: Callable[[str], bool] | None = None
+    note: str = ""
 
     def schema(self, type: Type, limits: Limits) -> Schema:
         """The JSON Schema of its values, where the type of the argument is `type`. It has no default."""
@@ -93,6 +97,14 @@ class Argument(Struct, frozen=True):
         for alias in self.aliases:
             if not alias.applies_to or taker in alias.applies_to.split():
                 yield alias.name, alias.type_for(self.type)
+
+    def deprecations(
+        self, given: Container[str], taker: str, write: Callable[[str], str] = "{}".format
+    ) -> Iterator[str]:
+        """What is said of its former names among those that are given to a door. `write` writes a name."""
+        for alias in self.aliases:
+            if alias.name in given and (not alias.applies_to or taker in alias.applies_to.split()):
+                yield deprecation(write(alias.name), write(self.name_at(taker)), alias.since, alias.note)
 
     def name_at(self, taker: str) -> str:
         """Its name at a door or in an operation."""

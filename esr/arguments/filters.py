@@ -54,7 +54,7 @@ FILTERS: tuple[Argument, ...] = (
         Day(edge="first"),
         label="From",
         empty="any day",
-        aliases=[Alias("from", applies_to=f"command watch page {FILTERED} quotes")],
+        aliases=[Alias("from", "0.3", applies_to=f"command watch page {FILTERED} quotes")],
         foreign_names=("from_", "since", "date_from", "start_date"),
         also_applies_to=ASSISTANT,
     ),
@@ -65,7 +65,15 @@ FILTERS: tuple[Argument, ...] = (
         Day(edge="before"),
         label="Before",
         empty="any day",
-        aliases=[Alias("to", Day(edge="last"))],
+        aliases=[
+            Alias(
+                "to",
+                "0.3",
+                Day(edge="last"),
+                applies_to=f"{SEARCHES} page {FILTERED} quotes",
+                note="which excludes its date",
+            )
+        ],
         foreign_names=("until", "date_to", "end_date"),
         also_applies_to=ASSISTANT,
     ),

@@ -71,6 +71,7 @@ READING: tuple[Argument, ...] = (
         aliases=(
             Alias(
                 "syntax",
+                "0.3",
                 values={"none": "yes"},
                 applies_to=f"page document documents {ASKED} {WORDS} quotes {ABOUT_NAMES}",
             ),

@@ -30,7 +30,7 @@ from esr.cli.output import (
 )
 from esr.cli.ranking_options import filter_options, literal_option, query_language, ranking_options
 from esr.errors import UsageError
-from esr.following.alerts.saved_searches import read_searches
+from esr.following.alerts.saved_searches import list_deprecations, read_searches
 from esr.following.alerts.watch import WatchFailed, append_lines, find_news, write_feeds, write_stream
 from esr.following.alerts.watch_state import WatchState
 from esr.following.holdings import COLUMNS as HOLDINGS_COLUMNS
@@ -191,6 +191,8 @@ def watch(
     if output:
         check_output(output, searches, state)
     saved = read_searches(searches)
+    for line in list_deprecations(searches):
+        click.echo(f"esr: {line}", err=True)
     failure: WatchFailed | None = None
     with WatchState(state) as known:
         with open_searcher(where) as searcher:

@@ -145,6 +145,10 @@ def filter_options(command: F) -> F:
     @wraps(command)
     def with_filters(*args: Any, **kwargs: Any) -> Any:
         values = {name: kwargs.pop(name) for name in _FILTER_NAMES}
+        given = [name for name, value in values.items() if value is not None]
+        for row in filters_of(COMMAND):
+            for line in row.deprecations(given, COMMAND, "--{}".format):
+                click.echo(f"esr: {line}", err=True)
         return command(*args, filters=read_filters(values, label="--{}".format), **kwargs)
 
     return cast(F, add_options(_FILTER_OPTIONS, with_filters))

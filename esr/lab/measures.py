@@ -6,9 +6,9 @@ import ast
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from esr.deprecation import find_moved
 from esr.plugin import UsageError
 from esr.plugin.provisional import require, unknown
 
@@ -151,11 +151,5 @@ def mean(name: str, values: Iterable[float]) -> float:
     return float(aggregate.result())
 
 
-_MOVED = {"compare_systems": "esr.lab.significance", "read_qrels": "esr.lab.judgements"}
-"""Documented names that were here until 0.3. They are found here for one more minor version."""
-
-
 def __getattr__(name: str) -> Any:
-    if name not in _MOVED:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_MOVED[name]), name)
+    return find_moved(__name__, name)

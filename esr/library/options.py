@@ -19,6 +19,7 @@ from esr.arguments.argument import PYTHON, hints
 from esr.arguments.filters import filters_of, read_filters
 from esr.arguments.reading import reading_of
 from esr.arguments.tables.rankings import ranking_of
+from esr.deprecation import warn_of_former_name
 from esr.errors import EsrError, UsageError, unknown
 from esr.index.filters import NO_FILTERS, Filters
 from esr.library.keywords import (
@@ -55,6 +56,7 @@ class SearchOptions(FilterKeywords, ReadingKeywords, RankingKeywords, ModelParam
     """
 
 
+_ROWS = (*filters_of(PYTHON), *ranking_of(PYTHON), *reading_of(PYTHON))
 FILTERS = tuple(name for row in filters_of(PYTHON) for name, _ in row.names(PYTHON))
 RANKING = tuple(filter(None, (row.name_at(PYTHON) for row in ranking_of(PYTHON))))
 QUERY = tuple(row.name for row in reading_of(PYTHON))
@@ -94,6 +96,9 @@ def read_search_options(options: Mapping[str, Any], *own: str) -> SearchSettings
     given = {name: value for name, value in options.items() if value is not None}
     if not given:
         return SearchSettings(DEFAULT, NO_FILTERS, False, False)
+    for row in _ROWS:
+        for message in row.deprecations(given, PYTHON, repr):
+            warn_of_former_name(message)
     filters = {name: given.pop(name) for name in FILTERS if name in given}
     ranking = {name: given.pop(name) for name in RANKING if name in given}
     require, literal = given.pop("require", None), given.pop("literal", False)

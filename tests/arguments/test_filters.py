@@ -92,7 +92,8 @@ def test_the_former_names_of_dates_still_work_at_every_door(
     assert read_filters(values) == wanted
     for read in (read_options, read_address, read_operation, read_file):
         assert read(values) == wanted, read
-    assert read_keywords({"after": "2016-02", "to": last}) == wanted
+    with pytest.warns(DeprecationWarning, match="'before'"):
+        assert read_keywords({"after": "2016-02", "to": last}) == wanted
 
 
 def test_after_includes_its_date_and_before_does_not() -> None:

@@ -99,7 +99,7 @@ def test_the_hits_are_those_of_the_searcher(index: esr.Index) -> None:
         ({"source": ["Northern Wire", "Harbour Courier"]}, {"a1", "a2"}),
         ({"after": "2024-04"}, {"a2"}),
         ({"after": date(2024, 3, 5), "before": "2024-05-01"}, {"a1"}),
-        ({"to": "2024-05"}, {"a1", "a2"}),
+        ({"before": "2024-06"}, {"a1", "a2"}),
         ({"meta": {"desk": "berlin"}}, {"a1"}),
         ({"meta": "desk=Berlin"}, {"a1"}),
         ({"document": "a3", "source": None}, {"a3"}),
@@ -296,7 +296,7 @@ def test_options_for_reading_are_those_of_the_command_line(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda index: index.search("flood", sourc="x"), "unknown option 'sourc': did you mean 'source'"),
+        (lambda index: index.search("flood", sorce="x"), "unknown option 'sorce': did you mean 'source'"),
         (lambda index: index.search("flood", model="2sj"), "unknown model '2sj': did you mean '2s'"),
         (lambda index: index.search("flood", k1=1.0), "unknown parameter of 2si 'k1'"),
         (lambda index: index.search("flood", require="any"), "require is 'all' or None, not 'any'"),

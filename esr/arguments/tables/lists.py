@@ -41,7 +41,7 @@ LISTS: tuple[Argument, ...] = (
         "`next` of the page before, for the page after it",
         Text(),
         "search",
-        aliases=(Alias("after", fits=is_cursor),),
+        aliases=(Alias("after", "0.3", fits=is_cursor),),
     ),
     Argument(
         "sort",
@@ -127,7 +127,7 @@ LISTS: tuple[Argument, ...] = (
         "include sentences of the document of the sentence itself",
         Flag(),
         "similar",
-        aliases=(Alias("own", applies_to="similar"),),
+        aliases=(Alias("own", "0.3", applies_to="similar"),),
     ),
     Argument(
         "standalone",

@@ -76,7 +76,7 @@ RANKING: tuple[Argument, ...] = (
         RERANK_DEPTH,
         "how many of the best sentences the second stage ranks again",
         WholeNumber(high=MAX_DEPTH, usual=DEPTH),
-        aliases=(Alias("depth", applies_to=f"page {RANKED}"),),
+        aliases=(Alias("depth", "0.3", applies_to=f"page {RANKED}"),),
     ),
     _ranking("candidates", "which sentences are ranked", Named(labels=CANDIDATES)),
     _ranking(
@@ -92,7 +92,9 @@ SECOND_RANKING = tuple(
         row,
         name=VERSUS + row.name,
         applies_to="compare",
-        aliases=tuple(Alias(VERSUS + alias.name, applies_to="compare") for alias in row.aliases),
+        aliases=tuple(
+            replace(alias, name=VERSUS + alias.name, applies_to="compare") for alias in row.aliases
+        ),
     )
     for row in RANKING
     if row.is_for("page")

@@ -109,6 +109,16 @@ def read_searches(path: Path) -> list[SavedSearch]:
     return [read_search(f"{path}, [{name}]", name, table) for name, table in data.items()]
 
 
+def list_deprecations(path: Path) -> list[str]:
+    """What is said of the former names in a file of searches. Raises InputError."""
+    return [
+        f"{path}, [{name}]: {line}"
+        for name, table in read_toml(path).items()
+        for row in (*filters_of(WATCH), *reading_of(WATCH))
+        for line in row.deprecations(table, WATCH)
+    ]
+
+
 def read_search(where: str, name: str, table: Any) -> SavedSearch:
     """Read a search from a table with a `query`. `where` is for messages. Raises InputError."""
     if not _NAME.fullmatch(name):
