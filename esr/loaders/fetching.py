@@ -92,8 +92,18 @@ def read_state(folder: Path, type: type[State]) -> State:
 
 
 def write_state(folder: Path, state: object, modified: float) -> None:
-    """Store the state for the next run. Raises OSError."""
+    """Store the state for the next run. Raises OSError.
+
+    The entries of the files that were fetched are made durable first. Otherwise a power failure could leave a
+    state that knows of a file that is gone, which would not be fetched again.
+    """
     folder.mkdir(parents=True, exist_ok=True)
+    for path, _, _ in os.walk(folder):
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
     write_file(folder / _STATE, [encode(state)], modified)
 
 
