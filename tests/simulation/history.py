@@ -11,6 +11,9 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
+from esr.cli.sync import SyncRun, read_config
 from esr.errors import EsrError, IndexUnusable
 from esr.folder.format.writer_lock import is_being_written
 from esr.index.factory import (
@@ -24,11 +27,12 @@ from esr.index.factory import (
 from esr.index.generations import KEPT
 from esr.index.runs.enrichment_run import run_enrichment
 from esr.index.writer import LoadOptions
+from esr.loaders.delivered_files import open_delivered_files
 from esr.text.document import Document, Located
 from tests.simulation import model
 from tests.simulation.file_system import Image, Recorder, Trouble, read_image
 from tests.simulation.model import NO_INDEX, Refused, State
-from tests.simulation.observation import PARTS, Observation, expect, expect_answers, observe, search
+from tests.simulation.observation import PARTS, Observation, expect, expect_answers, is_same, observe, search
 from tests.simulation.steps import Crash, Failure, History, Step, Visit
 from tests.simulation.world import Clock, simulated
 from tests.support.fake_enricher import FakeEnricher
@@ -46,19 +50,28 @@ def located(documents: Sequence[Document]) -> list[Located]:
 
 
 class Run:
-    """A history that is being run, in a folder of its own or, without simulation, at a location."""
+    """A history that is being run, in a folder of its own.
 
-    def __init__(self, history: History, root: Path, *, is_simulated: bool = True) -> None:
+    With `real`, nothing is simulated: that is the location of the index, also in Elasticsearch.
+    """
+
+    def __init__(self, history: History, root: Path, *, real: str | None = None) -> None:
         self.history = history
         self.root = root
-        self.recorder = Recorder(root) if is_simulated else None
+        self.real = real
+        self.recorder = Recorder(root) if real is None else None
         self.clock = Clock()
         self.states = {INDEX: NO_INDEX, BACKUP: NO_INDEX}
         self.counts: Counter[str] = Counter()
         self.step = Step("")
 
+    @property
+    def record(self) -> Path:
+        """What `esr sync` remembers, in SQLite, whose own files are not simulated. The feed is beside it."""
+        return self.root.parent / f"{self.root.name}-sources" / "record"
+
     def where(self, place: str = INDEX) -> str:
-        return str(self.root / place)
+        return self.real if self.real is not None and place == INDEX else str(self.root / place)
 
     def run(self) -> None:
         """Raises Wrong."""
@@ -95,7 +108,7 @@ class Run:
         error = self._execute(step, target, path)
         if error is None and is_refused and path[0].serving is not None:
             raise Wrong("it must be refused, and was not")
-        may_fail = is_refused or isinstance(step.trouble, Failure) or self._is_refused_resumption(step, error)
+        may_fail = is_refused or isinstance(step.trouble, Failure) or _is_refused(step, error)
         if error is not None and not may_fail:
             raise Wrong(f"it failed: {error}") from error
         allowed = path if error is not None else path[-1:]
@@ -108,10 +121,6 @@ class Run:
             self._settle(target, allowed, "after the step")
             return
         self._crash(crash, target, path, allowed)
-
-    def _is_refused_resumption(self, step: Step, error: EsrError | None) -> bool:
-        """Whether a load cannot be resumed, since the interrupted one was another. Damage is no reason."""
-        return step.resumes and any(reason in str(error) for reason in _OTHER_LOAD)
 
     def _model(self, step: Step) -> model.Path:
         state, documents = self.states[INDEX], [ref.document for ref in step.documents]
@@ -139,6 +148,8 @@ class Run:
                 return model.copy(state, self.states[BACKUP])
             case "restore":
                 return model.copy(self.states[BACKUP], state)
+            case "sync":
+                return model.sync(state, _feed(step), step.keep)
             case "stale load":
                 other = model.load(state, documents[:1], step.keep)
                 return other  # the load that was opened first is refused
@@ -155,6 +166,7 @@ class Run:
         if recorder is None:
             return _call(command, self)
         self._begin, recorder.attempts = len(recorder.calls), 0
+        self._record_before = self.record.read_bytes() if self.record.exists() else None
         if isinstance(step.trouble, Failure):
             recorder.before_call = Trouble(step.trouble.call, step.trouble.code, step.trouble.persists)
         elif isinstance(step.trouble, Visit):
@@ -194,7 +206,7 @@ class Run:
             return
         answers = search(self.where(place))
         self.counts["searches"] += 1
-        if answers != expect_answers(serving.documents):
+        if not is_same(answers, expect_answers(serving.documents)):
             raise Wrong(f"{when}, searches answer {answers}, not {expect_answers(serving.documents)}")
 
     def _crash(self, crash: Crash, target: str, path: model.Path, allowed: Sequence[State]) -> None:
@@ -206,9 +218,19 @@ class Run:
         recorder.start(recorder.after_crash(count, crash.loss))
         self.counts["crashes"] += 1
         when = f"after a crash at call {count - self._begin} of {made}"
-        left = allowed if count == self._begin + made else path
+        has_ended = count == self._begin + made
+        if not has_ended:
+            self._restore_record()
+        left = allowed if has_ended else path
         for place in (INDEX, BACKUP):
             self.states[place] = self._match(place, left if place == target else (self.states[place],), when)
+
+    def _restore_record(self) -> None:
+        """The record of deliveries is committed last, so it is as it was before the step."""
+        if self._record_before is not None:
+            self.record.write_bytes(self._record_before)
+        else:
+            self.record.unlink(missing_ok=True)
 
     # Another process
 
@@ -240,6 +262,13 @@ class Run:
             error = _attempt(lambda: open_delivery(self.where(), LoadOptions()).remove(["d0"]))
             if not isinstance(error, IndexUnusable | EsrError):
                 raise Wrong("two processes write at once")
+
+
+def _is_refused(step: Step, error: EsrError | None) -> bool:
+    """Whether a load is not resumed, since another was interrupted, or a sync stops after a rollback."""
+    if step.kind == "sync":
+        return not step.resumes and "was rolled back from" in str(error)
+    return step.resumes and any(reason in str(error) for reason in _OTHER_LOAD)
 
 
 def _contents(image: Image) -> dict[str, Any]:
@@ -278,6 +307,26 @@ def _deliver(run: Run) -> None:
     documents = [ref.document for ref in run.step.documents]
     removed = [id for id in run.step.ids if id not in {document.id for document in documents}]
     open_delivery(run.where(), LoadOptions(keep=run.step.keep)).append(located(documents), lambda: removed)
+
+
+def _feed(step: Step) -> list[Document]:
+    """The documents of a feed, each once."""
+    return [ref.document for ref in {ref.number: ref for ref in step.documents}.values()]
+
+
+def _sync(run: Run) -> None:
+    """`resumes` is the option to read all files again."""
+    folder = run.record.parent
+    folder.mkdir(exist_ok=True)
+    with (folder / "feed.jsonl").open("wb") as file:
+        file.writelines(msgspec.json.encode(document) + b"\n" for document in _feed(run.step))
+    config = folder / "news.toml"
+    options = f'analyzer = "plain"\nkeep = {run.step.keep}\nstate = "{run.record}"\n'
+    config.write_text(f'{options}[[source]]\nname = "news"\npaths = "{folder}/feed.jsonl"\n')
+    settings = read_config(config)
+    with open_delivered_files(settings.state, is_dry_run=False) as record:
+        SyncRun(run.where(), settings, record, is_dry_run=False).deliver(reread=run.step.resumes)
+        record.commit()
 
 
 def _remove(run: Run) -> None:
@@ -343,6 +392,7 @@ _COMMANDS: dict[str, Callable[[Run], object]] = {
     "append by load": lambda run: _load(run, "append"),
     "deliver": _deliver,
     "remove": _remove,
+    "sync": _sync,
     "enrich": _enrich,
     "roll back": _roll_back,
     "roll back to": _roll_back_to,
@@ -360,4 +410,11 @@ def run_history(history: History, root: Path, seed: int = 0) -> Counter[str]:
     run = Run(history, root)
     with simulated(history, run.clock, seed):
         run.run()
+    return run.counts
+
+
+def run_really(history: History, where: str, root: Path) -> Counter[str]:
+    """Run a history without simulation, in a folder or in Elasticsearch. Raises Wrong."""
+    run = Run(history, root, real=where)
+    run.run()
     return run.counts

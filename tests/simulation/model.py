@@ -132,6 +132,13 @@ def remove(state: State, ids: Sequence[str], keep: int) -> Path:
     return state, state.next(remaining, _without(serving.enriched, gone), withdrawn, keep)
 
 
+def sync(state: State, documents: Sequence[Document], keep: int) -> Path:
+    """`esr sync`: the documents of the sources are delivered, unless they were removed for good."""
+    if state.serving is None:
+        return load(state, documents, keep)
+    return deliver(state, [each for each in documents if each.id not in state.serves.withdrawn], [], keep)
+
+
 # Enrichment
 
 

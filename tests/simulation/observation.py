@@ -7,6 +7,7 @@ import tempfile
 import uuid
 from collections.abc import Sequence
 from contextlib import closing
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 from unittest import mock
@@ -135,9 +136,17 @@ def search(where: str) -> Answers:
     """The ids and scores of the best sentences for each query."""
     with open_searcher(where) as searcher:
         return tuple(
-            tuple((hit.sentence_id, round(hit.score, 9)) for hit in searcher.search(query, 50).hits)
+            tuple((hit.sentence_id, hit.score) for hit in searcher.search(query, 50).hits)
             for query in QUERIES
         )
+
+
+def is_same(answers: Answers, others: Answers) -> bool:
+    """Whether answers have the same sentences in order. Elasticsearch sums scores in another order."""
+    if [[id for id, _ in hits] for hits in answers] != [[id for id, _ in hits] for hits in others]:
+        return False
+    pairs = zip(chain.from_iterable(answers), chain.from_iterable(others), strict=True)
+    return all(math.isclose(one, other, abs_tol=1e-6) for (_, one), (_, other) in pairs)
 
 
 _ANSWERS: dict[str, Answers] = {}

@@ -290,6 +290,9 @@ FAULTS = (
         },
     ),
     Fault("what is delivered again stays removed for good", (), {(Changes, "update"): _keep_withdrawn}),
+    Fault(
+        "a sync delivers what was removed for good", (), {(Withdrawn, "covers"): lambda self, document: False}
+    ),
     Fault("a rollback rejects nothing", (), {(Manifest, "rolled_back_to"): _roll_back_without_rejecting}),
     Fault(
         "a rollback forgets the other generations", (), {(Manifest, "rolled_back_to"): _roll_back_and_forget}

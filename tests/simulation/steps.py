@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import json
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -108,8 +108,9 @@ KINDS = {
     "roll back to": 1,
     "delete": 2,
     "delete all": 1,
-    "back up": 2,
+    "back up": 3,
     "restore": 2,
+    "sync": 3,
     "stale load": 0.5,
     "stale delivery": 0.5,
 }
@@ -127,9 +128,13 @@ class History(msgspec.Struct, frozen=True):
     """The number of sentences of a batch of enrichment."""
 
 
-def draw_history(seed: int, faults: bool = True) -> History:
+NEED_FOLDERS = {"back up", "restore"}
+
+
+def draw_history(seed: int, *, faults: bool = True, kinds: Mapping[str, float] = KINDS) -> History:
+    """The history of a seed: with or without faults, of these kinds of steps."""
     chance = random.Random(seed)
-    steps = [draw_step(chance, faults) for _ in range(chance.randint(2, 6))]
+    steps = [draw_step(chance, faults, kinds) for _ in range(chance.randint(2, 6))]
     first = msgspec.structs.replace(steps[0], kind="load", documents=_refs(chance, 4))
     return History(
         (first, *steps[1:]),
@@ -139,8 +144,8 @@ def draw_history(seed: int, faults: bool = True) -> History:
     )
 
 
-def draw_step(chance: random.Random, faults: bool) -> Step:
-    (kind,) = chance.choices(list(KINDS), list(KINDS.values()))
+def draw_step(chance: random.Random, faults: bool, kinds: Mapping[str, float]) -> Step:
+    (kind,) = chance.choices(list(kinds), list(kinds.values()))
     return Step(
         kind,
         _refs(chance, 4),
