@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis.strategies import booleans
 from msgspec import structs
 
+from esr.errors import UsageError
 from esr.plans.plan import (
     AllOf,
     AnyOf,
@@ -28,7 +29,14 @@ from esr.plans.plan import (
 )
 from esr.query import FIELDS, Field, ValueKind, date_start, find_field, literal, parse
 from esr.query.interpretation import Interpretation, are_shouted, interpret, read_groups
-from esr.query.query import EXPECTED, has_relative_dates, resolve_dates
+from esr.query.query import (
+    EXPECTED,
+    across_languages,
+    has_relative_dates,
+    in_language,
+    read_languages,
+    resolve_dates,
+)
 from esr.text.analyzer import get_analyzer
 from tests.support.texts import query_texts, shape_of
 
@@ -120,6 +128,20 @@ def test_all_words_can_be_required() -> None:
     every = read("the storms -tide", require_all=True)
     assert every.condition == AllOf((HasTerm("storm"), Not(HasTerm("tide"))))
     assert every.decides_candidates
+
+
+def test_the_languages_of_sentences_are_codes_or_all_and_none_is_that_of_the_query() -> None:
+    assert read_languages(" de, ar,de ") == ("de", "ar")
+    assert read_languages(["pt-BR"]) == ("pt-BR",)
+    for value in ("de,", "", "a b", [3]):
+        with pytest.raises(UsageError, match="languages are codes"):
+            read_languages(value)  # type: ignore[arg-type]
+    query = parse("storm")
+    assert across_languages(query, ()) is query
+    assert across_languages(query, ("de",)).languages == ("de",)
+    assert in_language(query, None) is query and in_language(query, "de").language == "de"
+    with pytest.raises(UsageError, match="is a code"):
+        in_language(query, "a b")
 
 
 STORM, TIDE, FLOOD = (HasTerm(term) for term in ("storm", "tide", "flood"))

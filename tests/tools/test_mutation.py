@@ -92,6 +92,16 @@ def test_an_equivalent_mutant_is_left_out(project: Path) -> None:
     assert len(sample(found, 100, 1, {equivalent})) == len(found) - 1
 
 
+def test_a_change_that_its_operator_cannot_make_is_left_out(project: Path) -> None:
+    path = project / "esr/sizes/small.py"
+    path.write_text(
+        "import json\ntry:\n    json.loads('')\nexcept (json.JSONDecodeError, ValueError):\n    pass\n"
+    )
+    found = find_mutants("esr/sizes/small.py")
+    assert {mutant.operator for mutant in found} == {"ExceptionReplacer"}
+    assert len(sample(found, 100, 1)) < len(found)
+
+
 def test_only_changed_lines_are_mutated_since_a_commit(project: Path) -> None:
     git = ["git", "-c", "user.name=Test", "-c", "user.email=test@localhost"]
     for command in (["init", "-q"], ["add", "--all"], ["commit", "-q", "-m", "All"]):

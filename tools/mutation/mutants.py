@@ -117,10 +117,13 @@ def _unchecked(node: ast.AST) -> Iterable[tuple[tuple[int, int], tuple[int, int]
 
 
 def is_program(mutant: Mutant) -> bool:
-    """Whether Python accepts the change."""
+    """Whether the operator can make the change, and Python accepts it."""
     try:
         ast.parse(mutant.source())
-    except SyntaxError:
+    except (
+        SyntaxError,
+        AttributeError,
+    ):  # ExceptionReplacer knows no exceptions of modules: `errors.Missing`
         return False
     return True
 

@@ -72,6 +72,9 @@ def try_mutants(
         _import_all(name for name in result["modules"] if name.partition(".")[0] not in OWN)
         seconds = 20.0 + 4 * result["seconds"]
         again = [mutants[number] for number in result["again"]]
+        control = iter([(-1, seconds, _anew(target, None, seed, Path(folder) / "control"))] if again else [])
+        if any(outcome == KILLED for _, outcome in _race(control, 1, deadline)):
+            raise SystemExit(f"{' '.join(target.tests)}: the tests fail without a change after a new import")
         trials = (
             (number, seconds, _anew(target, mutant, seed, Path(folder) / f"again{number}"))
             for number, mutant in enumerate(again)
@@ -80,11 +83,11 @@ def try_mutants(
             report(again[number], outcome)
 
 
-def _anew(target: Target, mutant: Mutant, seed: int, folder: Path) -> Callable[[], int]:
+def _anew(target: Target, mutant: Mutant | None, seed: int, folder: Path) -> Callable[[], int]:
     """Run the mirrored tests with the changed module, in a process that has not imported it."""
 
     def run() -> int:
-        path, text = os.path.realpath(mutant.path), mutant.source()
+        path, text = (os.path.realpath(mutant.path), mutant.source()) if mutant else ("", "")
         original = SourceFileLoader.get_code
 
         def get_code(self: SourceFileLoader, fullname: str) -> CodeType | None:
@@ -101,17 +104,10 @@ def _anew(target: Target, mutant: Mutant, seed: int, folder: Path) -> Callable[[
 
 
 def _options(marks: str, seed: int) -> list[str]:
-    return [
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "-p",
-        "no:xdist",
-        "-m",
-        marks,
-        f"--hypothesis-seed={seed}",
-        "--hypothesis-profile=quick",
-    ]
+    quiet = ("-q", "-p", "no:cacheprovider", "-p", "no:xdist")
+    # Plug-ins that are imported before cannot be rewritten, which need not be.
+    warned = ("-W", "ignore::pytest.PytestAssertRewriteWarning")
+    return [*quiet, *warned, "-m", marks, f"--hypothesis-seed={seed}", "--hypothesis-profile=quick"]
 
 
 class _Loaded:

@@ -41,6 +41,8 @@ from esr.folder.format.manifest import (
     ManifestDamaged,
     commit,
     is_bare,
+    name_segment,
+    period_of_segment,
     read_any_format,
     read_manifest,
 )
@@ -216,14 +218,36 @@ def test_an_index_has_documents_or_a_generation_without_any() -> None:
     assert Manifest(PLAIN).generation_name == UNNAMED
 
 
+def test_a_check_is_kept_and_only_that_of_a_new_file_is_read(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / "segments" / name).mkdir(parents=True)
+        (tmp_path / "segments" / name / "checksums.json").write_text(name)
+    first = Manifest(PLAIN, ("one",)).with_checksums(tmp_path)
+    (tmp_path / "segments" / "one" / "checksums.json").write_text("changed")
+    second = replace(first, segments=("one", "two")).with_checksums(tmp_path)
+    assert second.checksums == {
+        **first.checksums,
+        "segments/two/checksums.json": check_file(tmp_path / "segments" / "two" / "checksums.json"),
+    }
+    assert set(replace(second, segments=("two",)).with_checksums(tmp_path).checksums) == {
+        "segments/two/checksums.json"
+    }
+
+
+def test_a_segment_is_named_after_the_period_of_its_documents_if_the_index_is_divided() -> None:
+    for period in ("2017-03", None):
+        assert period_of_segment(name_segment("5d2f", period)) == period
+    assert name_segment("5d2f", "2017-03") == "2017-03.5d2f" and name_segment("5d2f", None) == "5d2f"
+
+
 # The checkpoint
 
 
 def test_a_checkpoint_is_read_as_it_was_written_and_grows_by_segments(tmp_path: Path) -> None:
     started = Checkpoint("20270103", PLAIN, append=True, base=7, is_migration=True)
-    grown = started.with_segment("one", layer("a"), 3, "digest").with_segment("two", None, 5, "digests")
+    grown = started.with_segment("one", layer("a")).with_segment("two", None)
     assert grown.segments == ("one", "two") and grown.layers == (layer("a"),)
-    assert (grown.documents, grown.digest) == (5, "digests")
+    grown = replace(grown, documents=5, digest="digest")
     written = write_checkpoint(tmp_path, grown)
     assert written == read_checkpoint(tmp_path) == grown
     assert grown.as_manifest().generation_name == "20270103"
