@@ -8,7 +8,7 @@ only from a node that has reported these indices, or newer ones, behind the alia
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 from elastic_transport import (
@@ -25,6 +25,7 @@ from esr.elastic.connection import (
     StickyNodeSelector,
 )
 from esr.elastic.dialect import ELASTICSEARCH, Dialect
+from esr.elastic.location import is_of_period
 from esr.errors import IndexClosed, IndexMissing, IndexUnusable
 from esr.index.limits import time_remaining
 
@@ -49,7 +50,9 @@ class Cluster:
         request_timeout: float = REQUEST_TIMEOUT,
         connection: Connection | None = None,
         targets: AliasTargets | None = None,
+        names: AliasTargets | None = None,
     ) -> None:
+        """`targets` are the indices that it is pinned to, and `names` are what requests name instead."""
         connection = connection or Connection(where, request_timeout)
         self._connection, self._targets = connection, targets
         self.url: str = connection.url
@@ -57,7 +60,7 @@ class Cluster:
         self.aliases: AliasTargets = connection.aliases
         self.alias: str
         self.documents_alias: str
-        self.alias, self.documents_alias = targets or connection.aliases
+        self.alias, self.documents_alias = names or targets or connection.aliases
 
     def close(self) -> None:
         """Close the connections, which pinned clusters share. Any later use raises IndexClosed."""
@@ -101,22 +104,32 @@ class Cluster:
         assert isinstance(selector, StickyNodeSelector)
         selector.switch()
 
-    def look_up_targets(self) -> AliasTargets:
+    def look_up_targets(self, *, in_part: bool = False) -> AliasTargets:
         """The indices behind the aliases, according to the node that serves this thread.
 
         Raises IndexMissing if the aliases have no indices, IndexUnusable if an index was deleted by hand.
+        With `in_part`, such an index of a divided load is left out, as long as another load is intact.
         """
         targets, node = look_up(self.client, *self.aliases)
         if not any(targets):
             raise self.index_missing()
         if targets.missing:
-            raise self._connection.translator.incomplete(targets.missing)
+            if not (in_part and any(targets.intact) and is_of_period(targets.newest)):
+                raise self.incomplete(targets.missing)
+            targets = targets.intact
         self._connection.confirmed.confirm(node, targets)
         return targets
 
-    def pin(self, targets: AliasTargets) -> Cluster:
-        """The same servers, with these indices in place of the aliases, which may move."""
-        return Cluster(self.where, connection=self._connection, targets=targets)
+    def pin(self, targets: AliasTargets, names: AliasTargets | None = None) -> Cluster:
+        """The same servers, with these indices in place of the aliases, which may move.
+
+        Requests name `names` in their place, if given.
+        """
+        return Cluster(self.where, connection=self._connection, targets=targets, names=names)
+
+    def narrow(self, names: AliasTargets) -> Cluster:
+        """The same servers, with only these of the indices that it is pinned to."""
+        return Cluster(self.where, connection=self._connection, targets=self._targets, names=names)
 
     @property
     def has_several_nodes(self) -> bool:
@@ -159,6 +172,10 @@ class Cluster:
             missing = look_up(self.client, *self.aliases)[0].missing
             return self._connection.translator.incomplete(missing) if missing else None
         return None
+
+    def incomplete(self, missing: Sequence[str]) -> IndexUnusable:
+        """The error for indices behind the aliases that were deleted by hand."""
+        return self._connection.translator.incomplete(missing)
 
     def index_missing(self) -> IndexMissing:
         """The error for a location without an index."""

@@ -53,6 +53,13 @@ class AliasTargets(NamedTuple):
         pairs = ((index, documents_index(index)) for index in sorted(self.loads))
         return tuple(name for pair in pairs for name in pair if name not in names)
 
+    @property
+    def intact(self) -> AliasTargets:
+        """The indices of the loads both of whose indices are behind the aliases."""
+        names = {*",".join(self).split(",")}
+        whole = sorted(index for index in self.loads if {index, documents_index(index)} <= names)
+        return AliasTargets(",".join(whole), ",".join(map(documents_index, whole)))
+
 
 class ConfirmedNodes(threading.local):
     """The node that last reported the targets of the aliases, and its report. Each thread has its own."""

@@ -20,7 +20,15 @@ from esr.elastic.documents import WITHOUT_CONTEXT, decode_document, read_documen
 from esr.elastic.impacts import Slack, find_slack
 from esr.elastic.requests import read_entries, search
 from esr.elastic.search import plan_query
-from esr.elastic.search.answers import count_fields, count_groups, look_up, read, read_fact, select
+from esr.elastic.search.answers import (
+    count_fields,
+    count_groups,
+    look_up,
+    read,
+    read_fact,
+    select,
+    summarize_periods,
+)
 from esr.elastic.search.counts import count_sentences
 from esr.elastic.search.evidence import SCRIPTS as SIMILARITY_SCRIPTS
 from esr.elastic.search.evidence import add_rescoring, find_nearest
@@ -122,11 +130,22 @@ class ElasticsearchSnapshot(Index):
         )
 
     def statistics(self, terms: Sequence[str], language: str | None = None) -> Statistics:
-        return self.opened.statistics.lookup(terms, language)
+        return self._of_available(lambda opened: opened.statistics.lookup(terms, language))
+
+    def _of_available(self, read: Callable[[OpenedAlias], Result]) -> Result:
+        """What `read` returns for the index, or, if its shards do not answer, for its available periods."""
+        opened = self.opened.available()
+        try:
+            return read(opened)
+        except EngineUnreachable:
+            available = opened.available(anew=True)
+            if available is opened:
+                raise
+            return read(available)
 
     def bounded_collection(self, plan: Plan) -> CollectionStatistics:
         """The collection's statistics, with the ranges of values in the columns of the plan."""
-        return self.opened.statistics.bounded_collection(plan.static_scores)
+        return self._of_available(lambda opened: opened.statistics.bounded_collection(plan.static_scores))
 
     def vocabulary(self, lookup: Lookup[Answer]) -> Answer:
         answer: Answer = look_up(self.opened, lookup)
@@ -135,15 +154,19 @@ class ElasticsearchSnapshot(Index):
     def search(self, plan: Plan, k: int, filters: Filters, *, records: bool = True) -> SearchResult:
         plan, filters = resolve_plan(self, plan), resolve_filters(self, filters)
         collection = self.bounded_collection(plan)
+        opened = self.opened.available()
+        cluster = opened.within(filters)
 
         def start(slack: Slack | None = None) -> Search:
-            presumption, shards = self._presumption, self.opened.shards
-            return Search(self.cluster, plan, collection, filters, records, slack, presumption, shards)
+            presumption, shards = self._presumption, opened.shards
+            search = Search(cluster, plan, collection, filters, records, slack, presumption, shards)
+            search.incomplete = opened.lacks
+            return search
 
         result: SearchResult | Unprunable = Unprunable("the alias may move between two requests")
-        if self.opened.is_pinned:
+        if opened.is_pinned:
             statistics = self.statistics(plan.candidate_terms)
-            slack = find_slack(self.opened.impacts, plan, statistics)
+            slack = find_slack(opened.impacts, plan, statistics)
             result = search_pruned(start(slack), k, statistics)
         if isinstance(result, Unprunable):
             return start().exhaustive(k, result.reason)
@@ -171,7 +194,7 @@ class ElasticsearchSnapshot(Index):
 
     def candidates(self, plan: Plan, filters: Filters) -> CandidateEvidence:
         plan, filters = resolve_plan(self, plan), resolve_filters(self, filters)
-        return self.opened.evidence_reader.candidate_evidence(self.cluster, plan, filters)
+        return self.opened.evidence_reader.candidate_evidence(self.opened.within(filters), plan, filters)
 
     def select(
         self,
@@ -190,10 +213,11 @@ class ElasticsearchSnapshot(Index):
         self, encoder: str, query: QuantizedVector, k: int, condition: Condition | None, filters: Filters
     ) -> list[Hit]:
         resolved = None if condition is None else resolve_condition(self, condition)
-        clauses = filter_clauses(resolve_filters(self, filters))
+        filters = resolve_filters(self, filters)
+        clauses, cluster = filter_clauses(filters), self.opened.within(filters)
         clauses += [] if resolved is None else [condition_query(resolved)]
         marks = self.opened.encoders.fingerprints(encoder)
-        return find_nearest(self.cluster, marks, query, k, clauses, self.opened.encoders.has_graph())
+        return find_nearest(cluster, marks, query, k, clauses, self.opened.encoders.has_graph())
 
     @overload
     def count(self, conditions: Sequence[Condition | None], filters: Filters) -> list[int]: ...
@@ -209,7 +233,7 @@ class ElasticsearchSnapshot(Index):
             return count_fields(self.opened, resolved, resolve_by_field(self, filters, by), by.size)
         filters = resolve_filters(self, filters)
         if by is None:
-            return count_sentences(self.cluster, resolved, filters)
+            return count_sentences(self.opened.within(filters), resolved, filters)
         return count_groups(self.opened, by, resolved, filters)
 
     def read(
@@ -246,6 +270,7 @@ class ElasticsearchSnapshot(Index):
             "size_bytes": self._size_bytes(),
             "indices": sorted(name for load in loads for name in (load.index, load.documents_index)),
             "loads": len(loads),
+            **({} if self.description.by is None else {"periods": summarize_periods(self.cluster, loads)}),
             "profile": self._profile(loads[-1].index),
             **({"vector_index": GRAPH["type"]} if self.opened.encoders.has_graph() else {}),
             "enrichment": summarize_enrichment(self.cluster, loads),
@@ -287,7 +312,7 @@ class ElasticsearchIndex(ElasticsearchSnapshot):
         self.cluster.switch_node()  # one node must report the alias and answer the searches
         with self.cluster.translate_errors():
             try:
-                targets = self.cluster.look_up_targets()
+                targets = self.cluster.look_up_targets(in_part=True)
             except AuthorizationException:
                 return self  # a login that may only search sees a switch after some seconds
         latest = self._latest  # another thread with another node may replace it
@@ -334,5 +359,5 @@ class ElasticsearchIndex(ElasticsearchSnapshot):
 
     def _pin(self, targets: AliasTargets) -> ElasticsearchSnapshot:
         cluster = meta.pin_targets(self.cluster, targets)
-        is_pinned = cluster.alias == targets.sentences
+        is_pinned = cluster is not self.cluster
         return ElasticsearchSnapshot(self._where_with_login, OpenedAlias(cluster, is_pinned))

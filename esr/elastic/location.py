@@ -2,18 +2,22 @@
 
 A location is `http(s)://[user:password@]host[:port][,host…][/path]/alias`, where `path` is that of a proxy.
 Each load has an index of sentences and one of documents. Their names consist of the alias, the start time of
-the load, and the kind, which the index templates match.
+the load, and the kind, which the index templates match. In a divided index, the first day of the period
+stands before the kind, in the form of data streams.
 """
 
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from esr.errors import UsageError
 from esr.index.generations import new_generation_name
 from esr.index.login_variables import redact
+from esr.text.dates import parse_date_start
+from esr.text.periods import UNDATED, period_of, period_range
 
 _ALIAS = re.compile(r"[a-z0-9][a-z0-9_.-]*")
 _HOST = re.compile(r"([\w.-]+|\[[0-9a-fA-F:.]+\])(?::(\d{1,5}))?", re.ASCII)
@@ -64,7 +68,10 @@ def parse_alias(text: str) -> str:
 
 
 SENTENCES, DOCUMENTS = "-esr-sentences", "-esr-documents"
-_STAMPED = re.compile(rf"-(\d{{8}}t\d{{12}}(?:-\d+)?){SENTENCES}")
+_NO_DAY = UNDATED
+_OF_PERIOD = rf"-(?:\d{{4}}\.\d\d\.\d\d|{_NO_DAY})"
+_DAY = re.compile(rf"-(\d{{4}}\.\d\d\.\d\d|{_NO_DAY}){SENTENCES}$")
+_STAMPED = re.compile(rf"-(\d{{8}}t\d{{12}}(?:-\d+)?)(?:{_OF_PERIOD})?{SENTENCES}")
 
 
 def documents_index(index: str) -> str:
@@ -90,6 +97,35 @@ def new_sentences_index(alias: str, newest: str, number: int = 0) -> str:
     return f"{alias}-{new_generation_name(newest)}{f'-{number}' if number else ''}{SENTENCES}"
 
 
+def index_of_period(index: str, period: str, number: int = 0) -> str:
+    """The name for a period of the load whose index of sentences would have the name `index` if undivided.
+
+    `number` distinguishes indices of one period. Those with a number sort before those without.
+    """
+    limits = period_range(period)
+    first = None if limits is None else datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=limits[0])
+    day = _NO_DAY if first is None else f"{first.year:04}.{first:%m.%d}"
+    return f"{index.removesuffix(SENTENCES)}{f'-0{number}' if number else ''}-{day}{SENTENCES}"
+
+
+def period_of_index(index: str, by: str) -> str:
+    """The period of an index of sentences of a load that is divided by this."""
+    match = _DAY.search(index)
+    if match is None or match[1] == _NO_DAY:
+        return UNDATED
+    return period_of(parse_date_start(match[1].replace(".", "-")), by)
+
+
+def is_of_period(index: str) -> bool:
+    """Whether an index of sentences has the documents of one period."""
+    return _DAY.search(index) is not None
+
+
+def undivided_index(index: str) -> str:
+    """The name that the index of sentences of a load would have if the load were not divided."""
+    return _DAY.sub(SENTENCES, index)
+
+
 def generation_name(index: str) -> str:
     """The name of the generation whose newest index of sentences this is."""
     match = _STAMPED.search(index)
@@ -106,5 +142,6 @@ def lucene_pattern(alias: str) -> str:
 
     A wildcard does not suffice: `news-*` would also match the indices of an alias `news-de`.
     """
-    stamped = rf"/{re.escape(alias)}-[0-9]{{8}}t[0-9]{{12}}(-[0-9]+)?({SENTENCES}|{DOCUMENTS})/"
+    day = rf"-[0-9]{{4}}\.[0-9]{{2}}\.[0-9]{{2}}|-{_NO_DAY}"
+    stamped = rf"/{re.escape(alias)}-[0-9]{{8}}t[0-9]{{12}}(-[0-9]+)?({day})?({SENTENCES}|{DOCUMENTS})/"
     return stamped.replace(r"\-", "-")

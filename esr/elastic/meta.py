@@ -24,7 +24,9 @@ from esr.elastic.location import (
     belongs_to,
     documents_index,
     generation_name,
+    index_of_period,
     sentences_index,
+    undivided_index,
 )
 from esr.elastic.login import is_from_elasticsearch
 from esr.elastic.requests import ask
@@ -32,6 +34,8 @@ from esr.errors import IndexUnusable
 from esr.index.names import Aliases
 from esr.index.withdrawn import NONE_WITHDRAWN, Withdrawn
 from esr.index.writer import Description, outdated_analyzer
+from esr.text.document import Document
+from esr.text.periods import period_of_document
 
 FORMAT = 7
 
@@ -51,7 +55,11 @@ class Load:
     the head of a generation from which a rollback went back to an older one. `aliases` and `short_forms` are
     those of names. `withdrawn` are the documents removed for good, of which the newest load has the list.
     `heartbeat` is when its writer was last alive, in seconds since 1970, 0 if unknown.
-    `missing` are those of its two indices that do not exist; only `all_loads` sets it.
+    `period` is that of all of its documents, "" in an index that is not divided. `missing` are those of its
+    two indices that do not exist; only `all_loads` sets it.
+
+    A load of several periods fills an index for each: `parts`. The head describes them all, and the others
+    have the same description with their own period.
     """
 
     index: str
@@ -70,6 +78,21 @@ class Load:
     heartbeat: float = 0.0
     missing: tuple[str, ...] = ()
     withdrawn: Withdrawn = NONE_WITHDRAWN
+    period: str = ""
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The indices of sentences that this load fills, its own last: one for each period."""
+        if not self.period or not self.is_head:
+            return (self.index,)
+        return tuple(index for index in self.members if generation_name(index) == self.generation)
+
+    def index_of(self, document: Document) -> str:
+        """The index of sentences that this load writes a document to."""
+        if not self.period or self.description.by is None:
+            return self.index
+        period = period_of_document(document, self.description.by)
+        return self.index if period == self.period else index_of_period(undivided_index(self.index), period)
 
     @property
     def documents_index(self) -> str:
@@ -99,6 +122,7 @@ class Load:
                 # As text, since Elasticsearch may merge items of a list in a `_meta`.
                 **({"withdrawn": json.dumps(self.withdrawn.as_dict())} if self.withdrawn else {}),
                 **({} if self.is_complete or not self.heartbeat else {"heartbeat": self.heartbeat}),
+                **({"period": self.period} if self.period else {}),
                 **self.description.as_dict(),
                 # No server can analyze a query by language, so clients get no template.
                 **({} if self.description.is_by_language else {"request": _request_template(dialect)}),
@@ -131,6 +155,15 @@ def check_complete(cluster: Cluster) -> None:
     """Raise IndexMissing if the aliases have no indices, IndexUnusable if an index was deleted by hand."""
     with cluster.translate_errors():
         cluster.look_up_targets()
+    if lost := lost_periods(aliased_loads(cluster)):
+        raise cluster.incomplete([name for index in lost for name in (index, documents_index(index))])
+
+
+def lost_periods(loads: Sequence[Load]) -> list[str]:
+    """The indices of sentences of a divided generation that none of these loads behind the alias has."""
+    if not loads or not loads[-1].period:
+        return []
+    return sorted({*loads[-1].members} - {load.index for load in loads})
 
 
 def check_format(cluster: Cluster, loads: Iterable[Load]) -> None:
@@ -205,13 +238,32 @@ def pin_indices(cluster: Cluster, loads: Iterable[Load]) -> Cluster:
 
     If the names are too long for a request, the aliases remain.
     """
-    names = sorted(load.index for load in loads)
-    return pin_targets(cluster, AliasTargets(",".join(names), ",".join(map(documents_index, names))))
+    return pin_targets(cluster, name_indices(loads))
 
 
 def pin_targets(cluster: Cluster, targets: AliasTargets) -> Cluster:
-    """The same servers, with these indices in place of the aliases, unless their names are too long."""
-    return cluster.pin(targets) if max(map(len, targets)) <= LONGEST_NAMES else cluster
+    """The same servers, with these indices in place of the aliases.
+
+    If their names are too long, requests name the generation's aliases, which never move. An index that is
+    not divided has none: then the aliases remain.
+    """
+    if fit_request(targets):
+        return cluster.pin(targets)
+    generation = undivided_index(targets.newest)
+    if generation == targets.newest:
+        return cluster
+    return cluster.pin(targets, AliasTargets(generation, documents_index(generation)))
+
+
+def fit_request(targets: AliasTargets) -> bool:
+    """Whether a request can name these indices."""
+    return max(map(len, targets)) <= LONGEST_NAMES
+
+
+def name_indices(loads: Iterable[Load]) -> AliasTargets:
+    """The indices of these loads, as requests name them."""
+    names = sorted(load.index for load in loads)
+    return AliasTargets(",".join(names), ",".join(map(documents_index, names)))
 
 
 def aliases_of(loads: Sequence[Load]) -> Aliases:
@@ -290,4 +342,5 @@ def _parse(index: str, meta: Mapping[str, Any]) -> Load:
         meta.get("short_forms", {}),
         meta.get("heartbeat", 0.0),
         withdrawn=Withdrawn.from_dict(json.loads(meta.get("withdrawn", "{}"))),
+        period=meta.get("period", ""),
     )

@@ -226,6 +226,20 @@ def msearch_dfs(cluster: Cluster, searches: Iterable[tuple[str, Mapping[str, Any
     return msearch(cluster, lines)
 
 
+def find_unavailable(cluster: Cluster) -> set[str]:
+    """The indices behind the aliases of which a shard does not answer."""
+    unavailable: set[str] = set()
+    for alias in (cluster.alias, cluster.documents_alias):
+        answer = search(cluster, allow_partial=True, index=alias, size=0, track_total_hits=True)
+        unavailable |= failed_indices(answer)
+    return unavailable
+
+
+def failed_indices(answer: Any) -> set[str]:
+    """The indices of the shards that failed in the answer to a search."""
+    return {failure["index"] for failure in answer["_shards"].get("failures", ()) if "index" in failure}
+
+
 def _retries() -> Iterator[bool]:
     """Wait and yield True before each retry that the deadline allows, leaving time for a partial answer."""
     for pause in PAUSES:

@@ -109,8 +109,6 @@ def open_writer(where: str, options: LoadOptions) -> IndexWriter:
     if options.by is not None:
         check_division(options.by)
     in_elasticsearch = is_elasticsearch(where)
-    if options.by is not None and in_elasticsearch:
-        raise UsageError("--by is for index folders only: leave it out for Elasticsearch")
     if not in_elasticsearch:
         _check_folder_options(options)
     if options.slice is not None and options.if_exists == "append":

@@ -460,7 +460,7 @@ def test_a_snapshot_is_of_the_load_that_its_thread_saw_whatever_another_one_sees
         def switch_node(self) -> None:
             pass
 
-        def look_up_targets(self) -> AliasTargets:
+        def look_up_targets(self, *, in_part: bool = False) -> AliasTargets:
             return self.targets
 
         def pin(self, targets: AliasTargets) -> Any:

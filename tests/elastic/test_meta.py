@@ -23,8 +23,8 @@ from esr.elastic import meta
 from esr.elastic.cluster import Cluster
 from esr.elastic.location import DOCUMENTS, documents_index, new_sentences_index
 from esr.elastic.meta import Load
-from esr.elastic.write import delivery, generations, load_owner
-from esr.elastic.write.delivery import clone_index
+from esr.elastic.write import delivery_parts, generations, load_owner
+from esr.elastic.write.delivery_parts import clone_index
 from esr.elastic.write.generations import delete_indices
 from esr.elastic.write.load_owner import (
     PATIENCE,
@@ -345,7 +345,7 @@ def test_a_copy_is_known_to_be_alive_while_its_documents_are_copied(
     where: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[list[str]] = []
-    real = delivery.clone_index
+    real = delivery_parts.clone_index
 
     def look_and_clone(cluster: Cluster, source: str, target: str) -> None:
         if target.endswith(DOCUMENTS):
@@ -354,7 +354,7 @@ def test_a_copy_is_known_to_be_alive_while_its_documents_are_copied(
         real(cluster, source, target)
 
     load(where, DELIVERY_NEWS)
-    monkeypatch.setattr(delivery, "clone_index", look_and_clone)
+    monkeypatch.setattr(delivery_parts, "clone_index", look_and_clone)
     deliver(where)
     assert seen == [[this_process(), "True"]]
 

@@ -10,10 +10,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from elasticsearch import AuthorizationException
 
 from esr.elastic import meta
+from esr.elastic.cluster import Cluster
 from esr.elastic.copies import GROUP_FIELD, count_taken, has_copies, read_groups
 from esr.elastic.documents import decode_quotes, decode_sentence, read_checksums
+from esr.elastic.location import documents_index
+from esr.elastic.requests import MAX_BUCKETS, search
 from esr.elastic.search.counts import (
     count_days,
     count_documents,
@@ -41,6 +45,7 @@ from esr.index.hits import Histogram
 from esr.index.names import name_key
 from esr.index.similarities import Similarities
 from esr.plans.plan import Condition
+from esr.text.dates import format_moment
 from esr.text.sentence_enrichment import QUOTES, VECTORS, QuantizedVector
 
 
@@ -147,6 +152,59 @@ def read_fact(opened: OpenedAlias, fact: questions.Fact[Any]) -> Any:
     raise TypeError(f"status: {fact}")
 
 
+def summarize_periods(cluster: Cluster, loads: Sequence[meta.Load]) -> list[dict[str, Any]]:
+    """What a divided index has of each period, in order (`esr.index.questions.PeriodContent`)."""
+    by_index = {"terms": {"field": "_index", "size": MAX_BUCKETS}}
+    days = {"first": {"min": {"field": "date"}}, "last": {"max": {"field": "date"}}}
+    buckets: dict[str, Any] = {}
+    for alias, aggs in ((cluster.alias, {}), (cluster.documents_alias, {"aggs": days})):
+        answer = search(cluster, index=alias, size=0, aggs={"indices": {**by_index, **aggs}})
+        buckets |= {bucket["key"]: bucket for bucket in answer["aggregations"]["indices"]["buckets"]}
+    sizes = _read_sizes(cluster)
+    names: dict[str, list[str]] = {}
+    for load in loads:
+        names.setdefault(load.period, []).append(load.index)
+    return [
+        _summarize_period(period, of_period, buckets, sizes) for period, of_period in sorted(names.items())
+    ]
+
+
+def _summarize_period(
+    period: str, indices: Sequence[str], buckets: Mapping[str, Any], sizes: Mapping[str, int]
+) -> dict[str, Any]:
+    """`buckets` count the entries of each index, and `sizes` are empty if they are unknown."""
+    documents = [buckets[name] for name in map(documents_index, indices) if name in buckets]
+    sentences = [buckets[name] for name in indices if name in buckets]
+    moments = [
+        bucket[extreme]["value"]
+        for bucket in documents
+        for extreme in ("first", "last")
+        if bucket[extreme]["value"] is not None
+    ]
+    known = [sizes.get(name) for index in indices for name in (index, documents_index(index))]
+    return {
+        "period": period,
+        "documents": sum(bucket["doc_count"] for bucket in documents),
+        "sentences": sum(bucket["doc_count"] for bucket in sentences),
+        "size_bytes": None if None in known else sum(filter(None, known)),
+        "first": format_moment(int(min(moments))) if moments else None,
+        "last": format_moment(int(max(moments))) if moments else None,
+    }
+
+
+def _read_sizes(cluster: Cluster) -> dict[str, int]:
+    """Bytes on disk of each index, without replicas; empty for a login that may only search."""
+    indices = [f"{cluster.aliases.sentences},{cluster.aliases.documents}"]
+    with cluster.translate_errors():
+        try:
+            answer = cluster.client.indices.stats(index=indices, metric="store")
+        except AuthorizationException:
+            return {}
+    return {
+        name: int(body["primaries"]["store"]["size_in_bytes"]) for name, body in answer["indices"].items()
+    }
+
+
 def select(
     opened: OpenedAlias,
     condition: Condition,
@@ -158,9 +216,9 @@ def select(
     """The answer of `Index.select`."""
     match selection:
         case questions.Hits(records):
-            return find_by_date(opened.cluster, condition, k, filters, oldest_first, records)
+            return find_by_date(opened.within(filters), condition, k, filters, oldest_first, records)
         case questions.Texts():
-            return read_texts(opened.cluster, condition, k, filters, oldest_first)
+            return read_texts(opened.within(filters), condition, k, filters, oldest_first)
     raise TypeError(f"select: {selection}")
 
 
@@ -169,7 +227,7 @@ def count_groups(
 ) -> list[Any]:
     """The answers of `Index.count` by groups other than fields."""
     if isinstance(by, questions.ByDay):
-        return count_days(opened.cluster, conditions, filters)
+        return count_days(opened.within(filters), conditions, filters)
     if isinstance(by, questions.ByDocument):
         return count_documents(opened.cluster, by.ids, conditions, filters)
     return [_count_group(opened, by, condition, filters) for condition in conditions]

@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from esr.elastic import meta
 from esr.elastic.cluster import Cluster
 from esr.elastic.documents import WORDS_FIELD, sentence_field
+from esr.elastic.location import period_of_index
+from esr.elastic.requests import find_unavailable
 from esr.elastic.search.evidence import EvidenceReader
 from esr.elastic.search.sentence_search import StoredParses
-from esr.elastic.statistics import AliasStatistics
+from esr.elastic.statistics import MAX_AGE, AliasStatistics
 from esr.elastic.vectors import EncoderReader
 from esr.elastic.vocabulary import NameReader, ValueReader
+from esr.index.filters import Filters
 from esr.index.writer import Description
 from esr.text.analyzer import Analyzer, get_analyzer
+from esr.text.periods import may_hold
+
+
+def _describe_lost(by: str | None, lost: Sequence[str], state: str) -> str | None:
+    if by is None or not lost:
+        return None
+    named = ", ".join(f"{period_of_index(index, by)} ({index})" for index in lost)
+    return f"of {named} nothing was searched, as its index is {state}"
+
 
 Remembered = TypeVar("Remembered")
 _MOST_REMEMBERED = 5_000
@@ -27,8 +40,10 @@ class OpenedAlias:
         self.cluster = cluster
         self.is_pinned = is_pinned
         loads = meta.searchable_loads(cluster)
+        self._loads = loads
         self.description: Description = loads[0].description
-        self.impacts: Mapping[str, Any] = loads[0].impacts if len(loads) == 1 else {}
+        # The head describes the impacts of all loads. An appended load has none.
+        self.impacts: Mapping[str, Any] = loads[-1].impacts if all(load.impacts for load in loads) else {}
         self.analyzer: Analyzer = get_analyzer(self.description.analyzer)
         self.statistics: AliasStatistics = AliasStatistics(
             cluster, is_pinned, sentence_field(self.description)
@@ -43,6 +58,41 @@ class OpenedAlias:
         self.shards: dict[str, int] = {}
         """The number of shards of each index that was searched."""
         self._remembered: dict[Any, Any] = {}
+        self.lacks: str | None = _describe_lost(self.description.by, meta.lost_periods(loads), "missing")
+        """What searches of a divided index lack, None if nothing."""
+        self._available: tuple[float, OpenedAlias] | None = None
+
+    def available(self, *, anew: bool = False) -> OpenedAlias:
+        """The periods of a divided index whose shards answer; all, if these are not known to be fewer.
+
+        With `anew`, a request finds out. The result is used for some seconds.
+        """
+        now, known = time.monotonic(), self._available  # another thread may replace it
+        if known is not None and now - known[0] < MAX_AGE:
+            return known[1]
+        if not anew:
+            return self
+        unavailable = find_unavailable(self.cluster)
+        loads = [load for load in self._loads if not {load.index, load.documents_index} & unavailable]
+        if not self.is_pinned or self.description.by is None or len(loads) in (0, len(self._loads)):
+            return self
+        lost = [load.index for load in self._loads if load not in loads]
+        opened = OpenedAlias(self.cluster.narrow(meta.name_indices(loads)), True)
+        opened.impacts = {}  # they are for the whole collection
+        opened.lacks = self.lacks or _describe_lost(self.description.by, lost, "not available")
+        self._available = now, opened
+        return opened
+
+    def within(self, filters: Filters) -> Cluster:
+        """The cluster, with only the indices of periods that may have sentences for these filters."""
+        if not self.is_pinned or self.description.by is None:
+            return self.cluster
+        start, end = filters.date_from, filters.date_to
+        loads = [load for load in self._loads if may_hold(load.period, start, end)] or self._loads[-1:]
+        names = meta.name_indices(loads)
+        if len(loads) == len(self._loads) or not meta.fit_request(names):
+            return self.cluster
+        return self.cluster.narrow(names)
 
     def remember(self, read: Callable[..., Remembered], *arguments: Any) -> Remembered:
         """The result of `read`, which depends on texts alone: it is cached if the indices are pinned."""

@@ -21,7 +21,8 @@ from esr.elastic.connection import AliasTargets
 from esr.elastic.dialect import NAMED_SCORES
 from esr.elastic.documents import decode_sentence
 from esr.elastic.impacts import Slack
-from esr.elastic.requests import hits_of, msearch, read_entries, search, total_of
+from esr.elastic.location import is_of_period
+from esr.elastic.requests import failed_indices, hits_of, msearch, read_entries, search, total_of
 from esr.elastic.search.plan_query import RECORD_FIELDS, SORT, Query, score_query
 from esr.elastic.statistics import MAX_AGE
 from esr.errors import NotFound
@@ -200,7 +201,9 @@ def _missing(answer: Any, seconds: float) -> str | None:
     """The failures inside a response with status 200, None if there are none."""
     shards = answer["_shards"]
     if shards["failed"]:
-        return f"{shards['failed']} of {shards['total']} shards failed"
+        periods = sorted(filter(is_of_period, failed_indices(answer)))
+        named = f", of {', '.join(periods)}" if periods else ""
+        return f"{shards['failed']} of {shards['total']} shards failed{named}"
     return f"the search took longer than {seconds:g} seconds" if answer["timed_out"] else None
 
 

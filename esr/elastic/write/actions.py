@@ -13,7 +13,7 @@ import re
 import threading
 from base64 import b64encode
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -40,6 +40,7 @@ from esr.elastic.impacts import (
     pack_maxima,
     short_float,
 )
+from esr.elastic.location import documents_index
 from esr.elastic.vocabulary import KEYS_FIELD
 from esr.elastic.write.bulk import Action, RejectedItem, end_retries_when, send_bulk
 from esr.folder.format.postings import batch_terms, read_batch
@@ -378,10 +379,10 @@ class DocumentActions:
 class ActionBuilder:
     """Builds the actions of a load, document by document. Ids are fixed, so repeated actions overwrite."""
 
-    def __init__(self, analyzer: Analyzer, sentences_index: str, documents_index: str) -> None:
+    def __init__(self, analyzer: Analyzer, find_index: Callable[[Document], str]) -> None:
+        """`find_index` gives the index of sentences that a document belongs to."""
         self._analyzer = analyzer
-        self._sentences_index = sentences_index
-        self._documents_index = documents_index
+        self._find_index = find_index
 
     def build(
         self,
@@ -397,9 +398,10 @@ class ActionBuilder:
         """
         metadata, analyzer = _metadata(document), self._analyzer.for_language(document.language)
         written = written_terms(document.sentences, analyzer)
+        index = self._find_index(document)
         given_date = {} if metadata.get("date") == document.date else {"given_date": document.date}
         entry = {
-            "_index": self._documents_index,
+            "_index": documents_index(index),
             "_id": document.id,
             "document_id": document.id,
             "checksum": checksum(document),
@@ -417,7 +419,7 @@ class ActionBuilder:
         }
         sentences = [
             {
-                "_index": self._sentences_index,
+                "_index": index,
                 "_id": sentence.id,
                 "sentence_id": sentence.id,
                 "document_id": document.id,

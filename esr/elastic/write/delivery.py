@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from elasticsearch import BadRequestError
 from msgspec import structs
 
 from esr.elastic import meta
@@ -21,25 +20,26 @@ from esr.elastic.cluster import Cluster
 from esr.elastic.connection import LOAD_TIMEOUT
 from esr.elastic.documents import WITHOUT_CONTEXT, decode_document
 from esr.elastic.impacts import describe_after_delivery
-from esr.elastic.location import documents_index, new_sentences_index
 from esr.elastic.meta import Load
 from esr.elastic.requests import read_entries
 from esr.elastic.statistics import read_collection_statistics
 from esr.elastic.write.actions import deletion, send_documents
 from esr.elastic.write.bulk import Action, send_bulk
+from esr.elastic.write.delivery_parts import REFRESH, make_part, plan_delivery
 from esr.elastic.write.generations import delete_indices, delete_old_generations, serve
-from esr.elastic.write.load_owner import Heartbeat, this_process
-from esr.elastic.write.shards import wait_for_primaries
+from esr.elastic.write.load_owner import Heartbeat
 from esr.elastic.write.spool import (
     ExistingCollection,
     greatest_loss,
     read_existing_collection,
     spool_actions,
+    spool_periods,
     spool_sentence_ids,
     write_spool,
 )
 from esr.elastic.write.templates import install_templates
 from esr.elastic.write.verification import (
+    LOAD_SETTINGS,
     IndexContents,
     end_load_settings,
     find_sentence_owners,
@@ -57,101 +57,6 @@ from esr.processes import scratch_folder
 from esr.stdlib import batched
 from esr.text.document import Document, Located
 from esr.text.validate import checksum
-
-_SECONDS = 120
-"""Seconds within which each copy must be created and ready."""
-ANSWER_SECONDS = _SECONDS + 30
-_REPLICATION = ("index.number_of_replicas", "index.auto_expand_replicas")
-
-
-def copy_load(
-    cluster: Cluster,
-    load: Load,
-    index: str,
-    members: tuple[str, ...],
-    *,
-    is_head: bool,
-    impacts: Mapping[str, Any],
-    heartbeat: Heartbeat,
-) -> Load:
-    """Copy a load to the index of sentences `index`, with this description of impacts.
-
-    The copy is marked incomplete. `heartbeat` renews its heartbeat as early as possible, so that it does not
-    count as killed. The original cannot be enriched while it is being copied. The copy gets the original's
-    current description, since enrichment may have changed it after `load` was read.
-    """
-    documents = documents_index(index)
-    with _write_blocked(cluster, load.documents_index, load.index):
-        clone_index(cluster, load.index, index)
-        (stored,) = meta.read(cluster, index)
-        copy = replace(
-            stored,
-            is_complete=False,
-            owner=this_process(),
-            heartbeat=time.time(),
-            members=members,
-            is_head=is_head,
-            is_rejected=False,
-            impacts=impacts,
-        )
-        meta.write(cluster, copy)
-        heartbeat.add(copy)
-        clone_index(cluster, load.documents_index, documents)
-    copy = replace(copy, heartbeat=time.time())
-    meta.write(cluster, copy)
-    return copy
-
-
-_WRITE_BLOCK, _REFRESH = "index.blocks.write", "index.refresh_interval"
-
-
-@contextmanager
-def _write_blocked(cluster: Cluster, *names: str) -> Iterator[None]:
-    """Block writes, so that the copies of all indices are consistent. A block that an operator set stays.
-
-    Otherwise a copy could mark a document as enriched without its sentences.
-    """
-    indices = cluster.client.indices
-    with cluster.translate_errors():
-        settings = indices.get_settings(index=list(names), name=_WRITE_BLOCK, flat_settings=True)
-    unblocked = [
-        name for name in names if settings.get(name, {}).get("settings", {}).get(_WRITE_BLOCK) != "true"
-    ]
-    try:
-        with cluster.translate_errors():
-            for name in unblocked:
-                indices.add_block(index=name, block="write")
-        yield
-    finally:
-        if unblocked:
-            with cluster.translate_errors():
-                indices.put_settings(index=unblocked, settings={_WRITE_BLOCK: None})
-
-
-def clone_index(cluster: Cluster, source: str, target: str) -> None:
-    """Copy an index whose writes are blocked, by hard links to its files."""
-    client = cluster.client.options(request_timeout=ANSWER_SECONDS)
-    with cluster.translate_errors():
-        stored = client.indices.get_settings(index=source, flat_settings=True)[source]["settings"]
-        # A clone has the settings of its source, except these.
-        replication = {name: stored[name] for name in _REPLICATION if name in stored}
-        settings = {**replication, _WRITE_BLOCK: None, _REFRESH: "-1"}
-        try:
-            client.indices.clone(
-                index=source,
-                target=target,
-                settings=settings,
-                wait_for_active_shards=0,
-            )
-        except BadRequestError:
-            # If the answer was lost, the repeated request finds an existing target.
-            if not client.indices.exists(index=target):
-                raise
-    if not wait_for_primaries(cluster, target, _SECONDS):
-        raise EsrError(
-            f"the copy {target} was not ready after {_SECONDS} s: check that the nodes have free disk space"
-        )
-
 
 _BATCH = 500
 
@@ -323,41 +228,44 @@ class ElasticsearchDelivery:
         before = read_collection_statistics(cluster)
         after = _with_delivery(before, old_spool, new_spool)
         lost = greatest_loss(old_spool, new_spool)
-        sources = [load for load in self._loads if load.documents_index in removed_by_index or load is newest]
-        numbers, generation = reversed(range(len(sources))), meta.newest_generation(cluster)
-        names = [new_sentences_index(cluster.alias, generation, number) for number in numbers]
-        members = (*(load.index for load in self._loads if load not in sources), *names)
-        copies: list[Load] = []
+        counts = {index: len(documents) for index, documents in removed_by_index.items()}
+        plan = plan_delivery(cluster, self._loads, spool_periods(new_spool, self._description.by), counts)
+        impacts = describe_after_delivery(newest.impacts, before, after, lost)
         is_switching = False
         try:
             with Heartbeat(cluster) as heartbeat:
-                for source, name in zip(sources, names, strict=True):
-                    impacts = describe_after_delivery(source.impacts, before, after, lost)
-                    is_head = source is newest
-                    copy = copy_load(
-                        cluster, source, name, members, is_head=is_head, impacts=impacts, heartbeat=heartbeat
+                parts = [
+                    make_part(cluster, part, plan, self._loads, impacts=impacts, heartbeat=heartbeat)
+                    for part in plan.parts
+                ]
+                head = next(part for part in parts if part.is_head)
+                expected: dict[str, IndexContents] = {}
+                for part, load in zip(plan.parts, parts, strict=True):
+                    contents = read_contents(cluster, *(() if part.source is None else (part.source.index,)))
+                    expected[load.documents_index] = contents
+                    if part.source is not None:
+                        of_source = removed_by_index.get(part.source.documents_index, [])
+                        self._remove_documents(load, of_source, contents)
+                self._add_documents(head, new_spool, existing, expected)
+                for part, load in zip(plan.parts, parts, strict=True):
+                    end_load_settings(
+                        cluster, load.index, names=LOAD_SETTINGS if part.source is None else [REFRESH]
                     )
-                    copies.append(copy)
-                    expected = read_contents(cluster, source.index)
-                    self._remove_documents(copy, removed_by_index.get(source.documents_index, []), expected)
-                    if is_head:
-                        self._add_documents(copy, new_spool, existing, expected)
-                    end_load_settings(cluster, name, [_REFRESH])
-                    verify(cluster, name, expected)
-            copies[-1] = replace(copies[-1], withdrawn=update(self.withdrawn()))
-            meta.write(cluster, copies[-1])
+                    verify(cluster, [load.index], expected[load.documents_index])
+            head = replace(head, withdrawn=update(self.withdrawn()))
+            meta.write(cluster, head)
             is_switching = True
-            serve(cluster, copies[-1], instead_of=[load.index for load in self._loads])
+            serve(cluster, head, instead_of=[load.index for load in self._loads])
         except BaseException as error:
             # If the request fails, the alias may or may not have moved, so its indices are kept.
             if not (is_switching and isinstance(error, EngineUnreachable | KeyboardInterrupt | SystemExit)):
                 with suppress(EsrError):
-                    delete_indices(cluster, names)
+                    delete_indices(cluster, [part.name for part in reversed(plan.parts)])
             raise
         with suppress(EsrError):
-            for copy in copies:
-                meta.write(cluster, replace(copy, is_complete=True))
-        report.notes += delete_old_generations(cluster, self._options.keep, newest, copies[-1])
+            for load in parts:
+                meta.write(cluster, replace(head if load.is_head else load, is_complete=True))
+        report.notes += delete_old_generations(cluster, self._options.keep, newest, head)
 
     def _remove_documents(self, copy: Load, removed: Iterable[_Removed], expected: IndexContents) -> None:
         def deletions() -> Iterator[Action]:
@@ -369,13 +277,18 @@ class ElasticsearchDelivery:
         _require_no_rejections(item.reason for item in send_bulk(self._cluster, deletions()))
 
     def _add_documents(
-        self, copy: Load, new_spool: Snapshot, existing: ExistingCollection, expected: IndexContents
+        self,
+        head: Load,
+        new_spool: Snapshot,
+        existing: ExistingCollection,
+        expected: Mapping[str, IndexContents],
     ) -> None:
-        documents = spool_actions(new_spool, copy, existing)
+        documents = spool_actions(new_spool, head, existing)
         for chunk in send_documents(self._cluster, documents, self._options.workers):
             _require_no_rejections(reason for _, reason in chunk.rejected)
             for actions in chunk.indexed:
-                expected.add(actions.document.id, actions.entry["checksum"], len(actions.sentences))
+                contents = expected[actions.entry["_index"]]
+                contents.add(actions.document.id, actions.entry["checksum"], len(actions.sentences))
 
 
 def _with_delivery(

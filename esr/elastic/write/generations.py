@@ -11,9 +11,7 @@ from typing import Any
 
 from esr.elastic.cluster import Cluster, look_up
 from esr.elastic.connection import AliasTargets
-from esr.elastic.location import (
-    documents_index,
-)
+from esr.elastic.location import documents_index, undivided_index
 from esr.elastic.meta import Load, aliased_loads, all_loads, write
 from esr.elastic.write.load_owner import is_killed
 from esr.errors import EsrError
@@ -31,10 +29,10 @@ def serve(cluster: Cluster, load: Load, instead_of: Collection[str] | None = Non
             raise EsrError(f"another load has made an index at {cluster.where} meanwhile: it is served")
         raise EsrError(f"{cluster.where} no longer points to the indices to be replaced")
     for old in aliased_loads(cluster):
-        if not old.is_complete and old.index not in load.members:
+        if not old.is_complete and old.index not in load.parts:
             # It is served, so its load was interrupted after the switch.
             write(cluster, replace(old, is_complete=True))
-    actions: list[dict[str, Any]] = []
+    actions = _name_generation(load)
     for alias, names, wanted in (
         (cluster.alias, before.sentences, load.members),
         (cluster.documents_alias, before.documents, map(documents_index, load.members)),
@@ -53,9 +51,35 @@ def serve(cluster: Cluster, load: Load, instead_of: Collection[str] | None = Non
             raise
 
 
+def _name_generation(load: Load) -> list[dict[str, Any]]:
+    """The actions that give a divided generation aliases of its own: a request cannot name many indices."""
+    if not load.period:
+        return []
+    name = undivided_index(load.index)
+    return [
+        {"add": {"index": index, "alias": alias}}
+        for member in load.members
+        for index, alias in ((member, name), (documents_index(member), documents_index(name)))
+    ]
+
+
+def _unname_generation(cluster: Cluster, load: Load) -> None:
+    """Remove the aliases of a divided generation from the indices that others share."""
+    if load.period:
+        name = undivided_index(load.index)
+        with cluster.translate_errors():
+            client = cluster.client.options(ignore_status=404)
+            names = [name, documents_index(name)]
+            client.indices.delete_alias(index=f"{cluster.alias}-*", name=names)
+
+
 def load_states(cluster: Cluster) -> list[tuple[Load, str]]:
-    """The loads that head a generation, oldest first, with the state of each."""
+    """The loads that head a generation, oldest first, with the state of each.
+
+    An unfinished load of several periods is one generation, that of its head.
+    """
     loads = all_loads(cluster)
+    begun = {index for load in loads if load.is_head and not load.is_complete for index in load.parts[:-1]}
     served = _read_targets(cluster).loads
     serving = [load for load in loads if set(load.members) == served]
     # If aliases were moved by hand, the newest load behind them represents all loads.
@@ -66,7 +90,7 @@ def load_states(cluster: Cluster) -> list[tuple[Load, str]]:
             states.append((load, SERVING))
         elif load.is_head and load.is_complete:
             states.append((load, BROKEN if missing_indices(load, loads) else KEPT))
-        elif not load.is_complete and load.index not in served:
+        elif not load.is_complete and load.index not in served and load.index not in begun:
             states.append((load, BROKEN if is_killed(load) else LOADING))
     return states
 
@@ -119,6 +143,7 @@ def delete_generations(cluster: Cluster, heads: Sequence[Load], spared: Sequence
     unshared = {name for load in heads for name in (*load.members, load.index)} - shared
     delete_indices(cluster, sorted(unshared))
     for load in heads:
+        _unname_generation(cluster, load)
         if load.index in shared:
             write(cluster, replace(load, is_head=False))
 

@@ -48,9 +48,10 @@ from esr.elastic.write.generations import (
     serve,
 )
 from esr.elastic.write.load_owner import LoadOwner, is_known_alive
-from esr.elastic.write.spool import open_spool, write_spool
+from esr.elastic.write.shards import read_settings, read_shape
+from esr.elastic.write.spool import describe_spool, open_spool, write_spool
 from esr.elastic.write.verification import InputDigest, end_load_settings, verify
-from esr.elastic.write.writer import ElasticsearchWriter, has_few_sentences, read_profile
+from esr.elastic.write.writer import ElasticsearchWriter, has_few_sentences, read_profile, split_load
 from esr.errors import EngineUnreachable, EsrError, IndexUnusable
 from esr.folder.format.snapshot import IMPORTANCE, Snapshot
 from esr.folder.write.folder_writer import FolderWriter
@@ -91,14 +92,15 @@ class ElasticsearchMigration(ElasticsearchWriter):
             self._loads = meta.aliased_loads(cluster)
             if not self._loads:
                 raise cluster.index_missing()
-            settings = _read_settings(cluster, self._loads)
+            settings = read_settings(cluster, self._loads)
             self._is_of_older_server = min(map(_major_version, settings)) < cluster.version()[0]
-            shards, replicas = _read_shape(settings)
+            shards, replicas = read_shape(settings)
             with cluster.translate_errors():
                 profile = read_profile(cluster, self._loads[-1].index)
         options = structs.replace(options, shards=shards, replicas=replicas, profile=profile, resume=True)
         super().__init__(where, self._loads[0].description.renewed(), options, append=False)
         self._mapped_dimensions: set[int] = set()
+        self._parts: Sequence[str] = ()
         self._source = meta.pin_indices(self._cluster, self._loads)
         self._slots = serving_slots(self._cluster, [load.index for load in self._loads])
 
@@ -119,7 +121,8 @@ class ElasticsearchMigration(ElasticsearchWriter):
             with scratch_folder("migrate") as folder:
                 digest = InputDigest()
                 stored = (Located("index", document) for document in read_documents(self._source))
-                report = FolderWriter(folder / "spool", self._description).load(digest.count(stored))
+                spool = FolderWriter(folder / "spool", describe_spool(self._description))
+                report = spool.load(digest.count(stored))
                 self._write_generation(open_spool(folder / "spool"), digest, report)
         finally:
             self._cluster.close()
@@ -131,14 +134,17 @@ class ElasticsearchMigration(ElasticsearchWriter):
 
         Returns the load with its recipes.
         """
-        last_fingerprints = None
+        last_fingerprints, self._parts = None, load.parts
         while True:
             expected = self._transfer(spool, load, is_resumed, report)
             if is_resumed or not has_few_sentences(load):
-                end_load_settings(self._cluster, load.index)
-            verify(self._cluster, load.index, expected)
+                end_load_settings(self._cluster, *load.parts)
+            verify(self._cluster, load.parts, expected)
             fingerprints = self.count_fingerprints(self._source.documents_alias)
-            if fingerprints == self.count_fingerprints(load.documents_index) or self._has_moved():
+            copied: Counter[str] = Counter()
+            for index in load.parts:
+                copied.update(self.count_fingerprints(documents_index(index)))
+            if fingerprints == dict(copied) or self._has_moved():
                 break
             if fingerprints == last_fingerprints:
                 raise EsrError(
@@ -157,7 +163,8 @@ class ElasticsearchMigration(ElasticsearchWriter):
 
     def switch(self, load: Load) -> None:
         """Serve the load instead of the migrated ones, if nobody has moved the alias."""
-        meta.write(self._cluster, load)
+        for part in split_load(load):
+            meta.write(self._cluster, part)
         try:
             serve(self._cluster, load, instead_of=[old.index for old in self._loads])
         except EngineUnreachable:
@@ -186,7 +193,7 @@ class ElasticsearchMigration(ElasticsearchWriter):
             )
             sentence_ids = [action["_id"] for actions in batch for action in actions.sentences]
             of_sentences = self._read_fields(self._source.alias, sentence_ids, _ENRICHED_FIELDS)
-            self._map_vectors(batch, of_sentences.values())
+            self._map_vectors(of_sentences.values())
             for actions in batch:
                 stored = [of_sentences[action["_id"]] for action in actions.sentences]
                 of_document, sentences = with_names(of_documents[actions.document.id], stored)
@@ -195,11 +202,11 @@ class ElasticsearchMigration(ElasticsearchWriter):
                     action.update(fields)
                 yield actions
 
-    def _map_vectors(self, batch: Sequence[DocumentActions], stored: Iterable[Mapping[str, Any]]) -> None:
+    def _map_vectors(self, stored: Iterable[Mapping[str, Any]]) -> None:
         """Map the fields of stored vectors in the new index. `esr enrich` may add more at any time."""
         dimensions = {stored_dimensions(fields[VECTORS]) for fields in stored if VECTORS in fields}
         for number in dimensions - self._mapped_dimensions:
-            map_vectors(self._cluster, {action["_index"] for a in batch for action in a.sentences}, number)
+            map_vectors(self._cluster, self._parts, number)
         self._mapped_dimensions |= dimensions
 
     def _in_first_slot(self, index: str, fields: dict[str, Any]) -> dict[str, Any]:
@@ -227,13 +234,6 @@ class ElasticsearchMigration(ElasticsearchWriter):
         return {mark: count for mark, count in counts.items() if not mark.startswith(f"{FIELD}:")}
 
 
-def _read_settings(cluster: Cluster, loads: Sequence[Load]) -> list[Mapping[str, Any]]:
-    """The settings of the loads' indices of sentences, in the same order."""
-    with cluster.translate_errors():
-        answer = cluster.client.indices.get_settings(index=[load.index for load in loads])
-    return [answer[load.index]["settings"]["index"] for load in loads]
-
-
 _OF_OPENSEARCH = 1 << 27
 """The number that OpenSearch adds to its version ids."""
 
@@ -241,17 +241,6 @@ _OF_OPENSEARCH = 1 << 27
 def _major_version(settings: Mapping[str, Any]) -> int:
     """The major version of the server that created an index. The next but one cannot open it."""
     return (int(settings["version"]["created"]) & ~_OF_OPENSEARCH) // 1_000_000
-
-
-def _read_shape(settings: Sequence[Mapping[str, Any]]) -> tuple[int, int | None]:
-    """The greatest number of shards of the loads, and the number of replicas of the newest.
-
-    Replicas are None if Elasticsearch chooses them by the number of nodes.
-    """
-    newest = settings[-1]
-    is_chosen = newest.get("auto_expand_replicas", "false") != "false"
-    shards = max(int(of_index["number_of_shards"]) for of_index in settings)
-    return shards, None if is_chosen else int(newest["number_of_replicas"])
 
 
 class ElasticsearchGenerations:
@@ -319,7 +308,8 @@ class ElasticsearchGenerations:
         heads = [load for load, state in load_states(self._cluster) if state in (KEPT, SERVING)]
         (target,) = (load for load in heads if load.generation == generation.name)
         with self._cluster.translate_errors():  # IndexUnusable if one of its indices is closed
-            self._cluster.client.count(index=[*target.members, *map(documents_index, target.members)])
+            for index in target.members:
+                self._cluster.client.count(index=[index, documents_index(index)])
         # Before the switch: if this process is killed in between, no rollback goes back to a rejected
         # generation.
         for load in heads:

@@ -1,13 +1,15 @@
-"""The shards of a new index: waits until they are allocated, and says why one is not."""
+"""The shards of indices: waits until new ones are allocated, says why one is not, and reads their number."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from elasticsearch import ApiError
 
 from esr.elastic.cluster import Cluster
+from esr.elastic.meta import Load
 from esr.errors import EsrError
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 1.0
@@ -61,3 +63,21 @@ def _disk_reason(answer: Any) -> str:
             if decision["decider"] == "disk_threshold" and decision["decision"] == "NO":
                 return str(decision["explanation"])
     return ""
+
+
+def read_settings(cluster: Cluster, loads: Sequence[Load]) -> list[Mapping[str, Any]]:
+    """The settings of the loads' indices of sentences, in the same order."""
+    with cluster.translate_errors():
+        answer = cluster.client.indices.get_settings(index=[load.index for load in loads])
+    return [answer[load.index]["settings"]["index"] for load in loads]
+
+
+def read_shape(settings: Sequence[Mapping[str, Any]]) -> tuple[int, int | None]:
+    """The greatest number of shards of the loads, and the number of replicas of the newest.
+
+    Replicas are None if Elasticsearch chooses them by the number of nodes.
+    """
+    newest = settings[-1]
+    is_chosen = newest.get("auto_expand_replicas", "false") != "false"
+    shards = max(int(of_index["number_of_shards"]) for of_index in settings)
+    return shards, None if is_chosen else int(newest["number_of_replicas"])

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 
 from esr.elastic.cluster import Cluster
 from esr.elastic.documents import sentence_field
@@ -31,6 +32,7 @@ from esr.elastic.write.actions import (
 from esr.errors import EsrError
 from esr.features.furniture import NAME as FURNITURE
 from esr.folder.format import manifest
+from esr.folder.format.segment import NO_DATE
 from esr.folder.format.snapshot import Snapshot
 from esr.folder.write.folder_writer import FolderWriter
 from esr.index.language import groups_of
@@ -38,6 +40,7 @@ from esr.index.writer import Description
 from esr.stdlib import batched
 from esr.text.analyzer import get_analyzer
 from esr.text.document import Located
+from esr.text.periods import period_of
 
 _BATCH = 1000
 
@@ -57,8 +60,21 @@ class ExistingCollection:
 
 def write_spool(folder: Path, description: Description, documents: Iterable[Located]) -> Snapshot:
     """Write documents to a new spool. Raises InputError for a duplicate id."""
-    FolderWriter(folder, description).load(documents)
+    FolderWriter(folder, describe_spool(description)).load(documents)
     return open_spool(folder)
+
+
+def describe_spool(description: Description) -> Description:
+    """The description of a spool, which is never divided: its documents keep the order of the delivery."""
+    return replace(description, by=None)
+
+
+def spool_periods(spool: Snapshot, by: str | None) -> list[str]:
+    """The periods of the documents of a spool, in order; none for an index that is not divided."""
+    if by is None:
+        return []
+    moments = {moment for segment in spool.segments for moment in segment.column("date").tolist()}
+    return sorted({period_of(None if moment == NO_DATE else moment, by) for moment in moments})
 
 
 def open_spool(folder: Path) -> Snapshot:
@@ -100,11 +116,11 @@ def spool_actions(
 ) -> Iterator[DocumentActions]:
     """The actions for the selected documents of a spool, with impacts if the load describes some.
 
-    Importance priors use p(t|C) of the whole spool and the existing collection. Ordinals count all documents,
-    selected or not.
+    A divided load's documents go to the indices of their periods. Importance priors use p(t|C) of the whole
+    spool and the existing collection. Ordinals count all documents, selected or not.
     """
     ordinal, document_ordinal = existing.next_ordinal, existing.next_document_ordinal
-    builder = ActionBuilder(get_analyzer(load.description.analyzer), load.index, load.documents_index)
+    builder = ActionBuilder(get_analyzer(load.description.analyzer), load.index_of)
     base = described_base(load.impacts) if load.impacts else None
     for owner, segment in enumerate(spool.segments):
         postings = PostingsByDocument(segment)

@@ -16,7 +16,6 @@ from typing import Any
 from esr.elastic.cluster import Cluster
 from esr.elastic.documents import WITHOUT_CONTEXT, decode_document
 from esr.elastic.location import documents_index
-from esr.elastic.meta import Load
 from esr.elastic.requests import count, hits_of, read_entries, refresh, search, search_pages
 from esr.elastic.write.actions import DocumentActions
 from esr.errors import EsrError
@@ -66,22 +65,23 @@ By default, merges start at 20 MB per second, and speed up only when they lag be
 """
 
 
-def end_load_settings(cluster: Cluster, index: str, names: Iterable[str] = LOAD_SETTINGS) -> None:
-    """Reset these settings of an index of sentences and its index of documents to their defaults."""
+def end_load_settings(cluster: Cluster, *indices: str, names: Iterable[str] = LOAD_SETTINGS) -> None:
+    """Reset these settings of indices of sentences and their indices of documents to their defaults."""
     with cluster.translate_errors():
-        cluster.client.indices.put_settings(
-            index=[index, documents_index(index)], settings=dict.fromkeys(names)
-        )
+        for index in indices:
+            cluster.client.indices.put_settings(
+                index=[index, documents_index(index)], settings=dict.fromkeys(names)
+            )
 
 
-def verify(cluster: Cluster, index: str, expected: IndexContents) -> None:
-    """Compare an index of sentences and its index of documents with their expected contents.
+def verify(cluster: Cluster, indices: Sequence[str], expected: IndexContents) -> None:
+    """Compare the contents of indices of sentences and their indices of documents with what is expected.
 
     A node that recovers from a hang answers from its old state until it learns that the cluster removed it.
     So a difference is checked again, on another node. Raises EsrError if it persists.
     """
     for pause in (*PAUSES, None):
-        difference = _find_difference(read_contents(cluster, index), index, expected)
+        difference = _find_difference(read_contents(cluster, *indices), indices, expected)
         if difference is None:
             return
         if pause is None:
@@ -90,8 +90,9 @@ def verify(cluster: Cluster, index: str, expected: IndexContents) -> None:
         cluster.switch_node()
 
 
-def _find_difference(contents: IndexContents, index: str, expected: IndexContents) -> str | None:
-    for kind, name in (("sentences", index), ("documents", documents_index(index))):
+def _find_difference(contents: IndexContents, indices: Sequence[str], expected: IndexContents) -> str | None:
+    documents = _name_all([documents_index(index) for index in indices])
+    for kind, name in (("sentences", _name_all(indices)), ("documents", documents)):
         actual_count, expected_count = getattr(contents, kind), getattr(expected, kind)
         if actual_count != expected_count:
             return (
@@ -100,18 +101,25 @@ def _find_difference(contents: IndexContents, index: str, expected: IndexContent
             )
     if contents.sum != expected.sum:
         return (
-            f"checksums of documents in {documents_index(index)} differ from those that were sent, "
+            f"checksums of documents in {documents} differ from those that were sent, "
             "nothing was switched: make sure that nothing else writes there, and load again"
         )
     return None
 
 
-def read_contents(cluster: Cluster, index: str) -> IndexContents:
-    """The contents of an index of sentences and its index of documents."""
-    refresh(cluster, [index, documents_index(index)])
-    contents = IndexContents(sentences=count(cluster, index))
-    for document_id, digest in _checksums(cluster, documents_index(index)):
-        contents.add(document_id, digest)
+def _name_all(indices: Sequence[str]) -> str:
+    """The indices of a load in a message."""
+    return indices[0] if len(indices) == 1 else f"{indices[0]} to {indices[-1]}"
+
+
+def read_contents(cluster: Cluster, *indices: str) -> IndexContents:
+    """The contents of indices of sentences and their indices of documents."""
+    contents = IndexContents()
+    for index in indices:
+        refresh(cluster, [index, documents_index(index)])
+        contents.sentences += count(cluster, index)
+        for document_id, digest in _checksums(cluster, documents_index(index)):
+            contents.add(document_id, digest)
     return contents
 
 
@@ -221,17 +229,24 @@ def find_sentence_owners(cluster: Cluster, sentence_ids: Iterable[str]) -> Itera
 
 
 def skip_indexed(
-    cluster: Cluster, load: Load, documents: Iterable[DocumentActions], expected: IndexContents
+    cluster: Cluster, indices: Iterable[str], documents: Iterable[DocumentActions], expected: IndexContents
 ) -> Iterator[DocumentActions]:
     """Yield the documents that an interrupted load has not indexed. Adds the others to `expected`.
 
-    A document's entry exists only when all of its sentences do.
+    `indices` are the load's indices of sentences. A document's entry exists only when all of its sentences
+    do.
     """
-    refresh(cluster, load.documents_index)
+    for index in indices:
+        refresh(cluster, documents_index(index))
     for batch in batched(documents, _BATCH):
-        ids = [actions.document.id for actions in batch]
-        stored = read_entries(cluster, load.documents_index, ids, ["checksum", "enriched"])
-        versions = {hit["_id"]: entry_version(hit["_source"]) for hit in stored}
+        ids: dict[str, list[str]] = {}
+        for actions in batch:
+            ids.setdefault(actions.entry["_index"], []).append(actions.document.id)
+        versions = {
+            hit["_id"]: entry_version(hit["_source"])
+            for index, of_index in ids.items()
+            for hit in read_entries(cluster, index, of_index, ["checksum", "enriched"])
+        }
         for actions in batch:
             if versions.get(actions.document.id) == entry_version(actions.entry):
                 expected.add(actions.document.id, actions.entry["checksum"], len(actions.sentences))

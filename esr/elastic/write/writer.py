@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -23,20 +23,34 @@ from esr.elastic import meta
 from esr.elastic.cluster import Cluster
 from esr.elastic.connection import LOAD_TIMEOUT
 from esr.elastic.impacts import choose_base, describe_impacts, has_bounds
-from esr.elastic.location import documents_index, new_sentences_index
+from esr.elastic.location import (
+    documents_index,
+    index_of_period,
+    new_sentences_index,
+    period_of_index,
+    undivided_index,
+)
 from esr.elastic.meta import Load
 from esr.elastic.requests import count, refresh
 from esr.elastic.write.actions import DocumentActions, send_documents
-from esr.elastic.write.generations import delete_indices, delete_old_generations, load_states, serve
+from esr.elastic.write.generations import (
+    delete_generations,
+    delete_indices,
+    delete_old_generations,
+    load_states,
+    serve,
+)
 from esr.elastic.write.load_owner import Heartbeat, this_process, wait_for_end
 from esr.elastic.write.shards import DiskFull, wait_for_primaries
 from esr.elastic.write.spool import (
     ExistingCollection,
     check_room,
+    describe_spool,
     open_spool,
     read_existing_collection,
     spool_actions,
     spool_document_ids,
+    spool_periods,
     watch_room,
 )
 from esr.elastic.write.templates import index_body, install_templates
@@ -132,27 +146,45 @@ FEW_SENTENCES = 10_000
 class LoadTarget(NamedTuple):
     """The intended result of a load. Only a load with the same target can be resumed.
 
-    `manifest` identifies the documents. `impacts` describes their impacts, empty for none.
+    `manifest` identifies the documents. `impacts` describes their impacts, empty for none. `periods` are
+    those of the documents, if the index is divided.
     """
 
     description: Description
     manifest: Mapping[str, Any]
     impacts: Mapping[str, Any]
+    periods: Sequence[str] = ()
 
-    def new_load(self, index: str, owner: str, members: tuple[str, ...], heartbeat: float = 0.0) -> Load:
+    def new_load(self, index: str, owner: str, members: Iterable[str] = (), heartbeat: float = 0.0) -> Load:
+        """The load that fills `index`, or an index for each period, and adds these to `members`."""
+        by_name = {index_of_period(index, period): period for period in self.periods}
+        parts = sorted(by_name) or [index]
         return Load(
-            index,
+            parts[-1],
             self.description,
             is_complete=False,
             owner=owner,
-            members=members,
+            members=(*members, *parts),
             manifest=self.manifest,
             impacts=self.impacts,
             heartbeat=heartbeat,
+            period=by_name.get(parts[-1], ""),
         )
 
     def is_of(self, load: Load) -> bool:
-        return (load.description, load.manifest, load.impacts) == self
+        return load.is_head and (load.description, load.manifest, load.impacts) == self[:3]
+
+
+def split_load(load: Load) -> list[Load]:
+    """The descriptions of the parts of a load, that of its head first."""
+    by = load.description.by
+    if by is None or not load.period:
+        return [load]
+    others = (index for index in load.parts if index != load.index)
+    return [
+        load,
+        *(replace(load, index=index, is_head=False, period=period_of_index(index, by)) for index in others),
+    ]
 
 
 PROFILE_SETTINGS: Mapping[str, Mapping[str, str]] = {
@@ -190,10 +222,23 @@ def check_analyzer(cluster: Cluster, description: Description) -> None:
 
 
 def create_indices(cluster: Cluster, load: Load, options: LoadOptions, existing: str | None = None) -> None:
-    """Create both indices of a load, except `existing`. If one is rejected, neither remains.
+    """Create the indices of a load, except `existing`. If one is rejected, none remains.
 
-    Raises DiskFull if no disk has room for them.
+    The head is the first: as long as it exists, the others belong to its load. Raises DiskFull if no disk has
+    room for them.
     """
+    try:
+        for part in split_load(load):
+            create_pair(cluster, part, options, existing)
+    except (BadRequestError, EsrError):
+        if load.period:
+            with suppress(EsrError):
+                delete_indices(cluster, load.parts)
+        raise
+
+
+def create_pair(cluster: Cluster, load: Load, options: LoadOptions, existing: str | None = None) -> None:
+    """Create the index of sentences and the index of documents of one part of a load."""
     stored = load.as_meta(cluster.dialect)
     body = index_body(load.description, options.shards or 1, options.replicas, stored)
     body["settings"] |= PROFILE_SETTINGS[options.profile or DEFAULT_PROFILE]
@@ -237,10 +282,13 @@ def _create_index(cluster: Cluster, index: str, body: Mapping[str, Any]) -> None
             raise
 
 
-def has_both_indices(cluster: Cluster, load: Load) -> bool:
-    """Whether both indices of a load exist. A loader may be killed before it creates the second."""
+def has_all_indices(cluster: Cluster, load: Load) -> bool:
+    """Whether all indices of a load exist. A loader may be killed before it creates the last."""
     with cluster.translate_errors():
-        return bool(cluster.client.indices.exists(index=load.documents_index))
+        exists = cluster.client.indices.exists
+        return all(
+            exists(index=index) and exists(index=documents_index(index)) for index in reversed(load.parts)
+        )
 
 
 def find_unfinished_loads(cluster: Cluster, target: LoadTarget) -> list[Load]:
@@ -255,9 +303,13 @@ def find_unfinished_loads(cluster: Cluster, target: LoadTarget) -> list[Load]:
 
 def delete_broken_loads(cluster: Cluster, keep: Load | None = None) -> None:
     """Delete the indices of loads that were killed before the switch, except `keep`."""
-    for load, state in load_states(cluster):
-        if state == BROKEN and not load.is_complete and (keep is None or load.index != keep.index):
-            delete_indices(cluster, [load.index])
+    broken = [
+        load
+        for load, state in load_states(cluster)
+        if state == BROKEN and not load.is_complete and (keep is None or load.index != keep.index)
+    ]
+    if broken:
+        delete_generations(cluster, broken, spared=() if keep is None else keep.members)
 
 
 _NAMED_REJECTIONS = 3
@@ -287,7 +339,7 @@ class ElasticsearchWriter:
                 documents = watch_room(folder, documents)
                 spool = folder / "spool"
                 set_aside = digest.discount(self._options.set_aside)
-                spool_writer = FolderWriter(spool, self._description, set_aside=set_aside)
+                spool_writer = FolderWriter(spool, describe_spool(self._description), set_aside=set_aside)
                 skipped = LoadReport()
                 if self._append:
                     documents = skip_unchanged(self._cluster, documents, skipped, self._options.set_aside)
@@ -337,8 +389,8 @@ class ElasticsearchWriter:
         expected = self._transfer(spool, load, is_resumed, report)
         report.notes += self._merge(load)
         if is_resumed or not has_few_sentences(load):
-            end_load_settings(self._cluster, load.index)
-        verify(self._cluster, load.index, expected)
+            end_load_settings(self._cluster, *load.parts)
+        verify(self._cluster, load.parts, expected)
         return load
 
     def _discard(self, load: Load) -> None:
@@ -346,10 +398,11 @@ class ElasticsearchWriter:
         is_served = load.index in {served.index for served in meta.aliased_loads(self._cluster)}
         is_own = any(stored.owner == load.owner for stored in meta.read(self._cluster, load.index))
         if is_own and not is_served:
-            delete_indices(self._cluster, [load.index])
+            delete_indices(self._cluster, load.parts)
 
     def _target(self, digest: InputDigest, spool: Snapshot) -> LoadTarget:
-        return LoadTarget(self._description, self._manifest(digest), self._impacts(spool))
+        periods = spool_periods(spool, self._description.by)
+        return LoadTarget(self._description, self._manifest(digest), self._impacts(spool), periods)
 
     def _manifest(self, digest: InputDigest) -> dict[str, Any]:
         """The manifest, which distinguishes this load from others."""
@@ -368,7 +421,7 @@ class ElasticsearchWriter:
     def create_load(self, members: list[str], target: LoadTarget) -> Load:
         """Create the indices of a new load, which belongs to a generation with these members."""
         index = new_sentences_index(self._cluster.alias, meta.newest_generation(self._cluster))
-        load = target.new_load(index, this_process(), (*members, index), time.time())
+        load = target.new_load(index, this_process(), members, time.time())
         load = meta.with_aliases(self._cluster, load)
         options = self._options
         if self._append and options.profile is None:
@@ -380,8 +433,8 @@ class ElasticsearchWriter:
     def _find_resumable(self, members: list[str], target: LoadTarget) -> Load | None:
         """The interrupted load of the same documents, now owned by this process, or None."""
         for load in find_unfinished_loads(self._cluster, target):
-            is_same_generation = load.members == (*members, load.index)
-            if not is_same_generation or not has_both_indices(self._cluster, load):
+            is_same_generation = load.members == (*members, *load.parts)
+            if not is_same_generation or not has_all_indices(self._cluster, load):
                 continue
             if load.owner == this_process() or wait_for_end(self._cluster, load):
                 owned = replace(load, owner=this_process(), heartbeat=time.time())
@@ -396,7 +449,7 @@ class ElasticsearchWriter:
         existing = read_existing_collection(self._cluster, spool) if self._append else ExistingCollection()
         documents = self._with_enrichment(spool_actions(spool, load, existing, self._is_selected))
         if is_resumed:
-            documents = skip_indexed(self._cluster, load, documents, expected)
+            documents = skip_indexed(self._cluster, load.parts, documents, expected)
         for chunk in send_documents(self._cluster, documents, self._options.workers):
             for actions in chunk.indexed:
                 expected.add(actions.document.id, actions.entry["checksum"], len(actions.sentences))
@@ -424,7 +477,9 @@ class ElasticsearchWriter:
 
     def _merge(self, load: Load) -> list[str]:
         """Merge the segments if the options say so. Returns notes for the user."""
-        return merge_segments(self._cluster, load.index) if self._options.merge else []
+        if not self._options.merge:
+            return []
+        return [note for index in load.parts for note in merge_segments(self._cluster, index)]
 
     def switch(self, load: Load) -> None:
         """Point the aliases to the load's generation in one step.
@@ -433,11 +488,13 @@ class ElasticsearchWriter:
         began.
         """
         replaces = self._options.if_exists == "replace"
-        serve(self._cluster, load, instead_of=None if replaces else load.members[:-1])
+        before = load.members[: len(load.members) - len(load.parts)]
+        serve(self._cluster, load, instead_of=None if replaces else before)
 
     def _mark_complete(self, load: Load) -> None:
         """Mark the load as complete in its indices. Only a served load is marked."""
-        meta.write(self._cluster, replace(load, is_complete=True))
+        for part in split_load(load):
+            meta.write(self._cluster, replace(part, is_complete=True))
 
 
 WAIT = 600.0
@@ -490,12 +547,12 @@ class SliceWriter(ElasticsearchWriter):
     def _is_served(self, target: LoadTarget, digest: InputDigest) -> bool:
         """Whether exactly these documents are served, unchanged."""
         served = meta.aliased_loads(self._cluster)
-        if len(served) != 1:
+        if not served or not target.is_of(served[-1]):
             return False
-        (load,) = served
-        if not target.is_of(load):
+        parts = served[-1].parts
+        if {*parts} != {load.index for load in served}:
             return False
-        return read_contents(self._cluster, load.index) == digest.contents
+        return read_contents(self._cluster, *parts) == digest.contents
 
     def _find_begun(self, target: LoadTarget) -> Load | None:
         """The load that slices of these documents write to, or None if none has begun."""
@@ -506,13 +563,13 @@ class SliceWriter(ElasticsearchWriter):
         install_templates(self._cluster)
         delete_broken_loads(self._cluster)
         load = self._find_begun(target)
-        if load is not None and has_both_indices(self._cluster, load):
+        if load is not None and has_all_indices(self._cluster, load):
             return load
         # No process owns the load: it must not look broken when the process of the first slice has ended.
         _, slices = self._slice
         newest = meta.newest_generation(self._cluster)
         index = load.index if load else new_sentences_index(self._cluster.alias, newest)
-        new_load = target.new_load(index, f"{slices} slices", (index,))
+        new_load = target.new_load(undivided_index(index) if target.periods else index, f"{slices} slices")
         new_load = meta.with_aliases(self._cluster, new_load)
         create_indices(self._cluster, new_load, self._options, existing=index if load else None)
         return new_load
@@ -521,7 +578,7 @@ class SliceWriter(ElasticsearchWriter):
         end = time.monotonic() + WAIT
         while True:
             load = self._find_begun(target)
-            if load is not None and has_both_indices(self._cluster, load):
+            if load is not None and has_all_indices(self._cluster, load):
                 return load
             if time.monotonic() > end:
                 _, slices = self._slice
@@ -534,8 +591,10 @@ class SliceWriter(ElasticsearchWriter):
     def _finish(self, load: Load, digest: InputDigest, report: LoadReport) -> None:
         """Verify and switch, if all slices are loaded."""
         cluster, expected = self._cluster, digest.contents.documents
-        refresh(cluster, load.documents_index)
-        loaded = count(cluster, load.documents_index)
+        loaded = 0
+        for index in map(documents_index, load.parts):
+            refresh(cluster, index)
+            loaded += count(cluster, index)
         if loaded < expected:
             report.notes.append(
                 f"{loaded:,} of {expected:,} documents of all slices are loaded: the last slice will switch"
@@ -543,13 +602,13 @@ class SliceWriter(ElasticsearchWriter):
             return
         before = meta.aliased_loads(cluster)
         report.notes += self._merge(load)
-        end_load_settings(cluster, load.index)
-        verify(cluster, load.index, digest.contents)
+        end_load_settings(cluster, *load.parts)
+        verify(cluster, load.parts, digest.contents)
         try:
             if load.index not in {served.index for served in meta.aliased_loads(cluster)}:
                 serve(cluster, load)
         except EsrError:  # another slice also found itself last, and has switched
-            if [served.index for served in meta.aliased_loads(cluster)] != [load.index]:
+            if {served.index for served in meta.aliased_loads(cluster)} != {*load.members}:
                 raise
         with suppress(EsrError):
             self._mark_complete(load)

@@ -213,9 +213,9 @@ def test_what_arrived_is_compared_with_what_was_sent(
     url, _ = split(where)
     verify = writer.verify
 
-    def harm_and_verify(cluster: Any, index: str, expected: Any) -> None:
-        harm(url, index)
-        verify(cluster, index, expected)
+    def harm_and_verify(cluster: Any, indices: Any, expected: Any) -> None:
+        harm(url, indices[0])
+        verify(cluster, indices, expected)
 
     monkeypatch.setattr(writer, "verify", harm_and_verify)
     monkeypatch.setattr(verification, "PAUSES", (0.01, 0.02, 0.04))
@@ -601,7 +601,7 @@ def test_a_difference_is_checked_again_since_a_node_may_be_out_of_date(
         IndexContents(documents=2, sentences=1, sum=7),
     )
     left = answer_with(monkeypatch, older, old, EXPECTED)
-    verify(cluster, "news-1", EXPECTED)
+    verify(cluster, ["news-1"], EXPECTED)
     assert not left
 
 
@@ -609,5 +609,5 @@ def test_a_difference_that_remains_is_an_error(cluster: Cluster, monkeypatch: py
     old = IndexContents(documents=1, sentences=3, sum=3)
     left = answer_with(monkeypatch, old, old, old, EXPECTED)
     with pytest.raises(EsrError, match="1 entries instead of 2, nothing was switched"):
-        verify(cluster, "news-1", EXPECTED)
+        verify(cluster, ["news-1"], EXPECTED)
     assert left == [EXPECTED]
