@@ -23,8 +23,8 @@ from esr.folder.format import checkpoint, clean_up, files, manifest
 from esr.folder.format.files import FileCheck, encode_sealed
 from esr.folder.format.layer_info import LAYERS
 from esr.folder.format.manifest import SEGMENTS, Manifest
-from esr.folder.write import delivery, enrichment, folder_writer, maintenance
-from esr.folder.write.delivery import Changes
+from esr.folder.write import delivery, enrichment, folder_writer, maintenance, rewriting
+from esr.folder.write.rewriting import Changes
 from esr.index import generations
 from esr.index.withdrawn import NONE_WITHDRAWN, Withdrawn
 from tests.simulation.file_system import Recorder
@@ -303,7 +303,7 @@ FAULTS = (
         _everywhere("new_generation_name", _name_by_clock, folder_writer, delivery),
     ),
     Fault("a batch of enrichment drops those before it", (), {(Manifest, "with_layers"): _keep_last_layer}),
-    Fault("a delivery cannot copy layers", (), {(delivery, "copy_layer"): _copy_no_layer}),
+    Fault("a delivery cannot copy layers", (), {(rewriting, "copy_layer"): _copy_no_layer}),
     Fault(
         "errors of the disk are swallowed",
         (),

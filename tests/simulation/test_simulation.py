@@ -60,6 +60,13 @@ def test_what_is_not_synced_is_lost_and_what_is_synced_stays(tmp_path: Path) -> 
     assert len(sizes) > 2 and max(sizes) <= len(b"content")
 
 
+def test_each_planted_fault_changes_names_that_there_are() -> None:
+    assert len({fault.name for fault in FAULTS}) == len(FAULTS)
+    for fault in FAULTS:
+        with fault.applied():
+            assert fault.changes or fault.unsynced
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "loss"),

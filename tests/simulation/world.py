@@ -17,7 +17,7 @@ from unittest import mock
 
 from esr import processes
 from esr.folder.format import damage
-from esr.folder.write import delivery, segment_writer
+from esr.folder.write import rewriting, segment_writer
 from esr.index import generations
 from esr.index.runs import enrichment_run
 from tests.simulation.steps import History
@@ -71,7 +71,7 @@ def simulated(history: History, clock: Clock, seed: int) -> Iterator[None]:
             (uuid, "uuid4", lambda: uuid.UUID(int=chance.getrandbits(128), version=4)),
             (generations, "datetime", clock.as_datetime()),
             (segment_writer, "FULL_TERMS", history.full_terms),
-            (delivery, "FULL_TERMS", history.full_terms),
+            (rewriting, "FULL_TERMS", history.full_terms),
             (damage, "SMALL", history.small),
             (enrichment_run, "BATCH_SENTENCES", history.batch),
         ):
