@@ -111,6 +111,8 @@ STEPS = rounds(60)
 INDEX = ["--index", "index"]
 COMMANDS = {
     "first load": ["load", "old.jsonl", "--index", "new"],
+    "first load by month": ["load", "old.jsonl", "--by", "month", "--index", "new"],
+    "append to months": ["append", "changed.jsonl", "--index", "months"],
     "append by load": ["load", "more.jsonl", "--if-exists", "append", *INDEX],
     "load anew": ["load", "changed.jsonl", "--if-exists", "replace", *INDEX],
     "append": ["append", "changed.jsonl", *INDEX],
@@ -122,12 +124,17 @@ COMMANDS = {
     "restore": ["restore", "index", "new", "--yes"],
     "first sync": ["sync", "news.toml", "--index", "new"],
 }
-ENDED = {"first load": "there is an index", "rollback": "no generation", "delete": "there is no index"}
+ENDED = {
+    "first load": "there is an index",
+    "first load by month": "there is an index",
+    "rollback": "no generation",
+    "delete": "there is no index",
+}
 """What a command says that was killed when it had already ended."""
 
 
 def write_desk(folder: Path) -> None:
-    """An index of two generations, and what the commands read."""
+    """An index of two generations, one that is divided by month, and what the commands read."""
     for name, first, stop, word in [
         ("old", 0, 12, "river"),
         ("changed", 4, 16, "bank"),
@@ -136,11 +143,14 @@ def write_desk(folder: Path) -> None:
         with (folder / f"{name}.jsonl").open("w") as lines:
             for n in range(first, stop):
                 texts = [f"storm {word} {n} flood", f"Obama saw the {word} of {n % 5}"]
-                lines.write(json.dumps({"id": f"n{n}", "sentences": [{"text": t} for t in texts]}) + "\n")
+                fields = {"id": f"n{n}", "date": f"2024-{n % 4 + 1:02}"}
+                lines.write(json.dumps({**fields, "sentences": [{"text": text} for text in texts]}) + "\n")
     (folder / "news.toml").write_text(f'[[source]]\nname = "news"\npaths = "{folder}/changed.jsonl"\n')
     for number in (2, 12):
         documents = [document(f"n{n}", "storm flood", f"river {n}") for n in range(number)]
         load(folder / "index", documents, if_exists="replace", keep=1, analyzer=None)
+    dated = [document(f"n{n}", "storm flood", f"river {n}", date=f"2024-{n % 3 + 1:02}") for n in range(9)]
+    load(folder / "months", dated, by="month", analyzer=None)
 
 
 def read_index(where: Path) -> dict[str, Any] | None:
@@ -166,7 +176,7 @@ def test_a_command_killed_before_any_change_of_a_file_can_be_repeated(tmp_path: 
         return desk, words
 
     desk, command = prepare(0)
-    target = "new" if "new" in COMMANDS[name] else "index"
+    target = next(target for target in ("new", "months", "index") if target in COMMANDS[name])
     before = read_index(desk / target)
     steps = int(ForkedProcess(run_esr_until, 0, str(desk), command, changes).finish().split()[-1])
     after = read_index(desk / target)
@@ -209,7 +219,8 @@ def much_news(tmp_path: Path) -> Path:
         for n in range(60):
             text = os.urandom(8_000).hex()
             words = " ".join(text[i : i + 8] for i in range(0, len(text), 8))
-            file.write(f'{{"id": "n{n}", "language": "en", "sentences": [{{"text": "{words}"}}]}}\n')
+            fields = {"id": f"n{n}", "date": f"2024-{n % 9 + 1:02}", "language": "en"}
+            file.write(json.dumps({**fields, "sentences": [{"text": words}]}) + "\n")
     return news
 
 
@@ -233,12 +244,14 @@ def _assert_one_message(
     )
 
 
-def _assert_nothing_changes(where: Path, news: Path, max_bytes: int | None = None) -> None:
-    load(where, [document("A", "storm")])
+def _assert_nothing_changes(
+    where: Path, news: Path, max_bytes: int | None = None, by: str | None = None
+) -> None:
+    load(where, [document("A", "storm")], by=by)
     before = file_contents(where)
     for if_exists in ("append", "replace"):
         analyzer = [] if if_exists == "append" else ["--analyzer", "english"]
-        options = ["--index", str(where), "--if-exists", if_exists, *analyzer]
+        options = ["--index", str(where), "--if-exists", if_exists, *analyzer, *(["--by", by] if by else [])]
         result = esr("load", str(news), *options, max_bytes=max_bytes)
         if max_bytes is None:
             _assert_one_message(result)
@@ -248,8 +261,9 @@ def _assert_nothing_changes(where: Path, news: Path, max_bytes: int | None = Non
     assert indexed_ids(where) == ["A.s0"]
 
 
-def test_a_full_disk_leaves_the_last_commit(small_disk: Path, much_news: Path) -> None:
-    _assert_nothing_changes(small_disk / "index", much_news)
+@pytest.mark.parametrize("by", [None, "month"])
+def test_a_full_disk_leaves_the_last_commit(small_disk: Path, much_news: Path, by: str | None) -> None:
+    _assert_nothing_changes(small_disk / "index", much_news, by=by)
 
 
 def test_a_first_load_on_a_full_disk_leaves_no_index(small_disk: Path, much_news: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,22 +13,26 @@ import pytest
 from msgspec.structs import replace
 
 from esr import models
-from esr.errors import UsageError
+from esr.errors import IndexUnusable, UsageError
 from esr.folder.format import manifest
 from esr.folder.format.manifest import CHECKSUMS, SEGMENTS, period_of_segment
 from esr.folder.format.segment import Segment
+from esr.folder.index import EmbeddedIndex
+from esr.folder.search.conditions import find_live
 from esr.folder.write import segment_writer
 from esr.folder.write.delivery import EmbeddedDelivery
-from esr.folder.write.maintenance import EmbeddedGenerations
+from esr.folder.write.maintenance import EmbeddedGenerations, verify
 from esr.index.filters import NO_FILTERS, Filters
+from esr.index.questions import ByDay, ByName, ByTerm, Features, Grouping, Summary, Texts
 from esr.models.priors import PRIORS
-from esr.plans.plan import CANDIDATES
+from esr.plans.plan import CANDIDATES, AllOf, AnyOf, DateRange, HasTerm
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.dates import parse_date_end, parse_date_start
 from esr.text.document import Document, Located, ParseWord, Sentence
 from esr.text.periods import PERIODS, UNDATED, period_of_document
 from tests.support.folder_index import document, file_contents, load
 from tests.support.index_contents import documents as stored_documents
+from tests.support.index_contents import enrich, index_contents, read_enrichment
 
 WORDS = "bank fraud river flood relief minister vote the court rare stone İstanbul"
 QUERIES = ["river relief", "flood flood bank minister", "rare titleword unseenword", '"river flood" OR court']
@@ -156,6 +161,43 @@ def test_scores_do_not_depend_on_the_parts(indexes: Indexes, model: str, context
         assert actual.total == expected.total
 
 
+def test_all_that_an_index_returns_is_the_same(tmp_path: Path, no_sync: None) -> None:
+    """Also enrichment and features, of which one depends on the sentences that documents repeat."""
+    repeated = Sentence("", "Read all the news of the river here")
+    made = [
+        replace(
+            document,
+            sentences=(
+                *document.sentences,
+                replace(repeated, id=f"{document.id}.s{len(document.sentences)}"),
+            ),
+            source="wire",
+        )
+        for document in news()
+    ]
+    whole, divided = tmp_path / "whole", tmp_path / "divided"
+    load(whole, locate(by_period(made)))
+    load(divided, locate(made), by="month")
+    assert index_contents(str(divided)) == index_contents(str(whole))
+    for where in (whole, divided):
+        with closing(EmbeddedIndex(str(where))) as index:
+            assert "furniture" in index.status(Features())
+            enrich(index)
+    assert index_contents(str(divided)) == index_contents(str(whole))
+    with closing(EmbeddedIndex(str(whole))) as one, closing(EmbeddedIndex(str(divided))) as other:
+        assert read_enrichment(other, made) == read_enrichment(one, made)
+        either = AnyOf((HasTerm("river"), HasTerm("bank")))
+        conditions = [either, None]
+        groupings: tuple[Grouping[Any], ...] = (ByDay(), ByTerm(9), ByName(5))
+        for filters in FILTERS:
+            for question in groupings:
+                found = other.count(conditions, filters, question)
+                assert found == one.count(conditions, filters, question)
+            assert other.count(conditions, filters) == one.count(conditions, filters)
+            chosen = [index.select(either, 30, filters, Texts()) for index in (one, other)]
+            assert chosen[0].texts == chosen[1].texts
+
+
 def test_equal_scores_are_in_the_order_of_periods_then_of_loading(tmp_path: Path) -> None:
     copies = [
         document("c", "storm", date="2024-03-01"),
@@ -247,11 +289,68 @@ def test_a_removal_of_old_documents_reads_no_segment_of_their_periods(
     before, kept = segments(where), news()
     old = [document.id for document in kept if document.date and document.date < "2024-07"]
     monkeypatch.setattr("esr.folder.write.rewriting.merge_segments", _refuse)
-    EmbeddedDelivery(where).remove(old, parse_date_start("2024-07"))
+    report = EmbeddedDelivery(where).remove(old, parse_date_start("2024-07"))
+    assert "2024-01" in report.notes[0] and "6 periods" in report.notes[0]
     assert segments(where) == [name for name in before if name > "2024-07"]
     assert stored_documents(str(where)) == by_period(d for d in kept if d.id not in old)
     EmbeddedGenerations(str(where)).rollback()
     assert segments(where) == before
+
+
+def test_a_search_of_one_month_reads_no_other(where: Path) -> None:
+    load(where, locate(news()), by="month")
+    with open_searcher(str(where)) as searcher:
+        expected = searcher.search("river", 100, filters=dated(2024, 6), candidates="all")
+    june = dated(2024, 6)
+    with closing(EmbeddedIndex(str(where))) as index:
+        snapshot = index.cache.snapshot
+        (own,) = find_live(snapshot.segments, june)
+        assert snapshot.segments[own].period == "2024-06"
+        days = DateRange(june.date_from, june.date_to)
+        assert find_live(snapshot.segments, NO_FILTERS, AllOf((HasTerm("river"), days))) == range(
+            own, own + 1
+        )
+        ranges = snapshot.statistics.within(range(own, own + 1)).find("river").posting_ranges
+        assert any(ranges[4 * own : 4 * own + 4])
+        assert not any(ranges[: 4 * own] + ranges[4 * own + 4 :])
+        searcher = Searcher(index)
+        searcher.search("river", 1, candidates="all")  # reads what all searches need
+        for n, segment in enumerate(snapshot.segments):
+            if n != own:  # reading any of these fails
+                columns: dict[str, Any] = segment.columns
+                columns.update(dict.fromkeys(("date", "source", "document")))
+                del segment.mapped["documents"]
+        hits = searcher.search("river", 100, filters=june, candidates="all")
+        assert [hit.sentence_id for hit in hits.hits] == [hit.sentence_id for hit in expected.hits]
+        assert {hit.record.date[:7] for hit in hits.hits if hit.record and hit.record.date} == {"2024-06"}
+        searcher.index.count([HasTerm("river"), None], june, ByDay())
+
+
+def test_the_status_lists_the_periods(where: Path) -> None:
+    load(where, locate(news()), by="month")
+    with closing(EmbeddedIndex(str(where))) as index:
+        summary = index.status(Summary())
+    contents = summary["periods"]
+    assert [content["period"] for content in contents] == periods(where)
+    for name in ("documents", "sentences", "size_bytes"):
+        assert sum(content[name] for content in contents) == summary[name]
+    june = [document for document in news() if (document.date or "").startswith("2024-06")]
+    (content,) = (content for content in contents if content["period"] == "2024-06")
+    dates = sorted(str(document.date) for document in june)
+    assert content["documents"] == len(june)
+    assert (content["first"], content["last"]) == (dates[0], dates[-1])
+    assert contents[-1]["first"] is contents[-1]["last"] is None
+    assert summary["by"] == "month"
+
+
+def test_the_period_of_a_damaged_file_is_named(where: Path) -> None:
+    load(where, locate(news()), by="month")
+    name = next(name for name in segments(where) if period_of_segment(name) == "2024-06")
+    (where / SEGMENTS / name / "first.npy").write_bytes(b"")
+    (damaged,) = verify(where, fast=True).damaged
+    assert damaged.path.startswith("segments/2024-06.")
+    with pytest.raises(IndexUnusable, match=r"2024-06\."):
+        EmbeddedIndex(str(where))
 
 
 def _refuse(*arguments: object) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import reduce
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -76,6 +77,14 @@ def mask_allowed(
         if masks is not None:
             allowed = masks[n] if allowed is None else masks[n] & allowed
         yield segment, allowed
+
+
+def mask_live(
+    condition: Condition | None, cache: SearchCache, filters: Filters
+) -> Iterator[tuple[Segment, Mask | None]]:
+    """The same, without the segments that have no document with the dates of the filters."""
+    live = find_live(cache.snapshot.segments, filters, condition)
+    return islice(mask_allowed(condition, cache, filters), live.start, live.stop)
 
 
 def count_masked(condition: Condition | None, cache: SearchCache, filters: Filters) -> int:
@@ -168,6 +177,8 @@ def search_exhaustive(plan: Plan, cache: SearchCache, k: int, filters: Filters) 
     ordinals, values = [np.zeros(0, np.int64)], [np.zeros(0)]
     scored = 0
     for owner, numbers in enumerate(select_candidates(plan, cache, filters)):
+        if not len(numbers):
+            continue
         importance = read_importance(snapshot, columns, owner)
         fields = plan.transform.fields()
         evidence = read_evidence(terms, fields, columns, snapshot.segments[owner], importance, numbers)

@@ -19,7 +19,7 @@ from esr.folder.format.segment import LANGUAGE, NO_DATE, POSTINGS, Segment, unpa
 from esr.folder.format.words import WordPositions, WordTable, decode
 from esr.folder.kernel.layout import Scratch
 from esr.folder.search.cache import SearchCache
-from esr.folder.search.candidates import count_masked, mask_allowed
+from esr.folder.search.candidates import count_masked, mask_allowed, mask_live
 from esr.folder.search.conditions import find_live, mask_documents, mask_entities
 from esr.folder.search.field_values import count_values
 from esr.folder.search.name_table import NameTable
@@ -202,7 +202,7 @@ def count_days(condition: Condition | None, cache: SearchCache, filters: Filters
     Undated sentences are left out.
     """
     counts: Counter[int] = Counter()
-    for segment, mask in mask_allowed(condition, cache, filters):
+    for segment, mask in mask_live(condition, cache, filters):
         document = segment.column("document")
         numbers = document if mask is None else document[mask]
         counts.update(_sum_days(segment, np.bincount(numbers, minlength=segment.document_count)))
@@ -395,7 +395,7 @@ def _batches(table: WordTable) -> Iterator[range]:
 def count_terms(condition: Condition | None, cache: SearchCache, filters: Filters) -> Mapping[str, int]:
     """Count the occurrences of each term in the sentences that satisfy the condition and the filters."""
     total: Counter[str] = Counter()
-    for segment, allowed in mask_allowed(condition, cache, filters):
+    for segment, allowed in mask_live(condition, cache, filters):
         mask = np.ones(segment.sentence_count, bool) if allowed is None else allowed
         if not len(segment.terms) or not mask.any():
             continue
@@ -414,7 +414,7 @@ def sum_lengths(
 ) -> Mapping[Any, int]:
     """Sum the lengths of the sentences that satisfy a condition and the filters, by day or by source."""
     total: Counter[Any] = Counter()
-    for segment, mask in mask_allowed(condition, cache, filters):
+    for segment, mask in mask_live(condition, cache, filters):
         lengths = segment.column("length").astype(np.int64)
         lengths = lengths if mask is None else np.where(mask, lengths, 0)
         count = segment.document_count

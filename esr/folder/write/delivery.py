@@ -17,7 +17,7 @@ from esr.errors import EsrError, IndexMissing
 from esr.folder.format import manifest
 from esr.folder.format.clean_up import delete_unreferenced
 from esr.folder.format.files import sync_together, translate_disk_errors
-from esr.folder.format.manifest import SEGMENTS, Manifest
+from esr.folder.format.manifest import SEGMENTS, Manifest, period_of_segment
 from esr.folder.format.segment import Segment, read_counts
 from esr.folder.format.snapshot import describe_known_content, find_known_content
 from esr.folder.format.writer_lock import hold_writer_lock
@@ -30,6 +30,7 @@ from esr.index.withdrawn import Withdrawn
 from esr.index.writer import DeliveryReport, Description, FindIds, no_ids, sentence_id_conflict
 from esr.text.document import Located
 from esr.text.sentence_enrichment import REUSE
+from esr.wording import count, list_examples
 
 
 def has_table(folder: Path) -> bool:
@@ -139,6 +140,7 @@ class EmbeddedDelivery:
         name = new_generation_name(before.newest_name)
         commit = before.next_generation(name, segments, before.description, layers, self._keep)
         self._verify(commit, old, changes, report)
+        report.notes += _describe_lost_periods(before, commit)
         manifest.commit(self._folder, replace(commit, withdrawn=changes.update(before.withdrawn)))
         if before.generation_name in {kept.generation_name for kept in commit.kept_generations}:
             report.notes.append(f"generation {before.generation_name} is kept: esr rollback goes back to it")
@@ -160,6 +162,13 @@ class EmbeddedDelivery:
                 f"{self._folder} would have {found} documents instead of {expected}, nothing was changed: "
                 "check the disk and try again"
             )
+
+
+def _describe_lost_periods(before: Manifest, after: Manifest) -> list[str]:
+    """The note on periods of which no document remains."""
+    old, new = ({period_of_segment(name) for name in commit.segments} for commit in (before, after))
+    lost = sorted(period for period in old - new if period is not None)
+    return [f"no documents remain of {list_examples(lost)} ({count(len(lost), 'period')})"] if lost else []
 
 
 def _skip_unchanged(

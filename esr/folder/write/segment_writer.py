@@ -112,12 +112,34 @@ DOCUMENT_BYTES, TERM_BYTES = 500, 300
 """What a document and a distinct term add to the memory of a segment, besides the texts."""
 
 
+class SharedFurniture:
+    """Finds the furniture of all segments that are built at the same time."""
+
+    def __init__(self) -> None:
+        self._finder = FurnitureFinder()
+        self._sentences = 0
+
+    def add(self, source: str | None, texts: Sequence[str]) -> int:
+        """Add the next document. Returns the number of its first sentence."""
+        first = self._sentences
+        self._finder.add(source, texts)
+        self._sentences += len(texts)
+        return first
+
+    def values(self) -> npt.NDArray[np.float64]:
+        """The feature of all sentences, by their numbers; 0 if not furniture."""
+        return self._finder.values()
+
+
 class SegmentBuilder:
     """Collects documents up to a limit. A load of full segments takes about 400 MB of memory."""
 
-    def __init__(self, analyzer: Analyzer) -> None:
+    def __init__(self, analyzer: Analyzer, furniture: SharedFurniture) -> None:
+        """`furniture` gets all documents, also those of segments that are built at the same time."""
         self._analyzer = analyzer
-        self._furniture = FurnitureFinder()
+        self._furniture = furniture
+        self._found_at = array("q")
+        """For each document, the number of its first sentence in `furniture`."""
         self._tokens, self._words = TokenBuffer(), TokenBuffer()
         self._term_count = 0
         self._sizes = array("i")
@@ -168,7 +190,8 @@ class SegmentBuilder:
         for position in prepared.explicit_ids:
             self._explicit_id_numbers.append(self._sentences + position)
             self.explicit_ids.append(document.sentences[position].id)
-        self._furniture.add(document.source, [sentence.text for sentence in document.sentences])
+        texts = [sentence.text for sentence in document.sentences]
+        self._found_at.append(self._furniture.add(document.source, texts))
         self._sentences += len(document.sentences)
         self._paragraphs.extend(prepared.paragraphs)
         self._tokens.add(payload.batch.terms, payload.texts, payload.terms)
@@ -222,9 +245,14 @@ class SegmentBuilder:
         texts = TokenizedTexts(number[tokens], lengths, np.asarray(self._sizes, np.int64))
         return build_columns(texts, len(terms))
 
-    def mark_furniture(self) -> None:
-        """Add the feature of furniture to the inline enrichment. A document's own value takes precedence."""
-        values = self._furniture.values()
+    def mark_furniture(self, values: npt.NDArray[np.float64]) -> None:
+        """Add the feature of furniture to the inline enrichment. A document's own value takes precedence.
+
+        `values` are those of all sentences that `furniture` got.
+        """
+        sizes = np.asarray(self._sizes, np.int64)
+        firsts = np.asarray(self._found_at, np.int64) - (np.cumsum(sizes) - sizes)
+        values = values[np.arange(self._sentences) + np.repeat(firsts, sizes)]
         for number in np.flatnonzero(values).tolist():
             known = self._inline.get(number, NO_ENRICHMENT)
             features = {FURNITURE: float(values[number]), **known.features}
@@ -293,6 +321,7 @@ class SegmentWriter:
         self.segments: list[Segment] = []
         self.layers: list[LayerInfo] = []
         self._builders: dict[str | None, SegmentBuilder] = {}
+        self._furniture = SharedFurniture()
         self._term_count = self._bytes = 0
         """What the segments in memory hold together."""
 
@@ -301,7 +330,7 @@ class SegmentWriter:
         period = None if self._by is None else period_of_document(prepared.document, self._by)
         builder = self._builders.get(period)
         if builder is None:
-            builder = self._builders[period] = SegmentBuilder(self._analyzer)
+            builder = self._builders[period] = SegmentBuilder(self._analyzer, self._furniture)
         terms, size = builder.term_count, builder.size
         builder.add(prepared)
         self._term_count += builder.term_count - terms
@@ -311,19 +340,21 @@ class SegmentWriter:
 
     def flush(self) -> None:
         """Write the segments in memory, those of earlier periods first."""
-        written = []
+        written, furniture = [], self._furniture.values()
         for period in sorted(self._builders, key=lambda period: period or ""):
-            written.append(self._write(self._builders.pop(period), period))
-        self._term_count = self._bytes = 0
+            written.append(self._write(self._builders.pop(period), period, furniture))
+        self._furniture, self._term_count, self._bytes = SharedFurniture(), 0, 0
         if written:
             self.segments += [segment for segment, _ in written]
             self.layers += [layer for _, layer in written if layer is not None]
             self._on_flush(written)
 
-    def _write(self, builder: SegmentBuilder, period: str | None) -> WrittenSegment:
+    def _write(
+        self, builder: SegmentBuilder, period: str | None, furniture: npt.NDArray[np.float64]
+    ) -> WrittenSegment:
         with new_segment(self._folder, period) as (path, _):
             builder.save(path)
-        builder.mark_furniture()
+        builder.mark_furniture(furniture)
         name, layer = path.name, None
         if builder.inline_parts:
             builder.save_inline_layer(self._folder / LAYERS / name)
