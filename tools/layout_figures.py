@@ -29,7 +29,17 @@ PERIPHERY = (
     "esr/sources",
 )
 """Folders that are no part of the core."""
+MAX_FUNCTION_LINES = 60
+"""The longest function, without its docstring, which is the help of a command."""
+MAX_PARAMETERS = 8
+VAGUE_NAMES = frozenset(
+    "asked each elsewhere every found given here it kept made meant one own said seen spent taken that thing "
+    "things told what which".split()
+)
+"""Words that say nothing of the value that they would name."""
 OPTION_CALLS = frozenset({"click.option", "click.argument", "option", "argument"})
+BUILDER = Path("esr/cli/arguments.py")
+"""The file that makes the options and arguments of commands of rows."""
 TABLE = "esr/arguments"
 """The folder of the tables of arguments."""
 ROW_CALLS = frozenset({"Argument", "_filter", "_ranking", "_row"})
@@ -133,6 +143,64 @@ def count_repeated(trees: Mapping[Path, ast.Module]) -> int:
     return sum(name in rows for name in options)
 
 
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def find_functions(tree: ast.AST) -> list[Function]:
+    """All functions and methods, also those inside of others."""
+    return [node for node in ast.walk(tree) if isinstance(node, Function)]
+
+
+def count_function_lines(function: Function) -> int:
+    """The number of lines of a function without its decorators and its docstring."""
+    first = function.body[0]
+    is_docstring = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
+    docstring = (first.end_lineno or first.lineno) - first.lineno + 1 if is_docstring else 0
+    return (function.end_lineno or function.lineno) - function.lineno + 1 - docstring
+
+
+def count_parameters(function: Function) -> int:
+    """The number of named parameters of a function, without `self` and `cls`."""
+    parameters = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+    return sum(parameter.arg not in ("self", "cls") for parameter in parameters)
+
+
+def find_vague_names(tree: ast.AST, words: Collection[str] = VAGUE_NAMES) -> set[tuple[str, str]]:
+    """Parameters and local variables with such a name, as pairs of the function and the name.
+
+    Functions are named with those that they are in: `Class.method.inner`.
+    """
+    names = set[tuple[str, str]]()
+
+    def visit(node: ast.AST, scope: tuple[str, ...]) -> None:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, Function | ast.ClassDef):
+                visit(child, (*scope, child.name))
+                continue
+            name = child.arg if isinstance(child, ast.arg) else ""
+            if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Store):
+                name = child.id
+            if name in words:
+                names.add((".".join(scope), name))
+            visit(child, scope)
+
+    visit(tree, ())
+    return names
+
+
+def count_broad_handlers(source: str) -> tuple[int, int]:
+    """The number of handlers of any exception, and of those among them without a comment that says why."""
+    lines = source.split("\n")
+    broad = [
+        node.lineno - 1
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.ExceptHandler)
+        and (node.type is None or ast.unparse(node.type) in ("Exception", "BaseException"))
+    ]
+    unexplained = [n for n in broad if not any("# " in line for line in lines[n - 1 : n + 2])]
+    return len(broad), len(unexplained)
+
+
 def uses_processes(tree: ast.Module) -> bool:
     """Whether a module handles locks, threads, processes, forks or signals."""
     for node in ast.walk(tree):
@@ -159,6 +227,15 @@ def describe(folders: list[str]) -> list[tuple[str, str]]:
     banners = {path: len(BANNER.findall(source)) for path, source in sources.items()}
     lazy = {path: count_lazy_imports(tree) for path, tree in trees.items()}
     inner = {path: count_inner_imports(tree) for path, tree in trees.items()}
+    functions = {
+        f"{path}:{function.name}": function
+        for path, tree in trees.items()
+        for function in find_functions(tree)
+    }
+    sizes = {name: count_function_lines(function) for name, function in functions.items()}
+    parameters = {name: count_parameters(function) for name, function in functions.items()}
+    handlers = [count_broad_handlers(source) for source in sources.values()]
+    options = sum(count_options(tree) for path, tree in trees.items() if path != BUILDER)
     return [
         ("files", f"{len(paths)}"),
         ("lines", f"{total}"),
@@ -174,7 +251,7 @@ def describe(folders: list[str]) -> list[tuple[str, str]]:
         if CONTRACT[0] in trees
         else ("methods of the contract", "not among these folders"),
         ("wrappers of an index", ", ".join(find_wrappers(trees)) or "none"),
-        ("arguments of commands outside the table", f"{sum(map(count_options, trees.values()))}"),
+        ("arguments of commands outside the table", f"{options}"),
         ("of these, with the name of an argument in the table", f"{count_repeated(trees)}"),
         ("arguments of plug-ins, as rows", f"{sum(map(count_plugin_rows, trees.values()))}"),
         ("files with locks, processes or signals", f"{sum(map(uses_processes, trees.values()))}"),
@@ -183,6 +260,16 @@ def describe(folders: list[str]) -> list[tuple[str, str]]:
         (f"folders of more than {MAX_FILES} files", _list(_above(by_folder, MAX_FILES))),
         (f"files of more than {MAX_LINES} lines", _list(_above(lines, MAX_LINES))),
         (f"files of more than {MAX_BANNERS} banners", f"{len(_above(banners, MAX_BANNERS))}"),
+        (f"functions of more than {MAX_FUNCTION_LINES} lines", _list(_above(sizes, MAX_FUNCTION_LINES))),
+        (f"functions of more than {MAX_PARAMETERS} parameters", _list(_above(parameters, MAX_PARAMETERS))),
+        (
+            "vague names of parameters and local variables",
+            f"{sum(map(len, map(find_vague_names, trees.values())))}",
+        ),
+        (
+            "handlers of any exception",
+            f"{sum(n for n, _ in handlers)}, {sum(n for _, n in handlers)} without a reason",
+        ),
     ]
 
 

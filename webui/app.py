@@ -174,31 +174,10 @@ def create_app(
     render = PageRenderer(settings, indexes)
     desk = ServedDesk(indexes, settings)
 
-    homes: dict[Hashable, Home] = {}
-
-    @indexes.route(app, "/")
-    def home(visit: Visit) -> Response:
-        collection = _collection(visit, app)
-        described = enrichment = None
-        if collection is not None:
-            features = tuple(visit.searcher.index.status(Features()))
-            seen = visit.searcher.index.where, indexes.guard.part
-            enrichment = read_enrichment(visit.searcher.index, collection.documents)
-            state = (*seen, collection.sentences, collection.occurrences, features, enrichment.key)
-            described = homes.get(state)
-            if described is None:
-                described = describe_collection(visit.searcher, collection, settings)
-                if len(homes) >= MOST_HOMES:
-                    homes.clear()
-                homes[state] = described
-                render.forget_views()
-        chart = described and described.dates and draw_chart(described.dates.timeline, "count")
-        incomplete = enrichment.incomplete if enrichment else ()
-        return render(visit, "home.html", home=described, chart=chart, incomplete=incomplete)
-
     def error_page(problem: Problem) -> Response:
         return render(None, "error.html", problem=problem)
 
+    _add_first_page(app, indexes, settings, render)
     _add_logo(app, settings)
     install_access_log(app, settings)
     _refuse_repeated_slashes(app)
@@ -223,6 +202,31 @@ def create_app(
     install_traces(app, settings)
     problems.install(app, error_page, indexes.redact)
     return app
+
+
+def _add_first_page(app: Flask, indexes: ServedIndexes, settings: Settings, render: PageRenderer) -> None:
+    """Add the page without a query. What it says of an index is computed once for each state of the index."""
+    homes: dict[Hashable, Home] = {}
+
+    @indexes.route(app, "/")
+    def home(visit: Visit) -> Response:
+        collection = _collection(visit, app)
+        described = enrichment = None
+        if collection is not None:
+            features = tuple(visit.searcher.index.status(Features()))
+            view = visit.searcher.index.where, indexes.guard.part
+            enrichment = read_enrichment(visit.searcher.index, collection.documents)
+            state = (*view, collection.sentences, collection.occurrences, features, enrichment.key)
+            described = homes.get(state)
+            if described is None:
+                described = describe_collection(visit.searcher, collection, settings)
+                if len(homes) >= MOST_HOMES:
+                    homes.clear()
+                homes[state] = described
+                render.forget_views()
+        chart = described and described.dates and draw_chart(described.dates.timeline, "count")
+        incomplete = enrichment.incomplete if enrichment else ()
+        return render(visit, "home.html", home=described, chart=chart, incomplete=incomplete)
 
 
 def _refuse_repeated_slashes(app: Flask) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -23,12 +23,11 @@ def _filter(
     sets: str,
     type: Day | Flag | Texts = _TEXTS,
     *,
-    label: str = "",
-    empty: str = "",
-    aliases: Iterable[Alias] = (),
-    foreign_names: tuple[str, ...] = (),
     also_applies_to: str = "",
+    label: str = "",
+    **settings: Any,
 ) -> Argument:
+    """The row of a filter; `settings` are other fields of an argument."""
     is_date = isinstance(type, Day)
     return Argument(
         name,
@@ -38,11 +37,9 @@ def _filter(
         "filter",
         is_repeatable=isinstance(type, Texts),
         label=label,
-        empty=empty,
         phrase=f"{name} {{}}" if is_date else label.lower() if isinstance(type, Flag) else "",
-        foreign_names=foreign_names,
-        aliases=tuple(aliases),
         sets=sets,
+        **settings,
     )
 
 
@@ -54,7 +51,7 @@ FILTERS: tuple[Argument, ...] = (
         Day(edge="first"),
         label="From",
         empty="any day",
-        aliases=[Alias("from", "0.3", applies_to=f"command watch page {FILTERED} quotes")],
+        aliases=(Alias("from", "0.3", applies_to=f"command watch page {FILTERED} quotes"),),
         foreign_names=("from_", "since", "date_from", "start_date"),
         also_applies_to=ASSISTANT,
     ),
@@ -65,15 +62,15 @@ FILTERS: tuple[Argument, ...] = (
         Day(edge="before"),
         label="Before",
         empty="any day",
-        aliases=[
+        aliases=(
             Alias(
                 "to",
                 "0.3",
                 Day(edge="last"),
                 applies_to=f"{SEARCHES} page {FILTERED} quotes",
                 note="which excludes its date",
-            )
-        ],
+            ),
+        ),
         foreign_names=("until", "date_to", "end_date"),
         also_applies_to=ASSISTANT,
     ),

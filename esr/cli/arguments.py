@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import click
 
@@ -27,6 +28,7 @@ from esr.arguments.types import (
     WholeNumber,
 )
 
+F = TypeVar("F", bound=Callable[..., Any])
 FILE = click.Path(dir_okay=False, path_type=Path)
 _PATHS = {"file": FILE, "folder": click.Path(file_okay=False, path_type=Path), "any": click.Path()}
 
@@ -48,6 +50,21 @@ def add_arguments(
     known = {row.name: row for row in rows if row.is_for(operation)}
     options = [build_option(known[name], **changes.get(name, {})) for name in names or known]
     return lambda command: add_options(options, command)
+
+
+def collect_options(kind: type[Any], parameter: str = "options") -> Callable[[F], F]:
+    """Pass the options that are fields of a struct to the command as one parameter, a struct of this kind."""
+
+    def collect(command: F) -> F:
+        @wraps(command)
+        def with_options(*args: Any, **kwargs: Any) -> Any:
+            names = [name for name in kind.__struct_fields__ if name in kwargs]
+            values = {name: kwargs.pop(name) for name in names}
+            return command(*args, **{parameter: kind(**values)}, **kwargs)
+
+        return cast(F, with_options)
+
+    return collect
 
 
 def build_option(

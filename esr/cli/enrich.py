@@ -6,19 +6,20 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
+from msgspec import Struct
 from tqdm import tqdm
 
 from esr.arguments.argument import COMMAND
 from esr.arguments.tables.enriching import ENRICHING
 from esr.cli import options
-from esr.cli.arguments import add_arguments
+from esr.cli.arguments import add_arguments, collect_options
 from esr.cli.options import parse_slice
 from esr.enrichment.enricher import Enricher, VectorSettings
 from esr.enrichment.recipe import check_parts
 from esr.errors import UsageError, unknown
 from esr.index.login_variables import redact
 from esr.index.names import Aliases, read_aliases
-from esr.index.runs.enrichment_run import run_enrichment
+from esr.index.runs.enrichment_run import RunEnd, run_enrichment
 from esr.index.runs.reuse_run import run_reuse
 from esr.index.runs.table_run import run_table
 from esr.processes import exit_on_sigterm
@@ -27,22 +28,29 @@ from esr.text.sentence_enrichment import DEFAULT_PARTS, PARTS, REUSE, TABLE
 from esr.wording import count
 
 
+class EnrichmentOptions(Struct, frozen=True):
+    """The tools and tables that `esr enrich` uses."""
+
+    spacy_models: tuple[str, ...]
+    lexica: tuple[Path, ...]
+    rule: str
+    encoder: str
+    title_weight: float
+    sample: int | None
+    vector_index: bool
+    aliases_file: Path | None
+
+
 @click.command()
 @options.index
 @add_arguments(ENRICHING, COMMAND)
+@collect_options(EnrichmentOptions, "settings")
 def enrich(
     where: str,
     slice_text: str,
     only: tuple[str, ...],
     workers: int,
-    spacy_models: tuple[str, ...],
-    lexica: tuple[Path, ...],
-    rule: str,
-    encoder: str,
-    title_weight: float,
-    sample: int | None,
-    vector_index: bool,
-    aliases_file: Path | None,
+    settings: EnrichmentOptions,
 ) -> None:
     """Compute features, names, parses, vectors and quotations.
 
@@ -65,13 +73,13 @@ def enrich(
       esr enrich --index http://localhost:9200/news --only vectors --vector-index
     """
     slice = parse_slice(slice_text)
-    aliases = None if aliases_file is None else read_aliases(aliases_file)
-    vectors = VectorSettings(encoder, title_weight)
+    aliases = None if settings.aliases_file is None else read_aliases(settings.aliases_file)
+    vectors = VectorSettings(settings.encoder, settings.title_weight)
     names = split_names(only)
     if TABLE in names:
         if slice != (1, 1):
             raise UsageError("--only table does not work with --slice: a table is fitted to the whole index")
-        fit_index(where, vectors, sample=sample, workers=workers)
+        fit_index(where, vectors, sample=settings.sample, workers=workers)
     if REUSE in names:
         if slice != (1, 1):
             raise UsageError("--only reuse does not work with --slice: copies are found in the whole index")
@@ -81,8 +89,12 @@ def enrich(
         return
     names = others
     parts = check_parts(names) if names else DEFAULT_PARTS
-    enricher = Enricher(parts, spacy_models, lexica, rule, read_analyzer(where), vectors)
-    enrich_index(where, enricher, slice=slice, workers=workers, aliases=aliases, vector_index=vector_index)
+    enricher = Enricher(
+        parts, settings.spacy_models, settings.lexica, settings.rule, read_analyzer(where), vectors
+    )
+    enrich_index(
+        where, enricher, slice=slice, workers=workers, aliases=aliases, vector_index=settings.vector_index
+    )
 
 
 def split_names(only: Sequence[str]) -> list[str]:
@@ -174,8 +186,7 @@ def enrich_index(
             enricher,
             slice=slice,
             workers=workers,
-            aliases=aliases,
-            vector_index=vector_index,
+            end=RunEnd(aliases, vector_index),
             on_start=start_bar,
             on_progress=bar.update,
         )

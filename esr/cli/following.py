@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import Struct
 
 from esr.arguments.tables.commands import COMMANDS
 from esr.arguments.tables.counting import COUNTS
 from esr.arguments.tables.lists import LISTS
 from esr.cli import options
-from esr.cli.arguments import add_arguments
+from esr.cli.arguments import add_arguments, collect_options
 from esr.cli.output import (
     FORMATS,
     check_output,
@@ -65,6 +66,16 @@ _MOST_EMPTY = 2
 """Maximum consecutive empty periods that have separate lines; more are one line."""
 
 
+class TimelineOptions(Struct, frozen=True):
+    """How `esr timeline` reads queries and counts their sentences."""
+
+    interval: Interval | None
+    peaks: int
+    rate: bool
+    literal: bool
+    query_language: str | None
+
+
 @click.command()
 @add_arguments(COMMANDS, "timeline", "queries")
 @options.index
@@ -77,14 +88,11 @@ _MOST_EMPTY = 2
 )
 @ranking_options
 @filter_options
+@collect_options(TimelineOptions, "settings")
 def timeline(
     queries: tuple[str, ...],
     where: str,
-    interval: Interval | None,
-    peaks: int,
-    rate: bool,
-    literal: bool,
-    query_language: str | None,
+    settings: TimelineOptions,
     format_name: str,
     ranking: Ranking,
     filters: Filters,
@@ -101,24 +109,26 @@ def timeline(
       esr timeline '"white house" -trump' --after 2017-02 --format csv --index my-index
       esr timeline "travel ban" --format svg --index my-index > travel-ban.svg
     """
-    if rate and format_name not in ("text", "svg"):
+    if settings.rate and format_name not in ("text", "svg"):
         raise UsageError(f"--rate is for text and svg: --format {format_name} has rates and counts")
-    read = parse_literally if literal else parse
+    read = parse_literally if settings.literal else parse
     with open_searcher(where) as searcher:
         snapshot = searcher.snapshot()
-        parsed = [in_language(read(query), query_language) for query in queries]
+        parsed = [in_language(read(query), settings.query_language) for query in queries]
         prepared = [snapshot.prepare(query, ranking) for query in parsed]
-        result = build_timeline(prepared, filters, interval, peaks)
+        result = build_timeline(prepared, filters, settings.interval, settings.peaks)
         note_unknown(snapshot, filters)
     if format_name == "json":
         click.echo(json.dumps(result.as_dict(), indent=1, ensure_ascii=False))
     elif format_name == "svg":
-        click.echo(timeline_svg.draw_svg(result, "rate" if rate else "count"), nl=False)
+        click.echo(timeline_svg.draw_svg(result, "rate" if settings.rate else "count"), nl=False)
     elif format_name == "csv":
         rows = (row.values() for row in timeline_rows(result))
         click.echo(write_csv([TABLE_COLUMNS, *rows]), nl=False)
     else:
-        click.echo("\n".join(line for series in result.series for line in _to_text(result, series, rate)))
+        click.echo(
+            "\n".join(line for series in result.series for line in _to_text(result, series, settings.rate))
+        )
 
 
 def _to_text(timeline: Timeline, series: Series, rate: bool) -> Iterator[str]:

@@ -15,12 +15,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import click
-from msgspec import to_builtins
+from msgspec import Struct, to_builtins
 from msgspec.structs import asdict
 
 from esr.arguments.tables.commands import COMMANDS
 from esr.cli import options
-from esr.cli.arguments import add_arguments
+from esr.cli.arguments import add_arguments, collect_options
 from esr.cli.dry_run import dry_run
 from esr.cli.loading_options import keep, meaning, source_options, workers, writing_options
 from esr.cli.options import as_json, optional_index, parse_slice
@@ -67,6 +67,13 @@ else:
 # esr load
 
 
+class EnrichmentOptions(Struct, frozen=True):
+    """What `esr load` computes after the load."""
+
+    enrich: bool
+    enrich_only: tuple[str, ...]
+
+
 @click.command()
 @add_arguments(COMMANDS, "load", "paths")
 @optional_index
@@ -75,12 +82,12 @@ else:
 @add_arguments(COMMANDS, "load", "enrich", "enrich_only", "dry_run", "slice")
 @meaning
 @as_json
+@collect_options(EnrichmentOptions, "settings")
 def load(
     paths: tuple[str, ...],
     where: str | None,
     writing: Mapping[str, Any],
-    enrich: bool,
-    enrich_only: tuple[str, ...],
+    settings: EnrichmentOptions,
     is_dry_run: bool,
     slice_text: str | None,
     as_json: bool,
@@ -111,10 +118,12 @@ def load(
     slice = None if slice_text is None else parse_slice(slice_text)
     if slice and meaning:
         raise UsageError("--meaning does not work with --slice: run esr enrich when all slices are loaded")
-    if slice or {VECTORS, TABLE} & {*enrich_command.split_names(enrich_only)}:
+    if slice or {VECTORS, TABLE} & {*enrich_command.split_names(settings.enrich_only)}:
         meaning = False if meaning is None else meaning
     library_meaning.check_meaning(meaning)
-    enrich_loaded = _plan_enrichment(enrich_only) if enrich or enrich_only else None
+    enrich_loaded = (
+        _plan_enrichment(settings.enrich_only) if settings.enrich or settings.enrich_only else None
+    )
     if slice and enrich_loaded:
         raise UsageError("--enrich does not work with --slice: run esr enrich when all slices are loaded")
     with measure_run("load", where) as run, SendProgress() as progress:

@@ -12,12 +12,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import Struct
 from msgspec.structs import astuple
 
 from esr.arguments.tables.commands import COMMANDS
 from esr.arguments.tables.lists import LISTS
 from esr.cli import options
-from esr.cli.arguments import add_arguments
+from esr.cli.arguments import add_arguments, collect_options
 from esr.cli.output import FORMATS, describe_query, format_option
 from esr.cli.ranking_options import ReadQuery, filter_options, furniture, query_argument, ranking_options
 from esr.errors import UsageError
@@ -45,6 +46,19 @@ else:
     requests = import_lazily("esr.ranking.requests")
 
 
+class ListOptions(Struct, frozen=True):
+    """How `esr search` lists the sentences it finds."""
+
+    languages: str | None
+    sort: str
+    novel: bool
+    overlap: float | None
+    fold: bool
+    passages: bool
+    per_document: int | None
+    k: int
+
+
 @click.command()
 @query_argument
 @options.index
@@ -60,20 +74,14 @@ else:
 @furniture
 @format_option(default=None)
 @add_arguments(COMMANDS, "search")
+@collect_options(ListOptions, "settings")
 def search(
     query: ReadQuery,
     where: str,
     ranking: Ranking,
     filters: Filters,
-    languages: str | None,
-    sort: str,
-    novel: bool,
-    overlap: float | None,
-    fold: bool,
-    passages: bool,
-    per_document: int | None,
+    settings: ListOptions,
     furniture: bool,
-    k: int,
     format_name: str | None,
     as_json: bool,
 ) -> None:
@@ -95,36 +103,42 @@ def search(
     """
     if as_json and format_name not in (None, "json"):
         raise UsageError(f"--format {format_name} and --json exclude each other: leave one out")
-    if overlap is not None and not (novel or fold):
+    if settings.overlap is not None and not (settings.novel or settings.fold):
         raise UsageError("--overlap says what repeats another: give it with --novel or without --no-fold")
-    if novel and sort != "score":
-        raise UsageError(f"--novel lists from the oldest on, and so has no --sort {sort}: leave one out")
-    if languages and (novel or sort != "score"):
+    if settings.novel and settings.sort != "score":
+        raise UsageError(
+            f"--novel lists from the oldest on, and so has no --sort {settings.sort}: leave one out"
+        )
+    if settings.languages and (settings.novel or settings.sort != "score"):
         raise UsageError("--languages is for the best sentences: leave --novel and --sort out")
     output = FORMATS.find("json" if as_json else format_name or "text")
     with open_searcher(where) as searcher:
         snapshot = searcher.snapshot()
-        if sort == "score" or novel:
+        if settings.sort == "score" or settings.novel:
             ranking = choose_ranking(ranking, snapshot.index)
         ranking = ranking if furniture else lower_furniture(ranking, snapshot.index)
-        parsed = across_languages(query.parsed, read_languages(languages) if languages else ())
+        parsed = across_languages(
+            query.parsed, read_languages(settings.languages) if settings.languages else ()
+        )
         prepared = snapshot.prepare(parsed, ranking, require_all=query.require_all)
-        threshold = overlap or DEFAULT_THRESHOLD
-        joins = passages and output.has_passages and sort == "score"
-        if novel:
-            answer, repeats = astuple(novelty.find_novel(prepared, k, filters, threshold=threshold))
-            listed = single([hit, *(repeats[hit.sentence_id] if fold else ())] for hit in answer.hits)
+        threshold = settings.overlap or DEFAULT_THRESHOLD
+        joins = settings.passages and output.has_passages and settings.sort == "score"
+        if settings.novel:
+            answer, repeats = astuple(novelty.find_novel(prepared, settings.k, filters, threshold=threshold))
+            listed = single(
+                [hit, *(repeats[hit.sentence_id] if settings.fold else ())] for hit in answer.hits
+            )
         else:
-            by_date = partial(newest.find_newest, prepared, oldest_first=sort == "oldest")
-            find = prepared.search if sort == "score" else by_date
+            by_date = partial(newest.find_newest, prepared, oldest_first=settings.sort == "oldest")
+            find = prepared.search if settings.sort == "score" else by_date
             answer, listed = find_passages(
                 partial(find, filters=filters),
                 prepared,
-                k,
+                settings.k,
                 filters,
-                overlap=threshold if fold else None,
+                overlap=threshold if settings.fold else None,
                 joins=joins,
-                per_document=per_document,
+                per_document=settings.per_document,
             )
         report = report_query(prepared, filters)
     if not output.has_warnings:

@@ -65,7 +65,7 @@ def log_likelihood(near: Array, row: Array | float, column: Array, size: Array |
 
 
 def log_dice(together: Array | float, first: Array | float, second: Array | float) -> Array:
-    """logDice (Rychlý 2008), at most 14, from the joint occurrences and those of `one` and of the `other`."""
+    """logDice (Rychlý 2008), at most 14, from the joint occurrences and those of each unit."""
     return np.asarray(14 + np.log2(2 * together / (first + second)))
 
 
@@ -211,12 +211,14 @@ class ContrastedCollocations(Table, Struct, frozen=True):
 class Reach(Struct, frozen=True):
     """What counts as near: `window` words on each side, including stop words, or for None the whole sentence.
 
-    `by`: the kind of units counted; `stop_words`: whether stop words are units.
+    `by`: the kind of units counted; `stop_words`: whether stop words are units; `most`: the maximum number of
+    sentences to read.
     """
 
     window: int | None = WINDOW
     by: By = "stems"
     stop_words: bool = False
+    most: int = MAX_SENTENCES
 
 
 def find_collocations(
@@ -228,16 +230,15 @@ def find_collocations(
     measure: str = "logdice",
     min_count: int = MIN_COUNT,
     k: int = COLLOCATIONS,
-    most: int = MAX_SENTENCES,
 ) -> Collocations:
     """The best k collocations of a query's node (`esr.corpus.concordance`) by a measure of MEASURES.
 
-    Raises UsageError if more than `most` sentences match.
+    Raises UsageError if more than `reach.most` sentences match.
     """
     node, required = split_node(query)
     prepared = searcher.prepare(required, Ranking())
     index = prepared.index  # a snapshot
-    near = _count_near(index, node, prepared.all_words, filters, reach, most)
+    near = _count_near(index, node, prepared.all_words, filters, reach)
     rows = np.flatnonzero(near.counts >= min_count)
     if not len(rows):
         return Collocations([], near.node, near.sentences)
@@ -268,14 +269,13 @@ def contrast_collocations(
     reach: Reach = Reach(),  # noqa: B008 # frozen
     min_count: int = MIN_COUNT,
     k: int = COLLOCATIONS,
-    most: int = MAX_SENTENCES,
 ) -> ContrastedCollocations:
     """The units more frequent near the node in sentences that match `part` than in those matching `against`.
 
     Without `against`, the part is compared with all other sentences. `min_count` is a minimum in the part.
-    Raises UsageError if more than `most` sentences of a part match.
+    Raises UsageError if more than `reach.most` sentences of a part match.
     """
-    target, reference = _count_parts(searcher, query, filters, part, against, reach, most)
+    target, reference = _count_parts(searcher, query, filters, part, against, reach)
     return _contrast(target, reference, min_count, k)
 
 
@@ -289,10 +289,9 @@ def contrast_both_ways(
     reach: Reach = Reach(),  # noqa: B008 # frozen
     min_count: int = MIN_COUNT,
     k: int = COLLOCATIONS,
-    most: int = MAX_SENTENCES,
 ) -> list[ContrastedCollocations]:
     """The answers of `contrast_collocations` for `part` and, if given, for `against`, of one count."""
-    target, reference = _count_parts(searcher, query, filters, part, against, reach, most)
+    target, reference = _count_parts(searcher, query, filters, part, against, reach)
     pairs = [(target, reference)] if against is None else [(target, reference), (reference, target)]
     return [_contrast(*pair, min_count, k) for pair in pairs]
 
@@ -304,14 +303,13 @@ def _count_parts(
     part: ParsedQuery,
     against: ParsedQuery | None,
     reach: Reach,
-    most: int,
 ) -> tuple[_Near, _Near]:
     """The units near the node in both parts of its sentences."""
     node, required = split_node(query)
     prepared = searcher.prepare(required, Ranking())
     index = prepared.index
     target, reference = (
-        _count_near(index, node, AllOf((prepared.all_words, condition)), filters, reach, most)
+        _count_near(index, node, AllOf((prepared.all_words, condition)), filters, reach)
         for condition in split_parts(Searcher(index, owns_index=False), part, against)
     )
     return target, reference
@@ -379,12 +377,10 @@ class _Near(NamedTuple):
         )
 
 
-def _count_near(
-    index: Index, node: Node, condition: Condition, filters: Filters, reach: Reach, most: int
-) -> _Near:
+def _count_near(index: Index, node: Node, condition: Condition, filters: Filters, reach: Reach) -> _Near:
     """Count the units near the occurrences of the node. A word near two of them counts once."""
     (total,) = index.count([condition], filters)
-    check_sentences(total, most)
+    check_sentences(total, reach.most)
     lexicon = get_lexicon(index.analyzer)
     words = lexicon.read(index.select(condition, max(total, 1), filters, Texts()).texts)
     occurrences = words.find(node)

@@ -139,33 +139,39 @@ OUTSIDE: Mapping[str, str] = {"left": "beginning of the sentence", "right": "end
 """What to call the group of lines without a word to sort by, by side."""
 
 
+class LineOptions(Struct, frozen=True):
+    """Which lines a concordance has: the first k after `offset` lines, in an order of SORTS.
+
+    `width`: the number of characters or words on each side. An order by words or by source reads only the
+    newest `most` sentences. `sample`: the number of sentences to draw at random; the same `seed` draws the
+    same sentences from the same collection.
+    """
+
+    k: int = LINES
+    sort: str = "newest"
+    width: int = WIDTH
+    unit: Unit = "characters"
+    sample: int | None = None
+    seed: int = 0
+    most: int = MAX_SENTENCES
+    offset: int = 0
+
+
 def build_concordance(
     searcher: Searcher,
     query: ParsedQuery,
     filters: Filters,
-    *,
+    options: LineOptions = LineOptions(),  # noqa: B008 # frozen
     ranking: Ranking | None = None,
-    k: int = LINES,
-    sort: str = "newest",
-    width: int = WIDTH,
-    unit: Unit = "characters",
-    sample: int | None = None,
-    seed: int = 0,
-    most: int = MAX_SENTENCES,
-    offset: int = 0,
 ) -> Concordance:
-    """The first k lines after `offset` lines, with `width` characters or words on each side.
-
-    An order by words or by source reads only the newest `most` sentences. `sample`: the number of sentences
-    to draw at random; the same `seed` draws the same sentences from the same collection. Raises UsageError
-    for a query without a node.
-    """
+    """The lines of the occurrences of a query's node. Raises UsageError for a query without a node."""
+    sort, sample, most, offset = options.sort, options.sample, options.most, options.offset
     if sample is not None and sort == "best":
         raise UsageError("a sample is not ranked: choose another order")
     node, required = split_node(query)
     prepared = searcher.prepare(required, ranking or Ranking())
     index, condition = prepared.index, prepared.all_words
-    end = offset + k
+    end = offset + options.k
     if sample is None and (sort in _SORTED or (offset and sort != "best")):
         size = most if sort in _SORTED else min(end, most)
         read = index.select(condition, size, filters, Texts(), oldest_first=sort == "oldest")
@@ -175,13 +181,13 @@ def build_concordance(
         records = dict(zip(places.tolist(), index.read(read.read_ids(places), Records()), strict=True))
         sentences, number = read.total, len(read.sources)
     else:
-        listed, sentences = _read_records(prepared, filters, sort, min(end, most), sample, seed, most)
+        listed, sentences = _read_records(prepared, filters, sort, min(end, most), sample, options.seed, most)
         words = get_lexicon(index.analyzer).read([sentence.text for sentence in listed])
         records, number = dict(enumerate(listed)), len(listed)
         sources = [sentence.source for sentence in listed]
         occurrences = _sort(words, words.find(node), sources, sort, end).after(offset)
     lines = [
-        _make_line(records[text], first - start, last - start, width, unit, group)
+        _make_line(records[text], first - start, last - start, options.width, options.unit, group)
         for first, last, text, start, group in zip(
             *(column.tolist() for column in (*occurrences, words.starts[occurrences.texts])),
             _name_groups(words, occurrences, sort),

@@ -13,6 +13,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from msgspec import Struct
+
 from esr.text.attributes import value_key
 
 CLOSING_MARKS: Mapping[str, str] = {
@@ -76,104 +78,105 @@ def read_words(text: str) -> list[Word]:
     return [Word(match[0], *match.span()) for match in _WORD.finditer(text)]
 
 
-class Grammar:
-    """The words of one language, and the rules that find speakers by them.
+class WordLists(Struct, frozen=True):
+    """The words of one language: the lists of its table, in lower case.
 
-    The lists of its table, in lower case:
-
-        cues            verbs of speech in all their forms
-        weak_cues       verbs that report only directly next to a quotation
-        after_cues      verbs that report only after a quotation
-        by              words before a speaker that need no verb, with _ for a blank: "so Merkel"
-        new_cue         a pattern of unlisted verbs directly after a quotation that ends in a comma: group
-                        `before` is a speaker before the verb `cue`, or `after` a verb before a speaker
-        pronouns        pronouns of one person, which may stand for a name
-        other_pronouns  other pronouns that may be a speaker
-        relatives       pronouns of relative clauses
-        auxiliaries     verbs before a verb of speech
-        fillers         other words between a speaker and a verb: adverbs
-        openers         words that may precede a speaker at the beginning of a clause
-        prepositions    words that end a speaker after the verb, and do not begin one
-        articles        words that begin a speaker who is not named
-        determiners     articles that are followed by a noun, even if it looks like a verb: "the report"
-        unfinished      words with which no speaker ends
-        titles          titles that are not part of a name
-        agents          those who speak for somebody, whose name is next to the word: "Putin spokesman"
-        common          words that are no names, but have a capital at the beginning of a sentence
-        doubtful        verbs whose subject may be another than the speaker: "quoted"
-        passives        auxiliaries of the passive: "was told"
-        never_before    verbs that are never before their speaker, but before others: "told Lee"
-        bodies          words for bodies, which are no part of a person's name: "Defence Council Ann Lee"
-        inserted        verbs that may stand with their speaker between two commas: ", said Bay,"
-        order           "subject-first" if a quotation may be between its speaker and the verb: "dedi"
-        letters         "caseless" if names have no capitals
-        works           "yes" if titles of works are in the same marks, also after a comma
-        before          a pattern that ends at a quotation, with the groups `speaker` and `cue`, for languages
-                        without blanks
-        after           a pattern that begins after a quotation, likewise
+    cues            verbs of speech in all their forms
+    weak_cues       verbs that report only directly next to a quotation
+    after_cues      verbs that report only after a quotation
+    by              words before a speaker that need no verb, with _ for a blank: "so Merkel"
+    new_cue         a pattern of unlisted verbs directly after a quotation that ends in a comma: group
+                    `before` is a speaker before the verb `cue`, or `after` a verb before a speaker
+    pronouns        pronouns of one person, which may stand for a name
+    other_pronouns  other pronouns that may be a speaker
+    relatives       pronouns of relative clauses
+    auxiliaries     verbs before a verb of speech
+    fillers         other words between a speaker and a verb: adverbs
+    openers         words that may precede a speaker at the beginning of a clause
+    prepositions    words that end a speaker after the verb, and do not begin one
+    articles        words that begin a speaker who is not named
+    determiners     articles that are followed by a noun, even if it looks like a verb: "the report"
+    unfinished      words with which no speaker ends
+    titles          titles that are not part of a name
+    agents          those who speak for somebody, whose name is next to the word: "Putin spokesman"
+    common          words that are no names, but have a capital at the beginning of a sentence
+    doubtful        verbs whose subject may be another than the speaker: "quoted"
+    passives        auxiliaries of the passive: "was told"
+    never_before    verbs that are never before their speaker, but before others: "told Lee"
+    bodies          words for bodies, which are no part of a person's name: "Defence Council Ann Lee"
+    inserted        verbs that may stand with their speaker between two commas: ", said Bay,"
+    order           "subject-first" if a quotation may be between its speaker and the verb: "dedi"
+    letters         "caseless" if names have no capitals
+    works           "yes" if titles of works are in the same marks, also after a comma
+    before          a pattern that ends at a quotation, with the groups `speaker` and `cue`, for languages
+                    without blanks
+    after           a pattern that begins after a quotation, likewise
     """
 
-    def __init__(
-        self,
-        cues: str = "",
-        weak_cues: str = "",
-        after_cues: str = "",
-        by: str = "",
-        new_cue: str = "(?!)",
-        pronouns: str = "",
-        other_pronouns: str = "",
-        relatives: str = "",
-        auxiliaries: str = "",
-        fillers: str = "",
-        openers: str = "",
-        prepositions: str = "",
-        articles: str = "",
-        determiners: str = "",
-        unfinished: str = "",
-        titles: str = "",
-        agents: str = "",
-        common: str = "",
-        doubtful: str = "",
-        passives: str = "",
-        never_before: str = "",
-        bodies: str = "",
-        inserted: str = "",
-        order: str = "",
-        letters: str = "",
-        works: str = "",
-        before: str = "(?!)",
-        after: str = "(?!)",
-    ) -> None:
-        self.cue: re.Pattern[str] = _verbs(cues)
-        self.cue_after: re.Pattern[str] = _verbs(f"{cues} {after_cues}")
-        self.cue_before: re.Pattern[str] = _verbs(f"{cues} {weak_cues}")
-        self.by: re.Pattern[str] = re.compile(rf"(?<![\w’'-])(?:{_either(by)})(?![\w-])", re.IGNORECASE)
-        self.new_cue: re.Pattern[str] = re.compile(new_cue, re.VERBOSE)
-        self.pronouns: frozenset[str] = _set(pronouns)
-        self.other_pronouns: frozenset[str] = _set(other_pronouns)
+    cues: str = ""
+    weak_cues: str = ""
+    after_cues: str = ""
+    by: str = ""
+    new_cue: str = "(?!)"
+    pronouns: str = ""
+    other_pronouns: str = ""
+    relatives: str = ""
+    auxiliaries: str = ""
+    fillers: str = ""
+    openers: str = ""
+    prepositions: str = ""
+    articles: str = ""
+    determiners: str = ""
+    unfinished: str = ""
+    titles: str = ""
+    agents: str = ""
+    common: str = ""
+    doubtful: str = ""
+    passives: str = ""
+    never_before: str = ""
+    bodies: str = ""
+    inserted: str = ""
+    order: str = ""
+    letters: str = ""
+    works: str = ""
+    before: str = "(?!)"
+    after: str = "(?!)"
+
+
+class Grammar:
+    """The words of one language, and the rules that find speakers by them."""
+
+    def __init__(self, lists: WordLists) -> None:
+        self.cue: re.Pattern[str] = _verbs(lists.cues)
+        self.cue_after: re.Pattern[str] = _verbs(f"{lists.cues} {lists.after_cues}")
+        self.cue_before: re.Pattern[str] = _verbs(f"{lists.cues} {lists.weak_cues}")
+        self.by: re.Pattern[str] = re.compile(rf"(?<![\w’'-])(?:{_either(lists.by)})(?![\w-])", re.IGNORECASE)
+        self.new_cue: re.Pattern[str] = re.compile(lists.new_cue, re.VERBOSE)
+        self.pronouns: frozenset[str] = _set(lists.pronouns)
+        self.other_pronouns: frozenset[str] = _set(lists.other_pronouns)
         self.all_pronouns: frozenset[str] = self.pronouns | self.other_pronouns
-        self.relatives: frozenset[str] = _set(relatives)
-        self.auxiliaries: frozenset[str] = _set(auxiliaries)
-        self.fillers: frozenset[str] = self.auxiliaries | _set(fillers)
-        self.openers: frozenset[str] = _set(openers)
-        self.prepositions: frozenset[str] = _set(prepositions)
-        self.articles: frozenset[str] = _set(articles)
-        self.determiners: frozenset[str] = _set(determiners)
-        self.unfinished: frozenset[str] = _set(unfinished)
+        self.relatives: frozenset[str] = _set(lists.relatives)
+        self.auxiliaries: frozenset[str] = _set(lists.auxiliaries)
+        self.fillers: frozenset[str] = self.auxiliaries | _set(lists.fillers)
+        self.openers: frozenset[str] = _set(lists.openers)
+        self.prepositions: frozenset[str] = _set(lists.prepositions)
+        self.articles: frozenset[str] = _set(lists.articles)
+        self.determiners: frozenset[str] = _set(lists.determiners)
+        self.unfinished: frozenset[str] = _set(lists.unfinished)
         self.no_beginning: frozenset[str] = self.prepositions - self.articles
-        self.titles: frozenset[str] = _set(titles)
-        self.agents: frozenset[str] = _set(agents)
-        self.common: frozenset[str] = _set(common)
-        self.doubtful: frozenset[str] = _set(doubtful)
-        self.passives: frozenset[str] = _set(passives)
-        self.never_before: frozenset[str] = _set(never_before)
-        self.bodies: frozenset[str] = _set(bodies)
-        self.inserted: frozenset[str] = _set(inserted)
-        self.is_subject_first: bool = order == "subject-first"
-        self.is_caseless: bool = letters == "caseless"
-        self.has_works_in_marks: bool = works == "yes"
-        self.pattern_before: re.Pattern[str] = re.compile(before, re.VERBOSE)
-        self.pattern_after: re.Pattern[str] = re.compile(after, re.VERBOSE)
+        self.titles: frozenset[str] = _set(lists.titles)
+        self.agents: frozenset[str] = _set(lists.agents)
+        self.common: frozenset[str] = _set(lists.common)
+        self.doubtful: frozenset[str] = _set(lists.doubtful)
+        self.passives: frozenset[str] = _set(lists.passives)
+        self.never_before: frozenset[str] = _set(lists.never_before)
+        self.bodies: frozenset[str] = _set(lists.bodies)
+        self.inserted: frozenset[str] = _set(lists.inserted)
+        self.is_subject_first: bool = lists.order == "subject-first"
+        self.is_caseless: bool = lists.letters == "caseless"
+        self.has_works_in_marks: bool = lists.works == "yes"
+        self.pattern_before: re.Pattern[str] = re.compile(lists.before, re.VERBOSE)
+        self.pattern_after: re.Pattern[str] = re.compile(lists.after, re.VERBOSE)
 
     def before_verb(self, left: str) -> Phrase | None:
         """The speaker at the end of the text before a verb: "Robby Mook, a manager, also" (said)."""
@@ -408,7 +411,7 @@ def _pronoun(word: Word) -> Phrase:
 def grammar(language: str) -> Grammar:
     """The grammar of a language, by its code."""
     table = _TABLES.get(language)
-    return Grammar(**tomllib.loads(table.read_text("utf-8"))) if table else Grammar()
+    return Grammar(WordLists(**tomllib.loads(table.read_text("utf-8"))) if table else WordLists())
 
 
 def _set(words: str) -> frozenset[str]:

@@ -15,7 +15,7 @@ from esr.corpus.collocations import (
     contrast_collocations,
     find_collocations,
 )
-from esr.corpus.concordance import LINES, WIDTH, Concordance, Unit, build_concordance
+from esr.corpus.concordance import LINES, WIDTH, Concordance, LineOptions, Unit, build_concordance
 from esr.corpus.frequencies import (
     KEY_WORDS,
     Frequencies,
@@ -83,13 +83,8 @@ class CorpusMethods:
             self._searcher,
             settings.parse(query),
             settings.filters,
-            ranking=settings.ranking,
-            k=k,
-            sort=sort,
-            width=width,
-            unit=unit,
-            sample=sample,
-            seed=seed,
+            LineOptions(k, sort, width, unit, sample, seed),
+            settings.ranking,
         )
 
     def collocations(

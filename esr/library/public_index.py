@@ -333,7 +333,7 @@ class Index(CorpusMethods, EvidenceMethods):
         processes, and `slice` (i, n) is the i-th of n slices of the documents. `options` are those of
         `EnrichOptions`. Raises UsageError if a package is missing, with the command that installs it.
         """
-        from esr.index.runs.enrichment_run import run_enrichment
+        from esr.index.runs.enrichment_run import RunEnd, run_enrichment
 
         index = self._searcher.index
         check_options(options, EnrichOptions)
@@ -352,9 +352,8 @@ class Index(CorpusMethods, EvidenceMethods):
         aliases = None if given is None else read_aliases(Path(given))
         vector_index = bool(options.get("vector_index"))
         with self._logged_in():
-            return run_enrichment(
-                index, enricher, slice=slice, workers=workers, aliases=aliases, vector_index=vector_index
-            )
+            end = RunEnd(aliases, vector_index)
+            return run_enrichment(index, enricher, slice=slice, workers=workers, end=end)
 
     def generations(self) -> list[Generation]:
         """List the generations, newest first. One is serving; others are kept, being loaded, or broken."""

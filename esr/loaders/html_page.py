@@ -78,16 +78,10 @@ def extract_article(data: bytes, url: str | None = None) -> dict[str, Any]:
     """
     import trafilatura
 
-    if len(data) > MAX_PAGE_BYTES:
-        raise NoArticle(f"the page is longer than {MAX_PAGE_BYTES // 2**20} MiB: leave it out")
     _silence_libraries()
     dates = {"extensive_search": False, "original_date": True}
     try:
-        tree = parse_page(data)
-        if tree is None:
-            raise NoArticle(_NO_TEXT)
-        if next(islice(tree.iter(), _MAX_ELEMENTS, None), None) is not None:
-            raise NoArticle(f"the page has more than {_MAX_ELEMENTS:,} elements: leave it out")
+        tree = _parse_bounded(data)
         stated = _choose_object(tree)
         _remove_stated_texts(tree)
         names, account = list(_find_site_names(tree)), _find_account(tree)
@@ -136,6 +130,18 @@ def extract_article(data: bytes, url: str | None = None) -> dict[str, Any]:
         "page_language": language,  # which a template may have, so detection takes precedence
         "text": markup.remove_title(text, title or ""),
     }
+
+
+def _parse_bounded(data: bytes) -> Any:
+    """The elements of a page. Raises NoArticle if it has none, or too many."""
+    if len(data) > MAX_PAGE_BYTES:
+        raise NoArticle(f"the page is longer than {MAX_PAGE_BYTES // 2**20} MiB: leave it out")
+    tree = parse_page(data)
+    if tree is None:
+        raise NoArticle(_NO_TEXT)
+    if next(islice(tree.iter(), _MAX_ELEMENTS, None), None) is not None:
+        raise NoArticle(f"the page has more than {_MAX_ELEMENTS:,} elements: leave it out")
+    return tree
 
 
 # The article in the JSON-LD of a page. trafilatura would take the date of any object, or of the last change.

@@ -439,7 +439,7 @@ _MODULES = {
     "esr.arguments.tables.common": "QUERY",
     "esr.arguments.tables.table": "TABLE tool_arguments",
     "esr.arguments.types": "UsualLimits",
-    "esr.cli.arguments": "add_arguments build_option",
+    "esr.cli.arguments": "add_arguments build_option collect_options",
     "esr.cli.listings": "print_entries",
     "esr.cli.options": "as_json_option=as_json optional_index_option=optional_index",
     "esr.cli.output": "check_output data_format_option note_unknown open_output print_answer write_table",

@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, Unpack
 
 from msgspec import Struct, field
 from msgspec.structs import force_setattr, replace
@@ -412,18 +412,22 @@ Texts = str | Iterable[str | Mapping[str, Any]] | Mapping[str, Any]
 """Texts as on the command line, such as "subj:linear:0.5", or JSON as in a ranking file."""
 
 
+class RankingSettings(TypedDict, total=False):
+    """The options of a ranking; those that are absent, None or empty change nothing."""
+
+    model: str | None
+    context: str | None
+    params: Mapping[str, Any] | None
+    prior: Texts
+    feature: Texts
+    boost: Texts
+    rerank: Texts
+    rerank_depth: int | None
+    candidates: str | None
+
+
 def build_ranking(
-    ranking: Ranking | Mapping[str, Any] | str | Path | None = None,
-    *,
-    model: str | None = None,
-    context: str | None = None,
-    params: Mapping[str, Any] | None = None,
-    prior: Texts = (),
-    feature: Texts = (),
-    boost: Texts = (),
-    rerank: Texts = (),
-    rerank_depth: int | None = None,
-    candidates: str | None = None,
+    ranking: Ranking | Mapping[str, Any] | str | Path | None = None, **settings: Unpack[RankingSettings]
 ) -> Ranking:
     """Build a ranking with these options, which take precedence over those of `ranking`. Raises UsageError.
 
@@ -431,23 +435,27 @@ def build_ranking(
     parameters of `ranking` are dropped: they belong to its model.
     """
     base = DEFAULT if ranking is None else Ranking.of(ranking)
-    overrides = {"context": context, "candidates": candidates, "depth": rerank_depth}
-    if not any((model, params, prior, feature, boost, rerank)) and not any(
-        value is not None for value in overrides.values()
-    ):
+    single = "context", "candidates", "rerank_depth"
+    if not any(value is not None if name in single else value for name, value in settings.items()):
         return base
     data: dict[str, Any] = {"model": base.model, "context": base.context, "candidates": base.candidates}
     data |= {"params": dict(base.params), "priors": dict(base.priors)}
+    model = settings.get("model")
     if model is not None and model != base.model:
         data |= {"model": model, "context": None, "params": {}}
-    data["params"] |= params or {}
-    data["priors"] |= _read_named("prior", prior, _parse_prior)
-    data["boosts"] = {**base.boosts, **_read_named("boost", boost, boosts.parse)}
-    features = _read_list("feature", feature, parse_adjustment, adjustment_from_dict)
+    data["params"] |= settings.get("params") or {}
+    data["priors"] |= _read_named("prior", settings.get("prior", ()), _parse_prior)
+    data["boosts"] = {**base.boosts, **_read_named("boost", settings.get("boost", ()), boosts.parse)}
+    features = _read_list("feature", settings.get("feature", ()), parse_adjustment, adjustment_from_dict)
     data["features"] = list({(f.feature, f.form): f for f in (*base.features, *features)}.values())
-    signals = _read_list("rerank", rerank, parse_signal, signal_from_dict)
+    signals = _read_list("rerank", settings.get("rerank", ()), parse_signal, signal_from_dict)
     data["rerank"] = list({signal.signal: signal for signal in (*base.rerank, *signals)}.values())
     data |= {"depth": base.depth, "trees": base.trees}
+    overrides = {
+        "context": settings.get("context"),
+        "candidates": settings.get("candidates"),
+        "depth": settings.get("rerank_depth"),
+    }
     data |= {key: value for key, value in overrides.items() if value is not None}
     return Ranking.from_dict(data)
 

@@ -27,7 +27,7 @@ from esr.corpus.collocations import (
     contrast_collocations,
     find_collocations,
 )
-from esr.corpus.concordance import SORTS, Concordance, build_concordance, split_node
+from esr.corpus.concordance import SORTS, Concordance, LineOptions, build_concordance, split_node
 from esr.corpus.frequencies import (
     GROUPINGS,
     ORDERS,
@@ -106,7 +106,7 @@ def searcher(
 
 
 def make(searcher: Searcher, query: str, **options: Any) -> Concordance:
-    return build_concordance(searcher, parse(query), NO_FILTERS, **options)
+    return build_concordance(searcher, parse(query), NO_FILTERS, LineOptions(**options))
 
 
 def scan(searcher: Searcher, query: str) -> list[tuple[str, list[str], list[str], list[str]]]:
@@ -526,11 +526,11 @@ def test_no_more_sentences_are_read_than_is_told(folder: str) -> None:
         made = make(searcher, "flood", sort="right1", most=2)
         assert (made.read, made.sentences) == (2, 6)
         with pytest.raises(UsageError, match="6 sentences match, at most 2"):
-            find_collocations(searcher, parse("flood"), NO_FILTERS, most=2)
+            find_collocations(searcher, parse("flood"), NO_FILTERS, reach=Reach(most=2))
         with pytest.raises(UsageError, match="6 sentences match, at most 2"):
             count_frequencies(searcher, [parse("flood")], NO_FILTERS, most=2)
         with pytest.raises(UsageError, match="6 sentences match, at most 5"):
-            contrast_collocations(searcher, parse("flood"), NO_FILTERS, parse("rain"), most=5)
+            contrast_collocations(searcher, parse("flood"), NO_FILTERS, parse("rain"), reach=Reach(most=5))
         newest = {line.sentence_id for line in make(searcher, "flood", k=3).lines}
         for seed in range(20):
             drawn = make(searcher, "flood", sample=2, seed=seed, most=3)

@@ -49,7 +49,6 @@ def read_collocations(searcher: Searcher, arguments: Arguments, settings: Settin
             searcher,
             search.parsed,
             search.filters,
-            most=SERVED_SENTENCES,
             reach=_read_reach(arguments),
             **{name: arguments.value(name) for name in ("k", "measure", "min_count")},
         )
@@ -87,7 +86,7 @@ def read_contrast_both_ways(
 
 def _read_contrast_settings(arguments: Arguments) -> dict[str, Any]:
     settings = {name: arguments.value(name) for name in ("k", "min_count")}
-    return {"most": SERVED_SENTENCES, "reach": _read_reach(arguments), **settings}
+    return {"reach": _read_reach(arguments), **settings}
 
 
 def read_frequencies(searcher: Searcher, arguments: Arguments, settings: Settings) -> Frequencies:
@@ -138,7 +137,7 @@ def _read_search(searcher: Searcher, arguments: Arguments, settings: Settings) -
 
 def _read_reach(arguments: Arguments) -> Reach:
     value = arguments.value
-    return Reach(value("window") or None, value("by"), value("stop_words"))
+    return Reach(value("window") or None, value("by"), value("stop_words"), SERVED_SENTENCES)
 
 
 # Names and what people said

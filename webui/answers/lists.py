@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from esr.corpus.concordance import Concordance, build_concordance
+from esr.corpus.concordance import Concordance, LineOptions, build_concordance
 from esr.following.newest import add_scores, find_newest
 from esr.following.novelty import NovelAnswer, find_novel
 from esr.following.passages import hits_to_fold
@@ -177,9 +177,8 @@ def list_occurrences(
     check_query(searcher, search.parsed, settings)
     with blame_argument(None):
         shape = {name: arguments.value(name) for name in ("sort", "width", "unit", "sample", "seed")}
-        return build_concordance(
-            searcher, search.parsed, search.filters, most=most, k=k, offset=offset, **shape
-        )
+        options = LineOptions(most=most, k=k, offset=offset, **shape)
+        return build_concordance(searcher, search.parsed, search.filters, options)
 
 
 def prepare_search(searcher: Searcher, search: SearchRequest, settings: Settings) -> PreparedQuery:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -45,25 +46,7 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
         shown_appearances=SHOWN,
     )
 
-    def page(
-        visit: Visit, text: str, check: QuotationCheck | DraftCheck | None, message: str | None = None
-    ) -> Response:
-        own, others = split_links(request.query_string, settings, "checked", "q")
-        quotations = check.quotations if check else ()
-        return render(
-            visit,
-            "check.html",
-            text=text,
-            found=check,
-            draft=check if isinstance(check, DraftCheck) else None,
-            records=read_records(visit.searcher, check),
-            sizes=write_size(visit.searcher.index),
-            holdings=describe_holdings(visit.searcher, any(q.verdict == "none" for q in quotations)),
-            message=message,
-            own=own,
-            others=others,
-            is_short=len(text) <= settings.query_chars,
-        )
+    page = partial(_render, settings, render)
 
     @indexes.route(app, "/check")
     def check(visit: Visit) -> Response:
@@ -101,6 +84,33 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
             if wants_json() or not isinstance(error, UsageError | InputError):
                 raise
             return refuse(visit, text, error)
+
+
+def _render(
+    settings: Settings,
+    render: PageRenderer,
+    visit: Visit,
+    text: str,
+    check: QuotationCheck | DraftCheck | None,
+    message: str | None = None,
+) -> Response:
+    """The page with a text and, if given, what was found in it or why nothing was."""
+    page_links, others = split_links(request.query_string, settings, "checked", "q")
+    quotations = check.quotations if check else ()
+    return render(
+        visit,
+        "check.html",
+        text=text,
+        found=check,
+        draft=check if isinstance(check, DraftCheck) else None,
+        records=read_records(visit.searcher, check),
+        sizes=write_size(visit.searcher.index),
+        holdings=describe_holdings(visit.searcher, any(q.verdict == "none" for q in quotations)),
+        message=message,
+        own=page_links,
+        others=others,
+        is_short=len(text) <= settings.query_chars,
+    )
 
 
 _SUFFIXES = frozenset({".txt", ".md", ".markdown", ".docx", ".odt"})

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import accumulate, groupby, pairwise
 from typing import Any, NamedTuple
@@ -72,6 +72,7 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
     """Add the pages and their tables to the application."""
     get = partial(indexes.route, app)
     _add_names(get, settings, render)
+    _add_quotations(get, settings, render)
     _add_concordance(get, settings, render)
     app.jinja_env.globals.update(
         name_types=LABELS,
@@ -87,52 +88,64 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
     )
     app.jinja_env.filters["line_direction"] = line_direction
     page = partial(_render, render)
+    _add_collocations(get, settings, page)
+    _add_keyness(get, settings, page)
+    _add_frequencies(get, settings, page)
+    _add_comparison(get, settings, page)
 
-    def near(visit: Visit) -> tuple[Arguments, Collocations]:
+
+def _add_collocations(get: Route, settings: Settings, page: Callable[..., Response]) -> None:
+    def read(visit: Visit) -> tuple[Arguments, Collocations]:
         arguments = decode_arguments(request.query_string, settings, "collocations", "page")
         return arguments, corpus.read_collocations(visit.searcher, arguments, settings)
 
     @get("/collocations")
     def collocations(visit: Visit) -> Response:
-        arguments, found = near(visit)
-        shown = {"found": found, "measures": MEASURES, "windows": WINDOWS, "units": UNITS}
-        return page(visit, "collocations", arguments, **shown)
+        arguments, result = read(visit)
+        lists = {"measures": MEASURES, "windows": WINDOWS, "units": UNITS}
+        return page(visit, "collocations", arguments, found=result, **lists)
 
     @get("/collocations.csv")
     def collocations_csv(visit: Visit) -> Response:
-        found = near(visit)[1]
-        return table_csv(found.as_dict()["collocations"], "collocations", columns=tuple(found.columns()))
+        result = read(visit)[1]
+        return table_csv(result.as_dict()["collocations"], "collocations", columns=tuple(result.columns()))
 
-    def more_frequent(visit: Visit) -> tuple[Arguments, KeyWords]:
+
+def _add_keyness(get: Route, settings: Settings, page: Callable[..., Response]) -> None:
+    def read(visit: Visit) -> tuple[Arguments, KeyWords]:
         arguments = decode_arguments(request.query_string, settings, "keyness")
         return arguments, corpus.read_keyness(visit.searcher, arguments, settings)
 
     @get("/keyness")
     def keyness(visit: Visit) -> Response:
-        arguments, found = more_frequent(visit)
-        return page(visit, "keyness", arguments, found=found, orders=ORDERS)
+        arguments, result = read(visit)
+        return page(visit, "keyness", arguments, found=result, orders=ORDERS)
 
     @get("/keyness.csv")
     def keyness_csv(visit: Visit) -> Response:
-        found = more_frequent(visit)[1]
-        return table_csv(found.as_dict()["words"], "keyness", columns=tuple(found.columns()))
+        result = read(visit)[1]
+        return table_csv(result.as_dict()["words"], "keyness", columns=tuple(result.columns()))
 
-    def counted(visit: Visit) -> tuple[Arguments, Frequencies]:
+
+def _add_frequencies(get: Route, settings: Settings, page: Callable[..., Response]) -> None:
+    def read(visit: Visit) -> tuple[Arguments, Frequencies]:
         arguments = decode_arguments(request.query_string, settings, "frequencies", "page")
         return arguments, corpus.read_frequencies(visit.searcher, arguments, settings)
 
     @get("/frequencies")
     def frequencies(visit: Visit) -> Response:
-        arguments, found = counted(visit)
-        rates = [found.rates(series) for series in found.series]
-        return page(visit, "frequencies", arguments, found=found, rates=rates, groupings=GROUPINGS)
+        arguments, result = read(visit)
+        rates = [result.rates(series) for series in result.series]
+        return page(visit, "frequencies", arguments, found=result, rates=rates, groupings=GROUPINGS)
 
     @get("/frequencies.csv")
     def frequencies_csv(visit: Visit) -> Response:
-        found = counted(visit)[1]
-        return table_csv(found.rows(), "frequencies", columns=tuple(found.columns()))
+        result = read(visit)[1]
+        return table_csv(result.rows(), "frequencies", columns=tuple(result.columns()))
 
-    def both(searcher: Searcher) -> tuple[Arguments, list[ComparedPart]]:
+
+def _add_comparison(get: Route, settings: Settings, page: Callable[..., Response]) -> None:
+    def read(searcher: Searcher) -> tuple[Arguments, list[ComparedPart]]:
         operations = "sides", "contrast", "keyness", "page"
         arguments = decode_arguments(request.query_string, settings, *operations)
         return arguments, compare_parts(searcher, arguments.with_defaults(k=WORDS), settings)
@@ -140,13 +153,13 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
     @get("/contrast", "contrast")
     def sides(visit: Visit) -> Response:
         searcher = visit.searcher.snapshot()
-        arguments, compared = both(searcher)
+        arguments, compared = read(searcher)
         pairs = [] if compared else offer_pairs(searcher)
         return page(visit, "contrast", arguments, compared=compared, pairs=pairs)
 
     @get("/contrast.csv", "contrast_csv")
     def sides_csv(visit: Visit) -> Response:
-        parts = both(visit.searcher.snapshot())[1]
+        parts = read(visit.searcher.snapshot())[1]
         rows = ({"part": p.query, **word._asdict()} for p in parts for word in p.words)
         return table_csv(rows, "contrast", columns=("part", *SideWord._fields))
 
@@ -367,12 +380,12 @@ SENTENCES, COMPANIONS, OVER_TIME = "5", "12", 50
 
 
 def _add_names(get: Route, settings: Settings, render: PageRenderer) -> None:
-    """Add the pages of names and of quotations."""
+    """Add the list of names and the page of a name."""
 
     @get("/names")
     def names(visit: Visit) -> Response:
         arguments = decode_arguments(request.query_string, settings, "names", "page")
-        own, others = split_links(request.query_string, settings, "names")
+        page_links, others = split_links(request.query_string, settings, "names")
         _, listed = corpus.read_names(visit.searcher, arguments.with_defaults(k=COUNTED), settings)
         return render(
             visit,
@@ -381,25 +394,25 @@ def _add_names(get: Route, settings: Settings, render: PageRenderer) -> None:
             groups=group_names(listed, arguments.first("type")),
             type=arguments.first("type"),
             prefix=arguments.first("prefix"),
-            own=own,
+            own=page_links,
             others=others,
         )
 
     @get("/name")
     def name(visit: Visit) -> Response:
         arguments = decode_arguments(request.query_string, settings, "name", "statements", "page")
-        own, _ = split_links(request.query_string, settings, "name")
+        page_links, _ = split_links(request.query_string, settings, "name")
         page = corpus.read_name_page(
             visit.searcher, arguments.with_defaults(k=SENTENCES, companions=COMPANIONS)
         )
         about = arguments.first("about")
-        said = None
+        statements = None
         if page.said:
-            said = corpus.read_statements(visit.searcher, arguments, settings, OVER_TIME)
+            statements = corpus.read_statements(visit.searcher, arguments, settings, OVER_TIME)
         index = visit.searcher.index
         dates, analyzer = draw_months(page.months), index.analyzer.for_language(None)
         clause = query_clause(page.type, page.name) or page.name
-        kept = [pair for pair in own.arguments if pair[0] == "index"]
+        index_pairs = [pair for pair in page_links.arguments if pair[0] == "index"]
         return render(
             visit,
             "name.html",
@@ -408,38 +421,44 @@ def _add_names(get: Route, settings: Settings, render: PageRenderer) -> None:
             dates=dates,
             chart=dates and draw_chart(dates, "count"),
             clause=clause,
-            about=Links([("q", clause), *kept]),
+            about=Links([("q", clause), *index_pairs]),
             headings=find_headings(index, [*page.said, *map(require_record, page.best)]),
             highlight=Highlighter(analyzer, analyzer.terms(page.name)),
-            said=said,
+            said=statements,
             subject=about,
-            kept=kept,
+            kept=index_pairs,
         )
+
+
+def _add_quotations(get: Route, settings: Settings, render: PageRenderer) -> None:
+    """Add the page of quotations and its table."""
 
     @get("/quotes", "quotations")
     def quotations(visit: Visit) -> Response:
         arguments = decode_arguments(request.query_string, settings, "quotes", "page")
-        own, others = split_links(request.query_string, settings, "quotes", "sort")
+        page_links, others = split_links(request.query_string, settings, "quotes", "sort")
         k, speaker = arguments.value("k"), arguments.first("speaker")
-        found = corpus.read_quotations(visit.searcher, arguments, settings, max(k + 1, SPEAKERS_OF))
-        shown = found.quotations[:k]
-        names = find_speakers(visit.searcher.index, found.quotations)
-        called = call_speakers(names, found.quotations)
+        result = corpus.read_quotations(visit.searcher, arguments, settings, max(k + 1, SPEAKERS_OF))
+        shown = result.quotations[:k]
+        names = find_speakers(visit.searcher.index, result.quotations)
+        called = call_speakers(names, result.quotations)
         return render(
             visit,
             "quotations.html",
             query=arguments.first("q"),
             speaker=speaker,
-            meant=suggest_speakers(visit.searcher.index, speaker) if speaker and not found.quotations else (),
+            meant=suggest_speakers(visit.searcher.index, speaker)
+            if speaker and not result.quotations
+            else (),
             with_all=corpus.count_quoted(visit.searcher, arguments),
             only_some_words=ONLY_SOME_WORDS,
             called=called,
-            speakers=count_speakers(names, found.quotations, called),
-            counted=len(found.quotations),
-            found=replace(found, quotations=shown),
+            speakers=count_speakers(names, result.quotations, called),
+            counted=len(result.quotations),
+            found=replace(result, quotations=shown),
             headings=find_headings(visit.searcher.index, shown),
-            next_k=offer_more(k, len(found.quotations), settings.more_k),
-            own=own,
+            next_k=offer_more(k, len(result.quotations), settings.more_k),
+            own=page_links,
             others=others,
         )
 
@@ -447,7 +466,7 @@ def _add_names(get: Route, settings: Settings, render: PageRenderer) -> None:
     def quotes_csv(visit: Visit) -> Response:
         arguments = decode_arguments(request.query_string, settings, "quotes", "page")
         found = corpus.read_quotations(visit.searcher, arguments, settings, arguments.value("k"))
-        return table_csv(found.as_dict()["quotations"], "quotations", columns=tuple(found.columns()))
+        return table_csv(result.as_dict()["quotations"], "quotations", columns=tuple(result.columns()))
 
 
 def group_names(names: Sequence[ListedName], type: str) -> dict[str, Sequence[ListedName]]:

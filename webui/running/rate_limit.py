@@ -9,7 +9,7 @@ import math
 import sqlite3
 import time
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from ipaddress import IPv6Address, ip_address, ip_network
 from typing import NamedTuple
 
@@ -120,49 +120,13 @@ def install(app: Flask, settings: Settings, path: str) -> None:
     if everybody is None and not settings.access:
         return
 
-    @lru_cache(_WINDOWS)
-    def window(amount: int, seconds: int) -> SlidingWindow:
-        return SlidingWindow(path, amount, seconds)
-
-    def count(cost: int) -> None:
-        rate, client = current_rate()
-        if rate is None:
-            return
-        try:
-            if request.endpoint in COMPLETION_ENDPOINTS:
-                completions = window(rate.amount * COMPLETIONS_PER_REQUEST, rate.seconds)
-                standing = completions.hit(f"{client} completions", cost)
-            else:
-                standing = window(rate.amount, rate.seconds).hit(client, cost)
-        except sqlite3.Error as error:  # the request is answered without a limit
-            app.logger.error("requests are not counted: %s", error)
-            return
-        g.standing = standing
-        if standing.retry:
-            raise TooManyRequests(retry_after=math.ceil(standing.retry))
-
-    def current_rate() -> tuple[Rate | None, str]:
-        """The rate of the current request, and the name of the client that it counts for.
-
-        Whoever has a grant is counted apart from others at the same address.
-        """
-        own: tuple[Rate, str] | None = g.get("own_rate")
-        address = client_key(request.remote_addr)
-        return own or (everybody, f"{g.counted_as} {address}" if "counted_as" in g else address)
-
-    def count_queries(number: int) -> None:
-        rate, _ = current_rate()
-        if rate is not None and number > rate.amount:  # no retry could succeed
-            limit = f"{rate.amount:,} in {rate.seconds:,} s"
-            raise RequestError(f"there are {number:,} queries: at most {limit} are allowed", "queries")
-        if number > 1:
-            count(number - 1)
+    counter = _Counter(app, everybody, path)
 
     @app.before_request
     def limit() -> None:
-        g.count_queries = count_queries
+        g.count_queries = counter.count_queries
         if request.path not in HEALTH_PATHS and request.endpoint not in ("static", "logo", "messages"):
-            count(1)
+            counter.count(1)
 
     @app.after_request
     def add_headers(response: Response) -> Response:
@@ -173,6 +137,51 @@ def install(app: Flask, settings: Settings, path: str) -> None:
             response.headers["RateLimit-Remaining"] = str(standing.remaining)
             response.headers["RateLimit-Reset"] = str(math.ceil(standing.reset))
         return response
+
+
+class _Counter:
+    """Counts the requests of each client in the file at a path."""
+
+    def __init__(self, app: Flask, everybody: Rate | None, path: str) -> None:
+        self._app = app
+        self._everybody = everybody
+        self._window = lru_cache(_WINDOWS)(partial(SlidingWindow, path))
+
+    def count(self, cost: int) -> None:
+        """Count the current request. Raises TooManyRequests."""
+        rate, client = self._current_rate()
+        if rate is None:
+            return
+        try:
+            if request.endpoint in COMPLETION_ENDPOINTS:
+                completions = self._window(rate.amount * COMPLETIONS_PER_REQUEST, rate.seconds)
+                standing = completions.hit(f"{client} completions", cost)
+            else:
+                standing = self._window(rate.amount, rate.seconds).hit(client, cost)
+        except sqlite3.Error as error:  # the request is answered without a limit
+            self._app.logger.error("requests are not counted: %s", error)
+            return
+        g.standing = standing
+        if standing.retry:
+            raise TooManyRequests(retry_after=math.ceil(standing.retry))
+
+    def count_queries(self, number: int) -> None:
+        """Count all queries but the first of the current request. Raises TooManyRequests and RequestError."""
+        rate, _ = self._current_rate()
+        if rate is not None and number > rate.amount:  # no retry could succeed
+            limit = f"{rate.amount:,} in {rate.seconds:,} s"
+            raise RequestError(f"there are {number:,} queries: at most {limit} are allowed", "queries")
+        if number > 1:
+            self.count(number - 1)
+
+    def _current_rate(self) -> tuple[Rate | None, str]:
+        """The rate of the current request, and the name of the client that it counts for.
+
+        Whoever has a grant is counted apart from others at the same address.
+        """
+        granted: tuple[Rate, str] | None = g.get("own_rate")
+        address = client_key(request.remote_addr)
+        return granted or (self._everybody, f"{g.counted_as} {address}" if "counted_as" in g else address)
 
 
 def count_queries(number: int) -> None:

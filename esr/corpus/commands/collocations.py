@@ -6,6 +6,7 @@ from functools import wraps
 from typing import Any, cast
 
 import click
+from msgspec import Struct
 
 from esr.corpus.collocations import (
     MEASURES,
@@ -30,6 +31,7 @@ from esr.plugin.provisional import (
     add_arguments,
     argument_types,
     build_option,
+    collect_options,
     filter_options,
     note_unknown,
     open_searcher,
@@ -90,6 +92,15 @@ def collocations(
     print_answer(format_name, answer, answer["collocations"], lambda: _draw_table(result), result.columns())
 
 
+class ContrastOptions(Struct, frozen=True):
+    """The parts that `esr contrast` compares, and how many words it lists."""
+
+    part: str
+    against: str | None
+    min_count: int
+    k: int
+
+
 @click.command()
 @query_argument
 @add_arguments(TABLE, "contrast", "part")
@@ -99,14 +110,12 @@ def collocations(
 @add_arguments(TABLE, "contrast", "min_count", "k")
 @table_format_option
 @filter_options
+@collect_options(ContrastOptions)
 def contrast(
     query: ReadQuery,
-    part: str,
+    options: ContrastOptions,
     where: str,
-    against: str | None,
     reach: Reach,
-    min_count: int,
-    k: int,
     format_name: str,
     filters: Filters,
 ) -> None:
@@ -125,11 +134,11 @@ def contrast(
             searcher,
             query.parsed,
             filters,
-            parse_query(part),
-            None if against is None else parse_query(against),
+            parse_query(options.part),
+            None if options.against is None else parse_query(options.against),
             reach=reach,
-            min_count=min_count,
-            k=k,
+            min_count=options.min_count,
+            k=options.k,
         )
         note_unknown(searcher, filters)
     answer = result.as_dict()

@@ -5,13 +5,14 @@ from __future__ import annotations
 import click
 
 from esr.corpus.commands.word_tables import table_format_option
-from esr.corpus.concordance import OUTSIDE, Concordance, Unit, build_concordance
+from esr.corpus.concordance import OUTSIDE, Concordance, LineOptions, build_concordance
 from esr.plugin import index_option
 from esr.plugin.provisional import (
     TABLE,
     Filters,
     ReadQuery,
     add_arguments,
+    collect_options,
     count,
     filter_options,
     note_unknown,
@@ -27,15 +28,11 @@ from esr.plugin.provisional import (
 @add_arguments(TABLE, "concordance", *("k", "sort", "width", "unit", "sample", "seed"))
 @table_format_option
 @filter_options
+@collect_options(LineOptions)
 def concordance(
     query: ReadQuery,
     where: str,
-    k: int,
-    sort: str,
-    width: int,
-    unit: Unit,
-    sample: int | None,
-    seed: int,
+    options: LineOptions,
     format_name: str,
     filters: Filters,
 ) -> None:
@@ -51,14 +48,14 @@ def concordance(
       esr concordance "immigra* +policy" --sample 500 --format csv --index my-index
     """
     with open_searcher(where) as searcher:
-        result = build_concordance(
-            searcher, query.parsed, filters, k=k, sort=sort, width=width, unit=unit, sample=sample, seed=seed
-        )
+        result = build_concordance(searcher, query.parsed, filters, options)
         note_unknown(searcher, filters)
     answer = result.as_dict()
-    print_answer(format_name, answer, answer["lines"], lambda: _draw_lines(result, sort), result.columns())
+    print_answer(
+        format_name, answer, answer["lines"], lambda: _draw_lines(result, options.sort), result.columns()
+    )
     is_partial = result.read < result.sentences and (
-        sample is not None or len(result.lines) < k or result.read > k
+        options.sample is not None or len(result.lines) < options.k or result.read > options.k
     )
     if format_name == "text" and is_partial:
         click.echo(f"{result.read:,} of {result.sentences:,} sentences were read", err=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
-from msgspec import structs
+from msgspec import Struct, structs
 
 from esr.corpus.commands.word_tables import table_format_option
 from esr.corpus.names_and_quotes import (
@@ -32,6 +32,7 @@ from esr.plugin.provisional import (
     add_arguments,
     argument_types,
     build_option,
+    collect_options,
     count,
     data_format_option,
     filter_options,
@@ -61,6 +62,16 @@ _STATEMENTS = (
 )
 
 
+class ListOptions(Struct, frozen=True):
+    """Which names `esr names` lists, and what it makes of them."""
+
+    type: str | None
+    prefix: str
+    k: int
+    network_file: Path | None
+    least: int
+
+
 @click.command()
 @build_option(QUERY, required=False, default="")
 @index_option
@@ -69,14 +80,11 @@ _STATEMENTS = (
 @add_arguments(TABLE, "network", "least")
 @table_format_option
 @filter_options
+@collect_options(ListOptions)
 def names(
     query: str,
     where: str,
-    type: str | None,
-    prefix: str,
-    k: int,
-    network_file: Path | None,
-    least: int,
+    options: ListOptions,
     format_name: str,
     filters: Filters,
 ) -> None:
@@ -91,20 +99,22 @@ def names(
       esr names "travel ban" --after 2017-03 --format csv --index my-index
       esr names --type person -k 200 --network people.graphml --least 3 --index my-index
     """
-    if network_file and network_file.suffix not in (_GRAPHML, _CSV):
-        raise UsageError(f"--network needs a file that ends in {_GRAPHML} or {_CSV}, not {network_file}")
+    if options.network_file and options.network_file.suffix not in (_GRAPHML, _CSV):
+        raise UsageError(
+            f"--network needs a file that ends in {_GRAPHML} or {_CSV}, not {options.network_file}"
+        )
     with open_searcher(where) as searcher:
         selection = select(searcher, query, filters)
-        listed = list_names(selection, type=type, prefix=prefix, k=k)
+        listed = list_names(selection, type=options.type, prefix=options.prefix, k=options.k)
         if not listed:
             check_names(searcher.index)
         note_unknown(searcher, filters)
-        if network_file:
-            network = build_network(selection, listed, least=least)
-    if network_file:
-        is_table = network_file.suffix == _CSV
+        if options.network_file:
+            network = build_network(selection, listed, least=options.least)
+    if options.network_file:
+        is_table = options.network_file.suffix == _CSV
         text = write_table(EDGE_COLUMNS, network.to_rows()) if is_table else network.to_graphml()
-        network_file.write_text(text, "utf-8", newline="")
+        options.network_file.write_text(text, "utf-8", newline="")
     if format_name == "json":
         click.echo(json.dumps([structs.asdict(name) for name in listed], indent=1, ensure_ascii=False))
     elif format_name == "csv":

@@ -19,6 +19,8 @@ from multiprocessing.synchronize import Barrier
 from threading import BrokenBarrierError
 from typing import Any, Protocol
 
+from msgspec import Struct
+
 from esr.enrichment.recipe import Recipe
 from esr.errors import EsrError
 from esr.index.contract import Enrichment, Index
@@ -48,6 +50,17 @@ class EnrichmentReport:
     notes: list[str] = field(default_factory=list)
 
 
+class RunEnd(Struct, frozen=True):
+    """What a run does at its end: it stores `aliases` of names if given, and may build a vector index.
+
+    Unless it `finishes`, names stay as they are, and nothing is cleaned up.
+    """
+
+    aliases: Aliases | None = None
+    vector_index: bool = False
+    finishes: bool = True
+
+
 def run_enrichment(
     index: Index,
     enricher: DocumentEnricher,
@@ -55,9 +68,7 @@ def run_enrichment(
     slice: tuple[int, int] = (1, 1),
     ids: Collection[str] | None = None,
     workers: int = 1,
-    aliases: Aliases | None = None,
-    vector_index: bool = False,
-    finishes: bool = True,
+    end: RunEnd = RunEnd(),  # noqa: B008 # frozen
     on_start: Callable[[int, int], None] = lambda done, documents: None,
     on_progress: Callable[[int], object] = lambda documents: None,
 ) -> EnrichmentReport:
@@ -67,9 +78,7 @@ def run_enrichment(
 
     `on_start` is called with the number of documents already enriched and the number in the slice;
     `on_progress` with the number of documents enriched since its last call. An interruption stores the
-    unfinished batch before it propagates. The first slice also updates the keys of stored names, and stores
-    `aliases` of names if given. `vector_index` then builds an index of the vectors. Unless it
-    `finishes`, names stay as they are, and nothing is cleaned up.
+    unfinished batch before it propagates. The first slice also updates the keys of stored names.
     """
     started = time.perf_counter()
     with index.enrichment() as enrichment:
@@ -89,12 +98,12 @@ def run_enrichment(
         finally:
             batch.store()
         # The names of short forms depend on all documents.
-        if finishes and (slice[0] == 1 or report.documents):
-            report.regrouped = enrichment.update_names(aliases)
+        if end.finishes and (slice[0] == 1 or report.documents):
+            report.regrouped = enrichment.update_names(end.aliases)
         report.notes = enricher.describe_missing_models(languages)
-        if finishes and (report.documents or report.regrouped):
+        if end.finishes and (report.documents or report.regrouped):
             report.notes += enrichment.finish(enricher.recipe)
-        if vector_index:
+        if end.vector_index:
             report.notes += enrichment.index_vectors()
     report.seconds = time.perf_counter() - started
     return report

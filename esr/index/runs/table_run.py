@@ -27,7 +27,7 @@ from esr.enrichment.table_enricher import (
 )
 from esr.index.contract import Index
 from esr.index.questions import StoredTable, Summary, Vectors
-from esr.index.runs.enrichment_run import run_enrichment
+from esr.index.runs.enrichment_run import RunEnd, run_enrichment
 from esr.stdlib import batched
 from esr.text.document import Document
 from esr.text.sentence_enrichment import TABLE, VECTORS
@@ -128,7 +128,7 @@ def encode_by_table(index: Index) -> int:
         made_with = {name: value for name, value in part["made_with"].items() if name != TABLE}
         if part["part"] == VECTORS and made_with != imitated:
             return 0
-    return run_enrichment(index, enricher, finishes=False).documents
+    return run_enrichment(index, enricher, end=RunEnd(finishes=False)).documents
 
 
 def choose_sample(index: Index, settings: VectorSettings, sentences: int | None = None) -> list[Document]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
+from msgspec import Struct
 from msgspec.structs import replace
 from tqdm import tqdm
 
@@ -58,6 +59,7 @@ from esr.plugin.provisional import (
     check_output,
     check_tag,
     choose_restrictions,
+    collect_options,
     count,
     display_names,
     filter_options,
@@ -80,22 +82,29 @@ from esr.plugin.provisional import EngineIndex as Index
 # esr run
 
 
+class RunOptions(Struct, frozen=True):
+    """How `esr run` searches for each topic."""
+
+    k: int
+    unit: str
+    restrict: str | None
+    field: str
+    syntax: bool
+    tag: str
+
+
 @click.command()
 @add_arguments(LAB, "run")
 @index_option
 @ranking_options
 @filter_options
+@collect_options(RunOptions)
 def run(
     topics: str,
     where: str,
     ranking: Ranking,
     filters: Filters,
-    k: int,
-    unit: str,
-    restrict: str | None,
-    field: str,
-    syntax: bool,
-    tag: str,
+    options: RunOptions,
     output: str,
 ) -> None:
     """Search for every topic and write a TREC run. TOPICS has lines of "qid<TAB>query",
@@ -108,13 +117,13 @@ def run(
     Example:
       esr run topics.tsv --index my-index --model 2si --set mu=50 -o 2si.run
     """
-    check_tag(tag)
-    split_fields(field)
+    check_tag(options.tag)
+    split_fields(options.field)
     all_topics = read_topics(topics)
-    allowed = choose_restrictions(restrict, all_topics)
-    queries, skipped = _build_queries(all_topics, field)
+    allowed = choose_restrictions(options.restrict, all_topics)
+    queries, skipped = _build_queries(all_topics, options.field)
     total = 0
-    with open_searcher(where) as searcher, open_output(output, topics, restrict) as file:
+    with open_searcher(where) as searcher, open_output(output, topics, options.restrict) as file:
         for topic, query in tqdm(queries.items(), unit=" topics", disable=None, leave=False):
             topic_filters = filters
             if allowed is not None:
@@ -123,12 +132,17 @@ def run(
                     skipped.append(f"topic {topic}: --restrict names no document for it")
                     continue
             try:
-                if unit == "document":
-                    prepared = searcher.prepare(query, ranking, literal=not syntax)
-                    answer = find_documents(prepared, k, topic_filters)
+                if options.unit == "document":
+                    prepared = searcher.prepare(query, ranking, literal=not options.syntax)
+                    answer = find_documents(prepared, options.k, topic_filters)
                 else:
                     answer = searcher.search(
-                        query, k, ranking=ranking, filters=topic_filters, records=False, literal=not syntax
+                        query,
+                        options.k,
+                        ranking=ranking,
+                        filters=topic_filters,
+                        records=False,
+                        literal=not options.syntax,
                     )
             except UnsearchableQuery as error:
                 skipped.append(f"topic {topic}: {error}")
@@ -140,7 +154,7 @@ def run(
                     f"topic {topic}: the cross-encoder had no time for {answer.unread} of the sentences: "
                     "give it more, as in --rerank cross:MODEL:seconds=60, or a smaller depth"
                 )
-            file.writelines(format_lines(topic, answer.hits, tag))
+            file.writelines(format_lines(topic, answer.hits, options.tag))
             total += len(answer.hits)
     for reason in skipped:
         click.echo(f"skipped: {reason}", err=True)
@@ -270,22 +284,29 @@ def _format_note(text: str, ids: Sequence[str]) -> Iterator[str]:
         yield f"{text}: {list_examples(ids)}"
 
 
+class EvaluateOptions(Struct, frozen=True):
+    """What `esr evaluate` measures."""
+
+    measure_texts: tuple[str, ...]
+    baseline: str | None
+    by: str | None
+    condensed: bool
+    resamples: int
+    seed: int
+
+
 @click.command()
 @add_arguments(LAB, "evaluate")
 @as_json_option
+@collect_options(EvaluateOptions)
 def evaluate(
     qrels_file: str,
     run_files: tuple[str, ...],
-    measure_texts: tuple[str, ...],
-    baseline: str | None,
-    by: str | None,
-    condensed: bool,
+    options: EvaluateOptions,
     per_topic: bool,
     as_csv: bool,
     as_json: bool,
     where: str | None,
-    resamples: int,
-    seed: int,
 ) -> None:
     """Evaluate TREC runs of esr or other systems.
 
@@ -301,20 +322,20 @@ def evaluate(
     if as_csv and as_json:
         raise UsageError("--csv and --json exclude each other: leave one out")
     require("esr evaluate", "ir_measures", "scipy")
-    names = parse_measures(measure_texts)
-    kinds = read_topic_kinds(by) if by else None
-    data = read_inputs(qrels_file, run_files, baseline, kinds)
+    names = parse_measures(options.measure_texts)
+    kinds = read_topic_kinds(options.by) if options.by else None
+    data = read_inputs(qrels_file, run_files, options.baseline, kinds)
     for note in [*data.notes, *(_check_index(data.qrels, where) if where else ())]:
         click.echo(note, err=True)
-    select = keep_judged if condensed else lambda run, _: run
+    select = keep_judged if options.condensed else lambda run, _: run
     results = evaluate_runs(
         names,
         data.qrels,
         {name: select(run, data.qrels) for name, run in data.runs.items()},
         baseline=data.baseline,
         kinds=kinds,
-        resamples=resamples,
-        seed=seed,
+        resamples=options.resamples,
+        seed=options.seed,
     )
     if as_json:
         click.echo(json.dumps(to_json(results, per_topic=per_topic), indent=1, ensure_ascii=False))

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import Struct
 
 from esr.lab.commands.arguments import LAB
 from esr.lab.commands.evaluate import Inputs, parse_measures, read_inputs
@@ -18,6 +19,7 @@ from esr.plugin.provisional import (
     Topic,
     add_arguments,
     check_output,
+    collect_options,
     count_topics,
     open_output,
     open_searcher,
@@ -38,23 +40,30 @@ if TYPE_CHECKING:
 _DEFAULT_MEASURE = "AP"
 
 
+class ReportOptions(Struct, frozen=True):
+    """What `esr report` puts on its page."""
+
+    baseline: str | None
+    measure_texts: tuple[str, ...]
+    by: str | None
+    title: str
+    pictures: Path | None
+    topics_file: str | None
+    curves: tuple[str, ...]
+    field: str
+    restrict: Path | None
+
+
 @click.command()
 @add_arguments(LAB, "report")
 @ranking_options
+@collect_options(ReportOptions)
 def report(
     qrels_file: str,
     run_files: tuple[str, ...],
     output: str,
-    baseline: str | None,
-    measure_texts: tuple[str, ...],
-    by: str | None,
-    title: str,
-    pictures: Path | None,
+    options: ReportOptions,
     where: str | None,
-    topics_file: str | None,
-    curves: tuple[str, ...],
-    field: str,
-    restrict: Path | None,
     ranking: Ranking,
 ) -> None:
     """Write an evaluation as one HTML page.
@@ -69,14 +78,18 @@ def report(
       esr report qrels.txt 2si.run -o report.html --index my-index --topics topics.tsv --model 2si
     """
     require("esr report", "matplotlib", "ir_measures", "scipy")
-    check_output(output, qrels_file, *run_files, baseline, by, topics_file, restrict)
-    names = parse_measures(measure_texts)
-    if topics_file and not where:
+    check_output(
+        output, qrels_file, *run_files, options.baseline, options.by, options.topics_file, options.restrict
+    )
+    names = parse_measures(options.measure_texts)
+    if options.topics_file and not where:
         raise UsageError("--topics needs --index: name the index to search")
-    if not topics_file and (ranking.as_dict() != Ranking().as_dict() or restrict or curves):
+    if not options.topics_file and (
+        ranking.as_dict() != Ranking().as_dict() or options.restrict or options.curves
+    ):
         raise UsageError("a model, --curves and --restrict need a search: give --index and --topics too")
-    kinds = read_topic_kinds(by) if by else None
-    data = read_inputs(qrels_file, run_files, baseline, kinds)
+    kinds = read_topic_kinds(options.by) if options.by else None
+    data = read_inputs(qrels_file, run_files, options.baseline, kinds)
     for note in data.notes:
         click.echo(note, err=True)
     results = evaluate_runs(names, data.qrels, data.runs, baseline=data.baseline, kinds=kinds)
@@ -86,19 +99,23 @@ def report(
     measure = _DEFAULT_MEASURE if _DEFAULT_MEASURE in names else names[0]
     drawings, moves = _draw_runs(data, results, measure)
     texts: Mapping[str, str] = {}
-    all_topics = read_topics(topics_file) if topics_file else None
+    all_topics = read_topics(options.topics_file) if options.topics_file else None
     if where:
         with open_searcher(where) as searcher:
-            drawings += _draw_index(searcher, data, all_topics, field, restrict, ranking, curves)
+            drawings += _draw_index(
+                searcher, data, all_topics, options.field, options.restrict, ranking, options.curves
+            )
             texts = read_texts(searcher.index, moves)
     drawings += _draw_models()
-    moved = render_moves(moves, measure, data.baseline or "", _queries(all_topics or (), field), texts)
-    text = page.render(page.ReportPage(title, results, drawings, data.notes, moved))
+    moved = render_moves(
+        moves, measure, data.baseline or "", _queries(all_topics or (), options.field), texts
+    )
+    text = page.render(page.ReportPage(options.title, results, drawings, data.notes, moved))
     try:
-        if pictures:
-            _write_pictures(pictures, drawings)
+        if options.pictures:
+            _write_pictures(options.pictures, drawings)
     except OSError as error:
-        raise EsrError(f"cannot write {error.filename or pictures}: {error.strerror}") from error
+        raise EsrError(f"cannot write {error.filename or options.pictures}: {error.strerror}") from error
     with open_output(output) as file:
         file.write(text)
     if output != "-":

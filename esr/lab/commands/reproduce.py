@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from msgspec import Struct
 
 import esr
 from esr.lab.curves import Estimates
@@ -33,6 +34,7 @@ from esr.plugin.provisional import (
     ArgumentRow,
     add_arguments,
     check_output,
+    collect_options,
     list_examples,
     open_output,
     require,
@@ -118,17 +120,24 @@ def reproduce() -> None:
     """Repeat the papers' experiments, if you have their data."""
 
 
+class NoveltyOptions(Struct, frozen=True):
+    """The open questions of the protocol."""
+
+    train: str
+    ranked: str
+    statistics: str
+    depth: int
+    grid_texts: tuple[str, ...]
+    enrich: bool
+
+
 @reproduce.command()
 @add_arguments(_ROWS, "novelty")
+@collect_options(NoveltyOptions)
 def novelty(
     data: Path,
     work: Path | None,
-    train: str,
-    ranked: str,
-    statistics: str,
-    depth: int,
-    grid_texts: tuple[str, ...],
-    enrich: bool,
+    options: NoveltyOptions,
     outputs: tuple[Path, ...],
 ) -> None:
     """Repeat the TREC Novelty experiments (2002-2004).
@@ -147,11 +156,13 @@ def novelty(
         if output.suffix not in (".md", ".json"):
             raise UsageError(f"-o needs a file name that ends in .md or .json, not {output}")
         check_output(output)
-    protocol = Protocol(ranked, statistics, depth, parse_grid(grid_texts), enrich)
+    protocol = Protocol(
+        options.ranked, options.statistics, options.depth, parse_grid(options.grid_texts), options.enrich
+    )
     with ExitStack() as stack:
         work_folder = work or stack.enter_context(scratch_folder("novelty"))
         tick = stack.enter_context(show_steps())
-        results = experiment.run(data, work_folder, train, protocol, tick)
+        results = experiment.run(data, work_folder, options.train, protocol, tick)
     verdicts = experiment.verdicts(results)
     for output in outputs:
         with open_output(output) as file:

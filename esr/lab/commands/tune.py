@@ -13,6 +13,7 @@ from typing import Any
 
 import click
 import numpy as np
+from msgspec import Struct
 
 from esr.lab.commands.arguments import LAB
 from esr.lab.cross_validation import check_disjoint, cross_validate, train
@@ -42,6 +43,7 @@ from esr.plugin.provisional import (
     add_arguments,
     as_json_option,
     check_output,
+    collect_options,
     count,
     count_topics,
     open_output,
@@ -99,30 +101,37 @@ def format_ranking(data: Mapping[str, Any]) -> str:
     return " ".join([ranking.model, *values, *curves])
 
 
+class TuneOptions(Struct, frozen=True):
+    """How `esr tune` tries settings, and on which topics it tests the best."""
+
+    grid_texts: tuple[str, ...]
+    train_texts: tuple[str, ...]
+    measure: str
+    way: str
+    folds: int | None
+    groups: Path | None
+    test_topics: Path | None
+    test_qrels: Path | None
+    test_index: str | None
+    test_on_training: bool
+    field: str
+    restrict: Path | None
+    depth: int
+    workers: int
+
+
 @click.command()
 @add_arguments(LAB, "tune")
 @index_option
 @ranking_options
 @as_json_option
+@collect_options(TuneOptions)
 def tune(
     topics: Path,
     qrels: Path,
     where: str,
     ranking: Ranking,
-    grid_texts: tuple[str, ...],
-    train_texts: tuple[str, ...],
-    measure: str,
-    way: str,
-    folds: int | None,
-    groups: Path | None,
-    test_topics: Path | None,
-    test_qrels: Path | None,
-    test_index: str | None,
-    test_on_training: bool,
-    field: str,
-    restrict: Path | None,
-    depth: int,
-    workers: int,
+    options: TuneOptions,
     output: Path | None,
     as_json: bool,
 ) -> None:
@@ -139,45 +148,56 @@ def tune(
       esr tune topics.tsv qrels.txt --index my-index --model tfisf --feature len:log --train floe:position
     """
     if output:
-        check_output(output, topics, qrels, restrict, groups, test_topics, test_qrels)
-    curves = list(map(parse_training, train_texts))
+        check_output(
+            output, topics, qrels, options.restrict, options.groups, options.test_topics, options.test_qrels
+        )
+    curves = list(map(parse_training, options.train_texts))
     if curves:
         require("--train", "scipy")
-    grid = build_grid(ranking, grid_texts, is_required=not curves)
+    grid = build_grid(ranking, options.grid_texts, is_required=not curves)
     settings = expand_grid(ranking, grid)
-    training = _read_tasks(topics, qrels, field, restrict)
-    testing = _read_test_tasks(test_topics, test_qrels, field)
-    if testing and not test_on_training and not test_index:
+    training = _read_tasks(topics, qrels, options.field, options.restrict)
+    testing = _read_test_tasks(options.test_topics, options.test_qrels, options.field)
+    if testing and not options.test_on_training and not options.test_index:
         check_disjoint(training.ready, testing.ready)
     outcome: dict[str, Any] = {
-        "measure": measure,
+        "measure": options.measure,
         "topics": len(training.ready),
         "settings": len(settings),
     }
     with (
         open_searcher(where) as searcher,
-        open_tuner(where, searcher, training.ready, measure, depth, workers) as tuner,
-        count_topics(len(training.ready) if way == "grid" and not folds else None) as tick,
+        open_tuner(where, searcher, training.ready, options.measure, options.depth, options.workers) as tuner,
+        count_topics(len(training.ready) if options.way == "grid" and not options.folds else None) as tick,
     ):
-        best = train(tuner, ranking, grid, way, tick, curves)
+        best = train(tuner, ranking, grid, options.way, tick, curves)
         outcome |= {"ranking": best.ranking.as_dict(), "training": float(best.figures.mean())}
-        outcome["tried"] = [{**read_parameters(tried), measure: figure} for tried, figure in best.tried]
+        outcome["tried"] = [
+            {**read_parameters(tried), options.measure: figure} for tried, figure in best.tried
+        ]
         if curves:
             outcome["left"] = measure_residuals(searcher, training.ready, best.ranking, curves)
-        if folds:
-            topic_groups = read_topic_kinds(groups) if groups else {}
-            validated = cross_validate(tuner, ranking, grid, way, folds, topic_groups, tick, curves)
+        if options.folds:
+            topic_groups = read_topic_kinds(options.groups) if options.groups else {}
+            validated = cross_validate(
+                tuner, ranking, grid, options.way, options.folds, topic_groups, tick, curves
+            )
             outcome["folds"] = [read_parameters(setting) for setting in validated.settings]
             outcome["cross_validated"] = float(validated.figures.mean())
     if testing:
-        with open_searcher(test_index or where) as searcher:
-            figures = Tuner(searcher, testing.ready, measure, depth).compute_figures([best.ranking])
-        outcome |= {"test": float(figures.mean()), "test_topics": len(testing.ready)}
-        outcome["tested_on_training_topics"] = test_on_training
+        outcome |= _test(options.test_index or where, testing.ready, best.ranking, options)
     if output:
         save_ranking(output, outcome["ranking"])
     warn_of_unjudged(training)
     click.echo(json.dumps(outcome, indent=1) if as_json else _format(outcome))
+
+
+def _test(where: str, tasks: Sequence[Task], ranking: Ranking, options: TuneOptions) -> dict[str, Any]:
+    """What a ranking reaches on the tasks of a test."""
+    with open_searcher(where) as searcher:
+        figures = Tuner(searcher, tasks, options.measure, options.depth).compute_figures([ranking])
+    outcome: dict[str, Any] = {"test": float(figures.mean()), "test_topics": len(tasks)}
+    return outcome | {"tested_on_training_topics": options.test_on_training}
 
 
 def _read_tasks(topics: Path, qrels: Path, field: str, restrict: Path | None) -> TaskSet:
@@ -218,21 +238,28 @@ def _format(outcome: dict[str, Any]) -> str:
 # esr estimate
 
 
+class EstimateOptions(Struct, frozen=True):
+    """How `esr estimate` makes topics and tries settings on them."""
+
+    grid_texts: tuple[str, ...]
+    source: str
+    number: int
+    measure: str
+    way: str
+    workers: int
+    seed: int
+
+
 @click.command()
 @add_arguments(LAB, "estimate")
 @index_option
 @ranking_options
 @as_json_option
+@collect_options(EstimateOptions)
 def estimate(
     where: str,
     ranking: Ranking,
-    grid_texts: tuple[str, ...],
-    source: str,
-    number: int,
-    measure: str,
-    way: str,
-    workers: int,
-    seed: int,
+    options: EstimateOptions,
     output: Path | None,
     as_json: bool,
 ) -> None:
@@ -248,7 +275,7 @@ def estimate(
     """
     if output:
         check_output(output)
-    grid = build_grid(ranking, grid_texts)
+    grid = build_grid(ranking, options.grid_texts)
     settings = expand_grid(ranking, grid)
     with open_searcher(where) as searcher:
         if searcher.index.description.is_by_language:
@@ -256,18 +283,18 @@ def estimate(
                 f"{where} has statistics for each language: estimate parameters from an index of one "
                 "language, loaded with its own analyzer"
             )
-        if source == LIKELIHOOD:
-            estimate = _estimate_by_likelihood(searcher, settings, number, seed)
+        if options.source == LIKELIHOOD:
+            estimate = _estimate_by_likelihood(searcher, settings, options.number, options.seed)
         else:
-            tasks = generate_tasks(searcher.index, number, seed)
+            tasks = generate_tasks(searcher.index, options.number, options.seed)
             with (
-                open_tuner(where, searcher, tasks, measure, DEPTH, workers) as tuner,
+                open_tuner(where, searcher, tasks, options.measure, DEPTH, options.workers) as tuner,
                 count_topics() as tick,
             ):
-                best = train(tuner, ranking, grid, way, tick)
-            estimate = {"ranking": best.ranking.as_dict(), "topics": len(tasks), "measure": measure}
+                best = train(tuner, ranking, grid, options.way, tick)
+            estimate = {"ranking": best.ranking.as_dict(), "topics": len(tasks), "measure": options.measure}
             estimate |= {"figure": float(best.figures.mean()), "settings": len(best.tried)}
-    estimate["from"] = source
+    estimate["from"] = options.source
     if output:
         save_ranking(output, estimate["ranking"])
     click.echo(json.dumps(estimate, indent=1) if as_json else _format_estimate(estimate))
@@ -293,26 +320,33 @@ def _format_estimate(estimate: dict[str, Any]) -> str:
 # esr learn
 
 
+class LearnOptions(Struct, frozen=True):
+    """From what `esr learn` learns, and how."""
+
+    learner: str
+    texts: tuple[str, ...]
+    measure: str
+    folds: int
+    groups: Path | None
+    depth: int
+    ablate: str
+    seed: int
+    field: str
+    restrict: Path | None
+
+
 @click.command("learn")
 @add_arguments(LAB, "learn")
 @index_option
 @ranking_options
 @as_json_option
+@collect_options(LearnOptions)
 def learn_command(
     topics: Path,
     qrels: Path,
     where: str,
     ranking: Ranking,
-    learner: str,
-    texts: tuple[str, ...],
-    measure: str,
-    folds: int,
-    groups: Path | None,
-    depth: int,
-    ablate: str,
-    seed: int,
-    field: str,
-    restrict: Path | None,
+    options: LearnOptions,
     output: Path | None,
     report: Path | None,
     as_json: bool,
@@ -335,23 +369,27 @@ def learn_command(
     """
     for file in (output, report):
         if file:
-            check_output(file, topics, qrels, groups, restrict)
+            check_output(file, topics, qrels, options.groups, options.restrict)
     if report and report.suffix not in (".html", ".json"):
         raise UsageError(f"--report {report}: the file name must end in .html or .json")
     require("esr learn", "ir_measures", "scipy")  # before the long searches
-    if learner == "lambdamart":
+    if options.learner == "lambdamart":
         require("LambdaMART", "lightgbm")
     if report and report.suffix == ".html":
         require("a page of --report", "matplotlib")
-    parse_measure(measure)
-    topic_groups = read_topic_kinds(groups) if groups else {}
+    parse_measure(options.measure)
+    topic_groups = read_topic_kinds(options.groups) if options.groups else {}
     judgements = read_qrels(qrels)
-    tasks = build_tasks(read_topics(topics), judgements, field=field, restrict=restrict)
-    learning = LearningOptions(learner, measure, folds, seed, depth, ablate)
+    tasks = build_tasks(read_topics(topics), judgements, field=options.field, restrict=options.restrict)
+    learning = LearningOptions(
+        options.learner, options.measure, options.folds, options.seed, options.depth, options.ablate
+    )
     with open_searcher(where) as searcher:
-        signals = select_signals(list_signals(searcher.index, ranking), texts)
+        signals = select_signals(list_signals(searcher.index, ranking), options.texts)
         with count_topics() as tick:
-            training_data = collect_signals(searcher, tasks.ready, judgements, ranking, signals, depth, tick)
+            training_data = collect_signals(
+                searcher, tasks.ready, judgements, ranking, signals, options.depth, tick
+            )
     with count_topics(count_steps(signals, learning), "fits") as advance:
         learned, outcome = learn(training_data, signals, ranking, learning, topic_groups, advance)
     if output:
@@ -377,21 +415,28 @@ def _write_report(report: Path, outcome: Outcome) -> None:
 # Signals for other learners, and their models
 
 
+class SignalOptions(Struct, frozen=True):
+    """Which signals `esr signals` writes, and for which sentences."""
+
+    form: str | None
+    texts: tuple[str, ...]
+    depth: int
+    field: str
+    restrict: Path | None
+
+
 @click.command("signals")
 @add_arguments(LAB, "signals")
 @optional_index_option
 @ranking_options
 @as_json_option
+@collect_options(SignalOptions)
 def signals(
     topics: Path | None,
     qrels: Path | None,
     where: str | None,
     ranking: Ranking,
-    form: str | None,
-    texts: tuple[str, ...],
-    depth: int,
-    field: str,
-    restrict: Path | None,
+    options: SignalOptions,
     output: Path | None,
     as_json: bool,
 ) -> None:
@@ -409,20 +454,20 @@ def signals(
       esr search "bank fraud" --index my-index --rerank mrf_sdm:0.5
       esr signals topics.tsv qrels.txt --index my-index --format letor -o train.txt
     """
-    if form is None:
+    if options.form is None:
         if topics is not None or output is not None:
             raise UsageError(f"add --format to write signals to a file: {' or '.join(FORMATS)}")
         print_entries((signal.as_dict() for signal in signal_types().values()), as_json)
         return
     if topics is None or qrels is None or where is None or output is None:
         raise UsageError("esr signals --format needs TOPICS, QRELS, --index and -o")
-    check_output(output, topics, qrels, restrict)
+    check_output(output, topics, qrels, options.restrict)
     judgements = read_qrels(qrels)
-    tasks = build_tasks(read_topics(topics), judgements, field=field, restrict=restrict).ready
+    tasks = build_tasks(read_topics(topics), judgements, field=options.field, restrict=options.restrict).ready
     with open_searcher(where) as searcher, count_topics() as tick:
-        selected = select_signals(list_signals(searcher.index, ranking), texts)
-        data = collect_signals(searcher, tasks, judgements, ranking, selected, depth, tick)
-    lines = write_signals(output, form, data, Description(ranking, depth, selected))
+        selected = select_signals(list_signals(searcher.index, ranking), options.texts)
+        data = collect_signals(searcher, tasks, judgements, ranking, selected, options.depth, tick)
+    lines = write_signals(output, options.form, data, Description(ranking, options.depth, selected))
     size = f"{count(lines, 'sentence')} of {count(len(data), 'topic')} with {count(len(selected), 'signal')}"
     click.echo(f"wrote {size} to {output}")
 
