@@ -195,14 +195,14 @@ class Plugins:
 
         Names in `reserved` are those of esr.
         """
-        taken = {*reserved, *self.list_shipped(kind)}
+        reserved_names = {*reserved, *self.list_shipped(kind)}
         declaring: dict[str, list[_Plugin]] = {}
         for plugin in self._others:
             for name in _items(plugin, kind):
                 declaring.setdefault(name, []).append(plugin)
         items = {}
         for name, plugins in declaring.items():
-            if name in taken:
+            if name in reserved_names:
                 self._report_once(
                     f"the {kind.word} {name!r} of the plug-in {plugins[0].label} is left out: esr itself has "
                     "one of that name"

@@ -32,9 +32,9 @@ PERIPHERY = (
 MAX_FUNCTION_LINES = 60
 """The longest function, without its docstring, which is the help of a command."""
 MAX_PARAMETERS = 8
-VAGUE_NAMES = frozenset(
-    "asked each elsewhere every found given here it kept made meant one own said seen spent taken that thing "
-    "things told what which".split()
+VAGUE_NAMES = (
+    *("asked", "each", "elsewhere", "every", "found", "given", "here", "it", "kept", "made", "meant", "one"),
+    *("own", "said", "seen", "spent", "taken", "that", "thing", "things", "told", "what", "which"),
 )
 """Words that say nothing of the value that they would name."""
 OPTION_CALLS = frozenset({"click.option", "click.argument", "option", "argument"})

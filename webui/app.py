@@ -317,7 +317,7 @@ def _add_health_checks(app: Flask, indexes: ServedIndexes, settings: Settings) -
     def expose_metrics() -> Response:
         deadline = time.monotonic() + READY_SECONDS
         served = (_describe_index(name, index, deadline) for name, index in indexes.by_name.items())
-        content = telemetry.expose(each for each in served if each is not None)
+        content = telemetry.expose(gauges for gauges in served if gauges is not None)
         return Response(content, content_type=CONTENT_TYPE_PLAIN_0_0_4)
 
 
@@ -329,10 +329,10 @@ def _describe_index(name: str, served: ServedIndex, deadline: float) -> telemetr
         index = served.open(deadline)
         collection = index.statistics([]).collection
         counts = collection.sentences, collection.documents
-        made = _find_start(index.where, counts, int(time.monotonic() / START_SECONDS))
+        started = _find_start(index.where, counts, int(time.monotonic() / START_SECONDS))
     except EsrError:
         return None
-    return telemetry.Served(name, collection.documents, collection.sentences, made)
+    return telemetry.Served(name, collection.documents, collection.sentences, started)
 
 
 START_SECONDS = 60
@@ -348,7 +348,7 @@ def _find_start(where: str, counts: tuple[int, int], period: int) -> float | Non
     """
     try:
         with within(READY_SECONDS), closing(open_generations(where)) as generations:
-            serving = [each for each in generations.all() if each.state == SERVING]
+            serving = [generation for generation in generations.all() if generation.state == SERVING]
             return datetime.fromisoformat(serving[0].started_at).timestamp() if serving else None
     except (EsrError, OSError, ValueError):
         return None
@@ -369,11 +369,11 @@ class _ReadyCheck:
 
     def run(self, deadline: float) -> str:
         """`ok`, or the code of the problem. Waits for a check that is running until the deadline."""
-        asked = time.monotonic()
-        with self._turn.take(deadline - asked) as is_in_time:
+        started = time.monotonic()
+        with self._turn.take(deadline - started) as is_in_time:
             if not is_in_time:
                 return "busy"
-            if self._began < asked:
+            if self._began < started:
                 self._began = time.monotonic()
                 self._state = _check_ready(self._name, self._served, self._began + READY_SECONDS)
             return self._state

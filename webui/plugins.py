@@ -135,7 +135,7 @@ def _add_page(
 
 
 def _rows(declared: Sequence[plugin.Argument]) -> dict[str, Argument]:
-    own = [
+    rows = [
         Argument(
             argument.name,
             argument.help,
@@ -146,7 +146,7 @@ def _rows(declared: Sequence[plugin.Argument]) -> dict[str, Argument]:
         )
         for argument in declared
     ]
-    return {row.name: row for row in (*own, *_COMMON)}
+    return {row.name: row for row in (*rows, *_COMMON)}
 
 
 def _read_values(declared: Sequence[plugin.Argument], arguments: Arguments) -> dict[str, Any]:

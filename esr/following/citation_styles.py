@@ -144,8 +144,12 @@ def split_name(text: str) -> Name:
     """
     text = " ".join(text.split())
     if "," in text:
-        family, _, given = text.partition(",")
-        return Name(family.strip(), given.strip()) if given.strip() and "," not in given else Name(text)
+        family, _, given_name = text.partition(",")
+        return (
+            Name(family.strip(), given_name.strip())
+            if given_name.strip() and "," not in given_name
+            else Name(text)
+        )
     words = text.split()
     if not 2 <= len(words) <= 5 or any(word.lower() in _GROUPS for word in words):
         return Name(text)
@@ -174,42 +178,51 @@ class Reference(NamedTuple):
     accessed: date
 
 
-def write_apa(it: Reference) -> str:
+def write_apa(reference: Reference) -> str:
     """Authors. (Date). Title. Source. Retrieved date, from URL"""
-    year, month, day = it.issued
+    year, month, day = reference.issued
     when = f"{MONTHS[int(month) - 1]} {int(day)}" if day else MONTHS[int(month) - 1] if month else ""
     issued = f"({', '.join(filter(None, (year, when)))})." if year else "(n.d.)."
-    authors = _list_names([name.initials for name in it.authors], ", & ", ", & ")
-    heads = [_close(authors), issued, _close(it.title)] if authors else [_close(it.title), issued]
-    accessed = f"Retrieved {_american(it.accessed)}, from {it.url}" if it.url else ""
-    return _join(*heads, _close(it.source), accessed)
+    authors = _list_names([name.initials for name in reference.authors], ", & ", ", & ")
+    heads = (
+        [_close(authors), issued, _close(reference.title)] if authors else [_close(reference.title), issued]
+    )
+    accessed = f"Retrieved {_american(reference.accessed)}, from {reference.url}" if reference.url else ""
+    return _join(*heads, _close(reference.source), accessed)
 
 
-def write_mla(it: Reference) -> str:
+def write_mla(reference: Reference) -> str:
     """Authors. “Title.” Source, date, URL. Accessed date."""
-    year, month, day = it.issued
+    year, month, day = reference.issued
     issued = " ".join(
         filter(None, (str(int(day)) if day else "", _SHORT[int(month) - 1] if month else "", year))
     )
-    inside = ", ".join(filter(None, (it.source, issued, it.url)))
+    inside = ", ".join(filter(None, (reference.source, issued, reference.url)))
     accessed = (
-        f"Accessed {it.accessed.day} {_SHORT[it.accessed.month - 1]} {it.accessed.year}." if it.url else ""
+        f"Accessed {reference.accessed.day} {_SHORT[reference.accessed.month - 1]} {reference.accessed.year}."
+        if reference.url
+        else ""
     )
-    return _join(_close(_by_first(it.authors, ", and ")), _quote_title(it.title), _close(inside), accessed)
+    return _join(
+        _close(_by_first(reference.authors, ", and ")),
+        _quote_title(reference.title),
+        _close(inside),
+        accessed,
+    )
 
 
-def write_chicago(it: Reference) -> str:
+def write_chicago(reference: Reference) -> str:
     """Authors. “Title.” Source, date. Accessed date. URL. Without authors, the source stands for them."""
-    year, month, day = it.issued
+    year, month, day = reference.issued
     issued = (
         f"{MONTHS[int(month) - 1]} {int(day)}, {year}"
         if day
         else " ".join(filter(None, (MONTHS[int(month) - 1] if month else "", year)))
     )
-    head = _by_first(it.authors, ", and ") or it.source
-    inside = ", ".join(filter(None, (it.source if it.authors else "", issued)))
-    accessed = f"Accessed {_american(it.accessed)}. {it.url}." if it.url else ""
-    return _join(_close(head), _quote_title(it.title), _close(inside), accessed)
+    head = _by_first(reference.authors, ", and ") or reference.source
+    inside = ", ".join(filter(None, (reference.source if reference.authors else "", issued)))
+    accessed = f"Accessed {_american(reference.accessed)}. {reference.url}." if reference.url else ""
+    return _join(_close(head), _quote_title(reference.title), _close(inside), accessed)
 
 
 STYLES: Mapping[str, Callable[[Reference], str]] = {

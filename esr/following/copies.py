@@ -74,15 +74,15 @@ def describe_copies(sentence_id: str, group: CopyGroup) -> CopyNote:
     If its own source is the only one, other documents are counted. If no copy has a date, none is first; if
     several have the earliest, no source is.
     """
-    (own,) = (one for one in group.appearances if one.sentence_id == sentence_id)
-    others = tuple(one for one in group.appearances if one.document_id != own.document_id)
-    sources = {one.source for one in others if one.source not in (None, own.source)}
-    number = len({one.document_id for one in others})
+    (appearance,) = (member for member in group.appearances if member.sentence_id == sentence_id)
+    others = tuple(member for member in group.appearances if member.document_id != appearance.document_id)
+    sources = {member.source for member in others if member.source not in (None, appearance.source)}
+    number = len({member.document_id for member in others})
     first = group.first
-    places = {one.document_id for one in group.appearances if one.date == first.date}
+    places = {member.document_id for member in group.appearances if member.date == first.date}
     place = None
     if first.date is not None and len(places) == 1:
-        place = "" if first.document_id == own.document_id else first.source or first.document_id
+        place = "" if first.document_id == appearance.document_id else first.source or first.document_id
     facts = CopyFacts(len(sources), number, first.date, place)
     return CopyNote(_write(facts), group, others, facts)
 

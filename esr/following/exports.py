@@ -437,7 +437,7 @@ def _cell(row: Row, column: str) -> str | int | float:
             return value if math.isfinite(value) else str(value)
         case str():
             return value
-        case list() | tuple() if all(isinstance(each, str) for each in value):
+        case list() | tuple() if all(isinstance(item, str) for item in value):
             return "; ".join(value)
         case _:
             return json.dumps(replace_nonfinite(value), ensure_ascii=False) if value else ""
@@ -478,15 +478,15 @@ for _format in (
     ),
     *(
         ExportFormat(
-            each.name,
-            each.label,
-            each.suffix,
-            each.media_type,
-            partial(_write_citations, each),
-            each.ending,
+            described.name,
+            described.label,
+            described.suffix,
+            described.media_type,
+            partial(_write_citations, described),
+            described.ending,
             has_columns=False,
         )
-        for each in CITATIONS.values()
+        for described in CITATIONS.values()
     ),
 ):
     EXPORTS.register(_format)

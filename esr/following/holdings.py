@@ -123,7 +123,9 @@ def describe_holdings(searcher: Searcher) -> Holdings:
     numbers = range(0)
     if days:
         ends = min(days), max(days)
-        interval = next((each for each in _COARSER if _span(ends, each) <= PERIODS), _COARSER[-1])
+        interval = next(
+            (candidate for candidate in _COARSER if _span(ends, candidate) <= PERIODS), _COARSER[-1]
+        )
         numbers = range(period_of(ends[0], interval), period_of(ends[1], interval) + 1)
     rows = []
     for (source, number), of_source in zip(listed, days_of_sources, strict=True):
@@ -175,10 +177,10 @@ def _count_copies(index: Index) -> int | None:
     """The number of sentences that are copies of earlier ones; None where nobody looked for them."""
     if not index.status(HasCopies()):
         return None
-    (every,), (independent,) = (
+    (total,), (independent,) = (
         index.count([None], filters) for filters in (NO_FILTERS, Filters(independent=True))
     )
-    return every - independent
+    return total - independent
 
 
 def _if_visible(work: Callable[[], T]) -> T | None:

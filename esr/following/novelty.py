@@ -89,5 +89,5 @@ def _read_before(prepared: PreparedQuery, filters: Filters) -> tuple[Sequence[Hi
     return list(result.hits)[::-1], result.total
 
 
-def _say_bound(what: str) -> str:
-    return f"only the {what} were compared: limit the dates, or add words to the query"
+def _say_bound(bound: str) -> str:
+    return f"only the {bound} were compared: limit the dates, or add words to the query"

@@ -215,8 +215,8 @@ def build_timeline(
         of_periods = count_periods(of_days, interval)
         values = [of_periods.get(number, 0) for number in numbers]
         chosen = [numbers[place] for place in find_peaks(values)[:peaks]]
-        found = [_find_peak(query, number, of_periods[number], interval, filters) for number in chosen]
-        known = [peak for peak in found if peak is not None]
+        peaks_found = [_find_peak(query, number, of_periods[number], interval, filters) for number in chosen]
+        known = [peak for peak in peaks_found if peak is not None]
         text = query.interpretation.parsed.text
         series.append(Series(text, values, total - sum(values), known))
     names = [name_of(number, interval) for number in numbers]
@@ -260,7 +260,11 @@ def _choose_interval(days: Sequence[int]) -> Interval:
 
 def _check_interval(interval: Interval, days: Sequence[int]) -> Interval:
     if _count(days, interval) > MAX_PERIODS:
-        allowed = next(each for each in INTERVALS if _count(days, each) <= MAX_PERIODS or each == "year")
+        allowed = next(
+            candidate
+            for candidate in INTERVALS
+            if _count(days, candidate) <= MAX_PERIODS or candidate == "year"
+        )
         raise UsageError(
             f"the timeline would have {_count(days, interval):,} {interval}s, at most {MAX_PERIODS:,} are "
             f"allowed: take the interval {allowed}, or limit the dates"

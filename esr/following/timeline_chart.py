@@ -100,7 +100,7 @@ def layout_chart(timeline: Timeline, scale: Scale = "count") -> StoryChart:
         for series in timeline.series
     ]
     step = 1 / max(len(timeline.periods), 1)
-    ticks = choose_ticks(max((value or 0.0 for each in values for value in each), default=0.0))
+    ticks = choose_ticks(max((value or 0.0 for rates in values for value in rates), default=0.0))
     top = ticks[-1] or 1.0
 
     def height(value: float | None) -> float:
@@ -114,7 +114,7 @@ def layout_chart(timeline: Timeline, scale: Scale = "count") -> StoryChart:
         Bar((n + 0.5) * step - width / 2, width, height(value), n in peaks) if value else None
         for n, value in enumerate(values[0] if is_single else ())
     ]
-    lines = [] if is_single else [list(_segments(each, step, height)) for each in values]
+    lines = [] if is_single else [list(_segments(rates, step, height)) for rates in values]
     least = timeline.least_sentences
     is_thin = [scale == "rate" and 0 < number < least for number in timeline.sentences]
     texts = [_label(peak) for peak in timeline.series[0].peaks] if is_single else []
@@ -172,10 +172,10 @@ def _segments(
 def _time_ticks(timeline: Timeline, step: float) -> Iterator[Tick]:
     """Some periods at even distances, the last one with its year."""
     periods = timeline.periods
-    every = max(ceil(len(periods) / _MOST_TICKS), 1)
+    distance = max(ceil(len(periods) / _MOST_TICKS), 1)
     if timeline.interval == "day" and len(periods) > 14:  # a day of the week
-        every = ceil(every / 7) * 7
-    chosen = list(range(0, len(periods), every))
+        distance = ceil(distance / 7) * 7
+    chosen = list(range(0, len(periods), distance))
     for place in chosen:
         yield Tick((place + 0.5) * step, axis_date(periods[place], place == chosen[-1]))
 
@@ -201,7 +201,7 @@ def place_labels(places: Sequence[float], tops: Sequence[float], texts: Sequence
     """Labels for peaks in order of their greatness, numbered in order of time. None overlaps another."""
     order = sorted(range(len(places)), key=lambda n: places[n])
     numbers = {place: number for number, place in enumerate(order, 1)}
-    taken: list[tuple[int, float, float, float]] = []  # row, start, end, and the leader's x
+    occupied: list[tuple[int, float, float, float]] = []  # row, start, end, and the leader's x
     labels = []
     for n, (x, top, text) in enumerate(zip(places, tops, texts, strict=True)):
         lines = _split_lines(text)
@@ -215,10 +215,10 @@ def place_labels(places: Sequence[float], tops: Sequence[float], texts: Sequence
                 # The leader of a label of the upper row does not cross one of the lower row.
                 and not (row > other and start - 0.006 < leader < end + 0.006)
                 and not (row < other and low - 0.006 < x < high + 0.006)
-                for other, low, high, leader in taken
+                for other, low, high, leader in occupied
             )
             if fits and free:
-                taken.append((row, start, end, x))
+                occupied.append((row, start, end, x))
                 labels.append(Label(numbers[n], x, top, lines, anchor, row))
                 break
         else:

@@ -34,20 +34,26 @@ class CopyGroup(NamedTuple):
     @property
     def documents(self) -> int:
         """The number of documents."""
-        return len({one.document_id for one in self.appearances})
+        return len({appearance.document_id for appearance in self.appearances})
 
     @property
     def sources(self) -> Sequence[str]:
         """The different sources, in the order of their first appearance."""
-        return [*dict.fromkeys(one.source for one in self.appearances if one.source is not None)]
+        return [
+            *dict.fromkeys(
+                appearance.source for appearance in self.appearances if appearance.source is not None
+            )
+        ]
 
     def without_documents(self, hidden: Collection[str]) -> CopyGroup | None:
         """The group without these documents, None if fewer than two remain."""
-        return make_group([one for one in self.appearances if one.document_id not in hidden])
+        return make_group(
+            [appearance for appearance in self.appearances if appearance.document_id not in hidden]
+        )
 
 
 def make_group(appearances: Sequence[Appearance]) -> CopyGroup | None:
     """The group of these sentences, in order; None if they are all in one document."""
-    if len({one.document_id for one in appearances}) < 2:
+    if len({appearance.document_id for appearance in appearances}) < 2:
         return None
     return CopyGroup(tuple(appearances))

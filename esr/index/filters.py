@@ -131,7 +131,9 @@ class Filters(Struct, frozen=True):
         The order of values and their repetitions, which mean nothing, are left out. `attributes` are pairs of
         names and values.
         """
-        attributes = sorted([sorted(set(one.names)), sorted(set(one.values))] for one in self.attributes)
+        attributes = sorted(
+            [sorted(set(attribute.names)), sorted(set(attribute.values))] for attribute in self.attributes
+        )
         fields: dict[str, Any] = {
             "date_from": self.date_from,
             "date_to": self.date_to,
@@ -147,7 +149,9 @@ class Filters(Struct, frozen=True):
 
     def without_attribute(self, name: str) -> Filters:
         """The same filters without filters on this attribute."""
-        return replace(self, attributes=tuple(one for one in self.attributes if one.names != (name,)))
+        return replace(
+            self, attributes=tuple(attribute for attribute in self.attributes if attribute.names != (name,))
+        )
 
     def without_field(self, field: str) -> Filters:
         """The same filters without filters on this field of FACET_FIELDS."""
@@ -158,7 +162,7 @@ class Filters(Struct, frozen=True):
     def condition_on(self, field: str) -> Condition | None:
         """The condition that the filters on a field of names or attributes set; None without such filters."""
         if is_attribute(field):
-            return all_of(one for one in self.attributes if one.names == (field,))
+            return all_of(attribute for attribute in self.attributes if attribute.names == (field,))
         if field == "source":
             return HasSource(self.sources) if self.sources else None
         return HasEntity(self.entities) if self.entities and field in ENTITY_TYPES else None
@@ -239,7 +243,7 @@ def _read_attributes(value: Any) -> tuple[HasAttribute, ...]:
     attributes = (value,) if isinstance(value, HasAttribute) else value
     if isinstance(attributes, Iterable):
         attributes = tuple(attributes)
-        if all(isinstance(one, HasAttribute) for one in attributes):
+        if all(isinstance(attribute, HasAttribute) for attribute in attributes):
             return attributes
     raise UsageError(f"attributes is a mapping such as {{'author': 'Ann Lee'}}, not {value!r}")
 
@@ -292,8 +296,10 @@ def resolve_filters(index: Vocabulary, filters: Filters) -> Filters:
 
 def resolve_by_field(index: Vocabulary, filters: Filters, by: ByField) -> dict[str, Filters]:
     """The filters that each field is counted under, as engines execute them."""
-    own = {field: filters.without_field(field) if by.without_own else filters for field in by.fields}
-    return {field: resolve_filters(index, of_field) for field, of_field in own.items()}
+    filters_by_field = {
+        field: filters.without_field(field) if by.without_own else filters for field in by.fields
+    }
+    return {field: resolve_filters(index, of_field) for field, of_field in filters_by_field.items()}
 
 
 def resolve_plan(index: Vocabulary, plan: Plan) -> Plan:
@@ -379,10 +385,10 @@ def find_meant(index: Vocabulary, key: str) -> list[Name]:
     A short form that stands for different names, or for none in some documents, means all of them.
     """
     short, id = short_key(key), ID_PREFIX + key
-    found = index.vocabulary(Names(list(dict.fromkeys((key, short, id)))))
-    own = found.get(key, found.get(short))
-    others = index.vocabulary(FullNames(short if own is None else own.key))
-    names = [own, found.get(id), *index.vocabulary(Names(others)).values()]
+    by_key = index.vocabulary(Names(list(dict.fromkeys((key, short, id)))))
+    exact = by_key.get(key, by_key.get(short))
+    others = index.vocabulary(FullNames(short if exact is None else exact.key))
+    names = [exact, by_key.get(id), *index.vocabulary(Names(others)).values()]
     return list({name.key: name for name in names if name is not None}.values())
 
 
@@ -464,7 +470,9 @@ def _unknown_names(index: Vocabulary, filters: Filters) -> Iterator[UnknownFilte
     for text in filters.entities:
         wanted = parse_name_filter(text)
         names = find_meant(index, wanted.key)
-        name = next((one for one in names if one.has_type(wanted.type)), names[0] if names else None)
+        name = next(
+            (candidate for candidate in names if candidate.has_type(wanted.type)), names[0] if names else None
+        )
         if name is None:
             near = nearest_name(index, wanted.key)
             yield UnknownFilter("entity", text, _describe_unknown(index, wanted, near), near and near.form)

@@ -139,10 +139,10 @@ def find_rollback_target(generations: Sequence[Generation], to: str | None, wher
             )
         return target
     serving = next((generation for generation in generations if generation.state == SERVING), None)
-    kept = [generation for generation in generations if generation.state == KEPT]
-    older = [g for g in kept if (serving is None or g.name < serving.name) and not g.is_rejected]
+    earlier = [generation for generation in generations if generation.state == KEPT]
+    older = [g for g in earlier if (serving is None or g.name < serving.name) and not g.is_rejected]
     if not older:
-        hint = f"; to serve a newer one, use --to {kept[0].name}" if kept else ""
+        hint = f"; to serve a newer one, use --to {earlier[0].name}" if earlier else ""
         if serving is not None and serving.missing:
             hint += f"; of the serving one, {describe_missing(serving.missing)}: {LOAD_OVER}"
         raise UsageError(f"{where} keeps no generation before the serving one{hint}")

@@ -209,7 +209,7 @@ class LazyHits(Sequence[Hit]):
     def at(self, places: Places, scores: Array | None = None) -> LazyHits:
         """The hits at these positions, with `scores` of the same shape if given."""
         scores = self.scores[places] if scores is None else scores
-        return LazyHits(self.ordinals[places], scores, lambda own: self._read_ids(places[own]))
+        return LazyHits(self.ordinals[places], scores, lambda positions: self._read_ids(places[positions]))
 
     @staticmethod
     def join(parts: Sequence[LazyHits]) -> LazyHits:
@@ -220,9 +220,9 @@ class LazyHits(Sequence[Hit]):
             owners = np.searchsorted(ends, places, "right")
             ids = np.empty(len(places), object)
             for n, part in enumerate(parts):
-                own = np.flatnonzero(owners == n)
-                if len(own):
-                    ids[own] = part._read_ids(places[own] - (ends[n] - len(part)))
+                positions = np.flatnonzero(owners == n)
+                if len(positions):
+                    ids[positions] = part._read_ids(places[positions] - (ends[n] - len(part)))
             return list(ids)
 
         ordinals = np.concatenate([part.ordinals for part in parts])

@@ -99,9 +99,9 @@ class SearchMemory:
                 self.entries.move_to_end(key)
                 used: V = entry[0]
                 return used
-        made = make()
+        computed = make()
         with self._lock:
-            value: V = self.entries[key][0] if key in self.entries else made
+            value: V = self.entries[key][0] if key in self.entries else computed
             self._use(key, value, size(value))
         return value
 
@@ -112,7 +112,7 @@ class SearchMemory:
         size: Callable[[V], int] = attrgetter("nbytes"),
     ) -> dict[K, V]:
         """The values of distinct keys. Missing values are created together, in order."""
-        found: dict[K, V] = {}
+        known_values: dict[K, V] = {}
         missing: list[K] = []
         values = self.entries
         with self._lock:
@@ -122,14 +122,14 @@ class SearchMemory:
                     missing.append(key)
                 else:
                     values.move_to_end(key)
-                    found[key] = entry[0]
+                    known_values[key] = entry[0]
         if missing:
-            made = list(zip(missing, make(missing), strict=True))
-            found.update(made)
+            new_items = list(zip(missing, make(missing), strict=True))
+            known_values.update(new_items)
             with self._lock:
-                for key, value in made:
+                for key, value in new_items:
                     self._use(key, value, size(value))
-        return found
+        return known_values
 
     def resize(self, key: Hashable, size: int) -> None:
         """Update the size of a value that has grown in use."""

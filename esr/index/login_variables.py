@@ -52,12 +52,12 @@ def use_login(variables: Mapping[str, str]) -> Iterator[None]:
 
 def login_variables() -> Mapping[str, str]:
     """The variables of the environment, and those of `use_login` around the call."""
-    given = _GIVEN.get()
-    if not given:
+    variables = _GIVEN.get()
+    if not variables:
         return os.environ
-    has_login = any(name in given for name in _LOGINS)
+    has_login = any(name in variables for name in _LOGINS)
     left_out = _LOGINS if has_login else ()
-    return {**{name: value for name, value in os.environ.items() if name not in left_out}, **given}
+    return {**{name: value for name, value in os.environ.items() if name not in left_out}, **variables}
 
 
 def redact(text: str) -> str:

@@ -58,12 +58,12 @@ def words_of(table: str) -> frozenset[str]:
 def find_variants(types: TypeCounts) -> dict[str, list[str]]:
     """The variants of names, by the name that they are joined to: the one of most documents."""
     variants: dict[str, list[str]] = {}
-    taken: set[str] = set()
+    used: set[str] = set()
     for main, others in (*_countries(types), *_hyphens(types), *_scripts(types)):
-        new = [key for key in others if key not in taken and key not in variants]
-        if main not in taken and new:
+        new = [key for key in others if key not in used and key not in variants]
+        if main not in used and new:
             variants.setdefault(main, []).extend(new)
-            taken.update(new)
+            used.update(new)
     return variants
 
 

@@ -230,17 +230,17 @@ class Aliases(Struct, frozen=True, dict=True):
             name_key(form): tuple(dict.fromkeys(map(name_key, (form, *aliases))))
             for form, aliases in self.forms.items()
         }
-        given = {key: group for group, keys in groups.items() for key in keys}
+        by_key = {key: group for group, keys in groups.items() for key in keys}
         for full, short_forms in self.short_forms.items():
-            group, keys = given.get(full, full), map(name_key, short_forms)
-            groups[group] = (*groups.get(group, (full,)), *(key for key in keys if key not in given))
-        return {group: keys for group, keys in groups.items() if len(keys) > 1 or group in given}
+            group, keys = by_key.get(full, full), map(name_key, short_forms)
+            groups[group] = (*groups.get(group, (full,)), *(key for key in keys if key not in by_key))
+        return {group: keys for group, keys in groups.items() if len(keys) > 1 or group in by_key}
 
     @cached_property
     def joined(self) -> frozenset[str]:
         """The short forms among the keys. They do not count for the type of their name."""
-        given = {name_key(name) for form, aliases in self.forms.items() for name in (form, *aliases)}
-        return frozenset(s for short_forms in self.short_forms.values() for s in short_forms) - given
+        aliased = {name_key(name) for form, aliases in self.forms.items() for name in (form, *aliases)}
+        return frozenset(s for short_forms in self.short_forms.values() for s in short_forms) - aliased
 
     def ids(self, group_key: str) -> tuple[str, ...]:
         """The ids of a name as given, those of the table first."""
@@ -434,8 +434,8 @@ def resolve_names(sentences: Iterable[EntitiesByType | None]) -> dict[str, Resol
         if key not in lower
     ]
     full = _full_names(mentions)
-    found = {mention.key: name for mention in mentions if (name := _resolve(mention, full)) is not None}
-    return {form: found[key] for form, key in keys.items() if key in found}
+    resolved = {mention.key: name for mention in mentions if (name := _resolve(mention, full)) is not None}
+    return {form: resolved[key] for form, key in keys.items() if key in resolved}
 
 
 _FullNames = Mapping[tuple[str, ...], Sequence[_Mention]]
@@ -465,18 +465,18 @@ def _resolve(mention: _Mention, full: _FullNames) -> ResolvedName | None:
     words, is_word = mention.words, len(mention.words) == 1
     is_acronym = mention.is_upper and is_word
     if mention.type == PERSON or (mention.type == ORGANIZATION and is_word and not is_acronym):
-        found = full.get(("last", *words), ())
-        if found:
-            return _choose_person(mention, found)
-        found = full.get(("first", *words), ())
-        if mention.type == PERSON and len(found) == 1:
-            return _choose_person(mention, found)
+        candidates = full.get(("last", *words), ())
+        if candidates:
+            return _choose_person(mention, candidates)
+        candidates = full.get(("first", *words), ())
+        if mention.type == PERSON and len(candidates) == 1:
+            return _choose_person(mention, candidates)
     if mention.type == PERSON:
         core = " ".join(words)
         return None if core == mention.key or (is_word and not _is_polite(mention)) else ResolvedName(core)
     kind = mention.type if is_acronym else "company"
-    found = full.get((kind, *words), ())
-    return ResolvedName(found[0].key, found[0].type) if len(found) == 1 else None
+    candidates = full.get((kind, *words), ())
+    return ResolvedName(candidates[0].key, candidates[0].type) if len(candidates) == 1 else None
 
 
 def _choose_person(mention: _Mention, full: Sequence[_Mention]) -> ResolvedName | None:
@@ -564,7 +564,7 @@ def join_short_forms(short_forms: Iterable[ShortForm], types: TypeCounts) -> dic
 
 
 def add_ids(
-    short_forms: Mapping[str, Sequence[str]], given: Mapping[tuple[str, str], int]
+    short_forms: Mapping[str, Sequence[str]], existing: Mapping[tuple[str, str], int]
 ) -> dict[str, list[str]]:
     """Add the ids of names to `short_forms`, each after ID_PREFIX.
 
@@ -573,7 +573,7 @@ def add_ids(
     """
     full_of = {short: full for full, of_name in short_forms.items() for short in of_name}
     by_id: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for (key, id), documents in given.items():
+    for (key, id), documents in existing.items():
         by_id[id][full_of.get(key, key)] += documents
     joined = {full: list(of_name) for full, of_name in short_forms.items()}
     for id, names in sorted(by_id.items(), key=lambda item: (-item[1].total(), item[0]))[:MAX_ALIASES]:

@@ -94,8 +94,8 @@ class View(Index):
         self.deadline: Deadline | None = deadline
         self.where: str = self.index.where
         self.description: Description = self.index.description
-        own = self.index.analyzer
-        self.analyzer: Analyzer = own if language is None else own.for_language(language.code)
+        analyzer = self.index.analyzer
+        self.analyzer: Analyzer = analyzer if language is None else analyzer.for_language(language.code)
 
     def _of(self, index: Index) -> View:
         """The same view of another state of the index."""
@@ -115,10 +115,10 @@ class View(Index):
 
     def in_language(self, condition: Condition | None) -> Condition | None:
         """Add the condition of the language, unless the condition's terms imply it."""
-        own = self._language_condition
-        if own is None or (condition is not None and implies_language(condition)):
+        in_this_language = self._language_condition
+        if in_this_language is None or (condition is not None and implies_language(condition)):
             return condition
-        return own if condition is None else AllOf((condition, own))
+        return in_this_language if condition is None else AllOf((condition, in_this_language))
 
     def _restrict(self, condition: Condition | None) -> Condition | None:
         return _both(self.condition, self.in_language(condition))
@@ -292,7 +292,12 @@ class View(Index):
 
     def _leave_visible(self, groups: Sequence[CopyGroup | None]) -> list[CopyGroup | None]:
         """The groups without hidden documents."""
-        ids = {one.document_id for group in groups if group is not None for one in group.appearances}
+        ids = {
+            appearance.document_id
+            for group in groups
+            if group is not None
+            for appearance in group.appearances
+        }
         hidden = set(self._hidden(ids))
         return [group and group.without_documents(hidden) for group in groups]
 
@@ -406,8 +411,8 @@ _LOOKUPS_FOR_ALL = (questions.TermHolders, questions.WordCounts)
 """Statistics of words that the caller names, which remain those of the whole collection."""
 
 
-def _both(one: Condition | None, other: Condition | None) -> Condition | None:
-    return all_of([condition for condition in (one, other) if condition is not None])
+def _both(first: Condition | None, second: Condition | None) -> Condition | None:
+    return all_of([condition for condition in (first, second) if condition is not None])
 
 
 def _more(limit: int) -> int:
@@ -439,10 +444,10 @@ def unite_languages(parts: Sequence[tuple[Index, Condition]]) -> tuple[Index, li
     It is in their language, or in none if they are in several.
     """
     index, conditions = parts[0][0], [condition for _, condition in parts]
-    if len({chosen_language(each).code for each, _ in parts}) == 1:
+    if len({chosen_language(part).code for part, _ in parts}) == 1:
         return index, list(conditions)
     restricted = [
-        each.in_language(condition) if isinstance(each, View) else condition for each, condition in parts
+        part.in_language(condition) if isinstance(part, View) else condition for part, condition in parts
     ]
     return in_language(index, None), restricted
 

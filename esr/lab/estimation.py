@@ -173,8 +173,8 @@ def generate_tasks(index: Index, number: int, seed: int = 0) -> list[Task]:
         position = generator.randrange(len(source.words))
         if len(index.analyzer.terms(" ".join(set(source.words[position])))) < _MIN_TERMS:
             continue
-        own = KEPT_SHARES[len(tasks) % len(KEPT_SHARES)]
-        query = dict.fromkeys(_draw_words(generator, sources, source.words, position, own))
+        share = KEPT_SHARES[len(tasks) % len(KEPT_SHARES)]
+        query = dict.fromkeys(_draw_words(generator, sources, source.words, position, share))
         name = f"pseudo-{len(tasks) + 1}"
         tasks.append(Task(name, " ".join(query), (source.document.sentences[position].id,)))
         if len(tasks) == number:
@@ -187,7 +187,7 @@ def generate_tasks(index: Index, number: int, seed: int = 0) -> list[Task]:
 
 
 def _draw_words(
-    generator: random.Random, sources: Sequence[_Source], words: Sequence[Words], position: int, own: float
+    generator: random.Random, sources: Sequence[_Source], words: Sequence[Words], position: int, share: float
 ) -> Iterator[str]:
     """Draw the words of a query for the sentence at a position. Repetitions are possible."""
     neighbours = (position - 1, position + 1)
@@ -196,7 +196,7 @@ def _draw_words(
     for _ in range(generator.choice(LENGTHS)):
         if generator.random() < FOREIGN_SHARE:
             candidates = [word for sentence in generator.choice(sources).words for word in sentence]
-        elif generator.random() < own or not rest:
+        elif generator.random() < share or not rest:
             candidates = sorted(set(words[position]))
         else:
             candidates = near if near and generator.random() < 0.5 else rest

@@ -416,9 +416,9 @@ def _first_column(columns: int, signals: int) -> int:
     return columns - signals
 
 
-def _reject(is_unsupported: bool, what: str) -> None:
+def _reject(is_unsupported: bool, feature: str) -> None:
     if is_unsupported:
-        raise UsageError(f"has {what}, which esr cannot convert")
+        raise UsageError(f"has {feature}, which esr cannot convert")
 
 
 def _convert_lightgbm(data: Mapping[str, Any], signals: int) -> list[dict[str, Any]]:

@@ -55,10 +55,10 @@ def rank_under_settings(
 
     None for a plan that needs exact scores of all sentences. The plans have the terms of the evidence.
     """
-    found: list[Ranks | None] = [None] * len(plans)
+    ranks_of_plans: list[Ranks | None] = [None] * len(plans)
     sentences = len(grouped.evidence.lengths["sentence"])
     if not plans[0].terms or not sentences:
-        return found
+        return ranks_of_plans
     alike: dict[tuple[object, ...], list[int]] = {}
     for n, plan in enumerate(plans):
         alike.setdefault(_loop_key(plan), []).append(n)
@@ -69,8 +69,8 @@ def rank_under_settings(
             part = numbers[start : start + step]
             block = _Block(grouped, relevant, [plans[n] for n in part])
             for n, ranks in zip(part, block.rank(sentence_id, depth), strict=True):
-                found[n] = ranks
-    return found
+                ranks_of_plans[n] = ranks
+    return ranks_of_plans
 
 
 def _loop_key(plan: Plan) -> tuple[object, ...]:
@@ -92,15 +92,15 @@ class _Block:
         self.plans, self.relevant, self.evidence = plans, relevant, grouped.evidence
         fields = frozenset(field for plan in plans for field in (*plan.transform.fields(), "sentence"))
         distinct, self.distinct_of = grouped.group(fields)
-        own = _Loop(plans, distinct.take(self.distinct_of[relevant]))
-        self.at = own.score(0, len(relevant), np.full(len(plans), -np.inf))[1]
-        self.row_of, self.static, magnitude = self.distinct_of, None, own.magnitude
+        relevant_loop = _Loop(plans, distinct.take(self.distinct_of[relevant]))
+        self.at = relevant_loop.score(0, len(relevant), np.full(len(plans), -np.inf))[1]
+        self.row_of, self.static, magnitude = self.distinct_of, None, relevant_loop.magnitude
         if any(plan.static_scores for plan in plans):
             self.row_of, self.static = np.arange(len(self.distinct_of)), self._add_static_scores()
             self.at = self.at + self.static[relevant]
             magnitude = magnitude + np.fmax.reduce(np.abs(self.static), axis=0)
         self.sizes = np.bincount(self.row_of)
-        self.loop, self.is_left = _Loop(plans, distinct), own.is_infinite | ~(magnitude < MOST)
+        self.loop, self.is_left = _Loop(plans, distinct), relevant_loop.is_infinite | ~(magnitude < MOST)
         self.error = ROUNDING * magnitude
 
     def _add_static_scores(self) -> Array:
@@ -112,7 +112,7 @@ class _Block:
 
     def rank(self, sentence_id: Callable[[int], str], depth: int) -> list[Ranks | None]:
         """The ranks of the relevant sentences under each plan."""
-        own, is_out = self.row_of[self.relevant], np.isnan(self.at)
+        relevant_rows, is_out = self.row_of[self.relevant], np.isnan(self.at)
         low, high = _round(self.at - self.error, -np.inf), _round(self.at + self.error, np.inf)
         doubt = np.where(_round(self.at - self.error, np.inf) == high, 2.0 * self.error, np.inf)
         limits = np.where(is_out, np.inf, low - self.error), high + self.error, doubt
@@ -122,10 +122,10 @@ class _Block:
             limits[0][above >= depth] = np.inf
             rows, scores = self._score(first, limits[0].min(axis=0, initial=np.inf))
             counts = above, near, self.is_left
-            number = _count(rows, scores, self.sizes, own, limits, counts, ties, number)
+            number = _count(rows, scores, self.sizes, relevant_rows, limits, counts, ties, number)
         is_in = (above < depth) & (near > 0)
         self.is_left |= self.loop.is_infinite | (is_in & (above + near > depth)).any(axis=0)
-        firsts = [self._count_first(r, row, sentence_id) for r, row in enumerate(own.tolist())]
+        firsts = [self._count_first(r, row, sentence_id) for r, row in enumerate(relevant_rows.tolist())]
         above += np.array(firsts, np.int64)[:, None]
         self._order_ties(ties[:number], is_in & ~self.is_left, sentence_id, above)
         ranks, numbers = np.sort(np.where(is_in, above + 1, depth + 1), axis=0), is_in.sum(axis=0).tolist()
@@ -171,12 +171,15 @@ class _Block:
         sentences = np.flatnonzero(is_near[self.row_of])
         exact = score_sentences(self.plans[n], self.evidence.take(np.append(self.relevant, sentences)))
         with np.errstate(over="ignore"):
-            own, single = np.split(exact.astype(np.float32), [len(self.relevant)])
+            relevant_scores, single = np.split(exact.astype(np.float32), [len(self.relevant)])
         higher = np.zeros(len(self.relevant), np.intp)
         for place in np.unique(pairs[:, 0]).tolist():
             is_near = np.isin(self.row_of[sentences], pairs[pairs[:, 0] == place, 1])
-            id, tied = sentence_id(int(self.relevant[place])), sentences[is_near & (single == own[place])]
-            higher[place] = (single[is_near] > own[place]).sum()
+            id, tied = (
+                sentence_id(int(self.relevant[place])),
+                sentences[is_near & (single == relevant_scores[place])],
+            )
+            higher[place] = (single[is_near] > relevant_scores[place]).sum()
             higher[place] += sum(sentence_id(other) > id for other in tied.tolist())
         return higher
 
@@ -243,10 +246,10 @@ def _prepare_mixture(terms: Sequence[PlanTerm]) -> tuple[Array, Array, float, fl
     The two numbers are a constant, and the weight of the logarithm of the collection's share. In the unit,
     most weights are whole numbers, so that one logarithm of a product of powers is enough.
     """
-    weights, background, own = map(np.array, zip(*[term[1:] for term in terms], strict=True))
+    weights, background, sentence = map(np.array, zip(*[term[1:] for term in terms], strict=True))
     sizes = np.abs(weights)
     unit = min(sizes[sizes > 1e-6 * sizes.max()], default=1.0)
-    constant, query_weight = (weights * own) @ np.log(background), (weights * own).sum()
+    constant, query_weight = (weights * sentence) @ np.log(background), (weights * sentence).sum()
     return weights / unit, 1.0 / background, float(constant), float(query_weight), float(unit)
 
 
@@ -348,7 +351,7 @@ def _score_saturation(transforms, weights, lengths, counts, floor, rows, scores,
 
 
 @compiled
-def _count(rows, scores, sizes, own, limits, counts, ties, number):
+def _count(rows, scores, sizes, relevant_rows, limits, counts, ties, number):
     """Count the sentences above and near each relevant sentence under each plan.
 
     Limits and counts are of shape (relevant, plans). For each other row near a relevant sentence, `ties` gets
@@ -366,7 +369,7 @@ def _count(rows, scores, sizes, own, limits, counts, ties, number):
                     above[r, s] += sizes[row]
                     continue
                 near[r, s] += sizes[row]
-                if row != own[r]:
+                if row != relevant_rows[r]:
                     if number == len(ties):
                         is_left[s] = True
                         continue

@@ -208,10 +208,10 @@ class SignalTable:
 
     def compute_figures(self, scores: Array) -> Array:
         """The measure of each topic, (T,), for scores (T, D). Ties keep the first stage's order."""
-        own = scores[self._rows, self._columns][:, None]
+        relevant_scores = scores[self._rows, self._columns][:, None]
         rows = scores[self._rows]
         is_earlier = np.arange(scores.shape[1]) < self._columns[:, None]
-        is_above = (rows > own) | ((rows == own) & is_earlier)
+        is_above = (rows > relevant_scores) | ((rows == relevant_scores) & is_earlier)
         ranks = is_above.sum(axis=1) + 1
         relevant_so_far = (is_above & self._relevant[self._rows]).sum(axis=1) + 1
         gains = self._gain(ranks, relevant_so_far, self._relevant_grades)

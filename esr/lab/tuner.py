@@ -369,7 +369,9 @@ def _candidates_key(ranking: Ranking) -> tuple[Any, ...]:
     reranker = ranking.reranker()
     reranker_columns = reranker.columns if reranker else ()
     columns = frozenset([*(feature.column for feature in ranking.features), *reranker_columns])
-    shape = json.dumps([[name, {**given, BOOST_WEIGHT: None}] for name, given in ranking.boosts.items()])
+    shape = json.dumps(
+        [[name, {**settings, BOOST_WEIGHT: None}] for name, settings in ranking.boosts.items()]
+    )
     searches = any(get_boost(name).uses_first_search for name in ranking.boosts)
     first = json.dumps(replace(ranking, boosts={}, rerank=(), trees=None).as_dict()) if searches else None
     nearest = (reranker.depth, reranker.vector_weights) if reranker and reranker.uses_vectors else None

@@ -294,7 +294,7 @@ class Hits(Table, Sequence[Hit]):
     def __getitem__(self, place: slice) -> list[Hit]: ...
     def __getitem__(self, place: int | slice) -> Hit | list[Hit]:
         places = range(len(self))[place]
-        return Hit(self, places) if isinstance(places, int) else [Hit(self, each) for each in places]
+        return Hit(self, places) if isinstance(places, int) else [Hit(self, number) for number in places]
 
     def __len__(self) -> int:
         return len(self._raw)
@@ -390,8 +390,8 @@ class Hits(Table, Sequence[Hit]):
         """The sentences of the hits, all read now if the search did not read them."""
         records = [hit.record for hit in self._raw]
         if any(record is None for record in records):
-            found: list[SentenceRecord] = self._index.read([hit.sentence_id for hit in self._raw], Records())
-            return found
+            read: list[SentenceRecord] = self._index.read([hit.sentence_id for hit in self._raw], Records())
+            return read
         return [record for record in records if record is not None]
 
     @cached_property

@@ -146,11 +146,11 @@ class SampledDocuments:
         Several languages have an analyzer each if the engine can have that and nine tenths of the documents
         declare their language: it is not detected for the index, unless the user asks for it.
         """
-        documents, which = self._take_sample(SAMPLE), "sampled"
+        documents, extent = self._take_sample(SAMPLE), "sampled"
         if not documents:
             first = list(islice(self._documents, SAMPLE))
             self._documents = chain(first, self._documents)
-            documents, which = [located.document for located in first], "first"
+            documents, extent = [located.document for located in first], "first"
         languages = [document.language for document in documents]
         declare = sum(map(bool, languages)) >= ONE_LANGUAGE * len(languages)
         several = BY_LANGUAGE if declare and can_be_by_language else MULTILINGUAL_ANALYZER
@@ -159,7 +159,7 @@ class SampledDocuments:
             detector = LanguageDetector()
             languages = [detector.choose_language(document) for document in documents]
             uncertain = describe_uncertain(languages)
-        self.analyzer, reason = choose_analyzer(languages, which, several)
+        self.analyzer, reason = choose_analyzer(languages, extent, several)
         self.reason = f"analyzer {self.analyzer}: {reason}{uncertain and f' ({uncertain})'}"
         if self.analyzer == MULTILINGUAL_ANALYZER and not declare and len({*filter(None, languages)}) > 1:
             self.reason += ". With --detect-language each language would have its own analyzer"

@@ -87,34 +87,34 @@ def _parameter_names(by_name: Mapping[str, models.Model]) -> frozenset[str]:
     return frozenset(parameter.name for model in by_name.values() for parameter in model.parameters)
 
 
-def read_search_options(options: Mapping[str, Any], *own: str) -> SearchSettings:
+def read_search_options(options: Mapping[str, Any], *accepted: str) -> SearchSettings:
     """Parse the options of a search. Raises UsageError for an unknown option or a bad value.
 
-    `own` are the other keywords of the call, which a hint may name.
+    `accepted` are the other keywords of the call, which a hint may name.
     """
     check_flags(options)
-    given = {name: value for name, value in options.items() if value is not None}
-    if not given:
+    stated = {name: value for name, value in options.items() if value is not None}
+    if not stated:
         return SearchSettings(DEFAULT, NO_FILTERS, False, False)
     for row in _ROWS:
-        for message in row.deprecations(given, PYTHON, repr):
+        for message in row.deprecations(stated, PYTHON, repr):
             warn_of_former_name(message)
-    filters = {name: given.pop(name) for name in FILTERS if name in given}
-    ranking = {name: given.pop(name) for name in RANKING if name in given}
-    require, literal = given.pop("require", None), given.pop("literal", False)
-    language = given.pop("query_language", None)
+    filters = {name: stated.pop(name) for name in FILTERS if name in stated}
+    ranking = {name: stated.pop(name) for name in RANKING if name in stated}
+    require, literal = stated.pop("require", None), stated.pop("literal", False)
+    language = stated.pop("query_language", None)
     if language is not None and not isinstance(language, str):
         raise UsageError(f"query_language is a code such as 'de', not {language!r}")
     if require not in (None, "all"):
         raise UsageError(f"require is 'all' or None, not {require!r}")
-    if given:
-        params = {_parameter(name): value for name, value in given.items()}
+    if stated:
+        params = {_parameter(name): value for name, value in stated.items()}
         known = _parameter_names(models.MODELS.built_in)
         if not known.issuperset(params):
             known = _parameter_names(models.MODELS)
-        for name in given:
+        for name in stated:
             if _parameter(name) not in known:
-                raise _unknown_option(name, (*FILTERS, *RANKING, *QUERY, *known, *own))
+                raise _unknown_option(name, (*FILTERS, *RANKING, *QUERY, *known, *accepted))
         ranking["params"] = params
     with named_as_keywords():
         return SearchSettings(

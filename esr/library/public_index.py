@@ -120,8 +120,8 @@ class Index(CorpusMethods, EvidenceMethods):
         `options` are those of `SearchOptions`. Raises UsageError for a query without words, or an unknown
         option.
         """
-        own = ("k", "offset", "fold", "overlap", "per_document", "languages")
-        settings = read_search_options(options, *own)
+        accepted = ("k", "offset", "fold", "overlap", "per_document", "languages")
+        settings = read_search_options(options, *accepted)
         settings = settings._replace(languages=() if languages is None else read_languages(languages))
         if per_document is not None and (not isinstance(per_document, int) or per_document < 1):
             raise UsageError(f"per_document is a number from 1, or None for any number, not {per_document!r}")
@@ -348,8 +348,8 @@ class Index(CorpusMethods, EvidenceMethods):
             if not parts:
                 return report
         enricher = enriching.read_enricher(parts, options, index.description.analyzer)
-        given = options.get("aliases")
-        aliases = None if given is None else read_aliases(Path(given))
+        aliases_option = options.get("aliases")
+        aliases = None if aliases_option is None else read_aliases(Path(aliases_option))
         vector_index = bool(options.get("vector_index"))
         with self._logged_in():
             end = RunEnd(aliases, vector_index)
@@ -458,8 +458,10 @@ _VARIABLES = {"api_key": API_KEY, "user": USER, "password": PASSWORD, "ca_file":
 
 def read_login(options: Mapping[str, Any]) -> Mapping[str, str]:
     """The variables of `esr.index.login_variables` for these `LoginOptions`."""
-    given = {_VARIABLES[name]: fspath(options[name]) for name in _VARIABLES if options.get(name) is not None}
-    return {**given, INSECURE: "1"} if options.get("insecure") else given
+    variables = {
+        _VARIABLES[name]: fspath(options[name]) for name in _VARIABLES if options.get(name) is not None
+    }
+    return {**variables, INSECURE: "1"} if options.get("insecure") else variables
 
 
 def _prepare(index: contract.Index, query: str, settings: SearchSettings) -> PreparedQuery:

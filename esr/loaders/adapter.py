@@ -89,22 +89,22 @@ def _decode_entity(entity: re.Match[str]) -> str:
     return html.unescape(entity[0]).replace("\xa0", " ")
 
 
-def collect_metadata(given: Mapping[str, Any], used: Set[str]) -> dict[str, Any]:
+def collect_metadata(record: Mapping[str, Any], used: Set[str]) -> dict[str, Any]:
     """The metadata of a record, and the values of all unused columns.
 
     `used` has the names of columns, including columns inside objects: `source.name`. Blank values are left
     out. The metadata of the record take precedence over columns.
     """
-    own = given.get(METADATA)
+    metadata = record.get(METADATA)
     rest: dict[str, Any] = {}
-    for name, value in given.items():
+    for name, value in record.items():
         if name in used or (name == METADATA and isinstance(value, dict)):
             continue
         if isinstance(value, dict):
             value = {inner: value[inner] for inner in value if f"{name}.{inner}" not in used}
         if not (value is None or value in ([], {}) or (isinstance(value, str) and not value.strip())):
             rest[name] = value
-    return {**rest, **own} if isinstance(own, dict) else rest
+    return {**rest, **metadata} if isinstance(metadata, dict) else rest
 
 
 _TEXTS = ("title", "source", "section", "text")
@@ -196,17 +196,17 @@ class RecordAdapter:
         return {**fields, **read}
 
     def _with_metadata(
-        self, given: Mapping[str, Any], fields: Mapping[str, Any], known: Sequence[KnownColumn]
+        self, record: Mapping[str, Any], fields: Mapping[str, Any], known: Sequence[KnownColumn]
     ) -> Mapping[str, Any]:
         """The fields of a document, some of them from known columns, and all other values as metadata."""
         complete = {name: value for name, value in fields.items() if name in FIELDS}
-        used = {name for name in complete if name in given} | {*self._mapping.values()}
+        used = {name for name in complete if name in record} | {*self._mapping.values()}
         # A column is unused if a mapping takes its field from another column.
-        used -= {field for field, column in self._mapping.items() if column in given and column != field}
+        used -= {field for field, column in self._mapping.items() if column in record and column != field}
         for field, column, value in known:
             complete[field] = value
             used.discard(field)
-            used |= {column} if is_lossless(given.get(column)) else set()
+            used |= {column} if is_lossless(record.get(column)) else set()
         for name in ("section", *LIST_FIELDS):
             if name not in complete:
                 continue
@@ -214,7 +214,7 @@ class RecordAdapter:
             complete[name] = _read_section(value) if name == "section" else read_list(name, value)
             if (complete[name] is None and value is not None) or not is_lossless(value):
                 used.discard(column)
-        metadata = collect_metadata(given, used)
+        metadata = collect_metadata(record, used)
         return {**complete, METADATA: metadata} if metadata else complete
 
     def _read_sentences(self, record: Record, sentences: Any) -> Any:

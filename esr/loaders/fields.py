@@ -154,11 +154,11 @@ def find_known_columns(fields: Mapping[str, Any], is_date: Callable[[str], bool]
     Values are strings, numbers (ids and dates only) and lists; a list of paragraphs becomes one text. A field
     whose value is an object counts as missing.
     """
-    given = look_into_objects(fields)
-    names = tuple(name for name in given if len(name) <= _MAX_NAME)
+    all_columns = look_into_objects(fields)
+    names = tuple(name for name in all_columns if len(name) <= _MAX_NAME)
     for field, columns in _match_columns(names) if len(names) <= _MAX_COLUMNS else ():
         read: Callable[[str, Any], Any] = read_list if field in LIST_FIELDS else _to_text
-        values = [(column, value) for column in columns if (value := read(field, given[column]))]
+        values = [(column, value) for column in columns if (value := read(field, all_columns[column]))]
         if field == "date":
             values.sort(key=lambda value: not is_date(value[1]))  # readable dates first
         if values:
@@ -219,9 +219,9 @@ def _match_columns(columns: tuple[str, ...]) -> tuple[tuple[str, tuple[str, ...]
     for field, others in _KNOWN.items():
         if field in columns or (field == "text" and "sentences" in columns):
             continue
-        found = tuple(by_name[name] for name in (field, *others.split()) if name in by_name)
-        if found:
-            matches.append((field, found))
+        matching = tuple(by_name[name] for name in (field, *others.split()) if name in by_name)
+        if matching:
+            matches.append((field, matching))
     return tuple(matches)
 
 
@@ -260,25 +260,25 @@ def apply_mapping(record: Record, mapping: Mapping[str, str], tabular: bool) -> 
     """
     if not mapping:
         return record.fields
-    given = _find_columns(record, mapping)
+    columns = _find_columns(record, mapping)
     fields = {name: value for name, value in record.fields.items() if name not in mapping.values()}
     if "text" in mapping or "sentences" in mapping:
         fields.pop("text", None)
         fields.pop("sentences", None)
     for field, column in mapping.items():
-        if column not in given and (tabular or field in _REQUIRED_FIELDS):
+        if column not in columns and (tabular or field in _REQUIRED_FIELDS):
             raise MissingColumn(
                 f"there is no column {column!r} for --mapping {field}={column}; "
                 f"the columns are {', '.join(list(record.fields)[:20]) or 'none'}"
             )
-        fields[field] = given.get(column, fields.get(field))
+        fields[field] = columns.get(column, fields.get(field))
     return fields
 
 
 def find_absent(record: Record, mapping: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """The (field, column) pairs of the mapping whose column the record lacks."""
-    given = _find_columns(record, mapping)
-    return ((field, column) for field, column in mapping.items() if column not in given)
+    columns = _find_columns(record, mapping)
+    return ((field, column) for field, column in mapping.items() if column not in columns)
 
 
 def _find_columns(record: Record, mapping: Mapping[str, str]) -> Mapping[str, Any]:
@@ -333,11 +333,11 @@ def apply_constants(fields: Mapping[str, Any], constants: Mapping[str, Any]) -> 
 def find_replaced(fields: Mapping[str, Any], constants: Mapping[str, Any]) -> Iterator[str]:
     """The names of the constants that replace a different value in the fields."""
     for name, value in constants.items():
-        own = fields.get(name)
+        direct = fields.get(name)
         if name == METADATA:
-            own = own if isinstance(own, dict) else {}
-            yield from (META_PREFIX + key for key in value if own.get(key, value[key]) != value[key])
-        elif own and own != value:
+            direct = direct if isinstance(direct, dict) else {}
+            yield from (META_PREFIX + key for key in value if direct.get(key, value[key]) != value[key])
+        elif direct and direct != value:
             yield name
 
 

@@ -217,11 +217,11 @@ _DAY = compile_lazily(
 
 def _without_dates(data: bytes, byline: str) -> list[str]:
     """The authors in a byline such as "Jane Doe March 11, 2015", of which trafilatura drops only digits."""
-    found = _DAY.search(byline)
-    if found and to_iso_date(f"{found['month']} 1, 2024"):
-        words = map(re.escape, re.findall(r"\w+", found[0]))
+    date = _DAY.search(byline)
+    if date and to_iso_date(f"{date['month']} 1, 2024"):
+        words = map(re.escape, re.findall(r"\w+", date[0]))
         if re.search(r"\W+".join((*words, r"\d")), " ".join(_find_texts(parse_page(data)))):
-            byline = byline[: found.start("day")]
+            byline = byline[: date.start("day")]
     return _without_others(data, read_list("authors", byline))
 
 
@@ -230,8 +230,8 @@ def _without_others(data: bytes, authors: list[str] | None) -> list[str]:
     if not authors or not _HAS_OTHERS.search(data):
         return authors or []
     tree = parse_page(data)
-    own = " ".join(_find_texts(tree))
-    return [author for author in authors if " ".join(author.split()) in own]
+    text = " ".join(_find_texts(tree))
+    return [author for author in authors if " ".join(author.split()) in text]
 
 
 def _find_texts(element: Any) -> Iterator[str]:
@@ -330,10 +330,10 @@ def _is_name(text: str) -> bool:
 def _find_source(article: Any, names: list[str], account: str) -> str | None:
     """The name of the site, or else its host, without the port and the rest of the address."""
     title = _fold(article.title or "")
-    found = article.sitename or ""
-    is_headline = title.startswith(_fold(found)) and found.count(" ") > 2
-    is_account = bool(account) and _letters(found) == account
-    sitename = found if _is_name(found) and not is_headline and not is_account else None
+    site = article.sitename or ""
+    is_headline = title.startswith(_fold(site)) and site.count(" ") > 2
+    is_account = bool(account) and _letters(site) == account
+    sitename = site if _is_name(site) and not is_headline and not is_account else None
     name: str | None = next((name for name in names if _fold(name) != title), None)
     name = name or sitename or article.hostname
     host = _HOST.fullmatch(name or "")
@@ -348,8 +348,8 @@ def _remove_site(title: str | None, names: Set[str], headings: Set[str]) -> str 
     known = {_letters(name) for name in names} | {_letters(name.rpartition(".")[0]) for name in names}
     for separator in _SEPARATORS:
         for part in (str.rpartition, str.partition):
-            before, found, after = part(title or "", separator)
-            if not found:
+            before, mark, after = part(title or "", separator)
+            if not mark:
                 continue
             for rest, name in ((before, after), (after, before)):
                 is_name = _letters(name) in known - {""} or (_fold(rest) in headings and _is_name(name))
@@ -377,8 +377,8 @@ def _remove_hidden(tree: Any) -> None:
 
     An element with more than half of the letters counts as the article.
     """
-    found = tree.xpath("//*[@hidden or @style] | //template")
-    hidden = [element for element in found if element.tag == "template" or markup.is_hidden(element)]
+    elements = tree.xpath("//*[@hidden or @style] | //template")
+    hidden = [element for element in elements if element.tag == "template" or markup.is_hidden(element)]
     letters = _count_letters(tree) if hidden else 0
     for element in hidden:
         has_article = any(map(_ARTICLE.fullmatch, map(markup.local_name, element.iter())))

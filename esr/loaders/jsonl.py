@@ -78,7 +78,7 @@ def open_envelopes(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tup
         for name in filter(is_envelope_name, value):
             content = value[name]
             elements = content if isinstance(content, list) else [content]
-            documents = [found for element in elements for found in open_envelopes(element, (*path, name))]
+            documents = [inner for element in elements for inner in open_envelopes(element, (*path, name))]
             if any(is_document(document) for _, document in documents):
                 for inner_path, document in documents:
                     document = inherit_source(document, value)
@@ -103,7 +103,7 @@ def inherit_source(document: Any, envelope: Mapping[str, Any]) -> Any:
     missing = {
         name: value
         for name, value in inherited.items()
-        if value and not any(is_in_field(own, name) for own in document)
+        if value and not any(is_in_field(field, name) for field in document)
     }
     return {**document, **missing}
 

@@ -524,16 +524,18 @@ class _Occurrences:
 
     def add(self, occurrence: Skipped | Remark) -> None:
         if isinstance(occurrence, Skipped):
-            what = f"documents were skipped, {occurrence.reason}"
+            event = f"documents were skipped, {occurrence.reason}"
         else:
-            what = f"{occurrence.unit} {occurrence.text}"
-        if what not in self._counts and len(self._counts) >= MAX_PROBLEMS:
-            what = "other remarks"
-        self._counts[what] += 1
-        self._first.setdefault(what, occurrence.where)
+            event = f"{occurrence.unit} {occurrence.text}"
+        if event not in self._counts and len(self._counts) >= MAX_PROBLEMS:
+            event = "other remarks"
+        self._counts[event] += 1
+        self._first.setdefault(event, occurrence.where)
 
     def lines(self) -> list[str]:
-        return [f"{_inflect(n, what)}: the first at {self._first[what]}" for what, n in self._counts.items()]
+        return [
+            f"{_inflect(n, event)}: the first at {self._first[event]}" for event, n in self._counts.items()
+        ]
 
 
 def _inflect(number: int, plural: str) -> str:

@@ -163,9 +163,9 @@ class SourceReader:
         if is_empty:
             raise InputError(display_name(folder), f"there is no {self._file_type()} in this folder")
 
-    def read_file(self, found: FoundFile) -> Iterator[ReadResult]:
+    def read_file(self, source_file: FoundFile) -> Iterator[ReadResult]:
         """The records of one file; none if it is in a folder and in another format."""
-        path, below = found
+        path, below = source_file
         budget = Budget(display_name(path), self._options.limits)
         id_path = "stdin" if path == STANDARD_INPUT else make_id_path(path, self._options.base)
         is_empty = True

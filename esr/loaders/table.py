@@ -117,13 +117,13 @@ def _find_delimiter(layout: TableLayout, first: str) -> str:
         delimiter: len(_split_row(layout._replace(delimiter=delimiter), first)) for delimiter in _DELIMITERS
     }
     wanted = max(counts.values()) if layout.columns is None else len(layout.columns)
-    found = [delimiter for delimiter, count in counts.items() if count == wanted]
+    candidates = [delimiter for delimiter, count in counts.items() if count == wanted]
     if wanted <= 1:  # one column, or a broken row
         return ","
-    if len(found) == 1:
-        return found[0]
-    shown = " and ".join(map(repr, found)) or "no usual delimiter"
-    verb = "cut" if len(found) > 1 else "cuts"
+    if len(candidates) == 1:
+        return candidates[0]
+    shown = " and ".join(map(repr, candidates)) or "no usual delimiter"
+    verb = "cut" if len(candidates) > 1 else "cuts"
     raise _UnclearLayout(f"{shown} {verb} the first row into {wanted} columns: choose one with --delimiter")
 
 

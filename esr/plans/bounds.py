@@ -221,7 +221,7 @@ class Bound:
             sentences, lambda: sentences.counts["sentence"] / np.maximum(sentences.lengths["sentence"], 1.0)
         )
         document_share = documents.count / np.maximum(documents.length, 1.0)
-        elsewhere, termless = [], []
+        other_evidence, termless = [], []
         for length in (documents.shortest, documents.longest):
             at = beta(transform, length)
             nothing = affine(transform.collection, at) * term.background
@@ -231,9 +231,9 @@ class Bound:
                 group = sentences.document_posting
                 corners.append(least.copy())
                 corners[1][group] += affine(transform.surrounding, at[group]) * near
-            elsewhere += corners if term.own else [corner / nothing for corner in corners]
+            other_evidence += corners if term.own else [corner / nothing for corner in corners]
             termless.append(nothing if term.own else np.ones(len(nothing)))
-        best = _best_evidence(x, sentences, elsewhere, term.weight)
+        best = _best_evidence(x, sentences, other_evidence, term.weight)
         return np.log(best / reduce(_better(term.weight), termless))
 
     def _bound_saturation(
@@ -285,10 +285,12 @@ def _better(weight: float) -> np.ufunc:
     return np.minimum if weight < 0 else np.maximum
 
 
-def _best_evidence(x: Array, sentences: SentencePostings, elsewhere: Sequence[Array], weight: float) -> Array:
+def _best_evidence(
+    x: Array, sentences: SentencePostings, other_evidence: Sequence[Array], weight: float
+) -> Array:
     """The evidence of the best sentence of each document, either a sentence posting (`x`) or elsewhere."""
     better = _better(weight)
-    best: Array = reduce(better, elsewhere).copy()
+    best: Array = reduce(better, other_evidence).copy()
     if len(sentences.starts):
         group = sentences.document_posting
         best[group] = better(best[group], better.reduceat(x, sentences.starts))

@@ -197,8 +197,8 @@ def split_scores(plan: Plan, evidence: Evidence) -> ScoreParts:
         shares = mixture_shares(transform, evidence.lengths)
         p = np.array([term.background for term in plan.terms])[:, None]
         collection = affine(transform.collection, beta(transform, lengths))
-        own = np.array([term.own for term in plan.terms])[:, None]
-        background += np.where(own, weights * np.log(p), 0.0)
+        has_sentence_part = np.array([term.own for term in plan.terms])[:, None]
+        background += np.where(has_sentence_part, weights * np.log(p), 0.0)
         length = plan.query_weight * np.log(collection)
     else:
         shares = saturation_shares(transform, evidence.lengths)

@@ -302,11 +302,11 @@ def import_name(owner: str, modules: Mapping[str, str], name: str) -> Any:
     for module, names in modules.items():
         for alias, _, original in (pair.partition("=") for pair in names.split()):
             if alias == name:
-                found = import_module(module)
+                imported = import_module(module)
                 attribute = original or name
-                if not hasattr(found, attribute):
+                if not hasattr(imported, attribute):
                     return import_module(f"{module}.{attribute}")
-                return getattr(found, attribute)
+                return getattr(imported, attribute)
     raise AttributeError(f"module {owner!r} has no attribute {name!r}")
 
 

@@ -101,11 +101,11 @@ class Interpretation(Struct, frozen=True):
         The sentence satisfies the conditions of the query. Unless these alone decide on candidates, it also
         has a word of the query itself, not only in its context.
         """
-        own = () if self.condition is None else (self.condition,)
+        conditions = () if self.condition is None else (self.condition,)
         if self.decides_candidates:
             return self.condition
         words = tuple(map(HasTerm, self.counts))
-        return all_of([any_of(words), *own]) if words else None
+        return all_of([any_of(words), *conditions]) if words else None
 
     @property
     def all_words(self) -> Condition | None:

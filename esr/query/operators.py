@@ -151,7 +151,7 @@ def _note_parentheses(parts: Sequence[Part]) -> Iterator[Note]:
     for n, part in enumerate(parts):
         beside = (*parts[max(0, n - 1) : n], *parts[n + 1 : n + 2])
         word = part.expression.text if isinstance(part.expression, Clause) and part.is_wanted else ""
-        if not _is_balanced(word) and any(each.is_operator("AND", "OR") for each in beside):
+        if not _is_balanced(word) and any(neighbour.is_operator("AND", "OR") for neighbour in beside):
             yield write_note(part.start, part.end, NoteKind.PARENTHESIS)
 
 

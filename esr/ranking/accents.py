@@ -128,9 +128,13 @@ def _select_words(index: Index, others: Mapping[_Word, Collection[str]]) -> Mapp
     shortest = len(index.analyzer.mark) + _SHORTEST
     selected = {}
     for word, of_word in others.items():
-        own, best = holders[word.term], max(of_word, key=lambda term: (holders[term], term))
-        if (holders[best] and holders[best] >= own) or (_NO_TERM in of_word and not own):
-            selected[word] = best if holders[best] and not own and len(best) >= shortest else _NO_TERM
+        holders_of_word, best = holders[word.term], max(of_word, key=lambda term: (holders[term], term))
+        if (holders[best] and holders[best] >= holders_of_word) or (
+            _NO_TERM in of_word and not holders_of_word
+        ):
+            selected[word] = (
+                best if holders[best] and not holders_of_word and len(best) >= shortest else _NO_TERM
+            )
     return selected
 
 
@@ -195,7 +199,7 @@ def _find_terms(index: Index, word: _Word) -> tuple[str, ...] | None:
             if written == last
         }
         counts.update({tuple(index.analyzer.terms(form)) for form in forms})
-    found = [terms for terms, count in counts.most_common() if count >= _SHARE * len(texts)]
-    if not found:
+    frequent = [terms for terms, count in counts.most_common() if count >= _SHARE * len(texts)]
+    if not frequent:
         return None
-    return tuple(dict.fromkeys(term for terms in found for term in terms if term != word.term))
+    return tuple(dict.fromkeys(term for terms in frequent for term in terms if term != word.term))

@@ -46,21 +46,21 @@ def find_groups(index: Index, wanted: Sequence[str]) -> list[str]:
             f"{index.where} is not searched by language: write language:de in the query, or load it with "
             "--analyzer by-language"
         )
-    own = chosen_language(index).code
+    main_language = chosen_language(index).code
     groups = list(groups_of(index.status(Languages())))
     if ALL_LANGUAGES in wanted:
         named = groups
     else:
-        asked = dict.fromkeys(map(language_group, wanted))
-        if unknown := [group for group in asked if group not in groups]:
+        requested = dict.fromkeys(map(language_group, wanted))
+        if unknown := [group for group in requested if group not in groups]:
             raise UsageError(
                 f"no document of {index.where} is in the language {', '.join(unknown)}: "
                 f"it has {', '.join(groups)}"
             )
-        named = [group for group in groups if group in asked]
-    if own is None and ALL_LANGUAGES not in wanted:
+        named = [group for group in groups if group in requested]
+    if main_language is None and ALL_LANGUAGES not in wanted:
         raise UsageError("a query without words is searched in all languages: write language:de in it")
-    if own is not None and any(group != own for group in named):
+    if main_language is not None and any(group != main_language for group in named):
         _check_encoder(index)
     return named
 
@@ -122,9 +122,9 @@ def merge_languages(
     nearest = index.nearest(query.encoder, query.vector, max(len(hits), 1), condition, filters)
     similarities = [hit.score for hit in nearest] or [0.0]
     padded = [*similarities, *repeat(similarities[-1], max(0, len(hits) - len(similarities)))]
-    own = [hit._replace(score=score + OWN_MARGIN) for hit, score in zip(hits, padded, strict=False)]
+    main_hits = [hit._replace(score=score + OWN_MARGIN) for hit, score in zip(hits, padded, strict=False)]
     # Of equal scores, those of the query's language come first, in their order: sorting is stable.
-    return sorted([*own, *others], key=lambda hit: -hit.score)
+    return sorted([*main_hits, *others], key=lambda hit: -hit.score)
 
 
 def read_records(index: Index, hits: Sequence[Hit]) -> list[Hit]:

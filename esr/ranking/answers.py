@@ -83,7 +83,7 @@ def build_passages(
         assert first.record is not None
         document, position = first.record.document_id, first.record.position
         beside = [at[place] for n in (-1, 1) if (place := (document, position + n)) in at]
-        open_ones = [each for each in beside if len(each.sentences) < MOST_SENTENCES]
+        open_ones = [neighbour for neighbour in beside if len(neighbour.sentences) < MOST_SENTENCES]
         if open_ones:
             passage = min(open_ones, key=passages.index)
             passage.similar = [*passage.similar, *similar]
@@ -173,7 +173,9 @@ def find_wordless(
     if not of_query or prepared.interpretation.decides_candidates:
         return frozenset()
     return frozenset(
-        hit.sentence_id for hit, own in zip(hits, terms, strict=True) if of_query.isdisjoint(own)
+        hit.sentence_id
+        for hit, terms_of_hit in zip(hits, terms, strict=True)
+        if of_query.isdisjoint(terms_of_hit)
     )
 
 
@@ -184,12 +186,12 @@ def select_answering(prepared: PreparedQuery, hits: Sequence[Hit], wordless: Col
     """
     if _uses_vectors(prepared) or not wordless or len(wordless) == len(hits):
         return [True] * len(hits)
-    own = set(prepared.plan.candidate_terms)
-    least = max(1.0, _WINDOW_SHARE * len(own))
+    candidate_terms = set(prepared.plan.candidate_terms)
+    least = max(1.0, _WINDOW_SHARE * len(candidate_terms))
 
     def answers(hit: Hit) -> bool:
         assert hit.record is not None
-        return len(own.intersection(_terms_beside(hit.record, prepared.index.analyzer))) >= least
+        return len(candidate_terms.intersection(_terms_beside(hit.record, prepared.index.analyzer))) >= least
 
     return [hit.sentence_id not in wordless or answers(hit) for hit in hits]
 
@@ -332,10 +334,10 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "�
 def build_rows(hits: Sequence[Hit]) -> Iterator[list[str]]:
     """Yield the cells of each hit, in the order of COLUMNS; unknown values are empty."""
     for rank, hit in enumerate(hits, 1):
-        it = require_record(hit)
-        texts = (it.text, it.title, it.date, it.source, it.url)
+        record = require_record(hit)
+        texts = (record.text, record.title, record.date, record.source, record.url)
         yield [
-            *(str(rank), repr(hit.score), it.sentence_id, it.document_id, str(it.position)),
+            *(str(rank), repr(hit.score), record.sentence_id, record.document_id, str(record.position)),
             *(text or "" for text in texts),
         ]
 

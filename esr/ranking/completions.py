@@ -69,9 +69,9 @@ def complete(searcher: Searcher, text: str, limit: int) -> Sequence[Completion]:
         ]
     if field and field.kind is ValueKind.NAME:
         before, named = text.removesuffix(value), name.removesuffix(value)
-        kind, found = _values(index, field, value.lstrip(_QUOTES), limit)
-        written = ((form, count, write_value(named, form)) for form, count in found)
-        return [Completion(form, kind, count, before + own) for form, count, own in written if own]
+        kind, values = _values(index, field, value.lstrip(_QUOTES), limit)
+        written = ((form, count, write_value(named, form)) for form, count in values)
+        return [Completion(form, kind, count, before + suffix) for form, count, suffix in written if suffix]
     if field and field.kind is not ValueKind.WORDS:
         return []
     fields = list(_complete_field(index, text, name)) if field is None else []
@@ -128,9 +128,9 @@ def _complete_name(index: Index, text: str, limit: int) -> Iterator[Completion]:
     for first in range(len(words)):
         start = words[first].start
         if len(text) - start > SHORTEST:
-            found = list(islice(_names(index, text[start:], limit), limit))
-            yield from (Completion(form, "name", count, text[:start] + form) for form, count in found)
-            if found:
+            names = list(islice(_names(index, text[start:], limit), limit))
+            yield from (Completion(form, "name", count, text[:start] + form) for form, count in names)
+            if names:
                 return
 
 

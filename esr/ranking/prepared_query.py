@@ -412,7 +412,7 @@ def score_given(
     language, _ = chosen_language(prepared.index)
     if language is not None:
         languages = languages_of(prepared.index, ids)
-        first[[each != language for each in languages]] = np.nan
+        first[[code != language for code in languages]] = np.nan
     reranker = prepared.ranking.reranker()
     if reranker is None:
         return first, is_hit

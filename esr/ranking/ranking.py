@@ -236,8 +236,8 @@ class Ranking(Struct, frozen=True, dict=True):
     ) -> Plan:
         """Plan a query's terms and its expansions. Terms missing from the collection are dropped."""
         model, settings, length = self._model, self._settings, sum(counts.values())
-        seen = {term: count for term, count in counts.items() if statistics.terms[term].is_seen}
-        terms, transform = model.plan(settings, models.Query(seen, length, statistics))
+        present = {term: count for term, count in counts.items() if statistics.terms[term].is_seen}
+        terms, transform = model.plan(settings, models.Query(present, length, statistics))
         weights = term_weights(self.boosts, expansions) if expansions else None
         if weights:
             once = {term: 1 for term in weights if statistics.terms[term].is_seen}
@@ -469,15 +469,15 @@ def _read_named(name: str, value: Texts, parse: Callable[[str], tuple[str, Any]]
 
 def _read_list(name: str, value: Texts, parse: Callable[[str], Any], read: Callable[[Any], Any]) -> list[Any]:
     """Read a list of texts and JSON objects."""
-    given = _check_texts(name, [value] if isinstance(value, Mapping) else value, (str, Mapping))
-    return [parse(each) if isinstance(each, str) else read(each) for each in given]
+    values = _check_texts(name, [value] if isinstance(value, Mapping) else value, (str, Mapping))
+    return [parse(item) if isinstance(item, str) else read(item) for item in values]
 
 
 def _check_texts(name: str, value: Any, types: Any) -> list[Any]:
     values = list(value) if isinstance(value, Iterable) and not isinstance(value, str) else [value]
-    for each in values:
-        if not isinstance(each, types):
-            raise UsageError(f"{name} is a text such as NAME:WEIGHT, or several, not {each!r}")
+    for item in values:
+        if not isinstance(item, types):
+            raise UsageError(f"{name} is a text such as NAME:WEIGHT, or several, not {item!r}")
     return values
 
 

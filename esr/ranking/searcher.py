@@ -162,11 +162,11 @@ class Searcher:
         if has_relative_dates(parsed):
             last_day = self._last_day()  # of documents in all languages
             parsed = resolve_dates(parsed, last_day)
-        found = find_language(self.index, parsed)
-        if needs_terms and found.language is None:
+        language = find_language(self.index, parsed)
+        if needs_terms and language.language is None:
             named = {*map(language_group, _named(parsed))}
-            found = QueryLanguage(named.pop()) if len(named) == 1 else found
-        index = in_language(self.index, found.language, found.others)
+            language = QueryLanguage(named.pop()) if len(named) == 1 else language
+        index = in_language(self.index, language.language, language.others)
         return Searcher(index, owns_index=False, last_day=last_day)
 
     def for_document(self, language: str | None) -> Searcher:
@@ -264,10 +264,10 @@ class Searcher:
             terms.update(
                 index.analyzer.terms(prefix), index.vocabulary(TermsWithPrefix(prefix, PREFIX_CANDIDATES))
             )
-        found = {
+        expansions = {
             term: of_term for term, of_term in index.statistics(sorted(terms)).terms.items() if of_term.sf
         }
-        return sorted(found, key=lambda term: (-found[term].sf, term))[:PREFIX_TERMS]
+        return sorted(expansions, key=lambda term: (-expansions[term].sf, term))[:PREFIX_TERMS]
 
     def terms(self, query: str | ParsedQuery) -> Mapping[str, int]:
         """The query's terms in order, with their counts. Raises UsageError for an empty query."""
@@ -361,15 +361,15 @@ def find_language(index: Index, query: ParsedQuery) -> QueryLanguage:
     known = possible if query.language is None else groups
     analyzers = {group: get_analyzer(BY_LANGUAGE).for_language(group) for group in known}
     read = {group: interpret(query, analyzer) for group, analyzer in analyzers.items()}
-    by_group = {group: tuple(each.counts) for group, each in read.items()}
-    every = list(dict.fromkeys(term for terms in by_group.values() for term in terms))
-    holders = dict(index.vocabulary(TermHolders(every))) if every else {}
-    if not any(map(holders.get, every)):  # no language has a word as typed
+    by_group = {group: tuple(answer.counts) for group, answer in read.items()}
+    terms_of_all = list(dict.fromkeys(term for terms in by_group.values() for term in terms))
+    holders = dict(index.vocabulary(TermHolders(terms_of_all))) if terms_of_all else {}
+    if not any(map(holders.get, terms_of_all)):  # no language has a word as typed
         for group in known:
             readings = find_readings(in_language(index, group), text_clauses(query))
             by_group[group] = tuple(as_read for t in by_group[group] for as_read in readings.get(t, (t,)))
             holders |= index.vocabulary(TermHolders(by_group[group])) if readings else {}
-    for prefix in next((each.prefixes for each in read.values()), ()):  # equal in all languages
+    for prefix in next((answer.prefixes for answer in read.values()), ()):  # equal in all languages
         begun = HasPrefix(prefix, "sentence")
         counts = index.count([AllOf((begun, language_condition(languages, g))) for g in known], NO_FILTERS)
         for group, count in zip(known, counts, strict=True):
@@ -396,4 +396,9 @@ def _named(query: ParsedQuery) -> list[str]:
         return [query.language]
     required = [group for group in query.groups if group.role == "required" and group.expression is None]
     clauses = [group.alternatives for group in required]
-    return [c.text for each in clauses for c in each if all(one.field == "language" for one in each)]
+    return [
+        c.text
+        for clause in clauses
+        for c in clause
+        if all(condition.field == "language" for condition in clause)
+    ]

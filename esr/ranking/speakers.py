@@ -95,25 +95,25 @@ def find_quoted(prepared: PreparedQuery, filters: Filters) -> QuotedSpeaker | No
     parsed, index = prepared.interpretation.parsed, prepared.index
     if len(parsed.text) > _LONGEST_ASKED or not parsed.is_plain:
         return None
-    asked = {match["speaker"]: match for form in _ASKS if (match := form.fullmatch(parsed.text))}
-    for text, match in asked.items():
+    questions = {match["speaker"]: match for form in _ASKS if (match := form.fullmatch(parsed.text))}
+    for text, match in questions.items():
         speaker = find_speaker(index, text)
         if speaker is None:
             continue
-        said, about = SaidBy((speaker.key,), probable=True), match["about"] or ""
-        if any(index.count([said], filters)):
-            about = about if about and _is_quoted_about(index, said, about, filters) else ""
+        condition, about = SaidBy((speaker.key,), probable=True), match["about"] or ""
+        if any(index.count([condition], filters)):
+            about = about if about and _is_quoted_about(index, condition, about, filters) else ""
             return QuotedSpeaker(*speaker, *match.span("speaker"), about)
     return None
 
 
-def _is_quoted_about(index: Index, said: Condition, about: str, filters: Filters) -> bool:
+def _is_quoted_about(index: Index, condition: Condition, about: str, filters: Filters) -> bool:
     """Whether the candidates of the default ranking for some words have such a quotation."""
     try:
         prepared = Searcher(index, owns_index=False).prepare(literal(about), Ranking())
     except UnsearchableQuery:
         return False
-    plan = replace(prepared.plan, condition=said)
+    plan = replace(prepared.plan, condition=condition)
     return index.search(plan, 1, filters, records=False).total > 0
 
 
@@ -172,16 +172,16 @@ def suggest_speakers(index: Index, text: str) -> tuple[Speaker, ...]:
     # Ways to spell each word: 0 as it is, then from the best.
     ways = product(*(range(len(words)) for words in spellings))
     best = sorted(ways, key=lambda way: (sum(number > 0 for number in way), sum(way), way))
-    asked = [
+    candidates = [
         " ".join(words[number] for words, number in zip(spellings, way, strict=True))
         for way in best[1 : _MOST_SPEAKERS + 1]
     ]
-    known, *counts = index.count([SaidBy((each,), probable=True) for each in (text, *asked)], NO_FILTERS)
+    known, *counts = index.count([SaidBy((form,), probable=True) for form in (text, *candidates)], NO_FILTERS)
     if known:
         return ()
-    quoted = (each for each, count in zip(asked, counts, strict=True) if count)
-    found = (speaker for each in quoted if (speaker := find_speaker(index, each)))
-    return tuple(dict.fromkeys(found))[:MAX_SUGGESTED]
+    quoted = (form for form, count in zip(candidates, counts, strict=True) if count)
+    speakers = (speaker for form in quoted if (speaker := find_speaker(index, form)))
+    return tuple(dict.fromkeys(speakers))[:MAX_SUGGESTED]
 
 
 def _similar_words(index: Index, word: str) -> list[str]:

@@ -166,15 +166,19 @@ def find_usual_neighbours(prepared: PreparedQuery, token: TermToken, sentences: 
     own_terms = terms_of_word(token.term, index.analyzer)
     others = [other for other in similar if _may_be_meant(token.term, other, own_terms, index.analyzer)]
     candidates = sorted(others, key=lambda other: (-similar[other], other))[:_COUNTED]
-    pairs = [tuple(each or word for each in pair) for pair in beside for word in (token.term, *candidates)]
+    pairs = [
+        tuple(neighbour or word for neighbour in pair)
+        for pair in beside
+        for word in (token.term, *candidates)
+    ]
     if not candidates:
         return ()
     counts = iter(index.count([HasWords(pair) for pair in pairs], NO_FILTERS))
     best: dict[str, int] = {}
     for _ in beside:
-        own = next(counts)
+        term_count = next(counts)
         for word in candidates:
-            if (count := next(counts)) >= _RARER * max(1, own):
+            if (count := next(counts)) >= _RARER * max(1, term_count):
                 best[word] = max(best.get(word, 0), count)
     chosen = sorted(best, key=lambda word: (-best[word], word))[:1]
     if not chosen:

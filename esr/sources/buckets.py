@@ -78,7 +78,11 @@ class Buckets:
                 del state.objects[name]
                 if target is None:
                     (self.folder / name).unlink(missing_ok=True)
-        due = {name: found for name, found in listed.items() if found.version != state.objects.get(name)}
+        due = {
+            name: listed_object
+            for name, listed_object in listed.items()
+            if listed_object.version != state.objects.get(name)
+        }
         oldest_first = sorted(due, key=lambda name: due[name].modified)
         report.unchanged += len(listed) - len(due)
         report.left += max(0, len(due) - self._options.max_files)
@@ -105,13 +109,15 @@ class Buckets:
             try:
                 pages = client.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix)
                 for entry in (entry for page in pages for entry in page.get("Contents", ())):
-                    found = _Object(bucket, entry["Key"], entry["ETag"], entry["Size"], entry["LastModified"])
-                    if not found.is_below(prefix) or not self._options.files.accepts(found.key):
+                    entry_object = _Object(
+                        bucket, entry["Key"], entry["ETag"], entry["Size"], entry["LastModified"]
+                    )
+                    if not entry_object.is_below(prefix) or not self._options.files.accepts(entry_object.key):
                         continue
-                    if found.is_file_name():
-                        listed[found.name] = found
+                    if entry_object.is_file_name():
+                        listed[entry_object.name] = entry_object
                     else:
-                        key = to_one_line(found.key)
+                        key = to_one_line(entry_object.key)
                         report.problems.append(f"s3://{bucket}/{key}: is no name of a file")
             except (botocore_errors.BotoCoreError, botocore_errors.ClientError) as error:
                 report.failed.append(f"{url}: {to_one_line(error)}")
@@ -121,13 +127,13 @@ class Buckets:
     def _download(
         self, client: Any, chosen: Mapping[str, _Object], state: _KnownObjects, report: FetchReport
     ) -> None:
-        for name, found in chosen.items():
+        for name, listed in chosen.items():
             path = self.folder / name
             try:
-                answer = client.get_object(Bucket=found.bucket, Key=found.key, IfMatch=found.etag)
+                answer = client.get_object(Bucket=listed.bucket, Key=listed.key, IfMatch=listed.etag)
                 with closing(answer["Body"]) as body:
                     path.parent.mkdir(parents=True, exist_ok=True)
-                    write_file(path, _read(body), found.modified)
+                    write_file(path, _read(body), listed.modified)
             except (
                 botocore_errors.BotoCoreError,
                 botocore_errors.ClientError,
@@ -139,7 +145,7 @@ class Buckets:
                 report.changed += 1
             else:
                 report.new += 1
-            state.objects[name] = found.version
+            state.objects[name] = listed.version
 
     def _connect(self) -> Any:
         """A client with the credentials, region and endpoint that boto3 finds. Raises UsageError."""

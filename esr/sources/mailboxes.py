@@ -170,13 +170,13 @@ class _Reading:
         validity, end = (_read_number(connection, name) for name in ("UIDVALIDITY", "UIDNEXT"))
         if validity != self._known.validity:  # the mailbox was created again with new numbers
             self._known.validity, self._known.last = validity, 0
-        found: list[int] = []
+        new_numbers: list[int] = []
         for start in range(self._known.last + 1, end, _WINDOW):
             numbers = f"{start}:{min(start + _WINDOW, end) - 1}"
             (line, *_) = _check(connection.uid("SEARCH", "UID", numbers))
-            found += sorted(map(int, (line or b"").split()))
-        self._report.left += max(0, len(found) - self._options.max_messages)
-        return found[: self._options.max_messages]
+            new_numbers += sorted(map(int, (line or b"").split()))
+        self._report.left += max(0, len(new_numbers) - self._options.max_messages)
+        return new_numbers[: self._options.max_messages]
 
     def _accept(self, uid: int, message: bytes) -> Iterator[tuple[str, list[bytes]]]:
         name = f"{self._known.validity}-{uid}"

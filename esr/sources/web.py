@@ -283,10 +283,10 @@ class Web:
         """A connection to an allowed address of the site. Raises NotFetched, HTTPError or OSError."""
         name = (url.host or "").strip("[]")
         port = url.port or (443 if url.scheme == "https" else 80)
-        found = {str(info[4][0]): None for info in socket.getaddrinfo(name, port, type=socket.SOCK_STREAM)}
-        addresses = [address for address in found if self._is_allowed(address)]
+        resolved = {str(info[4][0]): None for info in socket.getaddrinfo(name, port, type=socket.SOCK_STREAM)}
+        addresses = [address for address in resolved if self._is_allowed(address)]
         if not addresses:
-            problem = f"{', '.join(found)} is in a private network, which private-networks does not allow"
+            problem = f"{', '.join(resolved)} is in a private network, which private-networks does not allow"
             raise NotFetched(url.url, problem, is_lasting=True)
         timeout = min(10.0, self._options.max_seconds)
         for address in addresses:

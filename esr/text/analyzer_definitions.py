@@ -104,8 +104,8 @@ def get_definition(name: str) -> Definition:
 
 def analyzer_for_language(code: str) -> Definition:
     """The definition for a language, or else `multilingual`."""
-    made = (definition for definition in all_definitions().values() if code in definition.languages)
-    return next(made, all_definitions()[MULTILINGUAL_ANALYZER])
+    matching = (definition for definition in all_definitions().values() if code in definition.languages)
+    return next(matching, all_definitions()[MULTILINGUAL_ANALYZER])
 
 
 @lru_cache(1024)
@@ -208,16 +208,16 @@ def choose_analyzer(
     known = counts.total()
     total = known + unknown
     if not known:
-        what = (
+        mixture = (
             f"no language of the {sample} {total:,} documents"
             if total != 1
             else "no language of the document"
         )
-        return Choice(DEFAULT_ANALYZER, f"{what} is known")
+        return Choice(DEFAULT_ANALYZER, f"{mixture} is known")
     code, most = counts.most_common(1)[0]
     if most >= ONE_LANGUAGE * known:
-        what = f"{most:,} of the {sample} {total:,} documents are" if total != 1 else "the document is"
-        return Choice(analyzer_for_language(code).name, f"{what} in {code:.60}")
+        mixture = f"{most:,} of the {sample} {total:,} documents are" if total != 1 else "the document is"
+        return Choice(analyzer_for_language(code).name, f"{mixture} in {code:.60}")
     parts = list_examples([f"{code:.60} {n:,}" for code, n in counts.most_common()], _MAX_TOLD)
     return Choice(
         several,

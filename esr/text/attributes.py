@@ -51,8 +51,8 @@ def attributes(document: Document) -> dict[str, tuple[str, ...]]:
     """The distinct values of each attribute that the document has, in order."""
     values: dict[str, tuple[str, ...]] = {}
     for name, source in ATTRIBUTES.items():
-        if given := getattr(document, source):
-            values[name] = (given,) if isinstance(given, str) else distinct(given)
+        if value := getattr(document, source):
+            values[name] = (value,) if isinstance(value, str) else distinct(value)
     for key, of_key in metadata_values(document.metadata).items():
         values[META_PREFIX + key] = of_key
     short = {name: tuple(filter(_is_short, of_name)) for name, of_name in values.items()}

@@ -72,7 +72,7 @@ def _count_rest(
         count = matching.sentences.get(id, 0) - len(shown)
         return Rest(max(0, count))
     if len(shown[0]) == len(terms):
-        count = with_all.sentences.get(id, 0) - sum(len(own) == len(terms) for own in shown)
+        count = with_all.sentences.get(id, 0) - sum(len(terms_of_hit) == len(terms) for terms_of_hit in shown)
         if count > 0:
             return Rest(count, len(terms) > 1)
     count = matching.sentences.get(id, 0) - sum(map(bool, shown))

@@ -58,7 +58,7 @@ class HitWriter:
         """
         entries = list(entries)
         if self._shape.reads_documents:
-            hits = (hit for entry in entries for each in entry for hit in (*each.sentences, *each.similar))
+            hits = (hit for entry in entries for item in entry for hit in (*item.sentences, *item.similar))
             self._documents = find_documents(self._index, {require_record(hit).document_id for hit in hits})
         if "copies" in self._shape.fields:
             passages = [passage for entry in entries for passage in entry]
@@ -76,7 +76,7 @@ class HitWriter:
                 break
             left = None if left is None else left - size
             written.append(data)
-            windows += [(hit, require_record(each.best)) for hit, each in zip(data, entry, strict=True)]
+            windows += [(hit, require_record(item.best)) for hit, item in zip(data, entry, strict=True)]
         if self._shape.window:
             self._add_windows(windows, left)
         return written
@@ -106,23 +106,23 @@ class HitWriter:
         if "metadata" in fields:
             data["metadata"] = self._document(record).metadata
         elif keys:
-            found = ((key, _value_at(self._document(record).metadata, key)) for key in keys)
-            data["metadata"] = {key: value for key, value in found if value is not None}
+            values = ((key, _value_at(self._document(record).metadata, key)) for key in keys)
+            data["metadata"] = {key: value for key, value in values if value is not None}
         return data
 
     def _add_windows(self, hits: Sequence[tuple[HitData, SentenceRecord]], left: int | None) -> None:
         """Add windows to all hits as far as the budget allows, the nearest sentences first."""
         sides = [side for _, record in hits for side in self._sides(record)]
-        kept: list[list[str]] = [[] for _ in sides]
+        windows: list[list[str]] = [[] for _ in sides]
         for distance in range(self._shape.window):
-            for side, own in zip(sides, kept, strict=True):
-                if len(own) != distance or distance >= len(side):
+            for side, window in zip(sides, windows, strict=True):
+                if len(window) != distance or distance >= len(side):
                     continue  # the budget or the document has ended
                 if left is None or len(side[distance]) <= left:
-                    own.append(side[distance])
+                    window.append(side[distance])
                     left = None if left is None else left - len(side[distance])
         for n, (data, _) in enumerate(hits):
-            data["window"] = {"before": kept[2 * n][::-1], "after": kept[2 * n + 1]}
+            data["window"] = {"before": windows[2 * n][::-1], "after": windows[2 * n + 1]}
 
     def _sides(self, record: SentenceRecord) -> tuple[list[str], list[str]]:
         """The texts of the sentences before and after one, nearest first."""
@@ -139,8 +139,8 @@ class HitWriter:
 
 def _size(data: HitData) -> int:
     """The characters of a hit that count towards a budget."""
-    own = sum(len(data[name] or "") for name in _COUNTED if name in data)
-    return own + sum(_size(hit) for name in ("passage", "folded") for hit in data.get(name, ()))
+    size = sum(len(data[name] or "") for name in _COUNTED if name in data)
+    return size + sum(_size(hit) for name in ("passage", "folded") for hit in data.get(name, ()))
 
 
 def _value_at(metadata: Mapping[str, Any], key: str) -> Any:

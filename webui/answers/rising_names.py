@@ -67,15 +67,15 @@ def find_rising_names(index: Index, days: DayCounts, most: int) -> Rise | None:
     # A name may be displayed in another form in each period: those that may rise are counted by their keys.
     shown = range(min(before[0], latest[-1] - SHOWN_DAYS + 1), latest[-1] + 1)
     conditions = [HasEntity((entity_key(type, name),)) for type, name in candidates]
-    found = []
+    rising = []
     for (type, name), of_days in zip(
         candidates, index.count(conditions, _between(shown[0], shown[-1]), ByDay()), strict=True
     ):
         counts = [sum(of_days.get(day, 0) for day in part) for part in (latest, before)]
         bars = [of_days.get(day, 0) if day in days else None for day in shown[-SHOWN_DAYS:]]
-        found.append((_surprise(*counts, *totals), RisingName(name, type, counts[1], counts[0], bars)))
-    found.sort(key=lambda each: (-each[0], each[1].name))
-    names = [name for score, name in found if score > 0]
+        rising.append((_surprise(*counts, *totals), RisingName(name, type, counts[1], counts[0], bars)))
+    rising.sort(key=lambda item: (-item[0], item[1].name))
+    names = [name for score, name in rising if score > 0]
     return Rise(names[:most], name_of(latest[0], "day"))
 
 

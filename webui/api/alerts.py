@@ -67,7 +67,7 @@ def list_deliveries(call: Call) -> dict[str, Any]:
         search = call.desk.saved_searches.read(call.desk.person, call.arguments.first("id"))
     names = ("id", "target", "made_at", "state", "attempts", "next_at", "ended_at", "error")
     deliveries = outbox.Outbox(call.desk.desk).deliveries(search.id)
-    return {"deliveries": [{name: getattr(one, name) for name in names} for one in deliveries]}
+    return {"deliveries": [{name: getattr(delivery, name) for name in names} for delivery in deliveries]}
 
 
 def preview(call: Call) -> dict[str, Any]:

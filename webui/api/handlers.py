@@ -203,12 +203,12 @@ def _search(call: Call, search: SearchRequest, arguments: Arguments) -> dict[str
 def similar(call: Call) -> dict[str, Any]:
     """Rank the sentences that say the same as a sentence, or continue it."""
     request, shape = parse_similar(call.arguments), parse_shape(call.arguments)
-    found = similar_sentences.find_similar(call.searcher, request)
-    writer = hit_writer.HitWriter(found.index, shape, found.terms, call.arguments.first("index"))
-    passages = single([hit] for hit in found.answer.hits)
+    result = similar_sentences.find_similar(call.searcher, request)
+    writer = hit_writer.HitWriter(result.index, shape, result.terms, call.arguments.first("index"))
+    passages = single([hit] for hit in result.answer.hits)
     written = writer.write_entries([[passage] for passage in passages], is_list=False)
-    answer = answer_dict(replace(found.answer, hits=[]))
-    return {**answer, "hits": [hit for (hit,) in written], "terms": list(found.terms)}
+    answer = answer_dict(replace(result.answer, hits=[]))
+    return {**answer, "hits": [hit for (hit,) in written], "terms": list(result.terms)}
 
 
 def timeline(call: Call) -> dict[str, Any]:
@@ -248,12 +248,12 @@ def concordance(call: Call) -> dict[str, Any]:
         page = _read_cursor(text, k)
         check_state(page, state)
         offset = page.offset
-    found = lists.list_occurrences(
+    result = lists.list_occurrences(
         snapshot, search, call.arguments, call.settings, k + 1, MAX_SENTENCES, offset
     )
     return {
-        **replace(found, lines=found.lines[:k]).as_dict(),
-        "next": write_cursor(Cursor(offset + k, state)) if len(found.lines) > k else None,
+        **replace(result, lines=result.lines[:k]).as_dict(),
+        "next": write_cursor(Cursor(offset + k, state)) if len(result.lines) > k else None,
     }
 
 
@@ -413,13 +413,13 @@ def documents(call: Call) -> dict[str, Any]:
     search, ids = parse_search(call.arguments), list(dict.fromkeys(call.arguments["id"]))
     if len(ids) > call.settings.max_k:
         raise RequestError(f"there are {len(ids)} ids: at most {call.settings.max_k} are allowed", "id")
-    snapshot, found, missing = call.searcher.snapshot(), [], []
+    snapshot, documents_found, missing = call.searcher.snapshot(), [], []
     for id in ids:
         try:
-            found.append(_document(snapshot, id, search, call.settings))
+            documents_found.append(_document(snapshot, id, search, call.settings))
         except UnknownId:
             missing.append(id)
-    return {"documents": found, "missing": missing}
+    return {"documents": documents_found, "missing": missing}
 
 
 def _document(searcher: Searcher, id: str, search: SearchRequest, settings: Settings) -> dict[str, Any]:

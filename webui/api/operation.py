@@ -269,12 +269,12 @@ def _reject_constant(constant: str) -> None:
 
 def search_arguments(body: Mapping[str, Any], settings: Settings) -> Arguments:
     """The arguments of a search in its body, except the ranking."""
-    own = {name: value for name, value in body.items() if name not in ("filters", "ranking")}
+    search_fields = {name: value for name, value in body.items() if name not in ("filters", "ranking")}
     for row in _own_rows().values():
         for alias in row.aliases:
-            if alias.fits and alias.name in own:
-                own.setdefault(row.name, own.pop(alias.name))
-    return _as_arguments({**own, **body.get("filters", {})}, settings)
+            if alias.fits and alias.name in search_fields:
+                search_fields.setdefault(row.name, search_fields.pop(alias.name))
+    return _as_arguments({**search_fields, **body.get("filters", {})}, settings)
 
 
 def filter_arguments(body: Mapping[str, Any], settings: Settings) -> Arguments:
@@ -287,12 +287,12 @@ def _as_arguments(values: Mapping[str, Any], settings: Settings) -> Arguments:
     texts = {
         name: [*map(_as_text, v)] if isinstance(v, list) else [_as_text(v)] for name, v in values.items()
     }
-    pairs = [(name, text) for name, each in texts.items() for text in each if text.strip()]
-    given: dict[str, list[str]] = {}
+    pairs = [(name, text) for name, texts_of_name in texts.items() for text in texts_of_name if text.strip()]
+    arguments: dict[str, list[str]] = {}
     for name, text in rename_former(pairs, settings, known):
         check_text(name, text, getattr(settings, known[name].type.chars))
-        given.setdefault(name, []).append(text)
-    return Arguments(given, settings, known)
+        arguments.setdefault(name, []).append(text)
+    return Arguments(arguments, settings, known)
 
 
 def _as_text(value: Any) -> str:

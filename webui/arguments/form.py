@@ -122,14 +122,14 @@ def build_form(
     `default` is the label of the ranking without arguments.
     """
     first = dict(reversed(arguments))
-    own = [pair for pair in arguments if not pair[0].startswith(VERSUS)]
+    ranking_pairs = [pair for pair in arguments if not pair[0].startswith(VERSUS)]
     return Form(
         query=first.get("q", ""),
         index=first.get("index", ""),
-        ranking=ranking_controls(own, index_features, stored=stored),
+        ranking=ranking_controls(ranking_pairs, index_features, stored=stored),
         fields={n: _field(row, first.get(n, ""), settings) for n, row in PAGE.items() if row.label},
         filters=[Checkbox(n, v, f"{_(n)} {v}") for n, v in arguments if n in _KEPT],
-        preset=preset_label([pair for pair in own if is_ranking_argument(pair[0])], default),
+        preset=preset_label([pair for pair in ranking_pairs if is_ranking_argument(pair[0])], default),
     )
 
 
@@ -203,12 +203,12 @@ def shorten(fields: Pairs, settings: Settings, default_index: str = "") -> list[
     """
     if not any(name == FORM for name, _ in fields):
         return None
-    own = [(n, _write_date(n, v.strip())) for n, v in fields if not n.startswith(VERSUS) and v.strip()]
+    stated = [(n, _write_date(n, v.strip())) for n, v in fields if not n.startswith(VERSUS) and v.strip()]
     versus = [(n.removeprefix(VERSUS), v.strip()) for n, v in fields if n.startswith(VERSUS) and v.strip()]
-    preset = preset_arguments(dict(own).get(PRESET, ""))
+    preset = preset_arguments(dict(stated).get(PRESET, ""))
     arguments = [
-        *_search_arguments(own, settings, default_index),
-        *(_ranking_arguments(own) if preset is None else preset.items()),
+        *_search_arguments(stated, settings, default_index),
+        *(_ranking_arguments(stated) if preset is None else preset.items()),
     ]
     if versus:
         # The second ranking always names its model, which marks the address as a comparison.

@@ -140,9 +140,9 @@ def split_links(query_string: bytes, settings: Settings, taker: str, *names: str
     The latter omit `k`, the arguments `names`, and those that only the API's operation `taker` takes. Raises
     RequestError.
     """
-    own = [pair for pair in split_pairs(query_string, settings) if pair[1].strip()]
+    stated = [pair for pair in split_pairs(query_string, settings) if pair[1].strip()]
     left_out = {*(rows(taker).keys() - PAGE.keys()), "k", *names}
-    return Links(own), Links([pair for pair in own if pair[0] not in left_out])
+    return Links(stated), Links([pair for pair in stated if pair[0] not in left_out])
 
 
 def change_arguments(arguments: Pairs, **changes: str | None) -> list[tuple[str, str]]:

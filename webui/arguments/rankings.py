@@ -43,10 +43,12 @@ def parse_ranking(arguments: Mapping[str, Sequence[str]], prefix: str = "") -> R
 
     Raises a RequestError that names the argument at fault.
     """
-    own = {name.removeprefix(prefix): texts for name, texts in arguments.items() if name.startswith(prefix)}
-    if not any(map(is_ranking_argument, own)):
+    by_name = {
+        name.removeprefix(prefix): texts for name, texts in arguments.items() if name.startswith(prefix)
+    }
+    if not any(map(is_ranking_argument, by_name)):
         return DEFAULT
-    first = {name: texts[0] for name, texts in own.items()}
+    first = {name: texts[0] for name, texts in by_name.items()}
     with blame_argument(prefix + "model"):
         model = models.get(first.get("model", models.DEFAULT.name))
     context = first.get("context")
@@ -65,11 +67,11 @@ def parse_ranking(arguments: Mapping[str, Sequence[str]], prefix: str = "") -> R
         with blame_argument(prefix + "candidates"):
             raise unknown("candidates", candidates, CANDIDATES)
     with blame_argument(prefix + "feature"):
-        features = tuple(parse_adjustment(text) for text in own.get("feature", ()))
+        features = tuple(parse_adjustment(text) for text in by_name.get("feature", ()))
     with blame_argument(prefix + "boost"):
-        expansions = boosts.from_json(dict(map(boosts.parse, own.get("boost", ()))))
+        expansions = boosts.from_json(dict(map(boosts.parse, by_name.get("boost", ()))))
     with blame_argument(prefix + "rerank"):
-        signals = tuple(parse_signal(text) for text in own.get("rerank", ()))
+        signals = tuple(parse_signal(text) for text in by_name.get("rerank", ()))
         check_signals(signals)
     with blame_argument(prefix + RERANK_DEPTH):
         depth = DEPTH
@@ -349,8 +351,8 @@ def ranking_controls(
     `index_features`: the features of the index. `stored`: its parts of enrichment. Models and signals that
     need other parts are offered only if they are already selected.
     """
-    own = ((name.removeprefix(prefix), value) for name, value in arguments if name.startswith(prefix))
-    ranking = tuple(pair for pair in own if is_ranking_argument(pair[0]))
+    unprefixed = ((name.removeprefix(prefix), value) for name, value in arguments if name.startswith(prefix))
+    ranking = tuple(pair for pair in unprefixed if is_ranking_argument(pair[0]))
     return _build(ranking, tuple(index_features), prefix, frozenset(stored))
 
 

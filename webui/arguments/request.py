@@ -132,12 +132,12 @@ def rename_former(
     """The pairs with former names of arguments replaced by those of today. Raises RequestError."""
     if not any(name in FORMER_NAMES for name, _ in pairs):
         return list(pairs)
-    given = {name for name, _ in pairs}
+    names = {name for name, _ in pairs}
     renamed = []
     for name, text in pairs:
         row, alias = _find_alias(name, text, allowed)
         if row is not None and alias is not None and text.strip():
-            if row.name in given and not row.is_repeatable:
+            if row.name in names and not row.is_repeatable:
                 raise RequestError(f"argument {name!r} is now {row.name!r}: give one of them", name)
             text = _rewrite(name, text.strip(), row, alias, settings)
         renamed.append((name if row is None else row.name, text))
@@ -167,13 +167,13 @@ def _rewrite(name: str, text: str, row: Argument, alias: Alias, settings: Settin
 
 def check_text(name: str, value: str, max_chars: int) -> None:
     """Raise RequestError for a text that is too long or has control or direction characters."""
-    what = "the query" if name == "q" else f"argument {name!r}"
+    label = "the query" if name == "q" else f"argument {name!r}"
     if len(value) > max_chars:
-        raise RequestError(f"{what} has {len(value):,} characters: at most {max_chars:,} are allowed", name)
+        raise RequestError(f"{label} has {len(value):,} characters: at most {max_chars:,} are allowed", name)
     if unwanted := _UNWANTED.search(value):
         kind = "control" if category(unwanted[0]) == "Cc" else "text direction"
         code = f"U+{ord(unwanted[0]):04X}"
-        raise RequestError(f"{what} contains the {kind} character {code}: remove it", name)
+        raise RequestError(f"{label} contains the {kind} character {code}: remove it", name)
 
 
 def _find_row(name: str, allowed: Mapping[str, Argument]) -> Argument:
@@ -184,10 +184,10 @@ def _find_row(name: str, allowed: Mapping[str, Argument]) -> Argument:
     )
     if row is None:
         short = name[:_MESSAGE_CHARS]
-        meant = next((r.name for r in allowed.values() if name.lower() in r.foreign_names), None)
+        suggestion = next((r.name for r in allowed.values() if name.lower() in r.foreign_names), None)
         with blame_argument(short):
-            if meant is not None:
-                raise UsageError(f"unknown argument {short!r}: did you mean {meant!r}?")
+            if suggestion is not None:
+                raise UsageError(f"unknown argument {short!r}: did you mean {suggestion!r}?")
             raise unknown("argument", short, allowed)
     return row
 

@@ -156,7 +156,7 @@ def _answer_queries(
         try:
             query = topic.query()
             check_text("q", query, settings.query_chars)
-            own = SearchRequest(
+            request_of_query = SearchRequest(
                 query,
                 search.ranking,
                 search.filters,
@@ -164,7 +164,7 @@ def _answer_queries(
                 require_all=search.require_all,
                 with_furniture=True,
             )
-            answers[topic.id] = rank_sentences(snapshot, own, k, settings).answer
+            answers[topic.id] = rank_sentences(snapshot, request_of_query, k, settings).answer
         except UsageError as error:
             if getattr(error, "field", "q") != "q":
                 raise

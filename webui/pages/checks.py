@@ -161,7 +161,7 @@ def use_words_found(text: str, quotations: Sequence[CheckedQuotation], number: s
         raise RequestError(f"there is no quotation {number!r}: check the text again", "use")
     quotation = quotations[int(number) - 1]
     words = quotation.text
-    for difference in sorted(quotation.differences, key=lambda each: each.start, reverse=True):
+    for difference in sorted(quotation.differences, key=lambda item: item.start, reverse=True):
         before, after = words[: difference.start], words[difference.end :]
         if not difference.text and difference.original:  # beside a word, without a blank of its own
             gap = (" ", "") if before else ("", " ")
@@ -224,10 +224,10 @@ def describe_verdict(quotation: CheckedQuotation) -> str:
         number = sum(_count_words(difference) for difference in quotation.differences)
         return ngettext("Nearly: %(num)s word differs", "Nearly: %(num)s words differ", number)
     all_of = [quotation.first, *quotation.later]
-    exact = {each.source for each in all_of if each.verdict == "exact"}
-    near = {each.source for each in all_of} - exact
-    said = ngettext("Exact in %(num)s source", "Exact in %(num)s sources", len(exact))
-    return said + (_(", nearly in %(number)s more", number=len(near)) if near else "")
+    exact = {appearance.source for appearance in all_of if appearance.verdict == "exact"}
+    near = {appearance.source for appearance in all_of} - exact
+    sentence = ngettext("Exact in %(num)s source", "Exact in %(num)s sources", len(exact))
+    return sentence + (_(", nearly in %(number)s more", number=len(near)) if near else "")
 
 
 def _count_words(difference: Difference) -> int:

@@ -61,10 +61,10 @@ def _add_evidence(get: Route, settings: Settings, render: PageRenderer) -> None:
     @get("/evidence")
     def evidence(visit: Visit) -> Response:
         arguments = decode_arguments(request.query_string, settings, "evidence", "page")
-        own, others = split_links(request.query_string, settings, "evidence", "sort")
-        claim, found, message = arguments.first("q"), None, None
+        page_links, others = split_links(request.query_string, settings, "evidence", "sort")
+        claim, evidence_found, message = arguments.first("q"), None, None
         try:
-            found = read_evidence(visit.searcher, arguments, settings) if claim else None
+            evidence_found = read_evidence(visit.searcher, arguments, settings) if claim else None
         except RequestError as error:
             if error.field != "q" or wants_json():
                 raise
@@ -73,10 +73,10 @@ def _add_evidence(get: Route, settings: Settings, render: PageRenderer) -> None:
             visit,
             "evidence.html",
             claim=claim,
-            found=found,
+            found=evidence_found,
             message=message,
             order=arguments.value("order"),
-            own=own,
+            own=page_links,
             others=others,
         )
         response.status_code = 400 if message else 200

@@ -106,9 +106,9 @@ def _find_level(count: int, greatest: int) -> int:
 
 def label_periods(holdings: Holdings) -> dict[int, str]:
     """Labels of some periods of the map, by their positions: their first days, or months or years."""
-    every = -(-len(holdings.periods) // _TICKS) or 1
+    step = -(-len(holdings.periods) // _TICKS) or 1
     form = {"week": lambda n: write_axis(holdings.days[n][0], False)}.get(holdings.interval)
     return {
         n: form(n) if form else write_period(holdings.periods[n])
-        for n in range(0, len(holdings.periods), every)
+        for n in range(0, len(holdings.periods), step)
     }

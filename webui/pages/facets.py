@@ -109,8 +109,8 @@ def count_facets(
         if counts.values
     ]
     parsed = prepared.interpretation.parsed
-    read = [_in_query(each, parsed) if each.field == "language" else each for each in lists]
-    return [each for each in read if each.field != "language" or _is_choice(each)]
+    read = [_in_query(facet, parsed) if facet.field == "language" else facet for facet in lists]
+    return [facet for facet in read if facet.field != "language" or _is_choice(facet)]
 
 
 def _count_added(
@@ -208,4 +208,4 @@ def _is_selected(filters: Filters, field: str, name: str) -> bool:
     if field not in ENTITY_TYPES:
         return False
     wanted = map(parse_name_filter, filters.entities)
-    return any(name_key(name) == one.key and one.type in (None, field) for one in wanted)
+    return any(name_key(name) == selected.key and selected.type in (None, field) for selected in wanted)

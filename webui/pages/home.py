@@ -110,12 +110,12 @@ def read_enrichment(index: Index, documents: int) -> EnrichmentState:
         return EnrichmentState(int(time.monotonic() // _UNKNOWN_SECONDS), ())
     # On a server, documents may show that they are enriched before their sentences do: hence the time.
     key: list[Hashable] = [int(time.monotonic() // _KEPT_SECONDS)]
-    for each in rows:
-        key.append((each["part"], repr(each["made_with"]), 100 * each["documents"] // max(documents, 1)))
+    for row in rows:
+        key.append((row["part"], repr(row["made_with"]), 100 * row["documents"] // max(documents, 1)))
     counts: dict[str, int] = dict.fromkeys(PART_LABELS, 0)
-    for each in rows:
-        if each["part"] in counts:  # not "reuse": copies are looked for in all documents at once
-            counts[each["part"]] += each["documents"]
+    for row in rows:
+        if row["part"] in counts:  # not "reuse": copies are looked for in all documents at once
+            counts[row["part"]] += row["documents"]
     labels = {part: label for part, label in PART_LABELS.items() if 0 < counts[part] < documents}
     return EnrichmentState(tuple(key), [PartProgress(label, counts[part]) for part, label in labels.items()])
 
@@ -158,21 +158,21 @@ def describe_collection(searcher: Searcher, collection: CollectionStatistics, se
         found_pairs = _example_pairs(snapshot, titles, 1, 1)
     lists |= (_try(lambda: _list_names(index, last)) if days else None) or {}
     asks = make_asks(found_pairs, lists.get(LABELS["person"], []), sources, has_dates=bool(days))
-    found = _count_found(snapshot, [ask.query for ask in asks])
+    numbers = _count_found(snapshot, [ask.query for ask in asks])
     return Home(
         collection,
         draw_dates(days, NO_FILTERS) if days else None,
         {
             label: shown
             for label, of_label in lists.items()
-            if (shown := [each for each in of_label if each.query])
+            if (shown := [example for example in of_label if example.query])
         },
         name_of(last, "day") if days else "",
         _try(lambda: find_stories(index, latest, STORIES)) or (),
         _try(lambda: find_rising_names(index, days, RISING)),
         (_try(lambda: _find_quotation(snapshot, last)) if days else None),
         chosen[:EXAMPLES] or found_pairs,
-        [ask for ask in asks if found.get(ask.query)][:ASKS],
+        [ask for ask in asks if numbers.get(ask.query)][:ASKS],
         [field.name for field in FIELDS if _try(partial(count_values_of, index, field))]
         + [name for name, field in _METADATA.items() if _try(partial(_has_values, index, field))],
     )
@@ -191,8 +191,10 @@ def _has_values(index: Index, field: str) -> bool:
 def _example_pairs(snapshot: Searcher, titles: Sequence[str], titles_with: int, least: int) -> list[str]:
     """Pairs of words in `titles_with` titles and `least` sentences or more, the most frequent first."""
     pairs = frequent_pairs(titles, snapshot.index.analyzer.for_language(None).terms, titles_with)
-    found = _count_found(snapshot, [f'"{pair}"' for pair in pairs])
-    best = sorted((phrase for phrase in found if found[phrase] >= least), key=lambda phrase: -found[phrase])
+    counts = _count_found(snapshot, [f'"{pair}"' for pair in pairs])
+    best = sorted(
+        (phrase for phrase in counts if counts[phrase] >= least), key=lambda phrase: -counts[phrase]
+    )
     return [phrase.strip('"') for phrase in best][:EXAMPLES]
 
 
@@ -221,23 +223,27 @@ def _find_quotation(snapshot: Searcher, last: int) -> Said | None:
     All speakers are persons of at least two words, each with a quotation that is certainly theirs.
     """
     start = name_of(last - QUOTED_DAYS + 1, "day")
-    found = find_quotations(snapshot, None, None, Filters(date_from=start), k=QUOTED).quotations
-    found = [it for it in found if it.name and it.certainty == CERTAIN]
-    names, called = find_speakers(snapshot.index, found), {}
-    for key, label in call_speakers(names, found).items():
+    quotations = find_quotations(snapshot, None, None, Filters(date_from=start), k=QUOTED).quotations
+    quotations = [candidate for candidate in quotations if candidate.name and candidate.certainty == CERTAIN]
+    names, called = find_speakers(snapshot.index, quotations), {}
+    for key, label in call_speakers(names, quotations).items():
         if " " in key and " " in label and key in names and names[key].has_type("person"):
             called[key] = label
-    found = [it for it in found if it.name in called]
+    quotations = [candidate for candidate in quotations if candidate.name in called]
     least, most = QUOTED_WORDS
 
-    def stands_alone(it: Quotation) -> bool:
-        text = it.text.strip(_MARKS)
+    def stands_alone(quotation: Quotation) -> bool:
+        text = quotation.text.strip(_MARKS)
         is_whole = text[:1].isupper() and text[-1:] in ".!?"
         return is_whole and least <= len(text.split()) <= most
 
-    often = Counter(name for name, _ in dict.fromkeys((it.name, it.document_id) for it in found) if name)
+    often = Counter(
+        name
+        for name, _ in dict.fromkeys((candidate.name, candidate.document_id) for candidate in quotations)
+        if name
+    )
     speakers = [(name, called[name]) for name, _ in often.most_common(SPEAKERS)]
-    quotation = next(filter(stands_alone, found), None)
+    quotation = next(filter(stands_alone, quotations), None)
     speaker = "" if quotation is None else called[quotation.name or ""]
     return Said(quotation, speaker, speakers)
 
@@ -276,7 +282,9 @@ def frequent_pairs(titles: Iterable[str], terms: Callable[[str], Sequence[str]],
     """
     counts: Counter[str] = Counter()
     for title in titles:
-        counts.update({f"{one} {two}".lower() for one, two in pairwise(_content_words(title, terms))})
+        counts.update(
+            {f"{first} {second}".lower() for first, second in pairwise(_content_words(title, terms))}
+        )
     used: set[str] = set()
     pairs = []
     for pair, count in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])):

@@ -151,43 +151,50 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
 
     @get("/timeline")
     def timeline(visit: Visit) -> Response:
-        asked = read()
+        timeline_request = read()
         searcher = visit.searcher
-        made = make_timeline(searcher, asked, settings, asked.peaks)
-        highlighters = [Highlighter(*search.own_terms(searcher)) for search in asked.searches]
+        drawn = make_timeline(searcher, timeline_request, settings, timeline_request.peaks)
+        highlighters = [Highlighter(*search.own_terms(searcher)) for search in timeline_request.searches]
         return render(
             visit,
             "timeline.html",
-            search=asked.search,
-            asked=asked,
-            timeline=made,
-            chart=draw_chart(made, asked.scale),
-            story=write_ticks(layout_chart(made, asked.scale), made.periods),
+            search=timeline_request.search,
+            asked=timeline_request,
+            timeline=drawn,
+            chart=draw_chart(drawn, timeline_request.scale),
+            story=write_ticks(layout_chart(drawn, timeline_request.scale), drawn.periods),
             sizes=timeline_chart,
-            events=order_events(made),
+            events=order_events(drawn),
             scales=SCALES,
             intervals=INTERVALS,
             highlighters=highlighters,
             headings=find_headings(
                 searcher.index,
-                [require_record(peak.hit) for series in made.series for peak in series.peaks],
+                [require_record(peak.hit) for series in drawn.series for peak in series.peaks],
             ),
             own=TimelineLinks(
                 [pair for pair in split_pairs(request.query_string, settings) if pair[1].strip()]
             ),
-            can_add=len(asked.searches) < MAX_QUERIES,
+            can_add=len(timeline_request.searches) < MAX_QUERIES,
         )
 
     @get("/timeline.svg")
     def timeline_svg(visit: Visit) -> Response:
-        asked = read()
-        made = make_timeline(visit.searcher, asked, settings, asked.peaks if not asked.others else 0)
-        return downloads.image_file(draw_svg(made, asked.scale), "timeline.svg")
+        timeline_request = read()
+        drawn = make_timeline(
+            visit.searcher,
+            timeline_request,
+            settings,
+            timeline_request.peaks if not timeline_request.others else 0,
+        )
+        return downloads.image_file(draw_svg(drawn, timeline_request.scale), "timeline.svg")
 
     @get("/timeline.csv")
     def timeline_csv(visit: Visit) -> Response:
-        asked = read()
-        return downloads.timeline_csv(timeline_rows(make_timeline(visit.searcher, asked, settings, peaks=0)))
+        timeline_request = read()
+        return downloads.timeline_csv(
+            timeline_rows(make_timeline(visit.searcher, timeline_request, settings, peaks=0))
+        )
 
 
 def order_events(timeline: Timeline) -> list[Sequence[tuple[int, Peak]]]:

@@ -227,15 +227,15 @@ def _add_similar(get: Route, settings: Settings, render: PageRenderer) -> None:
     @get("/similar")
     def similar(visit: Visit) -> Response:
         arguments = decode_arguments(request.query_string, settings, "similar", "page")
-        found = find_similar(visit.searcher, parse_similar(arguments))
+        result = find_similar(visit.searcher, parse_similar(arguments))
         return render(
             visit,
             "similar.html",
-            found=found,
-            search=found.search,
-            headings=find_headings(found.index, [found.record, *map(require_record, found.answer.hits)]),
+            found=result,
+            search=result.search,
+            headings=find_headings(result.index, [result.record, *map(require_record, result.answer.hits)]),
             by_meaning=BY_MEANING,
-            highlight=Highlighter(found.index.analyzer, found.terms),
+            highlight=Highlighter(result.index.analyzer, result.terms),
         )
 
 
@@ -261,7 +261,9 @@ def _add_sentence(get: Route, settings: Settings) -> None:
         document_id, digest = arguments.first("id"), arguments.first("says")
         with look_up("document", document_id):
             document = read_document(visit.searcher.index, document_id)
-        places = [n for n, each in enumerate(document.sentences) if text_digest(each.text) == digest]
+        places = [
+            n for n, candidate in enumerate(document.sentences) if text_digest(candidate.text) == digest
+        ]
         pairs = {"id": document_id, "index": arguments.first("index"), "lost": None if places else "yes"}
         address = Links([(name, value) for name, value in pairs.items() if value]).to("document")
         return redirect(f"{address}#s{places[0]}" if places else address)

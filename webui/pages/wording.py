@@ -22,11 +22,11 @@ def write_match(match: Match) -> str:
     """Why a sentence is in the list, such as "all four words; twice nearby"."""
     if current_language() is DEFAULT:
         return answers.write_match(match)
-    own, total, beside, is_in_headline = match
-    if own == total:
+    in_sentence, total, beside, is_in_headline = match
+    if in_sentence == total:
         parts = [ngettext("the word itself", "all %(num)s words", total)]
-    elif own:
-        parts = [ngettext("%(own)s of %(num)s word", "%(own)s of %(num)s words", total, own=own)]
+    elif in_sentence:
+        parts = [ngettext("%(own)s of %(num)s word", "%(own)s of %(num)s words", total, own=in_sentence)]
     else:
         parts = [_("none of the words")]
     parts += [ngettext("%(num)s time nearby", "%(num)s times nearby", beside)] if beside else []

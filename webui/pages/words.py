@@ -166,9 +166,9 @@ def _add_comparison(get: Route, settings: Settings, page: Callable[..., Response
 
 def _render(render: PageRenderer, visit: Visit, taker: str, arguments: Arguments, **values: Any) -> Response:
     """The page of an operation of the API, with its arguments and links."""
-    own, others = split_links(request.query_string, render.settings, taker, "sort")
+    page_links, others = split_links(request.query_string, render.settings, taker, "sort")
     query, chosen = arguments.first("q"), arguments.value
-    return render(visit, f"{taker}.html", query=query, chosen=chosen, own=own, others=others, **values)
+    return render(visit, f"{taker}.html", query=query, chosen=chosen, own=page_links, others=others, **values)
 
 
 # Two parts
@@ -209,7 +209,7 @@ def compare_parts(searcher: Searcher, arguments: Arguments, settings: Settings) 
         raise RequestError("without q, write filters into both parts, as in source:bbc.co.uk", "part")
     if search.query:
         near = corpus.read_contrast_both_ways(searcher, arguments, settings, part, against)
-        sizes, words = _size_near(near[0]), [_list_near(each) for each in near]
+        sizes, words = _size_near(near[0]), [_list_near(part_near) for part_near in near]
     else:
         key_words = corpus.read_key_words_both_ways(searcher, arguments, part, against)
         sizes = [ngettext("%(num)s word", "%(num)s words", size) for size in key_words[0].sizes]
@@ -298,43 +298,43 @@ def _add_concordance(get: Route, settings: Settings, render: PageRenderer) -> No
         if not arguments.first("unit"):
             arguments = arguments.with_defaults(width=LINE_WIDTH)
         search, k = parse_search(arguments), arguments.value("k")
-        found = list_occurrences(visit.searcher, search, arguments, settings, k + 1)
+        result = list_occurrences(visit.searcher, search, arguments, settings, k + 1)
         return _render(
             render,
             visit,
             "concordance",
             arguments,
-            found=replace(found, lines=found.lines[:k]),
-            next_k=offer_more(k, len(found.lines), LINES),
-            singly=[] if found.lines else list_words(search.parsed),
+            found=replace(result, lines=result.lines[:k]),
+            next_k=offer_more(k, len(result.lines), LINES),
+            singly=[] if result.lines else list_words(search.parsed),
             orders=LINE_ORDERS,
-            groups=name_groups(found.lines[:k], arguments.value("sort")),
+            groups=name_groups(result.lines[:k], arguments.value("sort")),
             samples=SAMPLES,
-            direction=_find_direction(found.lines),
+            direction=_find_direction(result.lines),
         )
 
     @get("/concordance.csv", seconds=settings.export_deadline, is_export=True)
     def concordance_csv(visit: Visit) -> Response:
         """All lines, or the first k."""
-        found, missing = _list_all(visit, settings)
-        return table_csv(found.as_dict()["lines"], "concordance", missing, columns=Line.__struct_fields__)
+        result, missing = _list_all(visit, settings)
+        return table_csv(result.as_dict()["lines"], "concordance", missing, columns=Line.__struct_fields__)
 
     @get("/concordance.jsonl", seconds=settings.export_deadline, is_export=True)
     def concordance_jsonl(visit: Visit) -> Response:
         """All lines, or the first k, each as JSON."""
-        found, missing = _list_all(visit, settings)
-        return json_lines(found.lines, "concordance", missing)
+        result, missing = _list_all(visit, settings)
+        return json_lines(result.lines, "concordance", missing)
 
 
 def _list_all(visit: Visit, settings: Settings) -> tuple[Concordance, str | None]:
     """The lines of a file, and what is missing in it."""
     arguments = decode_arguments(request.query_string, settings, "concordance", "page")
     search, k = parse_search(arguments), arguments.value("k") if arguments.first("k") else sys.maxsize
-    found = list_occurrences(visit.searcher, search, arguments, settings, k, MAX_SENTENCES)
+    result = list_occurrences(visit.searcher, search, arguments, settings, k, MAX_SENTENCES)
     missing = None
-    if found.sentences > MAX_SENTENCES and len(found.lines) < k:
-        missing = f"lines of {MAX_SENTENCES:,} of {found.sentences:,} sentences"
-    return found, missing
+    if result.sentences > MAX_SENTENCES and len(result.lines) < k:
+        missing = f"lines of {MAX_SENTENCES:,} of {result.sentences:,} sentences"
+    return result, missing
 
 
 def name_groups(lines: Sequence[Line], sort: str) -> dict[int, str]:
@@ -476,7 +476,7 @@ def group_names(names: Sequence[ListedName], type: str) -> dict[str, Sequence[Li
     by_type = {
         entity_type: [name for name in names if name.type == entity_type] for entity_type in ENTITY_TYPES
     }
-    return {each: of_type[:OF_EACH_TYPE] for each, of_type in by_type.items() if of_type}
+    return {type_of_names: of_type[:OF_EACH_TYPE] for type_of_names, of_type in by_type.items() if of_type}
 
 
 def draw_months(months: Mapping[str, int]) -> Timeline | None:
@@ -498,14 +498,14 @@ def count_speakers(
     They are speakers that are names in the index (`names`), or if none are, those with a known name
     (`called`). Others are often pronouns and descriptions.
     """
-    said = [(quotation.name, quotation.speaker) for quotation in quotations if quotation.speaker]
+    attributed = [(quotation.name, quotation.speaker) for quotation in quotations if quotation.speaker]
     spoken = [(speaker_key(quotation), quotation.speaker) for quotation in quotations if quotation.speaker]
     known = [
         (names[key].key, names[key].form)
-        for (key, speaker), (name, _) in zip(spoken, said, strict=True)
+        for (key, speaker), (name, _) in zip(spoken, attributed, strict=True)
         if key in names and (name or _may_write(speaker, names[key].form))
     ]
-    named = [(name, called[name]) for name, _ in said if name]
+    named = [(name, called[name]) for name, _ in attributed if name]
     counts: Counter[str] = Counter()
     forms: dict[str, str] = {}
     for key, form in known or named or spoken:

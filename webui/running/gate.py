@@ -179,13 +179,13 @@ class Stage:
         self._started = time.perf_counter()
 
     def __exit__(self, *error: object) -> None:
-        spent = time.perf_counter() - self._started
+        elapsed = time.perf_counter() - self._started
         try:
             of_request = g._get_current_object()  # once, since each use of `g` looks it up
         except RuntimeError:  # outside a request
             return
         seconds = of_request.setdefault("stage_seconds", {})
-        seconds[self._name] = seconds.get(self._name, 0.0) + spent
+        seconds[self._name] = seconds.get(self._name, 0.0) + elapsed
 
 
 def time_stage(name: str) -> AbstractContextManager[None]:

@@ -175,9 +175,9 @@ def describe_error(error: Exception) -> Problem:
             return Problem(400, "bad_input", RequestError.title, as_sentence(str(error)))
         case HTTPException(code=int(code)) if 400 <= code < 500:
             return _describe_http_error(error, 408 if isinstance(error, ClientDisconnected) else code)
-    told = next((told for kind, told in _UNAVAILABLE.items() if isinstance(error, kind)), None)
-    if told:
-        return Problem(503, *told)
+    message = next((message for kind, message in _UNAVAILABLE.items() if isinstance(error, kind)), None)
+    if message:
+        return Problem(503, *message)
     return Problem(
         500,
         "internal",

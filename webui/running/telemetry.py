@@ -105,7 +105,7 @@ def _gauges(indexes: Iterable[Served]) -> CollectorRegistry:
     registry = CollectorRegistry()
     documents = Gauge("esr_index_documents", "Documents that are served.", ("index",), registry=registry)
     sentences = Gauge("esr_index_sentences", "Sentences that are served.", ("index",), registry=registry)
-    made = Gauge(
+    created = Gauge(
         "esr_index_made_timestamp_seconds",
         "When the served generation was made, in seconds since 1970.",
         ("index",),
@@ -115,7 +115,7 @@ def _gauges(indexes: Iterable[Served]) -> CollectorRegistry:
         documents.labels(index.name).set(index.documents)
         sentences.labels(index.name).set(index.sentences)
         if index.made is not None:
-            made.labels(index.name).set(index.made)
+            created.labels(index.name).set(index.made)
     return registry
 
 

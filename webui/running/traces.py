@@ -97,8 +97,8 @@ def install_traces(app: Flask, settings: Settings) -> None:
 def note_search(index: str, query: str, hits: int) -> None:
     """Record a search in the span of its request. `query` is "" if queries are not recorded."""
     if _provider is not None:
-        found = {"esr.index": index, "esr.hits": hits, **({"esr.query": query} if query else {})}
-        trace.get_current_span().add_event("search", found)
+        attributes = {"esr.index": index, "esr.hits": hits, **({"esr.query": query} if query else {})}
+        trace.get_current_span().add_event("search", attributes)
 
 
 def shut_down_traces() -> None:

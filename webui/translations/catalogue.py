@@ -39,11 +39,11 @@ class Catalogue(Struct, frozen=True):
         """The translation of a message; the message itself if there is none."""
         return self.messages.get((context, message) if context else message, (message,))[0]
 
-    def translate_number(self, one: str, many: str, number: int) -> str:
+    def translate_number(self, singular: str, plural: str, number: int) -> str:
         """The plural form for a number of things; the English one if there is no translation."""
-        forms = self.messages.get(one, ())
+        forms = self.messages.get(singular, ())
         form = self.plural(number)
-        return forms[form] if form < len(forms) else one if number == 1 else many
+        return forms[form] if form < len(forms) else singular if number == 1 else plural
 
 
 ENGLISH = Catalogue({}, lambda number: int(number != 1), {})
@@ -60,13 +60,15 @@ def read_catalogue(language: str) -> Catalogue:
     for message in catalogue:
         if not message.id or message.fuzzy:
             continue
-        one = message.id if isinstance(message.id, str) else message.id[0]
+        singular = message.id if isinstance(message.id, str) else message.id[0]
         forms = (message.string,) if isinstance(message.string, str) else tuple(message.string or ())
         if not all(forms):
             continue
-        messages[(message.context, one) if message.context else one] = forms
+        messages[(message.context, singular) if message.context else singular] = forms
         if any(path.endswith(".js") for path, _ in message.locations):
-            scripts[one] = forms[0] if isinstance(message.id, str) else _by_category(language, forms, plural)
+            scripts[singular] = (
+                forms[0] if isinstance(message.id, str) else _by_category(language, forms, plural)
+            )
     return Catalogue(messages, plural, scripts)
 
 

@@ -88,9 +88,9 @@ def pgettext(context: str, message: str, /, **values: Any) -> str:
     return translated % write_numbers(values) if values else translated
 
 
-def ngettext(one: str, many: str, number: int, /, **values: Any) -> str:
+def ngettext(singular: str, plural: str, number: int, /, **values: Any) -> str:
     """The form of a message for a number of things, which `%(num)s` in it stands for."""
-    translated = _CURRENT.get().catalogue.translate_number(one, many, number)
+    translated = _CURRENT.get().catalogue.translate_number(singular, plural, number)
     return translated % write_numbers({"num": number, **values})
 
 

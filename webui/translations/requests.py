@@ -162,8 +162,8 @@ def _translate_in(context: str, message: str, /, **values: Any) -> Markup:
     return plain
 
 
-def _translate_number(one: str, many: str, amount: int, /, **values: Any) -> Markup:
-    translated = current_language().catalogue.translate_number(one, many, amount)
+def _translate_number(singular: str, plural: str, amount: int, /, **values: Any) -> Markup:
+    translated = current_language().catalogue.translate_number(singular, plural, amount)
     return Markup(translated) % write_numbers({"num": amount, **values})  # nosec B704  # ours; values are escaped
 
 

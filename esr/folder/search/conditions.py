@@ -133,13 +133,13 @@ def mask_condition(condition: plan.Condition, segment: Segment, positions: Posit
 
 
 def _mask_positions(
-    segment: Segment, found: Positions, field: plan.TextField, positions: PositionCache
+    segment: Segment, word_positions: Positions, field: plan.TextField, positions: PositionCache
 ) -> Mask:
     """Mask of the sentences, or of the sentences under titles, that contain these positions."""
     in_texts = positions.of(segment.words)
     if field == "sentence":
-        return _mark(segment.sentence_count, in_texts.sentences(found))
-    return _mask_sentences_of(segment, _mark(segment.document_count, in_texts.titles(found)))
+        return _mark(segment.sentence_count, in_texts.sentences(word_positions))
+    return _mask_sentences_of(segment, _mark(segment.document_count, in_texts.titles(word_positions)))
 
 
 def _mask_language(segment: Segment, language: str) -> Mask:

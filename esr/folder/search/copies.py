@@ -90,14 +90,14 @@ class CopyTable:
         later = (self._date > self._date[first]) & (self._date != _NO_DATE) & mask[self._members]
         rows = np.flatnonzero(later)
         sources = self._read_sources(np.concatenate([first[rows], rows]))
-        taken = {
+        reuses = {
             (group, origin, taker)
             for group, origin, taker in zip(
                 self._group_of_member[rows].tolist(), sources[: len(rows)], sources[len(rows) :], strict=True
             )
             if origin is not None and taker is not None and origin != taker
         }
-        return Counter((origin, taker) for _, origin, taker in taken)
+        return Counter((origin, taker) for _, origin, taker in reuses)
 
     def _read_sources(self, members: Numbers) -> list[str | None]:
         """The source of each of these members."""

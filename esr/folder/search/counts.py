@@ -478,23 +478,23 @@ def _read_words(cache: SearchCache, locations: Locations) -> SentenceWords | Non
     for owner, places, numbers in group_by_segment(locations):
         find = partial(_words_by_position, tables[owner], cache.positions.of(tables[owner]))
         by_position = cache.memory.get((tables[owner], "by position"), find)
-        own = lengths[places]
-        before, every = np.cumsum(own) - own, np.arange(own.sum())
-        found = by_position[np.repeat(spans[owner][numbers] - before, own) + every]
-        words[np.repeat(starts[places] - before, own) + every] = found + vocabulary.firsts[owner]
+        sizes = lengths[places]
+        before, steps = np.cumsum(sizes) - sizes, np.arange(sizes.sum())
+        word_numbers = by_position[np.repeat(spans[owner][numbers] - before, sizes) + steps]
+        words[np.repeat(starts[places] - before, sizes) + steps] = word_numbers + vocabulary.firsts[owner]
     return SentenceWords(vocabulary, words, starts)
 
 
 def _words_by_position(table: WordTable, positions: WordPositions) -> Column:
     """The number of the word at each position of a segment, -1 where there is none."""
     end = positions.sentence_starts[-1]
-    found = np.full(end, -1, np.int32)
+    by_place = np.full(end, -1, np.int32)
     for words in _batches(table):
         for lists in positions.encoded_positions(words):
             numbers, at = positions.words_of(lists), decode(lists)
             in_sentences = at < end  # the others are in titles
-            found[at[in_sentences]] = np.repeat(numbers, lists.lengths)[in_sentences]
-    return found
+            by_place[at[in_sentences]] = np.repeat(numbers, lists.lengths)[in_sentences]
+    return by_place
 
 
 class _TableWords:
@@ -509,11 +509,11 @@ class _TableWords:
         mask = np.zeros(len(numbers), bool)
         for table, first in zip(self._tables, self.firsts.tolist(), strict=False):
             if is_prefix:
-                found = table.prefix_range(word)
+                numbers_in_range = table.prefix_range(word)
             else:
                 number = table.find(word)
-                found = range(0) if number is None else range(number, number + 1)
-            mask |= (numbers >= first + found.start) & (numbers < first + found.stop)
+                numbers_in_range = range(0) if number is None else range(number, number + 1)
+            mask |= (numbers >= first + numbers_in_range.start) & (numbers < first + numbers_in_range.stop)
         return mask
 
     def names(self, numbers: Numbers) -> list[str]:

@@ -59,7 +59,7 @@ class NameTable:
         """Count the documents that mention each name, among those of one mask per segment; None for all."""
         counts = np.zeros(len(self), np.int64)
         for segment, spans, mask in zip(segments, self._spans, masks, strict=True):
-            document, found = segment.column("document"), [np.zeros(0, np.int64)]
+            document, documents = segment.column("document"), [np.zeros(0, np.int64)]
             for span in spans:
                 numbers = np.arange(span.start, span.stop)
                 numbers = numbers if mask is None else numbers[mask[document[numbers]]]
@@ -68,16 +68,16 @@ class NameTable:
                 first = layer.arrays["entity.first"].astype(np.int64)
                 sizes = first[inside + 1] - first[inside]
                 pairs = np.repeat(document[numbers].astype(np.int64), sizes) * (len(self) + 1) + names
-                found.append(pairs[names < len(self)])
-            distinct = np.unique(np.concatenate(found)) % (len(self) + 1)
+                documents.append(pairs[names < len(self)])
+            distinct = np.unique(np.concatenate(documents)) % (len(self) + 1)
             counts += np.bincount(distinct, minlength=len(self))
         return counts
 
     def counted(self, counts: Numbers, prefix: str, keys: Iterable[str] | None, size: int) -> dict[str, int]:
         """The `size` greatest counts of names by key, of the names with the prefix or of these `keys`."""
         if keys is not None:
-            found = {number for number in map(self._find, keys) if number is not None}
-            numbers = np.array(sorted(found), np.int64)
+            name_numbers = {number for number in map(self._find, keys) if number is not None}
+            numbers = np.array(sorted(name_numbers), np.int64)
         else:
             numbers = self._with_prefix(prefix) if prefix else np.arange(len(self))
         return {self._key(n): int(counts[n]) for n in self.most_frequent(counts, numbers, size)}
@@ -148,8 +148,8 @@ class NameTable:
         for layer in self._layers:
             entities = np.flatnonzero(layer.names.written == hash)
             numbers |= set(self._name_of_key[layer][layer.names.of_entity[entities]].tolist())
-        own = self._find(key)
-        return tuple(sorted(self._key(n) for n in numbers if n != own and self.totals[n] > 0))
+        number = self._find(key)
+        return tuple(sorted(self._key(n) for n in numbers if n != number and self.totals[n] > 0))
 
     def most_frequent(self, counts: Numbers, numbers: Numbers, size: int) -> list[int]:
         """The `size` names with the greatest positive counts among `numbers`, ties by key."""

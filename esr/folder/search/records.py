@@ -196,8 +196,8 @@ def read_evidence(
     needed = set(fields) | {"sentence"}
     term_numbers = [segment.terms.find(term) for term in terms]
     document = segment.column("document")[numbers]
-    own, around = _sentence_counts(segment, term_numbers, numbers, "surrounding" in needed)
-    counts: dict[FieldName, Array] = {"sentence": own}
+    sentence_counts, around = _sentence_counts(segment, term_numbers, numbers, "surrounding" in needed)
+    counts: dict[FieldName, Array] = {"sentence": sentence_counts}
     lengths: dict[FieldName, Array] = {"sentence": segment.column("length")[numbers].astype(float)}
     if around is not None:
         counts["surrounding"] = around
@@ -222,10 +222,10 @@ def read_columns(plan: Plan, snapshot: Snapshot, ordinals: Numbers) -> dict[str,
     borders = np.searchsorted(ordinals, bases)
     for owner, segment in enumerate(snapshot.segments):
         if borders[owner] < borders[owner + 1]:
-            own = slice(int(borders[owner]), int(borders[owner + 1]))
+            span = slice(int(borders[owner]), int(borders[owner + 1]))
             importance = read_importance(snapshot, names, owner)
             for name in names:
-                columns[name][own] = read_column(name, segment, importance, ordinals[own] - bases[owner])
+                columns[name][span] = read_column(name, segment, importance, ordinals[span] - bases[owner])
     return columns
 
 
@@ -262,10 +262,10 @@ def _sentence_counts(
         counts[row] = _count(segment.sentence_postings(number), wanted, size)
     if not with_surrounding:
         return counts, None
-    own, before, after = np.split(counts, 3, axis=1)
+    inside, before, after = np.split(counts, 3, axis=1)
     has_previous = segment.has_previous[numbers]
     has_next = np.append(segment.has_previous, False)[numbers + 1]
-    return own, own + has_previous * before + has_next * after
+    return inside, inside + has_previous * before + has_next * after
 
 
 _MANY = 64

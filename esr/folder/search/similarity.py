@@ -93,11 +93,11 @@ def read_similarities(
     columns = {name: np.full(len(locations.numbers), np.nan) for name in ("sentence", *contexts)}
     for owner, places, numbers in group_by_segment(locations):
         segment = snapshot.segments[owner]
-        own = columns["sentence"][places] = multiply(segment, recipes, query, numbers)
+        products = columns["sentence"][places] = multiply(segment, recipes, query, numbers)
         if "neighbours" in contexts:
-            columns["neighbours"][places] = _read_neighbours(segment, recipes, query, numbers, own)
+            columns["neighbours"][places] = _read_neighbours(segment, recipes, query, numbers, products)
         if "document" in contexts:
-            columns["document"][places] = _read_documents(segment, recipes, query, numbers, own)
+            columns["document"][places] = _read_documents(segment, recipes, query, numbers, products)
     return Similarities(**columns)
 
 
@@ -425,8 +425,8 @@ def _measure_spread(distances: npt.NDArray[np.float32], factors: npt.NDArray[np.
     errors = distances - np.where(distances > 0, 1, -1) * factors[:, 1:2]
     queries = distances[:: max(len(distances) // _QUERIES, 1)]
     expected = np.linalg.norm(queries, axis=1)[:, None] * factors[:, 2]
-    found = (queries @ errors.T)[expected > 0] / expected[expected > 0]
-    return max(float(np.sqrt(np.mean(found**2))), 1.0) if len(found) else 1.0
+    ratios = (queries @ errors.T)[expected > 0] / expected[expected > 0]
+    return max(float(np.sqrt(np.mean(ratios**2))), 1.0) if len(ratios) else 1.0
 
 
 def _words(layer: Layer) -> int:

@@ -415,8 +415,8 @@ def _leave_out(plan: ComparisonPlan, unanswerable: Mapping[str, str]) -> Compari
     if plan.rankings != build_default_rankings() or plan.baseline in unanswerable:
         raise UsageError(reason)
     click.echo(f"left out {', '.join(unanswerable)}: {reason}", err=True)
-    kept = {name: ranking for name, ranking in plan.rankings.items() if name not in unanswerable}
-    return dataclasses.replace(plan, rankings=kept)
+    answerable = {name: ranking for name, ranking in plan.rankings.items() if name not in unanswerable}
+    return dataclasses.replace(plan, rankings=answerable)
 
 
 Results = Mapping[tuple[str, str, str], Mapping[str, Any]]
@@ -510,8 +510,8 @@ def _write_lines(pooled: Pool, queries: Mapping[str, str], index: Index) -> Iter
         for record in index.read(ids, Records()):
             line = {"topic": topic, "query": queries.get(topic), "sentence_id": record.sentence_id}
             line |= {"text": record.text, **{name: getattr(record, name) for name in _FIELDS}}
-            kept = {name: value for name, value in line.items() if value is not None}
-            yield json.dumps(kept, ensure_ascii=False) + "\n"
+            stated = {name: value for name, value in line.items() if value is not None}
+            yield json.dumps(stated, ensure_ascii=False) + "\n"
 
 
 @click.command()

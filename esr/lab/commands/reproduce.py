@@ -277,7 +277,7 @@ def _row(results: ExperimentResults, train: str, test: str, name: str) -> dict[s
     }
     for baseline in BASELINES:
         comparisons = {m: results.compare(train, test, name, baseline, m) for m in MEASURES}
-        row[f"against_{baseline}"] = {m: _comparison(found) for m, found in comparisons.items()}
+        row[f"against_{baseline}"] = {m: _comparison(comparison) for m, comparison in comparisons.items()}
     return row | {"topics": {measure: tested.values[measure] for measure in MEASURES}}
 
 

@@ -53,7 +53,7 @@ def find_moves(
     """
     values = {result.name: result.values[measure] for result in results}
     baseline = next(result.name for result in results if result.is_baseline)
-    found = []
+    moves_of_topics = []
     for of_run in gains:
         pairs = list(zip(of_run.topics, of_run.values, strict=True))
         best = [topic for topic, value in pairs[:MOVED_TOPICS] if value > 0]
@@ -65,8 +65,8 @@ def find_moves(
             )
             moves = choose_moves(before, after, qrels[topic])
             of_topic = values[baseline][topic], values[of_run.run][topic]
-            found.append(TopicMoves(of_run.run, topic, *of_topic, moves))
-    return found
+            moves_of_topics.append(TopicMoves(of_run.run, topic, *of_topic, moves))
+    return moves_of_topics
 
 
 def choose_moves(

@@ -203,9 +203,9 @@ def _build_tree(where: str, lines: list[str]) -> tuple[ParseWord, ...]:
 
 def _find_head(head: str, traces: Mapping[str, str]) -> str:
     """The head, or the antecedent if the head is a trace; none for a cycle of traces."""
-    seen = set()
-    while head in traces and head not in seen:
-        seen.add(head)
+    visited = set()
+    while head in traces and head not in visited:
+        visited.add(head)
         head = traces[head]
     return "" if head in traces else head
 

@@ -188,8 +188,8 @@ def reported(check: Check) -> Check:
 
     def report(results: ExperimentResults) -> list[Line]:
         return [
-            Line(f"{what}, {claimed}", REPORTED, found, None if holds is None else True)
-            for what, claimed, found, holds in check(results)
+            Line(f"{subject}, {claimed}", REPORTED, result, None if holds is None else True)
+            for subject, claimed, result, holds in check(results)
         ]
 
     return report
@@ -321,18 +321,20 @@ def curve_mean(year: str, feature: str, name: str, where: Selection) -> Value:
 
 def probability(year: str, feature: str, name: str, where: Selection) -> Value:
     """The probability of these values in all, the relevant or the top sentences."""
-    return _compute_on_curves(year, feature, lambda it: np.sum(getattr(it, name)[where(it.values)]))
+    return _compute_on_curves(year, feature, lambda curve: np.sum(getattr(curve, name)[where(curve.values)]))
 
 
 def feature_mean(year: str, feature: str, name: str) -> Value:
     """The mean of a feature in all, the relevant or the top sentences."""
-    return _compute_on_curves(year, feature, lambda it: np.average(it.values, weights=getattr(it, name)))
+    return _compute_on_curves(
+        year, feature, lambda curve: np.average(curve.values, weights=getattr(curve, name))
+    )
 
 
 def curve_size(year: str, feature: str, name: str, base: str = "tfisf") -> Value:
     """The mean distance of a curve from 0 over all sentences."""
     return _compute_on_curves(
-        year, feature, lambda it: np.average(abs(getattr(it, name)), weights=it.everywhere), base
+        year, feature, lambda curve: np.average(abs(getattr(curve, name)), weights=curve.everywhere), base
     )
 
 
@@ -351,7 +353,7 @@ def has_curves(features: Iterable[str], years: Iterable[str], base: str = "tfisf
     wanted = [(year, base, feature) for year in years for feature in features]
 
     def check(results: ExperimentResults) -> list[Line]:
-        found = [(key, results.curves.get(key)) for key in wanted]
+        curves = [(key, results.curves.get(key)) for key in wanted]
         return [
             Line(
                 f"curves of {feature} over {base}, {year}",
@@ -359,7 +361,7 @@ def has_curves(features: Iterable[str], years: Iterable[str], base: str = "tfisf
                 NO_DATA if curve is None else f"{len(curve.values)} values",
                 None if curve is None else True,
             )
-            for (year, base, feature), curve in found
+            for (year, base, feature), curve in curves
         ]
 
     return check

@@ -134,8 +134,10 @@ def _check_length_correction(results: ExperimentResults) -> list[Line]:
         size = 0 if all(abs(step) < 1e-9 for step in steps) else None
         direction = size if size == 0 else 1 if min(steps) > 0 else -1 if max(steps) < 0 else None
         claimed = _DIRECTIONS[model]
-        found = f"{weights[0]:.2f} at {LENGTHS[0]} term, {weights[-1]:.2f} at {LENGTHS[-1]}"
-        lines.append(Line(f"length correction of {model}", _WORDS[claimed], found, direction == claimed))
+        weights_found = f"{weights[0]:.2f} at {LENGTHS[0]} term, {weights[-1]:.2f} at {LENGTHS[-1]}"
+        lines.append(
+            Line(f"length correction of {model}", _WORDS[claimed], weights_found, direction == claimed)
+        )
     return lines
 
 
@@ -347,8 +349,8 @@ TARGETS = (
         "FLA-D4",
         "a term nearly always occurs once in a sentence; p(t|d) is far above p(t) for nearly all of them",
         all_of(
-            at_least(f"{what}, {year}", least, statistic(year, name))
-            for name, what, least in (
+            at_least(f"{subject}, {year}", least, statistic(year, name))
+            for name, subject, least in (
                 ("once", "terms that occur once", 0.9),
                 ("above", "terms with p(t|d) above p(t)", 0.9),
                 ("far_above", "terms with p(t|d) above 10 p(t)", 0.5),
@@ -463,10 +465,10 @@ TARGETS = (
             _longer(
                 MAIN_PAIRS,
                 (
-                    (own, other)
-                    for own in _2SI
+                    (contexts, other)
+                    for contexts in _2SI
                     for other in _OTHERS
-                    if " " not in other or other.endswith(own.partition(" ")[2])
+                    if " " not in other or other.endswith(contexts.partition(" ")[2])
                 ),
             ),
         ),

@@ -81,10 +81,10 @@ def _rewards(name: str, features: Iterable[str], years: Iterable[str]) -> Check:
     """Check that a curve is positive for sentences with a feature, and negative for those without."""
     features = tuple(features)
     return all_of(
-        check(f"mean {name}({feature}) where it is {what}", year, feature, name, where)
+        check(f"mean {name}({feature}) where it is {amount}", year, feature, name, where)
         for year in years
         for feature in features
-        for check, what, where in ((_positive, "1 or more", _PRESENT), (_negative, "0", at(0)))
+        for check, amount, where in ((_positive, "1 or more", _PRESENT), (_negative, "0", at(0)))
     )
 
 
@@ -160,14 +160,14 @@ def _report_promotions(results: ExperimentResults) -> list[Line]:
     topics = ("N2", "N45")
     lines = []
     for topic in topics:
-        found = [p for promotions in results.promotions.values() for p in promotions if p.topic == topic]
+        promoted = [p for promotions in results.promotions.values() for p in promotions if p.topic == topic]
         text = "; ".join(
             f"subjective {p.subjective[0]:.1f} to {p.subjective[1]:.1f}, objective {p.objective[0]:.1f} to "
             f"{p.objective[1]:.1f}"
-            for p in found
+            for p in promoted
         )
         label = f"mean ranks in {topic}, tfisf to {SUBJECTIVE}"
-        lines.append(Line(label, REPORTED, text or NO_DATA, True if found else None))
+        lines.append(Line(label, REPORTED, text or NO_DATA, True if promoted else None))
     return lines
 
 
@@ -602,12 +602,12 @@ TARGETS = (
         all_of(
             ordered(
                 f"mean length, {year}",
-                (what, feature_mean(year, "len", name)),
+                (subject, feature_mean(year, "len", name)),
                 ("all", feature_mean(year, "len", "everywhere")),
                 digits=2,
             )
             for year in BOTH_YEARS
-            for name, what in (("relevant", "relevant"), ("top", "retrieved"))
+            for name, subject in (("relevant", "relevant"), ("top", "retrieved"))
         ),
         "the end of the sentence about the retrieved ones is cut off; it follows from FLOE",
     ),

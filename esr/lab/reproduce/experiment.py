@@ -131,8 +131,8 @@ def _train_and_test(
         for name, year in years.items():
             tick(f"indexing {name}")
             topic_indexes = stack.enter_context(open_indexes(year, work, protocol))
-            kept = open_kept_results(year, work, protocol)
-            experiments[name] = YearExperiment(year, topic_indexes, protocol, kept)
+            stored_results = open_kept_results(year, work, protocol)
+            experiments[name] = YearExperiment(year, topic_indexes, protocol, stored_results)
         trained = {
             name: experiments[name].train(SYSTEMS, lambda system, year=name: tick(f"{year}: {system}"))  # type: ignore[misc]
             for name in training_years

@@ -86,8 +86,12 @@ def measure_pooled(
             experiments = {}
             for name in BOTH_YEARS:
                 tasks = [dataclasses.replace(task, filters=NO_FILTERS) for task in years[name].tasks]
-                kept = open_kept_results(years[name], work, protocol, _name_pool(years, collections[reading]))
-                experiments[name] = YearExperiment(years[name], [TopicIndex(searcher, tasks)], protocol, kept)
+                stored_results = open_kept_results(
+                    years[name], work, protocol, _name_pool(years, collections[reading])
+                )
+                experiments[name] = YearExperiment(
+                    years[name], [TopicIndex(searcher, tasks)], protocol, stored_results
+                )
             trained = {
                 name: experiment.train(POOLED_SYSTEMS, lambda system, r=reading: tick(f"{r} {system}"))  # type: ignore[misc]
                 for name, experiment in experiments.items()

@@ -54,35 +54,35 @@ def measure_second_task(year: Year) -> SecondTask | None:
     terms = {s.id: frozenset(terms_of(s.text)) for d in year.documents for s in d.sentences}
     sf = Counter(term for of_sentence in terms.values() for term in of_sentence)
     weights = {term: rarity(len(terms), count) for term, count in sf.items()}
-    given = {
+    relevant = {
         topic: [sentence for sentence in dict.fromkeys(year.sentences(topic)) if sentence in grades]
         for topic, grades in year.qrels.items()
     }
     overlaps = {
         topic: find_overlaps([terms[sentence] for sentence in sentences], lambda needed: weights)
-        for topic, sentences in given.items()
+        for topic, sentences in relevant.items()
     }
-    new = {topic: year.new.get(topic, frozenset()) for topic in given}
-    figures = {EVERYTHING: average(judge(set(given[topic]), new[topic]) for topic in given)}
+    new = {topic: year.new.get(topic, frozenset()) for topic in relevant}
+    figures = {EVERYTHING: average(judge(set(relevant[topic]), new[topic]) for topic in relevant)}
     for threshold in THRESHOLDS:
-        found = {
+        retrieved = {
             topic: {sentences[group[0]] for group in group_repeats(overlaps[topic], threshold)}
-            for topic, sentences in given.items()
+            for topic, sentences in relevant.items()
         }
-        figures[f"{threshold:g}"] = average(judge(found[topic], new[topic]) for topic in given)
+        figures[f"{threshold:g}"] = average(judge(retrieved[topic], new[topic]) for topic in relevant)
     return SecondTask(
-        topics=len(given),
-        judged=sum(map(len, given.values())),
-        new=sum(len(new[topic].intersection(given[topic])) for topic in given),
-        not_relevant=[f"{t} {s}" for t in given for s in sorted(new[t].difference(year.qrels[t]))],
+        topics=len(relevant),
+        judged=sum(map(len, relevant.values())),
+        new=sum(len(new[topic].intersection(relevant[topic])) for topic in relevant),
+        not_relevant=[f"{t} {s}" for t in relevant for s in sorted(new[t].difference(year.qrels[t]))],
         figures=figures,
     )
 
 
-def judge(found: set[str], new: frozenset[str]) -> NewFigures:
+def judge(retrieved: set[str], new: frozenset[str]) -> NewFigures:
     """Precision, recall and F of the sentences of a topic that were found to be new."""
-    matched = len(found & new)
-    precision = matched / len(found) if found else 0.0
+    matched = len(retrieved & new)
+    precision = matched / len(retrieved) if retrieved else 0.0
     recall = matched / len(new) if new else 0.0
     f = 2.0 * precision * recall / (precision + recall) if matched else 0.0
     return NewFigures(precision, recall, f)

@@ -200,14 +200,14 @@ class YearExperiment:
         grid = open_grid(system, start, self._protocol)
         settings = expand_grid(start, grid)
         key = "train", system.name, start.as_dict(), {name: list(values) for name, values in grid.items()}
-        found = self._kept.find(*key) if self._kept else None
-        if found is None:
+        stored = self._kept.find(*key) if self._kept else None
+        if stored is None:
             means = np.hstack([tuner.compute_figures(settings) for tuner in self._tuners]).mean(axis=1)
             best = int(np.argmax(means))
-            found = {"best": best, "figure": float(means[best])}
+            stored = {"best": best, "figure": float(means[best])}
             if self._kept:
-                self._kept.keep(*key, result=found)
-        return TrainedSystem(settings[found["best"]], found["figure"], len(settings))
+                self._kept.keep(*key, result=stored)
+        return TrainedSystem(settings[stored["best"]], stored["figure"], len(settings))
 
     def estimate(self, base: Ranking, feature: str) -> Estimates:
         """The estimates for a feature over a base, from all topics of the year."""
@@ -221,15 +221,15 @@ class YearExperiment:
         """The figures of a setting on the run that `esr run` would write."""
         key = json.dumps(ranking.as_dict(), sort_keys=True)
         if key not in self._figures:
-            found = self._kept.find("test", key) if self._kept else None
-            if found is None:
+            stored = self._kept.find("test", key) if self._kept else None
+            if stored is None:
                 run = self.run(ranking)
                 values = self._evaluator.evaluate(run)
-                found = {"values": values, "top_length": self._measure_top_length(run)}
+                stored = {"values": values, "top_length": self._measure_top_length(run)}
                 if self._kept:
-                    self._kept.keep("test", key, result=found)
+                    self._kept.keep("test", key, result=stored)
             self._figures[key] = SystemFigures(
-                found["values"], mean_values(found["values"]), found["top_length"]
+                stored["values"], mean_values(stored["values"]), stored["top_length"]
             )
         return self._figures[key]
 

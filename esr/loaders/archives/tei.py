@@ -100,8 +100,8 @@ def _read_header(header: Any) -> dict[str, Any]:
 
 def _choose_title(titles: list[Any]) -> str | None:
     """The first title, preferably not in English, without a remark on samples."""
-    own = [title for title in titles if title.get(markup.LANGUAGE) != "en"] or titles
-    return re.sub(r"\s*\[ParlaMint[^\]]*\]", "", markup.to_line(own[0])) or None if own else None
+    originals = [title for title in titles if title.get(markup.LANGUAGE) != "en"] or titles
+    return re.sub(r"\s*\[ParlaMint[^\]]*\]", "", markup.to_line(originals[0])) or None if originals else None
 
 
 def _find_source(header: Any) -> str | None:

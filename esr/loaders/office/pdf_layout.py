@@ -84,7 +84,7 @@ def _find_gutter(lines: Page) -> float | None:
     """The left edge of a column that has another one to its left; None if there are no columns."""
     if len(lines) < 2 * _MIN_LINES:
         return None
-    best, found = 0, None
+    best, widest = 0, None
     for gutter in sorted({round(line.left) - 0.6 for line in lines}):
         left = [line for line in lines if line.right <= gutter]
         right = [line for line in lines if line.left >= gutter]
@@ -93,8 +93,8 @@ def _find_gutter(lines: Page) -> float | None:
         if fewer < _MIN_LINES or 3 * crossing > fewer or fewer - crossing <= best:
             continue
         if _overlap(left, right) and all(_average_length(side) >= _MIN_LETTERS for side in (left, right)):
-            best, found = fewer - crossing, gutter
-    return found
+            best, widest = fewer - crossing, gutter
+    return widest
 
 
 def _overlap(left: Page, right: Page) -> bool:

@@ -125,17 +125,17 @@ def read_lines(page: Any, text: Any, count: int) -> Iterator[Line]:
         letter = chr(raw.FPDFText_GetUnicode(text.raw, n) or 32) if n < count else "\n"
         is_end = letter in "\r\n"
         is_blank = letter.isspace() or not raw.FPDFText_GetLooseCharBox(text.raw, n, pointer)
-        here = (0.0, 0.0, 0.0, 0.0) if is_blank else turn(box.left, box.bottom, box.right, box.top)
+        place = (0.0, 0.0, 0.0, 0.0) if is_blank else turn(box.left, box.bottom, box.right, box.top)
         if not is_blank and letters:
             height = edges[3] - edges[1]
-            middle = (here[1] + here[3]) / 2
+            middle = (place[1] + place[3]) / 2
             end = edges[2]
-            if here[0] - end > 1.2 * height and any(map(_GLYPHS.match, letters[-2:])):
-                end = drawn.reach(end, here[0], edges[1], edges[3])
-            is_far = here[0] - end > 1.2 * height or here[0] < edges[0] - height
+            if place[0] - end > 1.2 * height and any(map(_GLYPHS.match, letters[-2:])):
+                end = drawn.reach(end, place[0], edges[1], edges[3])
+            is_far = place[0] - end > 1.2 * height or place[0] < edges[0] - height
             if is_far and (_FROM_RIGHT.match(letter) or any(map(_FROM_RIGHT.match, letters))):
                 # A right-to-left word may be stored from its left end.
-                is_far = max(here[0] - edges[2], edges[0] - here[2]) > _LONGEST_WORD * height
+                is_far = max(place[0] - edges[2], edges[0] - place[2]) > _LONGEST_WORD * height
             is_end = is_far or not edges[1] < middle < edges[3]
         if is_end and letters:
             if line := join_letters(letters, spans):
@@ -147,11 +147,11 @@ def read_lines(page: Any, text: Any, count: int) -> Iterator[Line]:
             continue
         may_be_joined = len(letters) > 1 and letters[-1] == " " and _GLYPHS.match(letters[-2])
         is_guessed = may_be_joined and raw.FPDFText_IsGenerated(text.raw, n - 1) == 1
-        if is_guessed and not drawn.has_gap(spans[-2][1], here[0], edges[1], edges[3]):
+        if is_guessed and not drawn.has_gap(spans[-2][1], place[0], edges[1], edges[3]):
             del letters[-1], spans[-1]
-        edges = [*map(min, edges[:2], here[:2]), *map(max, edges[2:], here[2:])] if letters else [*here]
+        edges = [*map(min, edges[:2], place[:2]), *map(max, edges[2:], place[2:])] if letters else [*place]
         letters.append("-" if letter == _LINE_END_HYPHEN else letter)
-        spans.append((here[0], here[2]))
+        spans.append((place[0], place[2]))
 
 
 _LONGEST_WORD = 8

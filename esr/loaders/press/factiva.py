@@ -110,17 +110,17 @@ def mark_articles(tree: Any) -> Iterator[str]:
             continue
         headline = markup.to_line(title)
         section = lines[: lines.index(headline)] if headline in lines[:words] else []
-        said = [line for line in lines[words + 1 : words + 4] if not _CLOCK.fullmatch(line)]
+        header = [line for line in lines[words + 1 : words + 4] if not _CLOCK.fullmatch(line)]
         rights = (n + 1 for n, line in enumerate(lines[: words + 12]) if n > words and _RIGHTS.match(line))
         text = lines[next(rights, words + 3) : -2]
         yield from (
             f"SE {join_lines(section)}",
             f"HD {headline}",
             f"BY {markup.to_line(byline)}",
-            f"PD {said[0]}",
+            f"PD {header[0]}",
         )
         yield from (
-            f"SN {said[1]}",
+            f"SN {header[1]}",
             f"LA {language[1]}",
             "TD",
             *separate_paragraphs(text),

@@ -46,7 +46,7 @@ def _parse(lines: Lines) -> dict[str, Any] | None:
     )
     text = statements.get("full text") or statements.get("abstract") or ()
     id = next(iter(re.findall(r"\d+", join_lines(statements.get("proquest document id", ())))), "")
-    said = (
+    header = (
         statements[name]
         for name in ("publication date", "publication info", "last updated")
         if name in statements
@@ -55,7 +55,7 @@ def _parse(lines: Lines) -> dict[str, Any] | None:
     return {
         **({"id": make_id(f"proquest-{id}")} if id else {}),
         "title": title or next(first, ""),
-        "date": next(filter(None, (to_iso_date(join_lines(lines)) for lines in said)), None),
+        "date": next(filter(None, (to_iso_date(join_lines(lines)) for lines in header)), None),
         "source": re.split(r"\s*;", source)[0],
         **build_fields(statements, _NAMES),
         "text": "\n".join(text).strip(),

@@ -60,7 +60,7 @@ class SignalPart:
             "value": self.value,
             "weight": self.weight,
             "adds": self.adds,
-            "sets": tuple(each.as_dict() for each in self.sets),
+            "sets": tuple(term_set.as_dict() for term_set in self.sets),
             "bounded": self.bounded,
             "parts": dict(self.parts),
             "kind": self.kind,

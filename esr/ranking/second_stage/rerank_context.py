@@ -125,8 +125,8 @@ class QueryVectors:
         known = np.flatnonzero(np.isfinite(scores))
         best = known[np.lexsort((np.array(ordinals)[known], -scores[known]))[:FEEDBACK]].tolist()
         stored = self._index.read([ids[n] for n in best], Vectors(encoder), [ordinals[n] for n in best])
-        found = [_numbers(each) for each in stored if each is not None]
-        return np.mean(found, axis=0) if found else np.zeros(len(vector.values))
+        vectors = [_numbers(stored_vector) for stored_vector in stored if stored_vector is not None]
+        return np.mean(vectors, axis=0) if vectors else np.zeros(len(vector.values))
 
 
 def _numbers(vector: QuantizedVector) -> Array:
@@ -213,9 +213,9 @@ def load_parses(
     distinct = tuple(dict.fromkeys(terms))
 
     def count_terms(positions: Sequence[int]) -> Array:
-        own = None if ordinals is None else [ordinals[position] for position in positions]
+        parses = None if ordinals is None else [ordinals[position] for position in positions]
         own_ids = [ids[position] for position in positions]
-        return index.read(own_ids, EvidenceOf(distinct), own).counts["sentence"]
+        return index.read(own_ids, EvidenceOf(distinct), parses).counts["sentence"]
 
     return clique_search.ParsedSentences.from_blobs(
         index.read(ids, Parses(), ordinals), distinct, count_terms

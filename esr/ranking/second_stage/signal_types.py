@@ -122,9 +122,9 @@ def find_signal_type(name: str) -> SignalType:
     if name.startswith(f"{CROSS} "):
         return _cross(name.removeprefix(f"{CROSS} "))
     full_name = ALIASES.get(name, name)
-    own = _signal_types(tuple(models.MODELS.built_in), tuple(PRIORS.built_in))
-    if full_name in own:
-        return own[full_name]
+    built_in = _signal_types(tuple(models.MODELS.built_in), tuple(PRIORS.built_in))
+    if full_name in built_in:
+        return built_in[full_name]
     by_name = signal_types()
     if full_name not in by_name:
         raise unknown("signal", name, [*by_name, f"{FEATURE}len"])
@@ -172,8 +172,10 @@ def _model_scores(
     settings: Mapping[str, Value],
 ) -> Array:
     values = {p.name: settings[p.name] for p in model.parameters if p.name in settings}
-    seen = {term: count for term, count in context.counts.items() if context.statistics.terms[term].is_seen}
-    query = models.Query(seen, sum(context.counts.values()), context.statistics)
+    present = {
+        term: count for term, count in context.counts.items() if context.statistics.terms[term].is_seen
+    }
+    query = models.Query(present, sum(context.counts.values()), context.statistics)
     weighted = model.plan(model.settings(values, model_context), query)
     scores = context.plan_scores(Plan(weighted.terms, weighted.transform, "matching", "document"))
     return np.where(np.isfinite(scores), scores, np.nan)

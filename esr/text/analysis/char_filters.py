@@ -79,10 +79,11 @@ def _mapping(settings: Mapping[str, Any]) -> CharFilter:
     @cache
     def pattern() -> re.Pattern[str]:
         several = sorted((key for key in values if len(key) > 1), key=len, reverse=True)
-        one = _set(key for key in values if len(key) == 1)
+        single_characters = _set(key for key in values if len(key) == 1)
         # A lookahead for the first characters leaves few positions to examine.
-        both = f"(?={_set(key[0] for key in several)})(?:{'|'.join(map(re.escape, several))})|{one}"
-        return re.compile(both if several else one)
+        first, alternatives = _set(key[0] for key in several), "|".join(map(re.escape, several))
+        both = f"(?={first})(?:{alternatives})|{single_characters}"
+        return re.compile(both if several else single_characters)
 
     return CharFilter(pattern, lambda match: values[match[0]], any(key.isascii() for key in values))
 
