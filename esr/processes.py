@@ -182,7 +182,7 @@ def run_together(*tasks: Callable[[], object]) -> None:
     def run(number: int) -> None:
         try:
             tasks[number]()
-        except BaseException as error:
+        except BaseException as error:  # raised again in the thread that waits for all tasks
             errors[number] = error
 
     threads = [Thread(target=copy_context().run, args=(run, number)) for number in range(1, len(tasks))]

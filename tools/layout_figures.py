@@ -148,7 +148,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 def find_functions(tree: ast.AST) -> list[Function]:
     """All functions and methods, also those inside of others."""
-    return [node for node in ast.walk(tree) if isinstance(node, Function)]
+    return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
 
 
 def count_function_lines(function: Function) -> int:
@@ -174,7 +174,7 @@ def find_vague_names(tree: ast.AST, words: Collection[str] = VAGUE_NAMES) -> set
 
     def visit(node: ast.AST, scope: tuple[str, ...]) -> None:
         for child in ast.iter_child_nodes(node):
-            if isinstance(child, Function | ast.ClassDef):
+            if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
                 visit(child, (*scope, child.name))
                 continue
             name = child.arg if isinstance(child, ast.arg) else ""
@@ -189,16 +189,25 @@ def find_vague_names(tree: ast.AST, words: Collection[str] = VAGUE_NAMES) -> set
 
 
 def count_broad_handlers(source: str) -> tuple[int, int]:
-    """The number of handlers of any exception, and of those among them without a comment that says why."""
+    """The number of handlers of any exception, and of those among them without a comment that says why.
+
+    Those that clean up and raise the exception again do not count.
+    """
     lines = source.split("\n")
     broad = [
         node.lineno - 1
         for node in ast.walk(ast.parse(source))
         if isinstance(node, ast.ExceptHandler)
         and (node.type is None or ast.unparse(node.type) in ("Exception", "BaseException"))
+        and not _raises_again(node)
     ]
     unexplained = [n for n in broad if not any("# " in line for line in lines[n - 1 : n + 2])]
     return len(broad), len(unexplained)
+
+
+def _raises_again(handler: ast.ExceptHandler) -> bool:
+    last = handler.body[-1]
+    return isinstance(last, ast.Raise) and last.exc is None
 
 
 def uses_processes(tree: ast.Module) -> bool:

@@ -181,7 +181,7 @@ def open_session(path: Path, takes_text: bool = False, threads: int = 1) -> onnx
         options.register_custom_ops_library(onnxruntime_extensions.get_library_path())
     try:
         session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    except Exception as error:
+    except Exception as error:  # the runtime raises errors without a common class
         raise InputError(str(path), f"not an ONNX model: {to_one_line(error)}") from None
     inputs = session.get_inputs()
     if takes_text:

@@ -10,6 +10,7 @@ its "Federal Bureau of Investigation". `resolve_names` resolves those of a docum
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from collections import Counter, defaultdict
@@ -21,7 +22,6 @@ from typing import Any, NamedTuple
 from msgspec import Struct, field
 
 from esr.errors import InputError
-from esr.index.name_variants import words_of
 from esr.stdlib import cached_property
 from esr.text.analysis.token_filters import CharacterTable
 from esr.text.analyzer import get_analyzer
@@ -359,15 +359,27 @@ _COMPANY = frozenset(
 
 
 @cache
+def read_tables() -> Mapping[str, Any]:
+    """The tables: short names of countries, and by language forms of address and titles."""
+    tables: Mapping[str, Any] = json.loads(Path(__file__).with_name("name_tables.json").read_text("utf-8"))
+    return tables
+
+
+def _read_words(table: str) -> Iterator[str]:
+    """The words of a table in all languages, without accents, as keys of names have them."""
+    return map(fold_accents, " ".join(read_tables()[table].values()).split())
+
+
+@cache
 def _polite() -> frozenset[str]:
     """Forms of address before a name, in all languages, as keys of names have them."""
-    return frozenset(map(fold_accents, words_of("polite")))
+    return frozenset(_read_words("polite"))
 
 
 @cache
 def _titles() -> frozenset[str]:
     """The same with titles and offices."""
-    return _polite() | frozenset(map(fold_accents, words_of("titles")))
+    return _polite() | frozenset(_read_words("titles"))
 
 
 class ResolvedName(NamedTuple):

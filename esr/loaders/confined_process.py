@@ -258,7 +258,7 @@ def _read(format: Format, source: Source) -> tuple[_Results, InputError | str | 
         return results, error
     except MemoryError:
         raise
-    except Exception:
+    except Exception:  # of any library that reads a format: the parent process raises it
         return results, traceback.format_exc()
     return results, None
 

@@ -57,7 +57,7 @@ def _has_format(file: PeekedSource, format: Format) -> bool:
     """Whether the file begins as files of the format do."""
     try:
         return format.sniff(file.head)
-    except Exception as error:
+    except Exception as error:  # of a plug-in's format; the others are tried
         FORMATS.report_failure(format, error)
         return False
 

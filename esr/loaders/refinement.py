@@ -51,7 +51,7 @@ def _find_results(read: Callable[[Refinement], Results]) -> Results:
             results = read(refinement)
         except NoArticle:
             raise
-        except Exception as error:
+        except Exception as error:  # of a plug-in; the page is read without it
             REFINEMENTS.report_failure(refinement, error)
             continue
         if results is not None:

@@ -327,6 +327,7 @@ __all__ = [
     "choose_restrictions",
     "chosen_language",
     "cite",
+    "collect_options",
     "compile_lazily",
     "concatenate",
     "count",

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from esr.enrichment.recipe import LANGUAGES
 from esr.features.tone import read_classifier
-from esr.index.name_variants import read_tables
+from esr.index.names import read_tables
 from esr.text.analyzer_definitions import analyzer_for_language
 from esr.wording import format_table
 

@@ -42,7 +42,6 @@ from esr.enrichment.copy_finder import SentenceTerms
 from esr.enrichment.copy_wording import Integers
 from esr.enrichment.recipe import Recipe
 from esr.errors import EsrError, NotFound
-from esr.index.name_variants import add_variants, find_variants
 from esr.index.names import (
     ENTITY_TYPES,
     IDS_KEY,
@@ -55,6 +54,7 @@ from esr.index.names import (
     read_ids,
     resolve_names,
 )
+from esr.index.runs.name_variants import add_variants, find_variants
 from esr.stdlib import batched
 from esr.text.analyzer import Analyzer, get_analyzer
 from esr.text.document import Document

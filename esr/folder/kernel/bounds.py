@@ -98,11 +98,11 @@ def add_documents(terms, mask, scratch, reached):
 
 
 @inlined
-def mark_reached(terms, commit, g, is_own, scratch):
+def mark_reached(terms, commit, g, own, scratch):
     """Mark a segment's documents that contain one of the query's own terms."""
     segment, ranges, marks = commit.segments[g], terms.ranges, scratch.reached
-    for t in range(len(is_own)):
-        if is_own[t]:
+    for t in range(len(own)):
+        if own[t]:
             for i in range(ranges[t, g].documents_from, ranges[t, g].documents_to):
                 marks[segment.first_document + read_column(segment.document_numbers, i)] = True
 

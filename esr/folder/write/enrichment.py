@@ -36,7 +36,6 @@ from esr.folder.format.segment import LANGUAGE, Segment
 from esr.folder.format.snapshot import Snapshot
 from esr.folder.format.writer_lock import hold_writer_lock
 from esr.folder.write.copies import read_sentence_terms
-from esr.index.name_variants import add_variants, find_variants
 from esr.index.names import (
     IDS_KEY,
     RESOLUTION_VERSION,
@@ -49,6 +48,7 @@ from esr.index.names import (
     read_ids,
     resolve_names,
 )
+from esr.index.runs.name_variants import add_variants, find_variants
 from esr.text.analyzer import Analyzer, get_analyzer
 from esr.text.attributes import META_PREFIX
 from esr.text.document import Document

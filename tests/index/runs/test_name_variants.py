@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from esr.index.name_variants import add_variants, find_variants
 from esr.index.names import name_key, resolve_names, short_key
 from esr.index.questions import Names
+from esr.index.runs.name_variants import add_variants, find_variants
 from esr.ranking.searcher import open_searcher
 from tests.index.test_names import enrich, update
 from tests.support.elasticsearch import document

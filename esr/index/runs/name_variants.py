@@ -8,16 +8,15 @@ count as one. So only persons with two names or more are joined, and only if the
 
 from __future__ import annotations
 
-import json
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import cache
 from importlib.util import find_spec
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from esr.index.names import read_tables
 from esr.stdlib import import_lazily
 from esr.text.sentence_enrichment import LOCATION, ORGANIZATION, PERSON
 
@@ -39,20 +38,6 @@ _DIGRAPHS = (
 )  # fmt: skip
 _CLASSES, _VOWELS = str.maketrans("pvwzqjc", "bffskgk"), str.maketrans("", "", "aeiouyh")
 """Consonants that scripts write with others. Vowels and h are left out."""
-
-
-@cache
-def read_tables() -> Mapping[str, Any]:
-    """The tables: short names of countries, and by language forms of address and titles."""
-    tables: Mapping[str, Any] = json.loads(Path(__file__).with_name("name_tables.json").read_text("utf-8"))
-    return tables
-
-
-@cache
-def words_of(table: str) -> frozenset[str]:
-    """The words of a table in all languages, without accents, as keys of names have them."""
-    from_file = " ".join(read_tables()[table].values()).split()
-    return frozenset(from_file)
 
 
 def find_variants(types: TypeCounts) -> dict[str, list[str]]:
