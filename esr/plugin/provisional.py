@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from esr.arguments.tables.common import QUERY
     from esr.arguments.tables.table import TABLE, tool_arguments
     from esr.arguments.types import UsualLimits
-    from esr.cli.arguments import add_arguments, build_option
+    from esr.cli.arguments import add_arguments, build_option, collect_options
     from esr.cli.listings import print_entries
     from esr.cli.options import as_json as as_json_option
     from esr.cli.options import optional_index as optional_index_option
