@@ -465,7 +465,7 @@ def _add_quotations(get: Route, settings: Settings, render: PageRenderer) -> Non
     @get("/quotes.csv")
     def quotes_csv(visit: Visit) -> Response:
         arguments = decode_arguments(request.query_string, settings, "quotes", "page")
-        found = corpus.read_quotations(visit.searcher, arguments, settings, arguments.value("k"))
+        result = corpus.read_quotations(visit.searcher, arguments, settings, arguments.value("k"))
         return table_csv(result.as_dict()["quotations"], "quotations", columns=tuple(result.columns()))
 
 
