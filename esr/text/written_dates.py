@@ -261,9 +261,9 @@ def find_typed_date(text: str, today: date | None = None) -> TypedDate | None:
 
 def parse_typed_date(text: str, today: date | None = None) -> str | None:
     """The date that is the whole of a text, in ISO 8601; None for anything else."""
-    typed = find_typed_date(text.strip(), today)
-    if typed and (typed.start, typed.end) == (0, len(text.strip())):
-        return typed.iso
+    found = find_typed_date(text.strip(), today)
+    if found and (found.start, found.end) == (0, len(text.strip())):
+        return found.iso
     return to_iso_date(text)
 
 
