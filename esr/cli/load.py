@@ -27,6 +27,7 @@ from esr.cli.options import as_json, optional_index, parse_slice
 from esr.cli.run_metrics import count_changes, measure_run
 from esr.errors import UsageError
 from esr.index.factory import open_delivery
+from esr.index.generations import DEFAULT_KEEP
 from esr.index.login_variables import redact
 from esr.index.writer import (
     DeliveryReport,
@@ -282,13 +283,25 @@ def remove(where: str, ids: tuple[str, ...], keep: int, as_json: bool, **chosen:
             matches = "" if ids else f"; {count(selection.sentences, 'sentence')} of them match"
             click.echo(f"would remove {count(len(selection.ids), 'document')}{matches}")
         return
+    report = _remove(where, selection, keep)
+    if not ids:
+        report.notes.append(f"{count(selection.sentences, 'sentence')} matched, repeats included")
+    _print_report(report, where, as_json, counts)
+
+
+def _remove(where: str, selection: Selection, keep: int = DEFAULT_KEEP) -> DeliveryReport:
     with measure_run("remove", where) as run:
         report = open_delivery(where, LoadOptions(keep=keep)).remove(selection.ids, selection.before)
         report.notes += choose_first_again(where)
         run.documents = count_changes(report)
-    if not ids:
-        report.notes.append(f"{count(selection.sentences, 'sentence')} matched, repeats included")
-    _print_report(report, where, as_json, counts)
+    return report
+
+
+def remove_before(where: str, before: str, agrees: Callable[[str], None]) -> None:
+    """Remove the documents dated before a date for good, if `agrees` does not abort when told what goes."""
+    selection = _select(where, (), None, before)
+    agrees(f"{count(len(selection.ids), 'document')} of {redact(where)} dated before {before}")
+    _print_report(_remove(where, selection), where, as_json=False)
 
 
 def _select(where: str, ids: Sequence[str], query: str | None, before: str | None) -> Selection:

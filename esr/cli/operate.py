@@ -44,11 +44,13 @@ from esr.wording import align_columns, count
 
 if TYPE_CHECKING:
     import webui
+    from esr.cli import load as load_command
     from esr.dossiers import backup as desk_backup
     from esr.dossiers import desk as desks
 else:
     desk_backup = import_lazily("esr.dossiers.backup")
     desks = import_lazily("esr.dossiers.desk")
+    load_command = import_lazily("esr.cli.load")
     webui = import_lazily("webui")
 
 
@@ -98,17 +100,29 @@ def rollback(where: str, to: str | None) -> None:
 @click.command()
 @index_or_first
 @add_arguments(COMMANDS, "delete")
-def delete(where: str, names: tuple[str, ...], yes: bool) -> None:
-    """Delete generations, or the whole index.
+def delete(where: str, names: tuple[str, ...], before: str | None, yes: bool) -> None:
+    """Delete generations, old documents, or the whole index.
 
-    Any generation but the serving one can be deleted by its name. Without a name, the whole index is deleted
-    with all of them.
+    Any generation but the serving one can be deleted by its name. With --before, old documents are removed
+    for good; the previous generation still contains them while it is kept. Without either, the whole index is
+    deleted with all of its generations.
 
     \b
     Example:
       esr delete 20260301t060000000000 --index my-index
+      esr delete --before 2020 --index my-index
       esr delete --index http://localhost:9200/news --yes
     """
+
+    def ask(target: str) -> None:
+        if not yes:
+            click.confirm(f"Delete {target}?", abort=True, err=True)
+
+    if before is not None:
+        if names:
+            raise UsageError("generations are deleted by name, documents by --before: leave one of them out")
+        load_command.remove_before(where, before, ask)
+        return
     with closing(factory.open_generations(where)) as index:
         generations = index.all()
         number = count(len(generations), "generation")
@@ -120,8 +134,7 @@ def delete(where: str, names: tuple[str, ...], yes: bool) -> None:
             target = f"the index {redact(where)} ({number}{contents})"
             if click.get_current_context().get_parameter_source("where") is ParameterSource.ENVIRONMENT:
                 raise UsageError(f"to delete {target}, name it with --index: ESR_INDEX is not enough")
-        if not yes:
-            click.confirm(f"Delete {target}?", abort=True, err=True)
+        ask(target)
         index.delete(names) if names else index.delete_all()
     click.echo(f"deleted {target}")
 

@@ -242,6 +242,26 @@ def test_deleting_asks_first_and_no_cancels_it(esr: Esr, twice: Path) -> None:
     assert not twice.exists()
 
 
+def test_deleting_old_documents_asks_first_and_names_the_periods_that_are_gone(
+    esr: Esr, tmp_path: Path
+) -> None:
+    where = tmp_path / "months"
+    assert esr("load", ARTICLES, "--index", where, "--by", "month").exit_code == 0
+    lines = [line.split(maxsplit=1) for line in esr("status", where).stdout.splitlines()]
+    periods = [name for name, _ in lines if re.fullmatch(r"\d{4}-\d\d", name)]
+    assert len(periods) > 3 and dict(lines)["by"] == "month"
+    result = esr("delete", where, "--before", periods[2], input="n\n")
+    assert result.exit_code == 1
+    assert f"dated before {periods[2]}?" in result.stderr
+    assert periods[0] in esr("status", where).stdout
+    done = esr("delete", where, "--before", periods[2], "--yes").stdout
+    assert "removed" in done and f"no documents remain of {periods[0]}, {periods[1]} (2 periods)" in done
+    assert periods[0] not in esr("status", where).stdout
+    assert esr("rollback", where).exit_code == 0
+    assert periods[0] in esr("status", where).stdout
+    assert esr("delete", where, "name", "--before", "2020").exit_code == 2
+
+
 @pytest.mark.parametrize("command", ["indices", "rollback", "delete"])
 def test_a_place_without_an_index_is_reported(esr_error: Esr, tmp_path: Path, command: str) -> None:
     assert "there is no index at" in str(esr_error(command, tmp_path / "none"))

@@ -83,6 +83,13 @@ COMMANDS: tuple[Argument, ...] = (
         metavar="[GENERATION]...",
         is_positional=True,
     ),
+    Argument(
+        "before",
+        "delete the documents dated before this date, as esr remove does",
+        Text(),
+        "delete",
+        metavar="DATE",
+    ),
     Argument("yes", "do not ask", Flag(), "delete"),
     Argument("fast", "compare sizes and times; read only small and changed files", Flag(), "verify"),
     Argument(
