@@ -44,7 +44,7 @@ suppress_warnings = ["misc.highlighting_failure"]
 """Pygments does not know a crontab."""
 
 html_theme = "furo"
-html_title = "esr"
+html_title = f"esr {version}"
 html_copy_source = False
 html_show_sphinx = False
 

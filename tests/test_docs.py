@@ -212,6 +212,13 @@ QUESTIONS = {
         ),
         ("How am I told when something new appears?", "following.md#alerts", "esr watch"),
         ("How do I get what I found into a spreadsheet?", "following.md#citations-and-files", "CSV, Excel"),
+        ("Was it said in these words?", "evidence.md#check-a-quotation", "esr check"),
+        ("What speaks for a claim, and what against it?", "evidence.md#evidence-for-a-claim", "esr evidence"),
+        ("Does my draft agree with what was printed?", "evidence.md#check-a-draft", "esr check"),
+        ("Which paper had this sentence first?", "copies.md", "esr reuse"),
+        ("How do I keep what I found, and share it with a colleague?", "dossiers.md", "esr dossier create"),
+        ("How am I told by mail when more comes?", "alerts.md", "esr alerts add"),
+        ("What do papers in other languages say?", "mixed-languages.md", "languages"),
     ],
     "operator": [
         ("How much memory and disk for a million articles?", "capacity.md", "has 24 sentences"),
@@ -219,6 +226,9 @@ QUESTIONS = {
         ("How do I back up and restore?", "backups.md#backups-of-a-folder", "esr restore"),
         ("How do I serve with a password and TLS?", "serving.md#behind-a-proxy", "--kind password"),
         ("Does a newer esr read my index?", "operating.md#a-newer-esr", "esr migrate"),
+        ("How do I have copies looked for?", "copies.md", "esr enrich --only reuse"),
+        ("Where are dossiers kept, and how are they backed up?", "dossiers.md#the-desk", "ESR_DESK"),
+        ("Which analyzer does our language have?", "languages.md", "arabic"),
     ],
     "researcher": [
         ("How do I get MAP of TREC topics?", "evaluation.md#measures", "MAP"),

@@ -44,6 +44,11 @@ def sessions() -> list[tuple[str, list[str]]]:
     return [(command, lines) for command, *lines in (text.splitlines() for text in commands)]
 
 
+def tables() -> list[list[str]]:
+    """The lines of each table."""
+    return [block.splitlines() for block in re.findall(r"(?:^\|.*\n)+", README, re.MULTILINE)]
+
+
 def elasticsearch_commands() -> list[list[str]]:
     return [shlex.split(line) for block in blocks("sh") for line in block.splitlines() if SERVER in line]
 
@@ -115,15 +120,17 @@ def test_the_table_of_the_readme_has_figures_of_the_results() -> None:
             heads = cells
         for head, cell in zip(heads, cells, strict=False):
             figures_of.setdefault((cells[0], head), cell)  # tables of AP come first
-    names, _, *shown = (
-        [cell.strip() for cell in line.split("|")[1:-1]]
-        for line in README.splitlines()
-        if line.startswith("|")
-    )
+    names, _, *shown = ([cell.strip() for cell in line.split("|")[1:-1]] for line in tables()[0])
     assert len(shown) >= 5
     for ranking, *figures in shown:
         name = ranking.partition(" (")[0]
         assert figures == [figures_of[name, f"{collection}, default"] for collection in names[1:]]
+
+
+def test_the_table_of_hybrid_has_lines_of_the_notes_on_meaning() -> None:
+    (table,) = tables()[1:]
+    notes = (ROOT / "docs" / "meaning-notes.md").read_text("utf-8").splitlines()
+    assert any("hybrid" in line for line in table) and all(line in notes for line in table)
 
 
 def test_the_pictures_of_the_readme_exist() -> None:

@@ -119,13 +119,17 @@ def ask_to_save(page: Page) -> None:
 
 
 class Picture(NamedTuple):
-    """The address of a page, a width and a height in pixels, and the actions before its picture is taken."""
+    """The address of a page, a width and a height in pixels, and the actions before its picture is taken.
+
+    `person` is who has logged in.
+    """
 
     name: str
     path: str
     width: int
     height: int
     prepare: Callable[[Page], object] | None = None
+    person: str = ""
 
 
 PICTURES = (
@@ -157,11 +161,13 @@ PICTURES = (
 
 
 DOSSIER_PICTURES = (
-    Picture("page-dossier", "/dossiers", 1280, 900, prepare=open_dossier),
-    Picture("page-save", SECURITY, 1280, 760, prepare=ask_to_save),
+    Picture("page-dossier", "/dossiers", 1280, 900, prepare=open_dossier, person="ana"),
+    Picture("page-save", SECURITY, 1280, 760, prepare=ask_to_save, person="ana"),
 )
 """Pictures of pages for those who have logged in."""
 NAME_HEADER = "X-Person"
+COLOURS = {"": False, "-dark": True}
+"""By the ending of a picture's name, whether its colours are dark."""
 
 
 VIEWS: Mapping[str, tuple[str, Callable[[Page], object] | None]] = {
@@ -221,14 +227,21 @@ def launch(playwright: Playwright) -> Browser:
     return playwright.chromium.launch(executable_path=own, args=["--no-sandbox"])
 
 
-def take(browser: Browser, address: str, picture: Picture, folder: Path, quality: int = QUALITY) -> None:
+def take(
+    browser: Browser,
+    address: str,
+    picture: Picture,
+    folder: Path,
+    quality: int = QUALITY,
+    colours: Mapping[str, bool] = COLOURS,
+) -> None:
     """Write a picture in light, and in dark as NAME-dark."""
-    for ending, is_dark in (("", False), ("-dark", True)):
+    for ending, is_dark in colours.items():
         size: ViewportSize = {"width": picture.width, "height": picture.height}
         context = browser.new_context(
             viewport=size,
             color_scheme="dark" if is_dark else "light",
-            extra_http_headers={NAME_HEADER: "ana"} if picture in DOSSIER_PICTURES else {},
+            extra_http_headers={NAME_HEADER: picture.person} if picture.person else {},
         )
         page = context.new_page()
         for _ in range(2):  # the first search fills the caches
