@@ -75,7 +75,7 @@ MAY_IMPORT = {
     "ranking text",
     "esr/alerts/commands": "access alerts arguments/tables dossiers plugin plugin/provisional",
     "esr/dossiers/exports": "dossiers following index text",
-    "esr/dossiers/commands": "esr dossiers dossiers/exports plugin plugin/provisional",
+    "esr/dossiers/commands": "access esr dossiers dossiers/exports plugin plugin/provisional",
     "esr/bridges": "esr plugin plugin/provisional",
     "esr/sources": "esr plugin plugin/provisional",
     "esr/library": "esr arguments arguments/tables corpus enrichment evidence features following index "

@@ -132,6 +132,19 @@ class Grants:
             grant = self.by_name.get(EVERYBODY)
         return grant if grant is not None and grant.kind == kind else None
 
+    def is_known(self, name: str, *, is_group: bool = False) -> bool | None:
+        """Whether a person or a group has this name; None if a provider or a proxy may know it."""
+        if name == EVERYBODY:
+            return True
+        if is_group:
+            is_listed = any(name in grant.groups for grant in self.by_name.values())
+            others = any(grant.kind == "elsewhere" for grant in self.by_name.values())
+        else:
+            grant = self.by_name.get(name)
+            is_listed = grant is not None and grant.kind in ("key", "password", "elsewhere")
+            others = EVERYBODY in self.by_name
+        return is_listed or (None if others else False)
+
     @property
     def needs_login(self) -> bool:
         """Whether any grant is for people who log in on the page."""

@@ -71,6 +71,29 @@ def test_with_an_account_only_its_rights_count(where: str, desk: str) -> None:
     assert "eve" in run(desk, "list", "--as", "eve")
 
 
+def test_sharing_says_if_nobody_of_that_name_is_known(desk: str, tmp_path: Path) -> None:
+    access = tmp_path / "access.json"
+
+    def add(*arguments: str) -> None:
+        assert CliRunner().invoke(main, ["keys", "add", *arguments, "--file", str(access)]).exit_code == 0
+
+    add("bob", "--group", "politics")
+    run(desk, "create", "Floods")
+    known, group = ["--access", str(access), "--role", "reader"], "--group"
+    unknown = "nobody of the name ban is known"
+    for member in (["ban"], ["ban", group]):
+        told = run(desk, "share", "Floods", *member, *known)
+        assert "ban: reader; version" in told and unknown in told
+    for member in (["bob"], ["politics", group], ["*", group]):
+        assert "note" not in run(desk, "share", "Floods", *member, *known)
+    assert "note" not in run(desk, "share", "Floods", "ban", "--access", str(access), "--role", "none")
+    assert "note" not in run(desk, "share", "Floods", "ban", "--role", "reader"), "no server is named"
+    assert unknown in run(desk, "give", "Floods", "ban", "--access", str(access), fails=True)
+    add("*", "--kind", "elsewhere")
+    assert "ban must be spelled as at the login" in run(desk, "share", "Floods", "ban", *known)
+    run(desk, "give", "Floods", "ban", "--access", str(access))
+
+
 def test_messages_say_what_to_do(where: str, desk: str, tmp_path: Path) -> None:
     run(desk, "create", "Twice")
     run(desk, "create", "Twice")

@@ -395,17 +395,7 @@ class _GrantGuard(Guard):
         return Person(sender.name, sender.groups | set(sender.grant.groups))
 
     def is_known(self, name: str, *, is_group: bool = False) -> bool | None:
-        current = _read_current(self._grants)
-        if name == EVERYBODY:
-            return True
-        if is_group:
-            is_listed = any(name in grant.groups for grant in current.by_name.values())
-            others = any(grant.kind == "elsewhere" for grant in current.by_name.values())
-        else:
-            grant = current.by_name.get(name)
-            is_listed = grant is not None and grant.kind in ("key", "password", "elsewhere")
-            others = EVERYBODY in current.by_name
-        return is_listed or (None if others else False)
+        return _read_current(self._grants).is_known(name, is_group=is_group)
 
     @property
     def part(self) -> str:

@@ -204,22 +204,27 @@ def restore(call: Call) -> dict[str, Any]:
 
 
 def share(call: Call) -> dict[str, Any]:
-    """Make an account or a group a reader or writer of a dossier, or end that."""
+    """Make an account or a group a reader or writer of a dossier, or end that.
+
+    The answer says whether the server knows anybody of that name.
+    """
     body = _body(call, "dossier_share")
     role = None if body["role"] == "none" else body["role"]
+    id, name, is_group = body["id"], body["name"], body.get("group", False)
     with as_request_errors():
-        return _written(
-            call.desk.dossiers.share(
-                call.desk.person, body["id"], body["name"], role, is_group=body.get("group", False)
-            )
-        )
+        written = call.desk.dossiers.share(call.desk.person, id, name, role, is_group=is_group)
+    return {**_written(written), "name_known": call.desk.is_known(name, is_group=is_group)}
 
 
 def give(call: Call) -> dict[str, Any]:
     """Make another account the owner of a dossier. You stay a writer."""
     body = _body(call, "dossier_give")
     with as_request_errors():
-        return _written(call.desk.dossiers.give(call.desk.person, body["id"], body["name"]))
+        person = call.desk.person
+        is_owner = call.desk.dossiers.read(person, body["id"]).role == "owner"
+        if is_owner and call.desk.is_known(body["name"]) is False:
+            raise RequestError(f"nobody of the name {body['name']} is known to this server", "name")
+        return _written(call.desk.dossiers.give(person, body["id"], body["name"]))
 
 
 def link(call: Call) -> dict[str, Any]:
@@ -302,6 +307,15 @@ DOSSIER_SCHEMAS: dict[str, Schema] = {
     "DossierChanged": having(
         **describe_fields(Written, without=("items",)), items=array(reference("DossierItem"))
     ),
+    "DossierShared": having(
+        **describe_fields(Written, without=("items",)),
+        items=array(reference("DossierItem")),
+        name_known=described(
+            {"type": ["boolean", "null"]},
+            "whether the server knows anybody of the name; null where accounts are not listed, so that it "
+            "must be spelled as at the login",
+        ),
+    ),
     "DossierHistory": having(changes=array(having(**describe_fields(Change)))),
     "DossierLinks": having(links=array(reference("DossierLink"))),
     "DossierLink": having(**describe_fields(Link)),
@@ -336,7 +350,7 @@ OPERATIONS = (
     _post("dossier_remove", remove, path="/remove"),
     _post("dossier_rename", rename, path="/rename"),
     _post("dossier_restore", restore, path="/restore"),
-    _post("dossier_share", share, path="/share"),
+    _post("dossier_share", share, "DossierShared", path="/share"),
     _post("dossier_give", give, path="/give"),
     Operation("dossier_links", list_links, "DossierLinks", path="/dossiers/links", errors=(404,)),
     _post("dossier_link", link, "DossierLink", path="/links"),

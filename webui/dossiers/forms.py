@@ -206,7 +206,7 @@ def send_share(sent: Sent) -> Outcome:
     is_group = sent.text("group") == "yes" and role != "owner"
     is_known = role == "none" or sent.desk.is_known(name, is_group=is_group)
     if role == "owner":
-        if is_known is False:
+        if is_known is False and sent.dossier.role == "owner":
             raise UsageError(_("Nobody of the name %(name)s is known to this server.", name=name))
         sent.store.give(sent.person, sent.dossier.id, name)
         return Outcome(_("%(name)s owns the dossier now. You may change it.", name=name))

@@ -90,6 +90,12 @@ DOSSIER_COMMANDS: tuple[ArgumentRow, ...] = (
     ArgumentRow("description", "what the dossier is for", types.Text(), "create rename"),
     ArgumentRow("group", "ACCOUNT is a group of people; the group * is everybody", types.Flag(), "share"),
     ArgumentRow(
+        "access",
+        "the file of grants of the server, which says who is known to it",
+        types.FilePath(),
+        "share give",
+    ),
+    ArgumentRow(
         "days",
         "how many days the link is valid",
         types.Positive(usual=float(LINK_DAYS), high=float(MOST_LINK_DAYS)),

@@ -11,6 +11,7 @@ import click
 from msgspec import UNSET, to_builtins
 
 import esr
+from esr.access.grants import read_grants
 from esr.dossiers.account import AccountDossiers, open_dossiers
 from esr.dossiers.backup import back_up_desk, restore_desk
 from esr.dossiers.commands.arguments import DOSSIER_COMMANDS
@@ -29,6 +30,7 @@ from esr.plugin.provisional import (
     optional_index_option,
 )
 
+_UNKNOWN = "nobody of the name {name} is known to the server"
 _MARKS = {"changed": "changed since", "removed": "removed", "unknown": "", "same": "", "withheld": "withheld"}
 
 
@@ -39,6 +41,9 @@ def _arguments(command: str, *names: str) -> Callable[[Any], Any]:
 
 _desk_options = add_arguments(
     DOSSIER_COMMANDS, "list", "desk", "as", desk={"envvar": "ESR_DESK", "show_envvar": True}
+)
+_access = add_arguments(
+    DOSSIER_COMMANDS, "share", "access", access={"envvar": "ESR_ACCESS", "show_envvar": True}
 )
 
 
@@ -250,31 +255,46 @@ def rename(name: str, new_name: str, description: str | None, at: str | None, ac
 @_arguments("share", "dossier", "member")
 @add_arguments(TABLE, "body:dossier_share", "role")
 @_arguments("share", "group")
+@_access
 @_desk_options
-def share(name: str, member: str, role: str, group: bool, at: str | None, account: str | None) -> None:
+def share(
+    name: str, member: str, role: str, group: bool, access: Path | None, at: str | None, account: str | None
+) -> None:
     """Let an account or a group read or change a dossier.
+
+    With the file of grants of the server, it says if nobody of that name is known.
 
     \b
     Example:
       esr dossier share Floods bob --role writer --desk desk.sqlite
       esr dossier share Floods politics --group --role reader --desk desk.sqlite
     """
+    is_known = role == "none" or access is None or read_grants(access).is_known(member, is_group=group)
     with open_dossiers(find_desk(at), account=account) as desk:
         given: Any = None if role == "none" else role
         written = desk.share(name, member, given, group=group)
     _echo_version(written, f"{member}: {role}")
+    if is_known is False:
+        click.echo(f"note: {_UNKNOWN.format(name=member)}", err=True)
+    elif is_known is None:
+        click.echo(f"note: accounts are not listed: {member} must be spelled as at the login", err=True)
 
 
 @dossier.command()
 @_arguments("give", "dossier", "member")
+@_access
 @_desk_options
-def give(name: str, member: str, at: str | None, account: str | None) -> None:
+def give(name: str, member: str, access: Path | None, at: str | None, account: str | None) -> None:
     """Make another account the owner of a dossier.
+
+    With the file of grants of the server, an account that is not known is refused.
 
     \b
     Example:
       esr dossier give Floods bob --desk desk.sqlite
     """
+    if access is not None and read_grants(access).is_known(member) is False:
+        raise UsageError(_UNKNOWN.format(name=member))
     with open_dossiers(find_desk(at), account=account) as desk:
         _echo_version(desk.give(name, member), f"{member} owns it")
 

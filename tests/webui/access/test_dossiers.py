@@ -107,6 +107,28 @@ def test_each_operation_is_for_the_roles_that_the_table_names(server: Server, ap
     assert done == sum(len(allowed) for allowed, _ in TABLE.values())
 
 
+def test_sharing_says_if_nobody_of_that_name_is_known(server: Server, app: Flask) -> None:
+    people = callers(server, app)
+    owner, (id, _) = people["owner"], make(people["owner"], "v0.s0")
+
+    def is_known(name: str, *, group: bool = False) -> bool | None:
+        shared = post(owner, "/share", id=id, name=name, role="writer", group=group)
+        assert shared.status_code == 200, shared.get_json()
+        answer: bool | None = shared.get_json()["name_known"]
+        return answer
+
+    assert is_known("writer") and is_known("politics", group=True) and is_known("*", group=True)
+    assert is_known("reeder") is is_known("politic", group=True) is False
+    refused = post(owner, "/give", id=id, name="reeder")
+    assert (refused.status_code, refused.get_json()["error"]["field"]) == (400, "name")
+    assert "reeder" in refused.get_json()["error"]["message"]
+    for name in ("reeder", "reader"):
+        assert post(people["writer"], "/give", id=id, name=name).status_code == 403, "it tells nobody else"
+    server.add("*", "--kind", "elsewhere")
+    assert is_known("reeder") is None
+    assert post(owner, "/give", id=id, name="reeder").status_code == 200
+
+
 def test_who_may_not_see_a_document_sees_nothing_of_its_items(server: Server, either: dict[str, str]) -> None:
     app = server.app(either, desk=str(server.file.parent / "desk.sqlite"))
     people = callers(server, app)
