@@ -198,19 +198,30 @@ def test_a_disk_that_is_full_leaves_the_file_as_it_was(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(grants_module.os, "fsync", fail)
-    with pytest.raises(EsrError, match=r"cannot write .*no space left"), changing(path) as grants:
+    with (
+        pytest.raises(EsrError, match=r"cannot write .*json: no space left on device$"),
+        changing(path) as grants,
+    ):
         grants["bob"] = Grant("bob", "elsewhere")
     assert path.read_bytes() == before and os.listdir(tmp_path) == ["access.json"]
 
 
 def test_a_file_in_a_folder_that_is_missing_is_neither_read_nor_written(tmp_path: Path) -> None:
     path = tmp_path / "missing" / "access.json"
-    with pytest.raises(EsrError, match=r"cannot write .*no such file"), changing(path):
+    with pytest.raises(EsrError, match=r"cannot write .*json: no such file or directory$"), changing(path):
         raise AssertionError("nothing can be changed")
-    with pytest.raises(EsrError, match=r"cannot read .*no such file"):
+    with pytest.raises(EsrError, match=r"cannot read .*json: no such file or directory$"):
         read_grants(path)
-    with pytest.raises(EsrError, match=r"cannot read .*no such file"):
+    with pytest.raises(EsrError, match=r"cannot read .*json: no such file or directory$"):
         GrantFile(path).read()
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff\xfe", b'{"format":1,"grants":[{"name":"\xff"}]}'])
+def test_a_file_that_is_no_text_or_no_json_is_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "access.json"
+    path.write_bytes(content)
+    with pytest.raises(EsrError, match="it is not a file of esr keys"):
+        read_grants(path)
 
 
 def test_a_name_that_is_in_the_file_twice_is_refused(tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ class Mutant(NamedTuple):
         """The line before and after."""
         return (
             _text(self.path).splitlines()[self.line - 1].strip(),
-            re.sub(r"(?<=[\[(]) +|(?<= ) +", "", self.source().splitlines()[self.line - 1].strip()),
+            re.sub(r"(?<=[\[(=]) +(?=-?\d)|(?<= ) +", "", self.source().splitlines()[self.line - 1].strip()),
         )
 
 
