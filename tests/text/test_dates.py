@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from esr.text.dates import normalise_date, parse_date_end, parse_date_start
+from esr.text.dates import is_iso_date, normalise_date, parse_date_end, parse_date_start
 from esr.text.written_dates import UnclearDate, read_date, to_iso_date
 
 
@@ -290,3 +290,10 @@ def test_dates_that_python_writes_are_read_back(moment, minutes):
 )
 def test_blanks_and_short_hours_of_archives_are_normalised(date, normalised):
     assert normalise_date(date) == normalised
+
+
+@pytest.mark.parametrize(
+    ("text", "is_iso"), [("2017", True), ("2017-02-30", False), ("soon", False), ("2017-02-07T10:30", True)]
+)
+def test_a_date_of_a_document_is_one_of_the_calendar(text: str, is_iso: bool) -> None:
+    assert is_iso_date(text) is is_iso
