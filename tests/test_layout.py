@@ -142,8 +142,19 @@ def files() -> dict[str, frozenset[str]]:
     }
 
 
+def _statements(tree: ast.Module) -> Iterator[ast.AST]:
+    """All statements, also nested ones. Their expressions are most of a tree, and import nothing."""
+    rest: list[ast.AST] = [tree]
+    while rest:
+        node = rest.pop()
+        for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+            nested = getattr(node, field, None)
+            rest += nested if isinstance(nested, list) else []
+        yield node
+
+
 def _imports(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for node in _statements(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
