@@ -575,7 +575,8 @@ def test_the_roles_of_an_alias_name_no_index_of_another() -> None:
         "news",
         "news-documents",
         "news-esr-table",
-        "/news-[0-9]{8}t[0-9]{12}(-[0-9]+)?(-esr-sentences|-esr-documents)/",
+        "/news-[0-9]{8}t[0-9]{12}(-[0-9]+)?(-[0-9]{4}\\.[0-9]{2}\\.[0-9]{2}|-undated)?"
+        "(-esr-sentences|-esr-documents)/",
     ]
     assert role_descriptors(["a.b"], ["page"])["page"]["indices"][0]["names"][3].startswith(r"/a\.b-[0-9]")
 

@@ -9,9 +9,11 @@ from contextlib import closing
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
+from esr.elastic import meta
 from esr.elastic.location import (
     belongs_to,
     generation_name,
@@ -21,11 +23,14 @@ from esr.elastic.location import (
     undivided_index,
 )
 from esr.errors import UsageError
-from esr.index.factory import open_delivery, open_generations
+from esr.index.factory import open_delivery, open_generations, open_migration
+from esr.index.questions import Summary
 from esr.index.writer import LoadOptions
 from esr.ranking.searcher import open_searcher
 from esr.text.validate import to_json_line
 from tests.support.elasticsearch import all_indices, document, http, load, located
+from tests.support.fake_enricher import FakeEnricher
+from tests.support.index_contents import enrich
 from tests.support.processes import ForkedProcess, run_esr
 
 OLD = [
@@ -125,6 +130,44 @@ def test_an_appending_load_divides_as_the_index_does(where: str) -> None:
     assert set(texts(where)) == {"a.s0", "a.s1", "b.s0", "c.s0", "d.s0"}
 
 
+@pytest.mark.elasticsearch
+@pytest.mark.slow
+def test_slices_of_a_divided_load_fill_the_same_indices(where: str) -> None:
+    load(where, OLD, by="year", slice=(1, 2))
+    report = load(where, OLD, by="year", slice=(2, 2))
+    assert "all slices are loaded: they are served now" in report.notes
+    assert days_of(where) == ["2023.01.01", "2024.01.01", "undated"]
+    assert len(texts(where)) == 5
+    again = load(where, OLD, by="year", slice=(2, 2), if_exists="replace")
+    assert any("served already" in note for note in again.notes)
+
+
+@pytest.mark.elasticsearch
+@pytest.mark.slow
+def test_enrichment_and_a_migration_keep_the_division(where: str) -> None:
+    load(where, OLD, by="year")
+    with open_searcher(where) as searcher:
+        assert enrich(searcher.index, FakeEnricher()).documents == len(OLD)
+    new = document("e", "A new flood.", date="2025-06-01")
+    open_delivery(where, LoadOptions()).append(located([new]))
+    with open_searcher(where) as searcher:
+        assert enrich(searcher.index, FakeEnricher()).documents == 1, "the others have what they had"
+    before, days = texts(where), days_of(where)
+    assert days == ["2023.01.01", "2024.01.01", "2025.01.01", "undated"]
+    with patch.object(meta, "FORMAT", meta.FORMAT + 1):
+        report = open_migration(where, LoadOptions()).run()
+        assert report.documents == len(OLD) + 1
+        assert days_of(where) == days and texts(where) == pytest.approx(before, rel=1e-6)
+        with open_searcher(where) as searcher:
+            status = searcher.index.status(Summary())
+    assert {part["documents"] for part in status["enrichment"]} == {len(OLD) + 1}
+    contents = [(each["period"], each["documents"], each["sentences"]) for each in status["periods"]]
+    assert contents == [("2023", 1, 2), ("2024", 2, 2), ("2025", 1, 1), ("undated", 1, 1)]
+    dates = [(each["first"], each["last"]) for each in status["periods"]]
+    assert dates[1] == ("2024-02-29", "2024-12-31T23:59:59Z") and dates[-1] == (None, None)
+    assert all(each["size_bytes"] > 0 for each in status["periods"])
+
+
 # Killed loads and deliveries
 
 
@@ -176,7 +219,7 @@ def test_a_killed_load_of_periods_leaves_the_old_generation(
     with closing(open_generations(where)) as generations:
         assert [g.state for g in generations.all()] == ["broken", "serving"]
     left = set(all_indices(where))
-    ForkedProcess(run_esr, [*command, *(["--resume"] if resume else [])]).finish()
+    ForkedProcess(run_esr, [*command, *(["--resume"] if resume else [])]).finish(timeout=600)
     assert set(texts(where)) == {"n0.s0", "n1.s0", "n2.s0"}
     assert len(all_indices(where)) == 12, "the killed load was resumed or deleted, the old one is kept"
     resumed = resume and step != "create_pair"
@@ -200,7 +243,7 @@ def test_a_killed_delivery_of_periods_leaves_the_old_generation(
         generations.delete(broken)
     assert served(where) == before and texts(where) == scores, "shared indices stay"
     assert len(all_indices(where)) == 6
-    ForkedProcess(run_esr, command).finish()
+    ForkedProcess(run_esr, command).finish(timeout=600)
     assert {"n0.s0", "n1.s0", "n2.s0", "a.s0", "d.s0"} < set(texts(where))
     shared = set(before) & set(served(where))
     assert shared == {name for name in before if "undated" in name}
