@@ -304,12 +304,10 @@ def test_a_search_of_one_month_reads_no_other(where: Path) -> None:
     june = dated(2024, 6)
     with closing(EmbeddedIndex(str(where))) as index:
         snapshot = index.cache.snapshot
-        (own,) = find_live(snapshot.segments, june)
+        (own,) = find_live(snapshot, june)
         assert snapshot.segments[own].period == "2024-06"
         days = DateRange(june.date_from, june.date_to)
-        assert find_live(snapshot.segments, NO_FILTERS, AllOf((HasTerm("river"), days))) == range(
-            own, own + 1
-        )
+        assert find_live(snapshot, NO_FILTERS, AllOf((HasTerm("river"), days))) == range(own, own + 1)
         ranges = snapshot.statistics.within(range(own, own + 1)).find("river").posting_ranges
         assert any(ranges[4 * own : 4 * own + 4])
         assert not any(ranges[: 4 * own] + ranges[4 * own + 4 :])

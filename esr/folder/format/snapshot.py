@@ -33,7 +33,7 @@ from esr.text.analysis.term_survey import FREQUENT_SHARE, LONG_SENTENCE, TermSur
 from esr.text.analyzer_definitions import language_group
 from esr.text.dates import format_moment
 from esr.text.document import Document
-from esr.text.periods import UNDATED
+from esr.text.periods import UNDATED, period_range
 from esr.text.sentence_enrichment import REUSE, TABLE
 from esr.wording import count, list_examples
 
@@ -336,6 +336,21 @@ class Snapshot:
     def _find_unreplaced(self) -> set[str]:
         """The paths of the segments and layers that have not been replaced since, as `esr restore` does."""
         return {path for path, inode in self._inodes.items() if _inode(self.folder / path) == inode}
+
+    @cached_property
+    def period_limits(self) -> tuple[Numbers, Numbers] | None:
+        """The first and the last millisecond of each segment's period, each of shape (segments,).
+
+        The undated have the last after the first. None if the index is not divided.
+        """
+        if not self.segments or any(segment.period is None for segment in self.segments):
+            return None
+        ends = np.iinfo(np.int64)
+        limits = [
+            period_range(segment.period or UNDATED) or (ends.max, ends.min) for segment in self.segments
+        ]
+        starts, stops = np.array(limits, np.int64).T
+        return starts, stops
 
     def size_of(self, segment: Segment) -> int:
         """The size of a segment and its layers in bytes."""

@@ -28,7 +28,7 @@ def select_candidates(plan: Plan, cache: SearchCache, filters: Filters) -> list[
     """Find the candidates of a plan: their numbers by segment, ascending."""
     allowed = mask_sentences(plan.condition, cache, filters)
     candidates = []
-    live = find_live(cache.snapshot.segments, filters, plan.condition)
+    live = find_live(cache.snapshot, filters, plan.condition)
     for n, segment in enumerate(cache.snapshot.segments):
         if n not in live:
             candidates.append(np.zeros(0, np.int64))
@@ -44,7 +44,7 @@ def mask_sentences(condition: Condition | None, cache: SearchCache, filters: Fil
     One mask for each segment; None if there are neither.
     """
     segments = cache.snapshot.segments
-    live = find_live(segments, filters, condition)
+    live = find_live(cache.snapshot, filters, condition)
     masks = [] if condition is None else [cache.conditions.masks(condition, live)]
     if filters.entities:
         of_names = [mask_entities(segments[n], filters.entities) for n in live]
@@ -67,7 +67,7 @@ def mask_allowed(
     The mask is None if there are neither.
     """
     masks = mask_sentences(condition, cache, filters)
-    live = find_live(cache.snapshot.segments, filters, condition)
+    live = find_live(cache.snapshot, filters, condition)
     for n, segment in enumerate(cache.snapshot.segments):
         if n not in live:
             yield segment, _none(segment)
@@ -83,7 +83,7 @@ def mask_live(
     condition: Condition | None, cache: SearchCache, filters: Filters
 ) -> Iterator[tuple[Segment, Mask | None]]:
     """The same, without the segments that have no document with the dates of the filters."""
-    live = find_live(cache.snapshot.segments, filters, condition)
+    live = find_live(cache.snapshot, filters, condition)
     return islice(mask_allowed(condition, cache, filters), live.start, live.stop)
 
 

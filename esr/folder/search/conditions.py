@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from esr.folder.format.files import Mask
 from esr.folder.format.segment import LANGUAGE, NO_DATE, Segment
+from esr.folder.format.snapshot import Snapshot
 from esr.folder.search.word_positions import PositionCache, Positions, find_phrase, find_prefix, mask_prefix
 from esr.index.filters import Filters
 from esr.index.limits import SearchMemory
@@ -43,17 +44,24 @@ def mask_documents(segment: Segment, filters: Filters) -> Mask | None:
     return mask
 
 
-def find_live(
-    segments: Sequence[Segment], filters: Filters, condition: plan.Condition | None = None
-) -> range:
+def find_live(snapshot: Snapshot, filters: Filters, condition: plan.Condition | None = None) -> range:
     """The segments that may have documents with the dates of the filters and of the condition.
 
     They are neighbours, since the segments of a divided index are ordered by time. The others are not read.
     """
-    if not segments or segments[0].period is None:
-        return range(len(segments))
-    ends = [(filters.date_from, filters.date_to), *_required_dates(condition)]
-    live = [n for n, segment in enumerate(segments) if all(segment.may_hold(*dates) for dates in ends)]
+    everything = range(len(snapshot.segments))
+    limits = snapshot.period_limits
+    if limits is None:
+        return everything
+    is_live = np.ones(len(everything), bool)
+    for start, end in ((filters.date_from, filters.date_to), *_required_dates(condition)):
+        if start is not None or end is not None:
+            is_live &= limits[0] <= limits[1]  # the undated have no date
+        if start is not None:
+            is_live &= limits[1] >= start
+        if end is not None:
+            is_live &= limits[0] <= end
+    live = np.flatnonzero(is_live).tolist()
     return range(live[0], live[-1] + 1) if live else range(0)
 
 

@@ -310,7 +310,7 @@ class _Counter:
             return 0
         segments = self._cache.snapshot.segments
         if others or self._filters:
-            live = find_live(segments, self._filters, AllOf(others))
+            live = find_live(self._cache.snapshot, self._filters, AllOf(others))
             return self._count_postings(terms, needs_all, live, self._find_allowed(others, live))
         if len(terms) == 1:
             return statistics.find(terms[0]).statistics.sf

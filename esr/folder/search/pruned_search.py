@@ -67,21 +67,30 @@ class PrunedSearch(NamedTuple):
 
 def _bind(plan: Plan, cache: SearchCache, k: int, filters: Filters) -> PrunedSearch | Unprunable:
     """Bind a plan to a commit. Returns Unprunable if there are no bounds for it."""
-    live = find_live(cache.snapshot.segments, filters, plan.condition)
+    live = find_live(cache.snapshot, filters, plan.condition)
     impacts = cache.impacts.get(plan.transform, live)
     reason = impacts.bound.unavailable_reason(plan.terms)
     if reason is not None:
         return Unprunable(reason)
     static_scores = cache.static_scores.bounds(plan.static_scores) if plan.static_scores else None
-    masks = _mask(plan, cache, filters) if filters or plan.condition is not None else (None, None)
+    masks = _mask(plan, cache, filters, live) if filters or plan.condition is not None else (None, None)
     statistics = cache.snapshot.statistics.within(live)
     return PrunedSearch(plan, cache, statistics, k, impacts, static_scores, *masks)
 
 
-def _mask(plan: Plan, cache: SearchCache, filters: Filters) -> tuple[Mask | None, Mask | None]:
+def _mask(plan: Plan, cache: SearchCache, filters: Filters, live: range) -> tuple[Mask | None, Mask | None]:
     """Compute the masks of `PrunedSearch`."""
     segments = cache.snapshot.segments
-    document_mask = _concatenate(mask_documents(segment, filters) for segment in segments)
+    bases = cache.snapshot.statistics.document_table.document_bases
+    outside = [bases[live.start], bases[-1] - bases[live.stop]]
+    own = _concatenate(mask_documents(segments[n], filters) for n in live)
+    if any(outside):
+        before, after = (np.zeros(count, bool) for count in outside)
+        if own is None:
+            own = np.full(bases[live.stop] - bases[live.start], bool(live))
+        document_mask: Mask | None = np.concatenate([before, own, after])
+    else:
+        document_mask = own
     sentence_masks = mask_sentences(plan.condition, cache, filters) or []
     sentence_mask = _concatenate(sentence_masks)
     if sentence_mask is not None and np.count_nonzero(sentence_mask) < _FEW * len(sentence_mask):

@@ -127,15 +127,16 @@ def sentence_ids(snapshot: Snapshot, ordinals: Numbers) -> list[str]:
 def read_records(snapshot: Snapshot, cache: DocumentCache, ordinals: Sequence[int]) -> list[SentenceRecord]:
     """Read the records of the sentences with these ordinals, in this order."""
     segments, bases = snapshot.segments, snapshot.statistics.sentence_bases
-    columns = [segment.sentence_views for segment in segments]
+    owners = [bisect_right(bases, ordinal) - 1 for ordinal in ordinals]
+    columns = {owner: segments[owner].sentence_views for owner in set(owners)}
     rows = []
-    for ordinal in ordinals:
-        owner = bisect_right(bases, ordinal) - 1
+    for owner, ordinal in zip(owners, ordinals, strict=True):
         number = ordinal - bases[owner]
         rows.append((DocumentKey(owner, columns[owner].document[number]), number))
     documents = cache.read(dict.fromkeys([key for key, _ in rows]))
     features = _features(snapshot, ordinals) if snapshot.features else None
-    entities = [s.enrichment.entities if s.enrichment.entity_spans else None for s in segments]
+    stacks = {owner: segments[owner].enrichment for owner in columns}
+    entities = {owner: stack.entities if stack.entity_spans else None for owner, stack in stacks.items()}
     records: list[SentenceRecord] = []
     for key, number in rows:
         owner, document = key[0], documents[key]
