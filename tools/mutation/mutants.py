@@ -56,9 +56,11 @@ class Mutant(NamedTuple):
 
     def lines(self) -> tuple[str, str]:
         """The line before and after."""
+        # The number that replaces another has a blank before it.
+        blanks = r"(?<=\w=) +(?=-?\d)|(?<=[\[({]) +(?=-?\d)|(?<= ) +"
         return (
             _text(self.path).splitlines()[self.line - 1].strip(),
-            re.sub(r"(?<=[\[(=]) +(?=-?\d)|(?<= ) +", "", self.source().splitlines()[self.line - 1].strip()),
+            re.sub(blanks, "", self.source().splitlines()[self.line - 1].strip()),
         )
 
 
