@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from esr.arguments.argument import COMMAND, PYTHON, SEARCHES, Alias, Argument
+from esr.arguments.argument import SEARCHES, WATCH, Alias, Argument
 from esr.arguments.operations import ABOUT_NAMES, ALERT, ASKED, WORDS
 from esr.arguments.types import Flag, LanguageCode, Only, Text
 
@@ -11,7 +11,7 @@ FURNITURE = Argument(
     "furniture",
     "rank links, labels, credits and notices of pages like sentences, instead of lowering them",
     Flag(),
-    f"page document documents {ASKED} {ALERT}",
+    f"{WATCH} page document documents {ASKED} {ALERT}",
     "reading",
     label="Rank links and notices like sentences",
     phrase="links and notices like sentences",
@@ -55,7 +55,7 @@ READING: tuple[Argument, ...] = (
         "require",
         "require every word of the query in a sentence",
         Only(labels={"all": ""}),
-        f"{COMMAND} {PYTHON} page document documents {ASKED} {ALERT}",
+        f"{SEARCHES} page document documents {ASKED} {ALERT}",
         "reading",
         label="All words",
         phrase="all words",

@@ -2,43 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from esr.alerts.alert_conditions import SEARCH, read_arguments, read_conditions, write_arguments
 from esr.arguments.tables.alerts import CONDITIONS
 from esr.arguments.tables.table import PAGE, rows
-from esr.arguments.types import Day, Flag, LanguageCode, LanguageCodes, Only, Pairs, Texts
 from esr.errors import InputError, UsageError
-from esr.following.alerts.saved_searches import KEYS
+from tests.support.argument_values import example_value
 
 GIVEN = {"q": ["storm OR flood"], "like": ["A storm came."], "least_score": ["-5"]}
 
 
-def example(type: Any) -> str:
-    """A value of an argument as an address has it."""
-    match type:
-        case Flag():
-            return type.words[0]
-        case Day():
-            return "2017-03"
-        case Pairs():
-            return "desk=Berlin"
-        case LanguageCodes():
-            return "de,ar"
-        case LanguageCode():
-            return "de"
-        case Only():
-            return next(iter(type.labels))
-        case Texts():
-            return "Northern Wire"
-    raise TypeError(f"no example of {type}")
-
-
 @pytest.mark.parametrize("name", SEARCH)
 def test_an_alert_keeps_what_decides_which_sentences_a_search_finds(name: str) -> None:
-    table = read_arguments({**GIVEN, name: [example(SEARCH[name].type)]})
+    table = read_arguments({**GIVEN, name: [example_value(SEARCH[name].type)]})
     stored = read_arguments(write_arguments(table))
     conditions = read_conditions(stored)
     assert conditions == read_conditions(table)
@@ -72,4 +49,3 @@ def test_an_alert_of_an_older_esr_has_the_scores_that_it_had() -> None:
     stored = {"q": ["storm"], "least_score": ["-5"]}
     assert read_conditions(read_arguments(stored, 1)).with_furniture
     assert not read_conditions(read_arguments(stored)).with_furniture
-    assert "furniture" not in KEYS, "files of esr watch have no scores to compare"

@@ -12,6 +12,8 @@ from flask import Response, request
 
 from esr.arguments.argument import WATCH
 from esr.arguments.filters import filters_of
+from esr.arguments.reading import reading_of
+from esr.arguments.types import Flag
 from esr.dossiers.contents import Clipping
 from esr.following.alerts.saved_searches import write_search
 from esr.following.exports import (
@@ -85,11 +87,19 @@ def add_saved_searches(get: Route, settings: Settings, render: PageRenderer) -> 
         search = parse_search(arguments)
         with blame_argument("q"):
             visit.searcher.interpret(search.parsed)
+        if search.languages:
+            raise RequestError(
+                "a file for esr watch finds words, each in its own language: leave languages out, or make an "
+                "alert of the search",
+                "languages",
+            )
         table: dict[str, Any] = {"query": search.query, "literal": search.is_literal}
-        table["query_language"] = search.query_language
-        for row in filters_of(WATCH):
+        for row in (*reading_of(WATCH), *filters_of(WATCH)):
             texts = arguments.get(row.name, ())
-            table[row.name] = list(texts) if row.is_repeatable else arguments.first(row.name)
+            if isinstance(row.type, Flag):
+                table.setdefault(row.name, bool(texts) and texts[-1] == row.type.words[0])
+            else:
+                table[row.name] = list(texts) if row.is_repeatable else arguments.first(row.name)
         if search.ranking != DEFAULT:
             table["ranking"] = search.ranking.as_dict()
         response = Response(write_search(table), mimetype="application/toml")

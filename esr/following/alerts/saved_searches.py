@@ -100,8 +100,9 @@ def read_searches(path: Path) -> list[SavedSearch]:
     """Read the searches of a file: each is a table such as `[floods]`, with a `query`.
 
     Optional keys are `literal`, `query_language`, `ranking` (as in a ranking file), and the filters, such as
-    `after`, `source` and `meta` with pairs such as `desk=Berlin`. Raises InputError with the file and the
-    search at fault.
+    `after`, `source` and `meta` with pairs such as `desk=Berlin`. `require` and `furniture` say what is so
+    for every search of a file: a sentence has all words, and furniture is ranked like sentences. Raises
+    InputError with the file and the search at fault.
     """
     data = read_toml(path)
     if not data:
@@ -132,9 +133,10 @@ def read_search(where: str, name: str, table: Any) -> SavedSearch:
         query = _text(table, "query")
         if query is None:
             raise UsageError("the query is missing")
-        is_literal = table.get("literal", False)
-        if not isinstance(is_literal, bool):
-            raise UsageError("literal must be true or false")
+        is_literal = _flag(table, "literal")
+        _flag(table, "furniture")
+        if table.get("require") not in (None, "all"):
+            raise UsageError(f"require must be all, not {table['require']!r}")
         values = {
             name: _texts(table, name) if isinstance(type, Texts) else table.get(name)
             for name, type in _FILTERS.items()
@@ -154,6 +156,13 @@ def _text(table: Mapping[str, Any], key: str) -> str | None:
     if value is None or (isinstance(value, str) and value.strip()):
         return value
     raise UsageError(f"{key} must be a text, not {value!r}")
+
+
+def _flag(table: Mapping[str, Any], key: str) -> bool:
+    value = table.get(key, False)
+    if not isinstance(value, bool):
+        raise UsageError(f"{key} must be true or false")
+    return value
 
 
 def _texts(table: Mapping[str, Any], key: str) -> tuple[str, ...]:

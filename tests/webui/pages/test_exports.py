@@ -7,22 +7,26 @@ import errno
 import io
 import json
 import os
+import tomllib
 import zipfile
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from urllib.parse import urlencode
 from xml.etree import ElementTree
 
 import msgspec
 import pytest
 from flask.testing import FlaskClient
 
+from esr.alerts.alert_conditions import SEARCH, read_arguments, read_conditions
 from esr.disk_errors import NO_SPACE
 from esr.errors import EngineUnreachable
 from esr.following.alerts.saved_searches import read_searches
 from esr.following.exports import EXPORTS
 from esr.index.filters import Filters
 from esr.ranking.searcher import Searcher, open_searcher
+from tests.support.argument_values import example_value
 from tests.support.elasticsearch import document, fresh, load
 from tests.support.fake_index import FLOOD, STORM, FakeIndex
 from tests.support.runs import need
@@ -280,6 +284,24 @@ def test_a_search_becomes_lines_that_esr_watch_reads(real: FlaskClient, tmp_path
     plain = real.get("/search.toml?q=+storm+%26+&syntax=none").text
     assert plain == '[storm]\nquery = "storm &"\nliteral = true\n'
     assert real.get("/search.toml?q=the+and").status_code == real.get("/search.toml").status_code == 400
+
+
+@pytest.mark.parametrize("name", SEARCH)
+def test_lines_for_esr_watch_have_all_that_decides_which_sentences_are_found(
+    real: FlaskClient, tmp_path: Path, name: str
+) -> None:
+    address = urlencode({"q": "storm", name: example_value(SEARCH[name].type)})
+    answer = real.get(f"/search.toml?{address}", headers={"Accept": "application/json"})
+    if name == "languages":
+        assert answer.status_code == 400 and answer.get_json()["error"]["field"] == name
+        return
+    assert answer.status_code == 200, answer.text
+    (tmp_path / "searches.toml").write_text(answer.text, "utf-8")
+    (table,) = tomllib.loads(answer.text).values()
+    expected = read_arguments({"q": ["storm"], name: [example_value(SEARCH[name].type)]})
+    assert read_conditions(table) == read_conditions(expected) != read_conditions({"query": "storm"})
+    (search,) = read_searches(tmp_path / "searches.toml")
+    assert search.filters == read_conditions(expected).filters
 
 
 # Files that are sent while they are made
