@@ -14,8 +14,7 @@ from typing import Any
 import msgspec
 
 from esr.cli.sync import SyncRun, read_config
-from esr.errors import EsrError, IndexUnusable
-from esr.folder.format.writer_lock import is_being_written
+from esr.errors import EsrError
 from esr.index.factory import (
     back_up_index,
     open_delivery,
@@ -38,6 +37,8 @@ from tests.simulation.world import Clock, simulated
 from tests.support.fake_enricher import FakeEnricher
 
 INDEX, BACKUP = "index", "backup"
+_LOCKED = tuple(f"{INDEX}/{name}" for name in ("segments", "layers", "esr-"))
+"""Where a command may change something only while it has the lock."""
 _OTHER_LOAD = ("are not those of the interrupted load", "had other options", "has changed since the load")
 
 
@@ -214,7 +215,7 @@ class Run:
         recorder = self.recorder
         assert recorder is not None
         made = len(recorder.calls) - self._begin
-        count = self._begin + round(crash.at * made)
+        count = self._begin + self._find_moment(crash, [call.kind for call in recorder.calls[self._begin :]])
         recorder.start(recorder.after_crash(count, crash.loss))
         self.counts["crashes"] += 1
         when = f"after a crash at call {count - self._begin} of {made}"
@@ -224,6 +225,14 @@ class Run:
         left = allowed if has_ended else path
         for place in (INDEX, BACKUP):
             self.states[place] = self._match(place, left if place == target else (self.states[place],), when)
+
+    def _find_moment(self, crash: Crash, kinds: Sequence[str]) -> int:
+        """The number of calls that were made before a crash."""
+        turns = [number for number, kind in enumerate(kinds) if kind in ("rename", "cut")]
+        if crash.near is None or not turns:
+            return round(crash.at * len(kinds))
+        turn = turns[min(int(crash.at * len(turns)), len(turns) - 1)]
+        return min(max(turn + crash.near, 0), len(kinds))
 
     def _restore_record(self) -> None:
         """The record of deliveries is committed last, so it is as it was before the step."""
@@ -240,13 +249,13 @@ class Run:
                 return
             assert self.recorder is not None
             self.recorder.before_call = lambda number, kind, path: None
-            contextvars.Context().run(
-                self._visit, visit.what, path if target == INDEX else (self.states[INDEX],)
-            )
+            states = path if target == INDEX else (self.states[INDEX],)
+            contextvars.Context().run(self._visit, visit.what, states, file)
 
         return visit_index
 
-    def _visit(self, what: str, path: Sequence[State]) -> None:
+    def _visit(self, what: str, path: Sequence[State], file: str) -> None:
+        """Act as another process, while this one is about to change a file."""
         self.counts["visits"] += 1
         if what == "read":
             self._match(INDEX, path, "for another process amid the step")
@@ -258,9 +267,9 @@ class Run:
                 raise Wrong(f"a backup amid the step is {_differences(seen, expect(path[-1]))}")
             if error is not None and path[0].serving is not None and path[-1].serving is not None:
                 raise Wrong(f"a backup amid the step failed: {error}")
-        elif is_being_written(Path(self.where())):
+        elif file.startswith(_LOCKED):
             error = _attempt(lambda: open_delivery(self.where(), LoadOptions()).remove(["d0"]))
-            if not isinstance(error, IndexUnusable | EsrError):
+            if error is None:
                 raise Wrong("two processes write at once")
 
 

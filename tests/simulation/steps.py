@@ -47,10 +47,15 @@ class Ref(NamedTuple):
 
 
 class Crash(msgspec.Struct, frozen=True, tag=True):
-    """The power fails. `at` is the part of the step's calls that were made, from 0 to 1."""
+    """The power fails. `at` is the part of the step's calls that were made, from 0 to 1.
+
+    With `near`, it fails so many calls after (or before) a file gets another content at once, and `at` says
+    which of these calls: there a mistake of order shows.
+    """
 
     at: float
     loss: Loss
+    near: int | None = None
 
 
 class Failure(msgspec.Struct, frozen=True, tag=True):
@@ -180,7 +185,7 @@ def draw_crash(chance: random.Random) -> Crash:
     at = 1.0 if chance.random() < 0.3 else chance.random()
     share = chance.choice([0.1, 0.5, 0.9])
     loss = Loss(chance.choice(ENTRIES), chance.choice(CONTENT), chance.randrange(1 << 30), share)
-    return Crash(at, loss)
+    return Crash(at, loss, chance.randint(-4, 2) if chance.random() < 0.4 else None)
 
 
 def _refs(chance: random.Random, most: int) -> tuple[Ref, ...]:
