@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from flask import Response, jsonify
 
-from esr.dossiers.exports.extract import DEFAULT_STYLE, Entry, Extract
+from esr.dossiers.exports.extract import DEFAULT_STYLE, NOTE_KINDS, Entry, Extract
 from esr.dossiers.exports.formats import FORMATS
 from esr.dossiers.exports.markup import write_fragment, write_text
 from esr.dossiers.readings import Reading
@@ -52,10 +52,15 @@ def choose_readings(readings: Iterable[Reading], tag: str) -> list[Reading]:
     return [reading for reading in readings if not tag or (reading.item and tag in reading.item.tags)]
 
 
-def write_file(title: str, items: Iterable[Item], format: str, style: str, has_notes: bool) -> Response:
-    """The items as a file. Raises RequestError for an unknown format or style, or a missing package."""
-    with blame_argument("style"):
-        extract = Extract(title, [Entry.from_item(item) for item in items], style or DEFAULT_STYLE, has_notes)
+def write_file(title: str, items: Iterable[Item], arguments: Mapping[str, str]) -> Response:
+    """The items as a file, by the arguments `format`, `style`, `citations` and `notes` of an address.
+
+    Raises RequestError for a value that cannot be used, or a missing package.
+    """
+    format, style = arguments.get("format", ""), arguments.get("style") or DEFAULT_STYLE
+    has_notes, kind = arguments.get("notes", "yes") == "yes", arguments.get("citations") or NOTE_KINDS[0]
+    with blame_argument("citations" if kind not in NOTE_KINDS else "style"):
+        extract = Extract(title, [Entry.from_item(item) for item in items], style, has_notes, kind)
     if format == CLIPBOARD:
         return jsonify({"html": write_fragment(extract), "text": write_text(extract)})
     with blame_argument("format"):

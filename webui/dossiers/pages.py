@@ -267,10 +267,7 @@ class DossierPages:
         chosen = choose_readings(readings, request.args.get("tag", ""))
         ordered = order_readings(chosen, request.args.get("order") or "hand")
         items = [reading.item for reading in ordered if reading.item]
-        has_notes = request.args.get("notes", "yes") == "yes"
-        return write_file(
-            dossier.name, items, request.args.get("format", ""), request.args.get("style", ""), has_notes
-        )
+        return write_file(dossier.name, items, request.args)
 
     def show_history(self) -> Response:
         """The changes of a dossier, the newest first."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from esr.dossiers.exports.extract import CITATION_STYLES, DEFAULT_STYLE
+from esr.dossiers.exports.extract import CITATION_STYLES, DEFAULT_STYLE, NOTE_KINDS
 from esr.dossiers.exports.formats import FORMATS
 from esr.dossiers.links import LINK_DAYS, MOST_LINK_DAYS
 from esr.plugin.provisional import ArgumentRow
@@ -117,6 +117,13 @@ DOSSIER_COMMANDS: tuple[ArgumentRow, ...] = (
         "the style of citations",
         types.Choice(labels=dict.fromkeys(CITATION_STYLES, ""), usual=DEFAULT_STYLE),
         "export",
+    ),
+    ArgumentRow(
+        "citations",
+        "where a Word document has its citations",
+        types.Choice(labels=dict.fromkeys(NOTE_KINDS, ""), usual=NOTE_KINDS[0]),
+        "export",
+        sets="note_kind",
     ),
     ArgumentRow("without_notes", "leave out notes, tags and judgements", types.Flag(), "export"),
     ArgumentRow("for_good", "delete its log and all its states too", types.Flag(), "delete"),

@@ -357,13 +357,14 @@ def restore(name: str, version: int, at: str | None, account: str | None) -> Non
 
 
 @dossier.command()
-@_arguments("export", "dossier", "output", "format", "style", "without_notes")
+@_arguments("export", "dossier", "output", "format", "style", "citations", "without_notes")
 @_desk_options
 def export(
     name: str,
     output: Path,
     format_name: str | None,
     style: str,
+    note_kind: str,
     without_notes: bool,
     at: str | None,
     account: str | None,
@@ -380,7 +381,7 @@ def export(
     with open_dossiers(find_desk(at), account=account) as desk:
         read = desk.read(name)
     entries = [Entry.from_item(item) for item in read.items]
-    content = format.write(Extract(read.name, entries, style, has_notes=not without_notes))
+    content = format.write(Extract(read.name, entries, style, not without_notes, note_kind))
     try:
         output.write_bytes(content)
     except OSError as error:

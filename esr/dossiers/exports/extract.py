@@ -22,6 +22,8 @@ _STYLES = {label.lower(): style for label, style in STYLES.items()}
 CITATION_STYLES = tuple(_STYLES)
 """The names of the styles of citations."""
 DEFAULT_STYLE = "chicago"
+NOTE_KINDS = ("footnote", "endnote")
+"""Where the citations of a Word document are: at the foot of each page, or at the end."""
 
 
 class Entry(NamedTuple):
@@ -91,14 +93,18 @@ class Extract(Struct, frozen=True, dict=True):
     """The chosen entries of a dossier, in order, with what a file of them shows.
 
     `style` is one of CITATION_STYLES. `has_notes`: whether notes, tags and judgements are written too.
+    `note_kind`, one of NOTE_KINDS: where a Word document has its citations.
     """
 
     title: str
     entries: Sequence[Entry]
     style: str = DEFAULT_STYLE
     has_notes: bool = True
+    note_kind: str = NOTE_KINDS[0]
 
     def __post_init__(self) -> None:
+        if self.note_kind not in NOTE_KINDS:
+            raise unknown("kind of notes", self.note_kind, NOTE_KINDS)
         if self.style not in _STYLES:
             raise unknown("style of citations", self.style, CITATION_STYLES)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from esr.dossiers.exports.extract import Entry, Extract, permalink_of, write_day
 from esr.dossiers.exports.markup import LINK, facts_of
-from esr.dossiers.exports.word_notes import Kind, Notes, Piece, append_link
+from esr.dossiers.exports.word_notes import Notes, Piece, append_link
 from esr.extras import require
 from esr.stdlib import compile_lazily, import_lazily
 from esr.text.scripts import RIGHT_TO_LEFT, is_language_tag, text_direction
@@ -37,8 +37,8 @@ _INK, _QUIET, _ACCENT = "1B1916", "5F594F", "8C1D24"
 _HIGHLIGHT = "FAE3A0"
 
 
-def write_word(extract: Extract, kind: Kind = "footnote") -> bytes:
-    """The document, whose citations are notes of a kind. Raises UsageError if python-docx is missing."""
+def write_word(extract: Extract) -> bytes:
+    """The document, whose citations are notes. Raises UsageError if python-docx is missing."""
     require("the format Word", "docx")
     document = docx.Document()
     _add_styles(document)
@@ -46,7 +46,7 @@ def write_word(extract: Extract, kind: Kind = "footnote") -> bytes:
     document.core_properties.author = "esr"
     document.add_paragraph(_clean(extract.title), style="Title")
     document.add_paragraph(extract.summary, style="Subtitle")
-    notes = Notes(document, kind)
+    notes = Notes(document, extract.note_kind)
     for entry in extract.entries:
         _add_entry(document, notes, extract, entry)
     file = io.BytesIO()

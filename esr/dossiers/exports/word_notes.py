@@ -7,7 +7,7 @@ that its reference in the text repeats; the first two are the lines between the 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from esr.stdlib import import_lazily
 
@@ -23,8 +23,6 @@ else:
     ns = import_lazily("docx.oxml.ns")
     parser = import_lazily("docx.oxml.parser")
 
-Kind = Literal["footnote", "endnote"]
-
 
 class Piece(NamedTuple):
     """Text of a note; a link if it has an address."""
@@ -34,9 +32,9 @@ class Piece(NamedTuple):
 
 
 class Notes:
-    """The notes of one kind of a document. Its styles need a `Hyperlink` of characters."""
+    """The notes of a document of one kind, footnote or endnote. Styles need a `Hyperlink` of characters."""
 
-    def __init__(self, document: Document, kind: Kind) -> None:
+    def __init__(self, document: Document, kind: str) -> None:
         self._kind = kind
         self._last = 0
         self._part = part.XmlPart(

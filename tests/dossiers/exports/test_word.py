@@ -33,7 +33,7 @@ def notes_of(document: Any, kind: str) -> tuple[dict[str, Any], Any]:
 
 @pytest.mark.parametrize("kind", ["footnote", "endnote"])
 def test_each_sentence_has_a_note_that_cites_it_with_links(kind: Any) -> None:
-    document = read(write_word(extract(LETTER, HOSTILE), kind))
+    document = read(write_word(msgspec.structs.replace(extract(LETTER, HOSTILE), note_kind=kind)))
     assert next(p.text for p in document.paragraphs if p.style.name == SENTENCE) == LETTER.text
     references = [r.get(f"{W}id") for r in document.element.iter(f"{W}{kind}Reference")]
     notes, part = notes_of(document, kind)

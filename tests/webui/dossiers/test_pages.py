@@ -7,6 +7,7 @@ import json
 import re
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 from flask import Flask
@@ -14,6 +15,7 @@ from msgspec.structs import replace
 
 from esr.following.alerts.atom import text_digest
 from tests.support.elasticsearch import load
+from tests.support.runs import need
 from tests.webui.access.conftest import MARK, Server, documents
 from tests.webui.dossiers.conftest import HOME, Person, text_of
 
@@ -283,6 +285,20 @@ def test_a_script_gets_the_outcome_of_saving_as_json(ana: Person) -> None:
     )
     assert moved.get_json()["added"] == 1
     assert "Kept." in ana.read(path)
+
+
+def test_word_has_footnotes_or_endnotes_as_the_page_offers(ana: Person) -> None:
+    need("docx")
+    path = ana.make("Storms", "v0.s0")
+    page = ana.open(path).get_data(as_text=True)
+    offered = re.findall(r'<option value="(\w+note)">', page)
+    assert offered == ["footnote", "endnote"]
+    for kind in offered:
+        sent = ana.open(f"/dossier/file?{path.partition('?')[2]}&format=word&citations={kind}")
+        with ZipFile(io.BytesIO(sent.get_data())) as file:
+            assert [other for other in offered if f"word/{other}s.xml" in file.namelist()] == [kind]
+    refused = ana.open(f"/dossier/file?{path.partition('?')[2]}&format=word&citations=sidenote")
+    assert refused.status_code == 400
 
 
 def test_sharing_says_if_nobody_of_that_name_is_known(app: Flask, server: Server) -> None:
