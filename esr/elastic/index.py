@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager
 from typing import Any, overload
 
 from elasticsearch import AuthorizationException
+from msgspec.structs import replace
 
 from esr.elastic import meta
 from esr.elastic.cluster import Cluster
@@ -169,8 +170,12 @@ class ElasticsearchSnapshot(Index):
             slack = find_slack(opened.impacts, plan, statistics)
             result = search_pruned(start(slack), k, statistics)
         if isinstance(result, Unprunable):
-            return start().exhaustive(k, result.reason)
-        return result
+            result = start().exhaustive(k, result.reason)
+        if result.incomplete is None or opened.lacks is not None:
+            return result
+        # OpenSearch does not name the indices whose shards have no copy.
+        named = opened.describe_unavailable() or result.incomplete
+        return replace(result, incomplete=named)
 
     def request(
         self,

@@ -196,7 +196,7 @@ def msearch(
         with cluster.translate_errors():
             response = ask(cluster, send)
         answers = list(response["responses"])
-        failures = [answer for answer in answers if "error" in answer or answer["_shards"]["failed"]]
+        failures = [answer for answer in answers if "error" in answer or count_lost_shards(answer)]
         if not failures:
             return answers
         can_retry = all(
@@ -231,8 +231,25 @@ def find_unavailable(cluster: Cluster) -> set[str]:
     unavailable: set[str] = set()
     for alias in (cluster.alias, cluster.documents_alias):
         answer = search(cluster, allow_partial=True, index=alias, size=0, track_total_hits=True)
-        unavailable |= failed_indices(answer)
+        names = failed_indices(answer)
+        if count_lost_shards(answer) and not names:  # an index without any copy is not named by OpenSearch
+            names = {name for name in alias.split(",") if _lacks_shards(cluster, name)}
+        unavailable |= names
     return unavailable
+
+
+def _lacks_shards(cluster: Cluster, index: str) -> bool:
+    try:
+        return count_lost_shards(search(cluster, allow_partial=True, index=index, size=0)) > 0
+    except EngineUnreachable:  # none of its shards answers
+        return True
+
+
+def count_lost_shards(answer: Any) -> int:
+    """The number of shards that are not in an answer. OpenSearch calls none failed that has no copy."""
+    shards = answer["_shards"]
+    failed: int = shards["failed"]
+    return max(failed, shards["total"] - shards.get("successful", shards["total"]))
 
 
 def failed_indices(answer: Any) -> set[str]:
@@ -269,7 +286,7 @@ def _failure(answer: Any) -> str:
     if "error" in answer:
         causes = answer["error"].get("root_cause") or [answer["error"]]
         return str(causes[0].get("reason"))
-    return f"{answer['_shards']['failed']} of {answer['_shards']['total']} shards failed"
+    return f"{count_lost_shards(answer)} of {answer['_shards']['total']} shards failed"
 
 
 def store_search_template(where: str, source: str) -> str:

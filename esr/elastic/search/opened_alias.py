@@ -83,6 +83,14 @@ class OpenedAlias:
         self._available = now, opened
         return opened
 
+    def describe_unavailable(self) -> str | None:
+        """Which periods of a divided index have shards that do not answer, None if there is none."""
+        if self.description.by is None:
+            return None
+        unavailable = find_unavailable(self.cluster)
+        lost = [load.index for load in self._loads if {load.index, load.documents_index} & unavailable]
+        return _describe_lost(self.description.by, lost, "not available")
+
     def within(self, filters: Filters) -> Cluster:
         """The cluster, with only the indices of periods that may have sentences for these filters."""
         if not self.is_pinned or self.description.by is None:

@@ -22,7 +22,15 @@ from esr.elastic.dialect import NAMED_SCORES
 from esr.elastic.documents import decode_sentence
 from esr.elastic.impacts import Slack
 from esr.elastic.location import is_of_period
-from esr.elastic.requests import failed_indices, hits_of, msearch, read_entries, search, total_of
+from esr.elastic.requests import (
+    count_lost_shards,
+    failed_indices,
+    hits_of,
+    msearch,
+    read_entries,
+    search,
+    total_of,
+)
 from esr.elastic.search.plan_query import RECORD_FIELDS, SORT, Query, score_query
 from esr.elastic.statistics import MAX_AGE
 from esr.errors import NotFound
@@ -200,10 +208,10 @@ def _milliseconds(seconds: float) -> str:
 def _missing(answer: Any, seconds: float) -> str | None:
     """The failures inside a response with status 200, None if there are none."""
     shards = answer["_shards"]
-    if shards["failed"]:
+    if lost := count_lost_shards(answer):
         periods = sorted(filter(is_of_period, failed_indices(answer)))
         named = f", of {', '.join(periods)}" if periods else ""
-        return f"{shards['failed']} of {shards['total']} shards failed{named}"
+        return f"{lost} of {shards['total']} shards failed{named}"
     return f"the search took longer than {seconds:g} seconds" if answer["timed_out"] else None
 
 
