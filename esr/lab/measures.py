@@ -8,9 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
-from esr.deprecation import find_moved
 from esr.plugin import UsageError
-from esr.plugin.provisional import require, unknown
+from esr.plugin.provisional import find_moved, require, unknown
 
 if TYPE_CHECKING:
     from ir_measures import Measure

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     )
     from esr.cli.ranking_options import ReadQuery, filter_options, query_argument, ranking_options
     from esr.dependency.clique_search import ParsedSentences
+    from esr.deprecation import find_moved
     from esr.encoders.cross_encoder import open_cross_encoder
     from esr.enrichment.quote_marks import JoinedText, pair_marks
     from esr.errors import unknown
@@ -342,6 +343,7 @@ __all__ = [
     "feature_column",
     "filter_options",
     "find_meant",
+    "find_moved",
     "find_overlaps",
     "find_uncut_words",
     "find_unknown_filters",
@@ -446,6 +448,7 @@ _MODULES = {
     "esr.cli.output": "check_output data_format_option note_unknown open_output print_answer write_table",
     "esr.cli.ranking_options": "ReadQuery filter_options query_argument ranking_options",
     "esr.dependency.clique_search": "ParsedSentences",
+    "esr.deprecation": "find_moved",
     "esr.enrichment.quote_marks": "JoinedText pair_marks",
     "esr.encoders.cross_encoder": "open_cross_encoder",
     "esr.errors": "unknown",
