@@ -249,7 +249,8 @@ def count_lost_shards(answer: Any) -> int:
     """The number of shards that are not in an answer. OpenSearch calls none failed that has no copy."""
     shards = answer["_shards"]
     failed: int = shards["failed"]
-    return max(failed, shards["total"] - shards.get("successful", shards["total"]))
+    absent: int = shards["total"] - shards.get("successful", shards["total"])
+    return max(failed, absent)
 
 
 def failed_indices(answer: Any) -> set[str]:
