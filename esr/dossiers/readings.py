@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from esr.dossiers.records import Item
 from esr.plugin import Document, EsrError
@@ -37,7 +37,8 @@ class Reading(Struct, frozen=True, kw_only=True):
     """An item beside the index as it is now.
 
     `item` is None if it is withheld. `now` is the later wording of one that has changed, and `sentence_id`
-    the id under which the index has the sentence now.
+    the id under which the index has the sentence now. `before` and `after` are its neighbours there, in the
+    same document; empty at its ends, and where the index does not have the sentence.
     """
 
     id: str
@@ -45,6 +46,8 @@ class Reading(Struct, frozen=True, kw_only=True):
     item: Item | None = None
     now: str = ""
     sentence_id: str = ""
+    before: str = ""
+    after: str = ""
 
 
 class Look(Struct, frozen=True):
@@ -95,14 +98,23 @@ def _compare(item: Item, look: Look, documents: Mapping[str, Document] | None) -
     same = [sentence.id for sentence in document.sentences if sentence.text == item.text]
     if same:
         id = item.sentence_id if item.sentence_id in same else same[0]
-        return Reading(id=item.id, status="same", item=item, sentence_id=id)
+        return _between(Reading(id=item.id, status="same", item=item, sentence_id=id), document)
     later = max(
         document.sentences,
         key=lambda sentence: (fuzz.ratio(sentence.text, item.text), sentence.id == item.sentence_id),
     )
     if fuzz.ratio(later.text, item.text) < _LEAST_SIMILAR:
         return Reading(id=item.id, status="removed", item=item)
-    return Reading(id=item.id, status="changed", item=item, now=later.text, sentence_id=later.id)
+    changed = Reading(id=item.id, status="changed", item=item, now=later.text, sentence_id=later.id)
+    return _between(changed, document)
+
+
+def _between(reading: Reading, document: Document) -> Reading:
+    """The reading with the neighbours of its sentence."""
+    place = [sentence.id for sentence in document.sentences].index(reading.sentence_id)
+    before, after = document.sentences[max(place - 1, 0) : place], document.sentences[place + 1 : place + 2]
+    texts = ["".join(sentence.text for sentence in each) for each in (before, after)]
+    return structs.replace(reading, before=texts[0], after=texts[1])
 
 
 def join_document(document: Document) -> str:

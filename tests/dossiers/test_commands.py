@@ -71,6 +71,18 @@ def test_with_an_account_only_its_rights_count(where: str, desk: str) -> None:
     assert "eve" in run(desk, "list", "--as", "eve")
 
 
+def test_an_export_has_neighbours_of_the_index_that_is_named(where: str, desk: str, tmp_path: Path) -> None:
+    run(desk, "create", "Floods")
+    run(desk, "add", "Floods", "a.s0", "b.s0", "--index", where)
+    out = tmp_path / "floods.txt"
+    run(desk, "export", "Floods", str(out))
+    assert "Nobody was hurt" not in out.read_text("utf-8")
+    run(desk, "export", "Floods", str(out), "--neighbours", where)
+    text = out.read_text("utf-8")
+    assert "1. The river rose by two metres. [Nobody was hurt.]\n" in text
+    assert "2. A storm took the bridge.\n" in text, "an end of its document"
+
+
 def test_sharing_says_if_nobody_of_that_name_is_known(desk: str, tmp_path: Path) -> None:
     access = tmp_path / "access.json"
 

@@ -302,6 +302,8 @@ DOSSIER_SCHEMAS: dict[str, Schema] = {
         item=described({"anyOf": [reference("DossierItem"), {"type": "null"}]}, "null where it is withheld"),
         now=described({"type": "string"}, "the later wording, where it has changed"),
         sentence_id=described({"type": "string"}, "the id under which the index has the sentence now"),
+        before=described({"type": "string"}, "the sentence before it in its document"),
+        after=described({"type": "string"}, "the sentence after it in its document"),
     ),
     "DossierItem": having(**_ITEM),
     "DossierChanged": having(

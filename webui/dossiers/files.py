@@ -52,15 +52,22 @@ def choose_readings(readings: Iterable[Reading], tag: str) -> list[Reading]:
     return [reading for reading in readings if not tag or (reading.item and tag in reading.item.tags)]
 
 
-def write_file(title: str, items: Iterable[Item], arguments: Mapping[str, str]) -> Response:
-    """The items as a file, by the arguments `format`, `style`, `citations` and `notes` of an address.
+def write_file(title: str, readings: Iterable[Reading], arguments: Mapping[str, str]) -> Response:
+    """The items that are not withheld as a file.
 
-    Raises RequestError for a value that cannot be used, or a missing package.
+    The arguments of an address are `format`, `style`, `citations`, `notes` and `neighbours`. Raises
+    RequestError for a value that cannot be used, or a missing package.
     """
     format, style = arguments.get("format", ""), arguments.get("style") or DEFAULT_STYLE
     has_notes, kind = arguments.get("notes", "yes") == "yes", arguments.get("citations") or NOTE_KINDS[0]
+    is_between = arguments.get("neighbours") == "yes"
+    entries = [
+        Entry.from_reading(reading) if is_between else Entry.from_item(reading.item)
+        for reading in readings
+        if reading.item
+    ]
     with blame_argument("citations" if kind not in NOTE_KINDS else "style"):
-        extract = Extract(title, [Entry.from_item(item) for item in items], style, has_notes, kind)
+        extract = Extract(title, entries, style, has_notes, kind)
     if format == CLIPBOARD:
         return jsonify({"html": write_fragment(extract), "text": write_text(extract)})
     with blame_argument("format"):

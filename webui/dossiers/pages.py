@@ -266,8 +266,7 @@ class DossierPages:
             readings = self._desk.read_items(dossier.items)
         chosen = choose_readings(readings, request.args.get("tag", ""))
         ordered = order_readings(chosen, request.args.get("order") or "hand")
-        items = [reading.item for reading in ordered if reading.item]
-        return write_file(dossier.name, items, request.args)
+        return write_file(dossier.name, ordered, request.args)
 
     def show_history(self) -> Response:
         """The changes of a dossier, the newest first."""

@@ -357,7 +357,7 @@ def restore(name: str, version: int, at: str | None, account: str | None) -> Non
 
 
 @dossier.command()
-@_arguments("export", "dossier", "output", "format", "style", "citations", "without_notes")
+@_arguments("export", "dossier", "output", "format", "style", "citations", "neighbours", "without_notes")
 @_desk_options
 def export(
     name: str,
@@ -365,6 +365,7 @@ def export(
     format_name: str | None,
     style: str,
     note_kind: str,
+    where: str | None,
     without_notes: bool,
     at: str | None,
     account: str | None,
@@ -375,12 +376,17 @@ def export(
     Example:
       esr dossier export Floods floods.docx --desk desk.sqlite
       esr dossier export Floods floods.html --style apa --without-notes --desk desk.sqlite
+      esr dossier export Floods floods.md --neighbours my-index --desk desk.sqlite
     """
     format = _choose_format(output, format_name)
     format.check()
     with open_dossiers(find_desk(at), account=account) as desk:
         read = desk.read(name)
-    entries = [Entry.from_item(item) for item in read.items]
+        readings = [Reading(id=item.id, status="unknown", item=item) for item in read.items]
+        if where:
+            with esr.open(where) as opened:
+                readings = desk.compare(name, opened)
+    entries = [Entry.from_reading(reading) for reading in readings if reading.item]
     content = format.write(Extract(read.name, entries, style, not without_notes, note_kind))
     try:
         output.write_bytes(content)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
+from esr.dossiers.readings import Reading
 from esr.dossiers.records import Item
 from esr.errors import unknown
 from esr.following.citation_styles import MONTHS, STYLES
@@ -29,7 +30,8 @@ NOTE_KINDS = ("footnote", "endnote")
 class Entry(NamedTuple):
     """An item of a dossier as a file shows it. `highlights`: spans of characters of its text.
 
-    `judgement` and `speaker` are empty if unknown; `by` changed it last.
+    `judgement` and `speaker` are empty if unknown; `by` changed it last. `before` and `after`
+    are its neighbours, if they are to be shown.
     """
 
     cited: Cited
@@ -38,6 +40,8 @@ class Entry(NamedTuple):
     speaker: str = ""
     by: str = ""
     is_document: bool = False
+    before: str = ""
+    after: str = ""
 
     @classmethod
     def from_item(cls, item: Item, accessed: date | None = None) -> Entry:
@@ -64,6 +68,12 @@ class Entry(NamedTuple):
             item.changed_by or item.added_by,
             item.kind == "document",
         )
+
+    @classmethod
+    def from_reading(cls, reading: Reading) -> Entry:
+        """The entry of an item that is not withheld, between its neighbours."""
+        assert reading.item is not None
+        return cls.from_item(reading.item)._replace(before=reading.before, after=reading.after)
 
     def pieces(self) -> Iterator[tuple[str, bool]]:
         """The text in pieces, each with whether it is highlighted. Spans that overlap are joined."""

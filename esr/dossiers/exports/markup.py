@@ -20,7 +20,7 @@ def write_text(extract: Extract) -> str:
     lines = [_line(extract.title), extract.summary]
     for n, entry in enumerate(extract.entries, 1):
         number = f"{n}. "
-        lines += ["", number + _line(entry.cited.record.text)]
+        lines += ["", number + _bracket(entry)]
         below = [extract.cite(entry), permalink_of(entry)]
         if extract.has_notes:
             below += [
@@ -29,6 +29,12 @@ def write_text(extract: Extract) -> str:
             ]
         lines += [" " * len(number) + _line(text) for text in below if text.strip()]
     return "\n".join(lines) + "\n"
+
+
+def _bracket(entry: Entry) -> str:
+    """The sentence between its neighbours, which stand in brackets."""
+    around = [f"[{_line(text)}]" if text.strip() else "" for text in (entry.before, entry.after)]
+    return " ".join(filter(None, (around[0], _line(entry.cited.record.text), around[1])))
 
 
 def write_markdown(extract: Extract) -> str:
@@ -42,7 +48,11 @@ def write_markdown(extract: Extract) -> str:
             f"[{title}]({_markdown_address(url)})" if url else title,
         ]
         text = "".join(_mark_markdown(piece, is_high) for piece, is_high in entry.pieces())
-        lines += ["", " · ".join(head), "", f"> {_escape_start(' '.join(text.split()))}[^{n}]"]
+        before, after = (
+            f"*{_escape_signs(_line(each))}*" if each.strip() else "" for each in (entry.before, entry.after)
+        )
+        quoted = " ".join(filter(None, (before, f"{_escape_start(' '.join(text.split()))}[^{n}]", after)))
+        lines += ["", " · ".join(head), "", f"> {quoted}"]
         if extract.has_notes:
             for note in filter(str.strip, entry.cited.note.splitlines()):
                 lines += ["", _escape_markdown(note)]
@@ -72,7 +82,8 @@ def write_fragment(extract: Extract) -> str:
 _STYLE = (
     "body{max-width:42rem;margin:2rem auto;padding:0 1rem;font:1rem/1.5 Georgia,serif}"
     "blockquote{margin:.3rem 0;font-size:1.15rem}mark{background:#fae3a0}"
-    ".source,.cite{color:#5f594f;font-size:.85rem}.note{margin:.3rem 0 .3rem 1rem}section{margin:1.8rem 0}"
+    ".source,.cite,.around{color:#5f594f;font-size:.85rem}"
+    ".note{margin:.3rem 0 .3rem 1rem}section{margin:1.8rem 0}"
 )
 
 
@@ -85,7 +96,11 @@ def _items(extract: Extract) -> Iterator[str]:
         head = [*map(escape, _place(entry)), f'<a href="{escape(url)}">{title}</a>' if url else title]
         text = "".join(f"<mark>{escape(p)}</mark>" if is_high else escape(p) for p, is_high in entry.pieces())
         yield f'<section>\n<p class="source">{" · ".join(head)}</p>\n'
-        yield f"<blockquote{attributes}>{text}</blockquote>\n"
+        around = [
+            f'<span class="around">{escape(each)}</span>' if each else ""
+            for each in (entry.before, entry.after)
+        ]
+        yield f"<blockquote{attributes}>{' '.join(filter(None, (around[0], text, around[1])))}</blockquote>\n"
         if extract.has_notes:
             notes = [escape(note) for note in entry.cited.note.splitlines() if note.strip()]
             notes += [f"<b>{name}:</b> {escape(value)}" for name, value in facts_of(entry)]

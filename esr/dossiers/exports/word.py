@@ -69,11 +69,21 @@ def _add_entry(document: Document, notes: Notes, extract: Extract, entry: Entry)
     line = _add_paragraph(document, SENTENCE)
     if text_direction(language) == RIGHT_TO_LEFT:
         line._p.get_or_add_pPr().append(parser.OxmlElement("w:bidi"))
+    if entry.before:
+        _add_neighbour(line, f"{_clean(entry.before)} ", language)
     for text, is_highlighted in entry.pieces():
         _mark(line.add_run(_legal(text)), is_highlighted, language)
     notes.add(line, _citation(extract, entry))
+    if entry.after:
+        _add_neighbour(line, f" {_clean(entry.after)}", language)
     if extract.has_notes:
         _add_note(document, entry)
+
+
+def _add_neighbour(line: Paragraph, text: str, language: str | None) -> None:
+    run = line.add_run(text)
+    run.font.color.rgb = shared.RGBColor.from_string(_QUIET)
+    _mark(run, False, language)
 
 
 def _add_paragraph(document: Document, style: str, text: str = "") -> Paragraph:

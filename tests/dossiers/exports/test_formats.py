@@ -155,3 +155,33 @@ def test_tables_and_citations_have_notes_tags_and_judgements() -> None:
     assert (item["note"], item["keyword"]) == ("Eleven or four?\nCount in the letter.", "letter, check")
     assert "keywords = {letter, check}" in write("bibtex", LETTER)
     assert "note" not in json.loads(write("csl", LETTER, has_notes=False))[0]
+
+
+@pytest.mark.parametrize("format", ["markdown", "text", "html", "word"])
+def test_documents_have_a_sentence_between_its_neighbours_which_are_marked(format: str) -> None:
+    entry = Entry.from_item(LETTER, READ_ON)._replace(before="She wrote <it>.", after="Others wrote four.")
+    content = FORMATS[format].write(Extract("Letters", [entry]))
+    if format == "word":
+        document = need("docx").Document(io.BytesIO(content))
+        (line,) = (p for p in document.paragraphs if "Others" in p.text)
+        text = line.text
+        assert [bool(run.font.color.rgb) for run in line.runs if run.text.strip()] == [
+            True,
+            False,
+            False,
+            False,
+            True,
+        ]
+    else:
+        text = content.decode()
+    before, sentence, after = {
+        "markdown": ("*She wrote \\<it\\>.*", "In all", "*Others wrote four.*"),
+        "text": ("[She wrote <it>.]", "In all", "[Others wrote four.]"),
+        "html": (
+            '<span class="around">She wrote &lt;it&gt;.</span>',
+            "In all",
+            '<span class="around">Others wrote four.</span>',
+        ),
+        "word": ("She wrote <it>.", "In all", "Others wrote four."),
+    }[format]
+    assert -1 < text.find(before) < text.find(sentence) < text.find(after)

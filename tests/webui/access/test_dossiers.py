@@ -142,6 +142,8 @@ def test_who_may_not_see_a_document_sees_nothing_of_its_items(server: Server, ei
     seen, withheld = answer.get_json()["items"]
     assert (seen["status"], seen["item"]["text"]) == ("same", "The storm took a bridge near Avonton.")
     assert (withheld["status"], withheld["item"]) == ("withheld", None)
+    assert (seen["before"], seen["after"]) == ("", "A goalkeeper saw the storm of Avonton.")
+    assert withheld["before"] == withheld["after"] == ""
     for path, more in (("/one", {}), ("/one", {"version": 3}), ("/history", {})):
         answer = sports(f"/api/v1/dossiers{path}", id=id, **more)
         assert answer.status_code == 200 and MARK not in text_of(answer), path

@@ -301,6 +301,19 @@ def test_word_has_footnotes_or_endnotes_as_the_page_offers(ana: Person) -> None:
     assert refused.status_code == 400
 
 
+def test_a_file_has_neighbours_if_asked_for_and_only_of_its_own_document(ana: Person) -> None:
+    path = ana.make("Storms", "v0.s0", "v1.s1")
+    plain, asked = (
+        ana.open(f"/dossier/file?{path.partition('?')[2]}&format=text&neighbours={asked}").get_data(
+            as_text=True
+        )
+        for asked in ("no", "yes")
+    )
+    assert "[" not in plain
+    assert f"1. {STORM} [{GOAL}]\n" in asked and f"2. [{STORM}] {GOAL}\n" in asked
+    assert '<select id="neighbours"' in ana.open(path).get_data(as_text=True)
+
+
 def test_sharing_says_if_nobody_of_that_name_is_known(app: Flask, server: Server) -> None:
     ana = Person(app, server, "ana", "--group", "desk")
     path = ana.make("Storms", "v0.s0")
