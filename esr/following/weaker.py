@@ -1,8 +1,9 @@
 """Where a ranked list begins to have only weak hits.
 
 A hit is weak if its sentence, its neighbours and its headline have less than STRONG_SHARE of the query's
-words, by their rarity. The weak part of a list begins with the first WEAK_RUN weak hits in a row. On the
-judged news (docs/collections.md), .78 of the judged hits before it are relevant, .17 of those from there on.
+words, by their rarity, and, in a ranking by vectors, if the sentence is also less similar to the query than
+sentences of its subject are. The weak part of a list begins with the first WEAK_RUN weak hits in a row.
+docs/ranking.md, *Weak hits*, has the figures of the judged news.
 """
 
 from __future__ import annotations
@@ -13,28 +14,41 @@ from esr.following.repeats import weigh_by_rarity
 from esr.index.hits import Hit
 from esr.ranking.answers import require_record
 from esr.ranking.prepared_query import PreparedQuery
+from esr.ranking.second_stage.query_encoder import encoder_name
+from esr.ranking.second_stage.rerank_context import VectorWeights
 
 STRONG_SHARE = 0.7
+STRONG_SIMILARITY: Mapping[str, float] = {"bge-small-en-v1.5": 0.62}
+"""By the name of an encoder, the cosine from which a sentence without the words is no weak hit."""
 WEAK_RUN = 3
 
 
 def find_weaker(prepared: PreparedQuery, hits: Sequence[Hit]) -> int | None:
     """The number of hits before the weak part of a list, best first; None if it has none.
 
-    Hits need records. A ranking by vectors finds sentences with other words, so its lists have no weak part.
+    Hits need records. A list by the vectors of an encoder that is not in STRONG_SIMILARITY has no weak part.
     """
-    reranker = prepared.ranking.reranker()
     terms = frozenset(prepared.interpretation.counts)
-    if len(terms) < 2 or (reranker is not None and reranker.uses_vectors):
+    if len(terms) < 2:
         return None
     weights = weigh_by_rarity(prepared.index, terms)
     least = STRONG_SHARE * sum(weights.values())
-    run = 0
-    for place, hit in enumerate(hits):
-        run = run + 1 if _weigh(prepared, hit, weights) < least else 0
-        if run == WEAK_RUN:
-            return place + 1 - WEAK_RUN
-    return None
+    weak = [_weigh(prepared, hit, weights) < least for hit in hits]
+    reranker = prepared.ranking.reranker()
+    if any(weak) and reranker is not None and reranker.uses_vectors:
+        similar = _find_similar(prepared, hits)
+        weak = [is_weak and not is_similar for is_weak, is_similar in zip(weak, similar, strict=True)]
+    return next((n for n in range(len(weak) - WEAK_RUN + 1) if all(weak[n : n + WEAK_RUN])), None)
+
+
+def _find_similar(prepared: PreparedQuery, hits: Sequence[Hit]) -> list[bool]:
+    """Whether each sentence is similar to the query, or nothing is known of that."""
+    least = STRONG_SIMILARITY.get(encoder_name(prepared.index))
+    if least is None or not prepared.vectors.has_text:
+        return [True] * len(hits)
+    ids, ordinals = [hit.sentence_id for hit in hits], [hit.ordinal for hit in hits]
+    similarities = prepared.vectors.similarities(VectorWeights(0.0, 0.0), ids, ordinals, ()).sentence
+    return [not similarity < least for similarity in similarities.tolist()]
 
 
 def _weigh(prepared: PreparedQuery, hit: Hit, weights: Mapping[str, float]) -> float:

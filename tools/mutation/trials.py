@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import CodeType, FunctionType
@@ -264,10 +265,8 @@ def _import_all(names: Iterator[str] | Sequence[str]) -> None:
     """Import what a child has imported, so that the next need not. What cannot be is left to them."""
     for name in names:
         if name not in sys.modules and not name.startswith(("__", "tests.")):
-            try:
+            with suppress(Exception):
                 importlib.import_module(name)
-            except Exception:
-                continue
 
 
 def _functions(paths: Sequence[str]) -> dict[str, list[FunctionType]]:
