@@ -256,7 +256,7 @@ def remove(where: str, ids: tuple[str, ...], keep: int, as_json: bool, **chosen:
 
     The documents are those with these ids (`-` reads ids from standard input), or those that --query and
     --before choose; with both, those that satisfy both. Sentences that lists fold as repeats count like all
-    others.
+    others. esr delete --before removes the same documents as --before alone, but asks first.
 
     The index keeps a list of what was removed, so that esr sync does not deliver it again. esr append of a
     document takes its id off the list. The previous generation still contains the documents if it is kept:
@@ -299,9 +299,14 @@ def _remove(where: str, selection: Selection, keep: int = DEFAULT_KEEP) -> Deliv
 
 def remove_before(where: str, before: str, agrees: Callable[[str], None]) -> None:
     """Remove the documents dated before a date for good, if `agrees` does not abort when told what goes."""
+    exit_on_sigterm()
     selection = _select(where, (), None, before)
-    agrees(f"{count(len(selection.ids), 'document')} of {redact(where)} dated before {before}")
-    _print_report(_remove(where, selection), where, as_json=False)
+    if selection.ids:
+        agrees(f"{count(len(selection.ids), 'document')} of {redact(where)} dated before {before}")
+    report = _remove(where, selection)
+    if not selection.ids:
+        report.notes.append(f"no document is dated before {before}")
+    _print_report(report, where, as_json=False)
 
 
 def _select(where: str, ids: Sequence[str], query: str | None, before: str | None) -> Selection:

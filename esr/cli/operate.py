@@ -104,8 +104,9 @@ def delete(where: str, names: tuple[str, ...], before: str | None, yes: bool) ->
     """Delete generations, old documents, or the whole index.
 
     Any generation but the serving one can be deleted by its name. With --before, old documents are removed
-    for good; the previous generation still contains them while it is kept. Without either, the whole index is
-    deleted with all of its generations.
+    for good, as by esr remove --before, which does not ask and has more options; the previous generation
+    still contains them while it is kept. Without either, the whole index is deleted with all of its
+    generations.
 
     \b
     Example:

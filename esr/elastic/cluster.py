@@ -132,6 +132,11 @@ class Cluster:
         return Cluster(self.where, connection=self._connection, targets=self._targets, names=names)
 
     @property
+    def targets(self) -> AliasTargets | None:
+        """The indices that it is pinned to, None if it is not pinned."""
+        return self._targets
+
+    @property
     def has_several_nodes(self) -> bool:
         """Whether more than one node may answer."""
         return self._connection.attempts > 1
@@ -150,7 +155,7 @@ class Cluster:
         if targets is None or self._connection.confirmed.knows(node, targets):
             return True
         with self.translate_errors():
-            self.look_up_targets()
+            self.look_up_targets(in_part=True)
         return self._connection.confirmed.knows(node, targets)
 
     @contextmanager

@@ -199,6 +199,7 @@ class ElasticsearchSnapshot(Index):
 
     def candidates(self, plan: Plan, filters: Filters) -> CandidateEvidence:
         plan, filters = resolve_plan(self, plan), resolve_filters(self, filters)
+        self.opened.require(filters)
         return self.opened.evidence_reader.candidate_evidence(self.opened.within(filters), plan, filters)
 
     def select(
@@ -211,6 +212,7 @@ class ElasticsearchSnapshot(Index):
         oldest_first: bool = False,
     ) -> Answer:
         condition, filters = resolve_condition(self, condition), resolve_filters(self, filters)
+        self.opened.require(filters)
         selected: Answer = select(self.opened, condition, k, filters, selection, oldest_first)
         return selected
 
@@ -235,8 +237,12 @@ class ElasticsearchSnapshot(Index):
     ) -> list[Any]:
         resolved = [condition and resolve_condition(self, condition) for condition in conditions]
         if isinstance(by, ByField):
-            return count_fields(self.opened, resolved, resolve_by_field(self, filters, by), by.size)
+            filters_by_field = resolve_by_field(self, filters, by)
+            for of_field in filters_by_field.values():
+                self.opened.require(of_field)
+            return count_fields(self.opened, resolved, filters_by_field, by.size)
         filters = resolve_filters(self, filters)
+        self.opened.require(filters)
         if by is None:
             return count_sentences(self.opened.within(filters), resolved, filters)
         return count_groups(self.opened, by, resolved, filters)
@@ -252,7 +258,11 @@ class ElasticsearchSnapshot(Index):
     ) -> Iterable[Document]:
         if ids is not None:
             hits = read_entries(self.cluster, self.cluster.documents_alias, ids, WITHOUT_CONTEXT)
-            return [decode_document(hit["_source"]) for hit in hits]
+            documents = [decode_document(hit["_source"]) for hit in hits]
+            if len(documents) < len({*ids}):
+                self.opened.require()
+            return documents
+        self.opened.require()
         if positions is not None:
             return read_documents_at(self.cluster, positions)
         return read_documents(self.cluster)
@@ -269,6 +279,7 @@ class ElasticsearchSnapshot(Index):
             "server": self.cluster.server(),
             **({"lacks": list(lacks)} if (lacks := self.cluster.dialect.lacks) else {}),
             "where": self.where,
+            **({} if self.opened.lacks is None else {"incomplete": self.opened.lacks}),
             "documents": collection.documents,
             "sentences": collection.sentences,
             "occurrences": collection.occurrences,

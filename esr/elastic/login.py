@@ -16,6 +16,7 @@ from elastic_transport import ConnectionError, ConnectionTimeout, TlsError, Tran
 from elasticsearch import ApiError, UnsupportedProductError
 
 from esr.elastic.dialect import ELASTICSEARCH, OPENSEARCH, Dialect
+from esr.elastic.location import is_of_period, sentences_index
 from esr.errors import EngineUnreachable, EsrError, IndexMissing, IndexUnusable, UsageError
 from esr.index.generations import LOAD_OVER, describe_missing
 from esr.index.login_variables import (
@@ -167,9 +168,15 @@ class ErrorTranslator:
 
     def incomplete(self, missing: Sequence[str]) -> IndexUnusable:
         """The error for indices behind the alias that were deleted by hand."""
+        # Generations share the indices of periods, so the one before may lack them too.
+        restore = (
+            "restore them from a snapshot of the server, "
+            if any(is_of_period(sentences_index(name)) for name in missing)
+            else ""
+        )
         return IndexUnusable(
-            f"{self.where} is incomplete, as {describe_missing(missing)}: go back to the generation before "
-            f"with esr rollback, or {LOAD_OVER}"
+            f"{self.where} is incomplete, as {describe_missing(missing)}: {restore}go back to the generation "
+            f"before with esr rollback, or {LOAD_OVER}"
         )
 
     def unsupported_version(self, version: str) -> IndexUnusable:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import NamedTuple
 
 from esr.errors import UsageError
@@ -29,12 +30,24 @@ class Selection(NamedTuple):
     before: int | None
 
 
+_DAY = 86_400_000
+
+
 def parse_before(text: str) -> int:
-    """The beginning of a date. Raises UsageError for anything else."""
+    """The beginning of a date that has begun. Raises UsageError for anything else.
+
+    The day is kept in the list of what was removed, so a future one would withhold all that is to come.
+    """
     try:
-        return parse_date_start(text)
+        moment = parse_date_start(text)
     except ValueError:
         raise UsageError(f"before must be a date such as 2017-02-28, not {text!r}") from None
+    if moment > time.time() * 1000 + _DAY:  # it may be tomorrow in UTC where today has not ended
+        raise UsageError(
+            f"before must be a date that has begun, not {text}: all documents to come would be removed too. "
+            f"To remove by a later date, give a query such as before:{text}"
+        )
+    return moment
 
 
 def select_documents(index: Index, query: str | None, before: str | None) -> Selection:

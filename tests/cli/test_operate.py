@@ -260,6 +260,14 @@ def test_deleting_old_documents_asks_first_and_names_the_periods_that_are_gone(
     assert esr("rollback", where).exit_code == 0
     assert periods[0] in esr("status", where).stdout
     assert esr("delete", where, "name", "--before", "2020").exit_code == 2
+    for date in ("2999", "soon"):
+        for command in (["delete", where, "--yes"], ["remove", where]):
+            refused = esr(*command, "--before", date)
+            assert refused.exit_code == 2 and date in refused.stderr
+    generations = listed(where)
+    done = esr("delete", where, "--before", "1066")  # there is nothing to ask
+    assert done.exit_code == 0 and "no document is dated before 1066" in done.output
+    assert listed(where) == generations
 
 
 @pytest.mark.parametrize("command", ["indices", "rollback", "delete"])

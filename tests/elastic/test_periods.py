@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -12,10 +13,12 @@ from esr.elastic import meta
 from esr.elastic.index import ElasticsearchIndex
 from esr.elastic.search import sentence_search
 from esr.errors import IndexUnusable
+from esr.index.contract import Index
 from esr.index.factory import open_delivery
 from esr.index.filters import Filters
-from esr.index.questions import ByDay, ByField, Summary
+from esr.index.questions import ByDay, ByField, DocumentMarks, Hits, Summary, Texts
 from esr.index.writer import LoadOptions
+from esr.plans.plan import DateRange
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.dates import parse_date_start
@@ -141,7 +144,8 @@ def lose(where: str, how: str) -> str:
     url = where.rpartition("/")[0]
     (name,) = [name for name in http("GET", f"{where}/_alias") if "2024.01.01" in name]
     (stored,) = http("GET", f"{url}/{name}/_mapping").values()
-    for kind in ("sentences", "documents")[: 2 if how == "deleted" else 1]:
+    kinds = {"deleted": ("sentences", "documents"), "without documents": ("documents",)}
+    for kind in kinds.get(how, ("sentences",)):
         http("DELETE", f"{url}/{name.replace('sentences', kind)}")
     if how == "red":
         nowhere = {"index.routing.allocation.require._name": "nobody", "index.final_pipeline": "_none"}
@@ -166,6 +170,59 @@ def test_a_lost_period_is_named_and_the_others_answer(where: str, how: str) -> N
     if how != "red":
         with pytest.raises(IndexUnusable, match=r"missing.*esr rollback"):
             open_delivery(where, LoadOptions()).append(located([document("d", "A river.")]))
+
+
+@pytest.mark.parametrize("how", ["deleted", "half deleted"])
+def test_counts_and_lists_fail_if_they_would_leave_a_lost_period_out(where: str, how: str) -> None:
+    load(where, SOME, by="year")
+    name = lose(where, how)
+    questions: list[Callable[[Index, Filters], object]] = [
+        lambda index, filters: index.count([None], filters),
+        lambda index, filters: index.count([None], filters, ByDay()),
+        lambda index, filters: index.count([None], filters, ByField(("source",), 5)),
+        lambda index, filters: index.select(DateRange(), 9, filters, Hits()),
+        lambda index, filters: index.select(DateRange(), 9, filters, Texts()),
+    ]
+    with open_searcher(where) as searcher:
+        index = searcher.snapshot().index
+        for ask in questions:
+            with pytest.raises(IndexUnusable, match=rf"{name}.*missing.*snapshot.*esr rollback"):
+                ask(index, Filters())
+            ask(index, Filters(date_from=parse_date_start("2025-01-01")))  # 2024 has none of these
+        assert index.count([None], Filters(date_to=parse_date_start("2023-12-31"))) == [1]
+        for read in (
+            index.documents,
+            lambda: index.documents(["a", "b"]),
+            lambda: index.status(DocumentMarks()),
+        ):
+            with pytest.raises(IndexUnusable, match=name):
+                read()
+        assert [found.id for found in index.documents(["a"])] == ["a"]
+        assert "2024" in index.status(Summary())["incomplete"]
+
+
+def test_a_request_that_moves_to_another_node_searches_the_same_remaining_periods(where: str) -> None:
+    load(where, SOME, by="year")
+    lose(where, "half deleted")
+    scheme, _, rest = where.partition("://")
+    host, _, alias = rest.partition("/")
+    several = f"{scheme}://{host},localhost:{host.rpartition(':')[2]}/{alias}"
+    with closing(ElasticsearchIndex(several)) as index:
+        snapshot = index.snapshot()
+        snapshot.cluster.switch_node()
+        assert snapshot.count([None], Filters(date_from=parse_date_start("2025-01-01"))) == [1]
+
+
+def test_an_alias_of_many_periods_names_a_period_without_documents(
+    where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load(where, SOME, by="year")
+    name = lose(where, "without documents")
+    monkeypatch.setattr(meta, "LONGEST_NAMES", 100)
+    with open_searcher(where) as searcher:
+        assert name in str(searcher.search("flood", 10).incomplete)
+        with pytest.raises(IndexUnusable, match=name.replace("sentences", "documents")):
+            searcher.snapshot().index.documents()
 
 
 def test_an_index_of_more_periods_than_a_request_can_name_is_searched_the_same(

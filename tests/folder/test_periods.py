@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from itertools import product
@@ -347,7 +348,10 @@ def test_the_period_of_a_damaged_file_is_named(where: Path) -> None:
     (where / SEGMENTS / name / "first.npy").write_bytes(b"")
     (damaged,) = verify(where, fast=True).damaged
     assert damaged.path.startswith("segments/2024-06.")
-    with pytest.raises(IndexUnusable, match=r"2024-06\."):
+    with pytest.raises(IndexUnusable, match=r"period 2024-06: .*esr restore.*esr verify"):
+        EmbeddedIndex(str(where))
+    shutil.rmtree(where / SEGMENTS / name)
+    with pytest.raises(IndexUnusable, match=r"period 2024-06: .*esr restore.*esr verify"):
         EmbeddedIndex(str(where))
 
 

@@ -203,6 +203,7 @@ _OF_ONE_ENGINE: dict[str, Schema] = {
     "generation": described(WHOLE, "of a folder"),
     "loads": described(WHOLE, "of Elasticsearch"),
     "profile": described(_TEXT_OR_NULL, "of Elasticsearch; null for a login that may only search"),
+    "incomplete": described(_TEXT, "which periods are missing, if any"),
     "by": {"enum": [*PERIODS], "description": "by what the index is divided"},
     "periods": described(
         array(having(**describe_fields(PeriodContent))), "what a divided index has of each period"

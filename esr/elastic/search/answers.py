@@ -146,6 +146,7 @@ def read_fact(opened: OpenedAlias, fact: questions.Fact[Any]) -> Any:
         case questions.StoredTable():
             return read_table(opened.cluster)
         case questions.DocumentMarks():
+            opened.require()
             return dict(read_checksums(opened.cluster))
         case questions.NearestIsExact():
             return not opened.encoders.has_graph()

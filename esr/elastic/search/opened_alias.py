@@ -9,14 +9,14 @@ from typing import Any, TypeVar
 from esr.elastic import meta
 from esr.elastic.cluster import Cluster
 from esr.elastic.documents import WORDS_FIELD, sentence_field
-from esr.elastic.location import period_of_index
+from esr.elastic.location import documents_index, period_of_index
 from esr.elastic.requests import find_unavailable
 from esr.elastic.search.evidence import EvidenceReader
 from esr.elastic.search.sentence_search import StoredParses
 from esr.elastic.statistics import MAX_AGE, AliasStatistics
 from esr.elastic.vectors import EncoderReader
 from esr.elastic.vocabulary import NameReader, ValueReader
-from esr.index.filters import Filters
+from esr.index.filters import NO_FILTERS, Filters
 from esr.index.writer import Description
 from esr.text.analyzer import Analyzer, get_analyzer
 from esr.text.periods import may_hold
@@ -26,7 +26,7 @@ def _describe_lost(by: str | None, lost: Sequence[str], state: str) -> str | Non
     if by is None or not lost:
         return None
     named = ", ".join(f"{period_of_index(index, by)} ({index})" for index in lost)
-    return f"of {named} nothing was searched, as its index is {state}"
+    return f"the index of {named} is {state}"
 
 
 Remembered = TypeVar("Remembered")
@@ -58,7 +58,10 @@ class OpenedAlias:
         self.shards: dict[str, int] = {}
         """The number of shards of each index that was searched."""
         self._remembered: dict[Any, Any] = {}
-        self.lacks: str | None = _describe_lost(self.description.by, meta.lost_periods(loads), "missing")
+        self._lost: list[str] = meta.lost_periods(loads)
+        if cluster.targets is not None:  # an alias still names an index of sentences without its documents
+            self._lost += [load.index for load in loads if load.index not in cluster.targets.loads]
+        self.lacks: str | None = _describe_lost(self.description.by, self._lost, "missing")
         """What searches of a divided index lack, None if nothing."""
         self._available: tuple[float, OpenedAlias] | None = None
 
@@ -76,10 +79,13 @@ class OpenedAlias:
         loads = [load for load in self._loads if not {load.index, load.documents_index} & unavailable]
         if not self.is_pinned or self.description.by is None or len(loads) in (0, len(self._loads)):
             return self
+        if not meta.fit_request(meta.name_indices(loads)):
+            return self
         lost = [load.index for load in self._loads if load not in loads]
         opened = OpenedAlias(self.cluster.narrow(meta.name_indices(loads)), True)
         opened.impacts = {}  # they are for the whole collection
-        opened.lacks = self.lacks or _describe_lost(self.description.by, lost, "not available")
+        unavailable_periods = _describe_lost(self.description.by, lost, "not available")
+        opened.lacks = "; ".join(filter(None, (self.lacks, unavailable_periods)))
         self._available = now, opened
         return opened
 
@@ -90,6 +96,19 @@ class OpenedAlias:
         unavailable = find_unavailable(self.cluster)
         lost = [load.index for load in self._loads if {load.index, load.documents_index} & unavailable]
         return _describe_lost(self.description.by, lost, "not available")
+
+    def require(self, filters: Filters = NO_FILTERS) -> None:
+        """Raise IndexUnusable if the index of a period is missing that may have had what the filters allow.
+
+        Only searches can say that they are incomplete. Counts and lists cannot.
+        """
+        by, start, end = self.description.by, filters.date_from, filters.date_to
+        if by is None:
+            return
+        if lost := [index for index in self._lost if may_hold(period_of_index(index, by), start, end)]:
+            raise self.cluster.incomplete(
+                [name for index in lost for name in (index, documents_index(index))]
+            )
 
     def within(self, filters: Filters) -> Cluster:
         """The cluster, with only the indices of periods that may have sentences for these filters."""

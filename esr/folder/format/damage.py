@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,7 +15,7 @@ from esr.folder.format.files import (
     decode_sealed,
 )
 from esr.folder.format.layer_info import LAYERS
-from esr.folder.format.manifest import CHECKSUMS, Manifest
+from esr.folder.format.manifest import CHECKSUMS, SEGMENTS, Manifest, period_of_segment
 
 SMALL = 1 << 12
 """Files of up to this many bytes are read whenever their segment is opened."""
@@ -31,15 +32,24 @@ class SegmentDamaged(IndexUnusable):
     """A file of a segment, or a layer, is not as it was written."""
 
     def __init__(self, path: Path, problem: str = "files are missing or truncated") -> None:
+        period = _period_of_file(path)
+        of_period = "" if period is None else f", with documents of the period {period}"
         super().__init__(
-            f"{path} is damaged, {problem}: go back to the generation before with esr rollback, "
-            "restore a backup with esr restore, or load everything again with --if-exists replace"
+            f"{path} is damaged, {problem}{of_period}: go back to the generation before with esr rollback, "
+            "restore a backup with esr restore, or load everything again with --if-exists replace. "
+            "esr verify lists all damaged files"
         )
         self.path: Path = path
         self.problem: str = problem
 
     def __reduce__(self) -> tuple[type[SegmentDamaged], tuple[Path, str]]:
         return type(self), (self.path, self.problem)
+
+
+def _period_of_file(path: Path) -> str | None:
+    """The period of the segment that a path leads to or into; None of any other path."""
+    *_, name = ("", *(name for folder, name in pairwise(path.parts) if folder == SEGMENTS))
+    return period_of_segment(name)
 
 
 class Part(NamedTuple):
