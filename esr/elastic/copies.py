@@ -17,7 +17,7 @@ from itertools import groupby
 from typing import Any
 
 from esr.elastic.cluster import Cluster
-from esr.elastic.meta import Load, searchable_loads
+from esr.elastic.meta import Load, name_in_request, searchable_loads
 from esr.elastic.requests import hits_of, read_entries, refresh, search_pages
 from esr.index.copies import Appearance, CopyGroup, make_group
 from esr.stdlib import batched
@@ -51,8 +51,9 @@ def slot_field(slot: str) -> str:
 
 def serving_slots(cluster: Cluster, indices: Collection[str]) -> dict[str, str]:
     """The slot that each index of sentences serves, but for those of an older esr without slots."""
+    named = name_in_request(cluster, indices)
     with cluster.translate_errors():
-        answer = cluster.client.indices.get_mapping(index=list(indices))
+        answer = cluster.client.indices.get_mapping(index=named)
     slots = {}
     for index, body in answer.items():
         fields = body["mappings"]["properties"].get(COPIES, {}).get("properties", {})
@@ -66,11 +67,12 @@ def serving_slots(cluster: Cluster, indices: Collection[str]) -> dict[str, str]:
 def serve_slot(cluster: Cluster, indices: Collection[str], slot: str) -> None:
     """Let searches of these indices of sentences see the groups of a slot, in one step."""
     aliases = {name: {"type": "alias", "path": f"{COPIES}.{slot}.{name}"} for name in (GROUP, IS_REPEATED)}
-    refresh(cluster, list(indices))
+    named = name_in_request(cluster, indices)
+    refresh(cluster, named)
     with cluster.translate_errors():
-        cluster.client.indices.put_mapping(index=list(indices), properties={COPIES: {"properties": aliases}})
+        cluster.client.indices.put_mapping(index=named, properties={COPIES: {"properties": aliases}})
         # OpenSearch keeps cached counts when a mapping changes.
-        cluster.client.indices.clear_cache(index=list(indices), request=True)
+        cluster.client.indices.clear_cache(index=named, request=True)
 
 
 def encode_member(first: str, sentence_id: str) -> dict[str, Any]:

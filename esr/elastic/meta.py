@@ -262,7 +262,16 @@ def fit_request(targets: AliasTargets) -> bool:
 
 def name_indices(loads: Iterable[Load]) -> AliasTargets:
     """The indices of these loads, as requests name them."""
-    names = sorted(load.index for load in loads)
+    return _join_names(load.index for load in loads)
+
+
+def name_in_request(cluster: Cluster, indices: Iterable[str]) -> str:
+    """How one request names these indices of sentences, all those of a generation or a few."""
+    return pin_targets(cluster, _join_names(indices)).alias
+
+
+def _join_names(indices: Iterable[str]) -> AliasTargets:
+    names = sorted(indices)
     return AliasTargets(",".join(names), ",".join(map(documents_index, names)))
 
 

@@ -14,7 +14,7 @@ from esr.elastic.index import ElasticsearchIndex
 from esr.elastic.search import sentence_search
 from esr.errors import IndexUnusable
 from esr.index.contract import Index
-from esr.index.factory import open_delivery
+from esr.index.factory import open_delivery, open_migration
 from esr.index.filters import Filters
 from esr.index.questions import ByDay, ByField, DocumentMarks, Hits, Summary, Texts
 from esr.index.writer import LoadOptions
@@ -170,6 +170,8 @@ def test_a_lost_period_is_named_and_the_others_answer(where: str, how: str) -> N
     if how != "red":
         with pytest.raises(IndexUnusable, match=r"missing.*esr rollback"):
             open_delivery(where, LoadOptions()).append(located([document("d", "A river.")]))
+        with pytest.raises(IndexUnusable, match=name):
+            open_migration(where, LoadOptions())
 
 
 @pytest.mark.parametrize("how", ["deleted", "half deleted"])

@@ -92,6 +92,7 @@ class ElasticsearchMigration(ElasticsearchWriter):
             self._loads = meta.aliased_loads(cluster)
             if not self._loads:
                 raise cluster.index_missing()
+            meta.check_complete(cluster)
             settings = read_settings(cluster, self._loads)
             self._is_of_older_server = min(map(_major_version, settings)) < cluster.version()[0]
             shards, replicas = read_shape(settings)

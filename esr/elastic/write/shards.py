@@ -9,7 +9,7 @@ from typing import Any
 from elasticsearch import ApiError
 
 from esr.elastic.cluster import Cluster
-from esr.elastic.meta import Load
+from esr.elastic.meta import Load, name_in_request
 from esr.errors import EsrError
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 1.0
@@ -66,9 +66,10 @@ def _disk_reason(answer: Any) -> str:
 
 
 def read_settings(cluster: Cluster, loads: Sequence[Load]) -> list[Mapping[str, Any]]:
-    """The settings of the loads' indices of sentences, in the same order."""
+    """The settings of the indices of sentences of a generation's loads, in the same order."""
+    named = name_in_request(cluster, (load.index for load in loads))
     with cluster.translate_errors():
-        answer = cluster.client.indices.get_settings(index=[load.index for load in loads])
+        answer = cluster.client.indices.get_settings(index=named)
     return [answer[load.index]["settings"]["index"] for load in loads]
 
 

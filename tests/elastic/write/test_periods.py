@@ -24,7 +24,9 @@ from esr.elastic.location import (
 )
 from esr.errors import UsageError
 from esr.index.factory import open_delivery, open_generations, open_migration
-from esr.index.questions import Summary
+from esr.index.filters import Filters
+from esr.index.questions import HasCopies, Summary
+from esr.index.runs.reuse_run import run_reuse
 from esr.index.writer import LoadOptions
 from esr.ranking.searcher import open_searcher
 from esr.text.validate import to_json_line
@@ -202,6 +204,20 @@ def source(tmp_path: Path) -> Iterator[Path]:
 LOADS, DELIVERIES = "esr.elastic.write.writer", "esr.elastic.write.delivery"
 LOAD_STEPS = [("create_pair", 2), ("send_documents", 1), ("verify", 1), ("serve", 1)]
 DELIVERY_STEPS = [("make_part", 2), ("send_documents", 1), ("verify", 2), ("serve", 1)]
+
+
+@pytest.mark.elasticsearch
+@pytest.mark.slow
+def test_an_index_of_more_periods_than_a_request_can_name_is_delivered_to_and_enriched(where: str) -> None:
+    long = f"{where}-{'x' * (149 - len(where.rpartition('/')[2]))}"  # so that 21 names are too long
+    text = "The council met in the old hall on Monday to vote on the budget for the new bridge."
+    load(long, [document(str(year), text, date=str(year)) for year in range(2000, 2021)], by="year")
+    open_delivery(long, LoadOptions()).append(located([document("new", text, date="2022")]))
+    with open_searcher(long) as searcher:
+        run_reuse(searcher.index)
+        index = searcher.snapshot().index
+        assert index.count([None], Filters()) == [22]
+        assert index.status(HasCopies())
 
 
 @pytest.mark.elasticsearch
