@@ -28,6 +28,7 @@ UNDATED = "undated"
 _DAY = 86_400_000
 _EPOCH = date(1970, 1, 1).toordinal()
 _QUARTER = compile_lazily(r"(\d{4})-Q([1-4])")
+_WEEK = compile_lazily(r"(\d{4})-W(\d\d)")
 
 
 def check_division(by: str) -> None:
@@ -72,9 +73,10 @@ def period_range(period: str) -> tuple[int, int] | None:
     if quarter := _QUARTER.fullmatch(period):
         first, last = (f"{quarter[1]}-{3 * int(quarter[2]) - rest:02}" for rest in (2, 0))
         return parse_date_start(first), parse_date_end(last)
-    start = parse_date_start(period)
-    # The last week of the year 9999 ends after it.
-    return start, start + 7 * _DAY - 1 if "W" in period else parse_date_end(period)
+    if week := _WEEK.fullmatch(period):  # no date names the last week of 9999, which ends after that year
+        start = (date.fromisocalendar(int(week[1]), int(week[2]), 1).toordinal() - _EPOCH) * _DAY
+        return start, start + 7 * _DAY - 1
+    return parse_date_start(period), parse_date_end(period)
 
 
 def may_hold(period: str, start: int | None, end: int | None) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from esr.errors import UsageError
@@ -49,6 +49,7 @@ def test_documents_without_a_date_have_a_period_of_their_own() -> None:
 
 
 @given(day=DAYS, by=st.sampled_from([*PERIODS]))
+@example(day="9999-12-31", by="week")  # where people write a date that is never reached
 def test_a_period_begins_with_its_first_millisecond_and_ends_before_that_of_the_next(
     day: str, by: str
 ) -> None:
