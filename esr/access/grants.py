@@ -118,7 +118,7 @@ class Grants:
     """The grants of a file, by name and by hash."""
 
     def __init__(self, grants: tuple[Grant, ...]) -> None:
-        self.by_name = {grant.name: grant for grant in grants}
+        self.by_name: dict[str, Grant] = {grant.name: grant for grant in grants}
         self._by_hash = {g.secret: g for g in grants if g.kind in ("key", "metrics")}
 
     def find_by_key(self, key: str) -> Grant | None:

@@ -239,9 +239,9 @@ def test_a_query_of_stop_words_is_rejected(esr: Esr, esr_error: Esr, tmp_path: P
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--from", "someday"], "--from is a date such as '2024-01-31', not 'someday'"),
-        (["--to", "2017-13"], "--to is a date such as '2024-01-31'"),
-        (["--to", ""], "--to is a date such as '2024-01-31'"),
+        (["--after", "someday"], "--after is a date such as '2024-01-31'"),
+        (["--before", "2017-13"], "--before is a date such as '2024-01-31'"),
+        (["--before", ""], "--before is a date such as '2024-01-31'"),
     ],
 )
 def test_a_bad_date_is_rejected(esr_error: Esr, index: Path, options: list[str], message: str) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import click
-from msgspec import UNSET, to_builtins
+from msgspec import UNSET, Struct, to_builtins
 
 import esr
 from esr.access.grants import read_grants
@@ -26,6 +26,7 @@ from esr.plugin.provisional import (
     TABLE,
     add_arguments,
     as_json_option,
+    collect_options,
     count,
     optional_index_option,
 )
@@ -356,20 +357,21 @@ def restore(name: str, version: int, at: str | None, account: str | None) -> Non
         _echo_version(desk.restore(name, version), f"restored version {version}")
 
 
+class ExportOptions(Struct, frozen=True):
+    """The options of `esr dossier export`: how the file is written."""
+
+    format_name: str | None
+    style: str
+    note_kind: str
+    where: str | None
+    without_notes: bool
+
+
 @dossier.command()
 @_arguments("export", "dossier", "output", "format", "style", "citations", "neighbours", "without_notes")
 @_desk_options
-def export(
-    name: str,
-    output: Path,
-    format_name: str | None,
-    style: str,
-    note_kind: str,
-    where: str | None,
-    without_notes: bool,
-    at: str | None,
-    account: str | None,
-) -> None:
+@collect_options(ExportOptions)
+def export(name: str, output: Path, options: ExportOptions, at: str | None, account: str | None) -> None:
     """Write a dossier to a file, in the format of its ending: docx, md, txt, html, bib, ris, csv and others.
 
     \b
@@ -378,16 +380,17 @@ def export(
       esr dossier export Floods floods.html --style apa --without-notes --desk desk.sqlite
       esr dossier export Floods floods.md --neighbours my-index --desk desk.sqlite
     """
-    format = _choose_format(output, format_name)
+    format = _choose_format(output, options.format_name)
     format.check()
     with open_dossiers(find_desk(at), account=account) as desk:
         read = desk.read(name)
         readings = [Reading(id=item.id, status="unknown", item=item) for item in read.items]
-        if where:
-            with esr.open(where) as opened:
+        if options.where:
+            with esr.open(options.where) as opened:
                 readings = desk.compare(name, opened)
     entries = [Entry.from_reading(reading) for reading in readings if reading.item]
-    content = format.write(Extract(read.name, entries, style, not without_notes, note_kind))
+    extract = Extract(read.name, entries, options.style, not options.without_notes, options.note_kind)
+    content = format.write(extract)
     try:
         output.write_bytes(content)
     except OSError as error:
