@@ -59,7 +59,7 @@ class StoredCopies:
         self._stored: dict[str, Mapping[str, str]] = {}
         """By sentence, its groups by slot, if it is in one."""
         self._slots = serving_slots(cluster, [load.index for load in meta.searchable_loads(cluster)])
-        self.slot = next(iter(self._slots.values()), SLOTS[0])
+        self.slot: str = next(iter(self._slots.values()), SLOTS[0])
 
     def read(self) -> SentenceTerms:
         """The terms of all sentences, and the groups of the documents that have the fingerprint."""
