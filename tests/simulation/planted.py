@@ -139,11 +139,6 @@ def _delete_at_once(self: Any) -> None:
         shutil.rmtree(where)
 
 
-@contextmanager
-def _no_clean_up(folder: Path, before: Manifest) -> Iterator[None]:
-    yield
-
-
 # Generations
 
 

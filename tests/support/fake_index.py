@@ -38,7 +38,7 @@ from esr.text.analyzer_definitions import WORDS_ANALYZER
 from esr.text.attributes import ATTRIBUTES
 from esr.text.dates import is_iso_date, parse_date_start
 from esr.text.document import Document, Sentence
-from webui.pages.rendering import is_full_date
+from webui.pages.wording import is_full_date
 
 STORM = SentenceRecord(
     sentence_id="a.s1",

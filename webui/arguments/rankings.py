@@ -398,15 +398,13 @@ def _build(
     )
 
 
-_OFFERED = ("term dependence", "meaning", "time")
-_BY_SERVER = "cross-encoder"
-OFFERED_SIGNALS = (*_OFFERED, _BY_SERVER)
-"""The groups of the signals that rows offer, if the server has what they need."""
+OFFERED_SIGNALS = ("term dependence", "meaning", "time", "cross-encoder")
+"""The groups of the signals that rows offer, the last one if the server has a cross-encoder."""
 
 
 def _signals(chosen: Collection[str], stored: Collection[str]) -> list[SignalType]:
     """The signals that rows offer. Others are set by other controls or in the address."""
-    offered = OFFERED_SIGNALS if os.environ.get(CROSS_VARIABLE) else _OFFERED
+    offered = OFFERED_SIGNALS if os.environ.get(CROSS_VARIABLE) else OFFERED_SIGNALS[:-1]
     kinds = [kind for kind in signal_types().values() if kind.group in offered]
     return [kind for kind in kinds if kind.needs is None or kind.needs in stored or kind.name in chosen]
 

@@ -24,7 +24,6 @@ from webui.pages.rendering import PageRenderer
 from webui.running.problems import (
     Problem,
     RequestError,
-    as_sentence,
     blame_argument,
     problem_response,
     wants_json,
@@ -32,7 +31,7 @@ from webui.running.problems import (
 from webui.running.rate_limit import count_queries
 from webui.running.served_indexes import ServedIndexes, Visit
 from webui.running.settings import Settings
-from webui.translations.language import N_
+from webui.translations.language import N_, as_sentence
 
 QUERIES, FILE, FORMAT, K, ACCEPT = "queries", "file", "as", "k", "anyhow"
 """The fields of the form."""

@@ -24,10 +24,10 @@ from webui.arguments.links import split_links
 from webui.arguments.request import decode_arguments
 from webui.pages.rendering import PageRenderer
 from webui.pages.wording import write_period
-from webui.running.problems import RequestError, as_sentence, wants_json
+from webui.running.problems import RequestError, wants_json
 from webui.running.served_indexes import ServedIndexes, Visit
 from webui.running.settings import Settings
-from webui.translations.language import _, ngettext
+from webui.translations.language import _, as_sentence, ngettext
 
 SHOWN = 8
 """Later appearances that are shown at once; the others are behind a click."""

@@ -16,10 +16,10 @@ from webui.answers.downloads import table_csv
 from webui.arguments.links import split_links
 from webui.arguments.request import decode_arguments
 from webui.pages.rendering import PageRenderer
-from webui.running.problems import RequestError, as_sentence, wants_json
+from webui.running.problems import RequestError, wants_json
 from webui.running.served_indexes import Route, ServedIndexes, Visit
 from webui.running.settings import Settings
-from webui.translations.language import N_, _
+from webui.translations.language import N_, _, as_sentence
 
 EMPTY_GROUPS = {
     "says_so": N_("No text was found that says so."),

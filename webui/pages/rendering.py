@@ -6,7 +6,6 @@ import math
 import re
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from datetime import date
 from functools import lru_cache
 from typing import Any
 
@@ -36,7 +35,15 @@ from webui.arguments import rankings
 from webui.arguments.form import VIEW, build_form, clean_arguments, shorten
 from webui.arguments.links import Links, end_of, path_to
 from webui.arguments.request import split_pairs
-from webui.pages.wording import write_copies, write_place
+from webui.pages.wording import (
+    is_full_date,
+    name_weekday,
+    write_copies,
+    write_day,
+    write_day_month,
+    write_month,
+    write_place,
+)
 from webui.running.served_indexes import ServedIndexes, Visit
 from webui.running.settings import Settings
 from webui.translations.language import Language, _, current_language, number
@@ -178,21 +185,19 @@ def _render_controls(controls: rankings.RankingControls, title: str, language: L
 
 _REMEMBERED = 4096
 
-_DAY = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?![0-9])")
-
 
 def install_filters(app: Flask) -> None:
     """Add filters, tests and global functions to the templates of the application."""
     app.jinja_env.filters.update(
         web_url=web_url,
         end_of=end_of,
-        day=day,
+        day=write_day,
         describe_place=write_place,
-        month=month,
-        weekday=weekday,
+        month=write_month,
+        weekday=name_weekday,
         model_default=translate_default,
         copy_text=write_copies,
-        day_month=day_month,
+        day_month=write_day_month,
         term_set=describe_term_set,
         split_end=split_end,
         text_attributes=text_attributes,
@@ -223,48 +228,6 @@ def install_filters(app: Flask) -> None:
 def metadata_rows(metadata: Mapping[str, Any]) -> list[tuple[str, tuple[str, ...]]]:
     """Each key of the metadata with its values as texts. Keys of nested objects are joined."""
     return list(flat_metadata(metadata).items())
-
-
-def day(text: str) -> str:
-    """A date for readers, such as 3 March 2017. Anything but a full date is returned unchanged."""
-    return _write_day(text, current_language())
-
-
-@lru_cache(_REMEMBERED)
-def _write_day(text: str, language: Language) -> str:
-    parsed = _parse_day(text)
-    return language.formats.day(parsed) if parsed else text
-
-
-def _parse_day(text: str) -> date | None:
-    match = _DAY.match(text)
-    try:
-        return date(*map(int, match.groups())) if match else None
-    except ValueError:
-        return None
-
-
-def day_month(text: str) -> str:
-    """A date without its year, such as 3 March. Anything but a full date is returned unchanged."""
-    parsed = _parse_day(text)
-    return current_language().formats.day_month(parsed) if parsed else text
-
-
-def weekday(text: str) -> str:
-    """The day of the week of a full date, such as Friday; empty for anything else."""
-    parsed = _parse_day(text)
-    return current_language().formats.weekday(parsed) if parsed else ""
-
-
-def month(text: str) -> str:
-    """A month for readers, such as March 2017. Anything but a month is returned unchanged."""
-    first_day = _parse_day(f"{text}-01")
-    return current_language().formats.month(first_day) if first_day else text
-
-
-def is_full_date(text: str) -> bool:
-    """Whether a browser's date field can hold the text."""
-    return not text or bool(_DAY.fullmatch(text))
 
 
 @lru_cache(_REMEMBERED)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from datetime import date
-from functools import cache
+from functools import cache, lru_cache
 
 from esr.following.copies import CopyNote
 from esr.following.timeline_chart import StoryChart, Tick
@@ -15,7 +15,7 @@ from esr.ranking.answers import Match, count_matches, require_record
 from esr.text.analyzer import Analyzer
 from esr.text.languages import name_language as name_language_in_english
 from esr.text.placed_text import PAGE, Places, describe_place
-from webui.translations.language import DEFAULT, _, current_language, ngettext
+from webui.translations.language import DEFAULT, Language, _, current_language, ngettext
 
 
 def write_match(match: Match) -> str:
@@ -91,12 +91,49 @@ def _pattern(template: str) -> re.Pattern[str]:
     return re.compile(re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>.*)", re.escape(template)), re.DOTALL)
 
 
+_DAY = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?![0-9])")
+
+
 def write_day(text: str) -> str:
-    """A date, such as 3 March 2017; anything but a full date as it is."""
+    """A date for readers, such as 3 March 2017. Anything but a full date is returned unchanged."""
+    return _write_full_day(text, current_language())
+
+
+@lru_cache(4096)
+def _write_full_day(text: str, language: Language) -> str:
+    parsed = _parse_day(text)
+    return language.formats.day(parsed) if parsed else text
+
+
+def _parse_day(text: str) -> date | None:
+    match = _DAY.match(text)
     try:
-        return current_language().formats.day(date.fromisoformat(text[:10]))
+        return date(*map(int, match.groups())) if match else None
     except ValueError:
-        return text
+        return None
+
+
+def write_day_month(text: str) -> str:
+    """A date without its year, such as 3 March. Anything but a full date is returned unchanged."""
+    parsed = _parse_day(text)
+    return current_language().formats.day_month(parsed) if parsed else text
+
+
+def name_weekday(text: str) -> str:
+    """The day of the week of a full date, such as Friday; empty for anything else."""
+    parsed = _parse_day(text)
+    return current_language().formats.weekday(parsed) if parsed else ""
+
+
+def write_month(text: str) -> str:
+    """A month for readers, such as March 2017. Anything but a month is returned unchanged."""
+    first_day = _parse_day(f"{text}-01")
+    return current_language().formats.month(first_day) if first_day else text
+
+
+def is_full_date(text: str) -> bool:
+    """Whether a browser's date field can hold the text."""
+    return not text or bool(_DAY.fullmatch(text))
 
 
 def write_period(period: str) -> str:

@@ -24,7 +24,7 @@ from esr.errors import (
     UsageError,
 )
 from webui.running.gate import Busy
-from webui.translations.language import N_
+from webui.translations.language import N_, as_sentence
 
 
 class RequestError(UsageError):
@@ -192,11 +192,6 @@ def _describe_http_error(error: HTTPException, status: int) -> Problem:
     description = as_sentence(str(error.description))
     message = message.format(method=request.method, others=others, description=description)
     return Problem(status, code, title, message)
-
-
-def as_sentence(message: str) -> str:
-    """A message as a sentence, with a capital letter and a full stop."""
-    return message[:1].upper() + message[1:] + ("" if message.endswith((".", "!", "?")) else ".")
 
 
 def wants_json() -> bool:

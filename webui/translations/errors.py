@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from webui.translations.language import DEFAULT, Language, capitalize, current_language
+from webui.translations.language import DEFAULT, Language, as_sentence, current_language
 
 CONTEXT = "error"
 """The context of the messages of errors in the catalogues."""
@@ -24,11 +24,7 @@ def translate_error(message: str) -> str:
     if language is DEFAULT:
         return message
     translated = _translate(language, message) or _translate(language, message.removesuffix("."))
-    return message if translated is None else _as_sentence(translated)
-
-
-def _as_sentence(text: str) -> str:
-    return capitalize(text) + ("" if text.endswith((".", "!", "?", "؟")) else ".")
+    return message if translated is None else as_sentence(translated)
 
 
 def _translate(language: Language, text: str) -> str | None:

@@ -104,6 +104,11 @@ def capitalize(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def as_sentence(message: str) -> str:
+    """A message as a sentence, with a capital letter and a full stop."""
+    return capitalize(message) + ("" if message.endswith((".", "!", "?", "؟")) else ".")
+
+
 def number(value: float, digits: int = 0) -> str:
     """A number as the language of the page writes it."""
     return _CURRENT.get().formats.number(value, digits)

@@ -21,14 +21,6 @@ from esr.index.writer import Description
 from esr.text.analyzer import Analyzer, get_analyzer
 from esr.text.periods import may_hold
 
-
-def _describe_lost(by: str | None, lost: Sequence[str], state: str) -> str | None:
-    if by is None or not lost:
-        return None
-    named = ", ".join(f"{period_of_index(index, by)} ({index})" for index in lost)
-    return f"the index of {named} is {state}"
-
-
 Remembered = TypeVar("Remembered")
 _MOST_REMEMBERED = 5_000
 
@@ -61,7 +53,7 @@ class OpenedAlias:
         self._lost: list[str] = meta.lost_periods(loads)
         if cluster.targets is not None:  # an alias still names an index of sentences without its documents
             self._lost += [load.index for load in loads if load.index not in cluster.targets.loads]
-        self.lacks: str | None = _describe_lost(self.description.by, self._lost, "missing")
+        self.lacks: str | None = self._describe_lost(self._lost, "missing")
         """What searches of a divided index lack, None if nothing."""
         self._available: tuple[float, OpenedAlias] | None = None
 
@@ -75,27 +67,36 @@ class OpenedAlias:
             return known[1]
         if not anew:
             return self
-        unavailable = find_unavailable(self.cluster)
-        loads = [load for load in self._loads if not {load.index, load.documents_index} & unavailable]
-        if not self.is_pinned or self.description.by is None or len(loads) in (0, len(self._loads)):
+        unavailable = self._find_unavailable()
+        loads = [load for load in self._loads if load.index not in unavailable]
+        if not self.is_pinned or len(loads) in (0, len(self._loads)):
             return self
         if not meta.fit_request(meta.name_indices(loads)):
             return self
-        lost = [load.index for load in self._loads if load not in loads]
         opened = OpenedAlias(self.cluster.narrow(meta.name_indices(loads)), True)
         opened.impacts = {}  # they are for the whole collection
-        unavailable_periods = _describe_lost(self.description.by, lost, "not available")
-        opened.lacks = "; ".join(filter(None, (self.lacks, unavailable_periods)))
+        lacks = (self.lacks, self._describe_lost(unavailable, "not available"))
+        opened.lacks = "; ".join(filter(None, lacks))
         self._available = now, opened
         return opened
 
     def describe_unavailable(self) -> str | None:
         """Which periods of a divided index have shards that do not answer, None if there is none."""
+        return self._describe_lost(self._find_unavailable(), "not available")
+
+    def _find_unavailable(self) -> list[str]:
+        """The indices of the periods of a divided index that have a shard that does not answer."""
         if self.description.by is None:
-            return None
+            return []
         unavailable = find_unavailable(self.cluster)
-        lost = [load.index for load in self._loads if {load.index, load.documents_index} & unavailable]
-        return _describe_lost(self.description.by, lost, "not available")
+        return [load.index for load in self._loads if {load.index, load.documents_index} & unavailable]
+
+    def _describe_lost(self, lost: Sequence[str], state: str) -> str | None:
+        by = self.description.by
+        if by is None or not lost:
+            return None
+        periods = ", ".join(f"{period_of_index(index, by)} ({index})" for index in lost)
+        return f"the index of {periods} is {state}"
 
     def require(self, filters: Filters = NO_FILTERS) -> None:
         """Raise IndexUnusable if the index of a period is missing that may have had what the filters allow.

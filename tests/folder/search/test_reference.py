@@ -36,7 +36,6 @@ texts = st.lists(
 )
 queries = st.lists(st.sampled_from([*TITLE_WORDS, "unseen"]), min_size=1, max_size=6)
 shares = st.floats(0, 1, allow_subnormal=False).map(lambda x: round(x, 3))
-positive_shares = shares.filter(lambda x: x > 0)
 wide = st.sampled_from([0.0, 0.5, 1.2, 8.0, 1000.0])
 CHOICES = {
     "idf": ["sentence", "document", "document_keep_n"],

@@ -14,14 +14,12 @@ from esr.text.analyzer import get_analyzer
 from esr.text.analyzer_definitions import all_definitions
 from webui.pages.rendering import (
     Highlighter,
-    day,
     duration,
-    is_full_date,
     lang_attribute,
-    month,
     score,
     text_attributes,
 )
+from webui.pages.wording import is_full_date, write_day, write_month
 
 STEMS = get_analyzer("english-stem")
 PLAIN = get_analyzer("plain")
@@ -127,7 +125,7 @@ def test_chunks_between_spaces_have_the_tokens_of_the_whole_text(name: str, text
     ],
 )
 def test_a_full_date_is_shown_in_words_and_anything_else_unchanged(date: str, shown: str) -> None:
-    assert day(date) == shown
+    assert write_day(date) == shown
 
 
 @pytest.mark.parametrize(
@@ -163,4 +161,4 @@ def test_a_date_field_takes_full_dates_only() -> None:
 
 @pytest.mark.parametrize("text, shown", [("2017-03", "March 2017"), ("2017-13", "2017-13"), ("x", "x")])
 def test_a_month_is_shown_in_words(text: str, shown: str) -> None:
-    assert month(text) == shown
+    assert write_month(text) == shown

@@ -28,9 +28,9 @@ from tests.support.fake_index import STORM, FakeIndex
 from webui.app import create_app
 from webui.running import telemetry
 from webui.running.logs import JsonFormatter, log_to_standard_error, write_json
-from webui.running.problems import as_sentence
 from webui.running.settings import Settings
 from webui.running.telemetry import REQUEST_ID
+from webui.translations.language import as_sentence
 
 
 def test_the_log_does_not_read_an_answer_that_is_sent_in_pieces(log: Log) -> None:

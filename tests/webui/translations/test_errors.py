@@ -10,9 +10,8 @@ import pytest
 from flask.testing import FlaskClient
 
 from tools.error_messages import ErrorMessage, error_messages
-from webui.running.problems import as_sentence
 from webui.translations.errors import translate_error
-from webui.translations.language import DEFAULT, LANGUAGES, set_language
+from webui.translations.language import DEFAULT, LANGUAGES, as_sentence, set_language
 
 TRANSLATED = [name for name in LANGUAGES if name != DEFAULT.name]
 
