@@ -344,6 +344,14 @@ def test_a_check_before_a_commit_is_a_program_of_the_development_environment(hoo
     assert program in scripts | {"ruff"}  # which is no Python
 
 
+def test_no_file_of_the_product_has_the_marks_of_a_merge() -> None:
+    marks = re.compile(r"^(<<<<<<<|>>>>>>>) ", re.MULTILINE)
+    for folder in ("clients", "docs", "esr", "index_templates", "webui"):
+        for path in (ROOT / folder).rglob("*"):
+            if path.suffix in (".css", ".html", ".js", ".json", ".md", ".painless", ".po", ".py", ".toml"):
+                assert not marks.search(path.read_text("utf-8")), path
+
+
 # Tests replace and read only public names: what is private may change without them.
 
 PUBLIC_BY_CONVENTION = {"_asdict", "_exit", "_fields", "_make", "_replace", "_repr_html_"}
