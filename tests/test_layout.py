@@ -70,10 +70,11 @@ MAY_IMPORT = {
     "esr/evidence": "plugin plugin/provisional",
     "esr/evidence/commands": "esr evidence plugin plugin/provisional",
     "esr/access": "plans query text",
-    "esr/dossiers": "plugin plugin/provisional",
+    "esr/dossiers": "folder/format plugin plugin/provisional",
     "esr/alerts": "arguments arguments/tables dossiers following/alerts index plans plugin query "
     "ranking text",
-    "esr/alerts/commands": "access alerts arguments/tables dossiers plugin plugin/provisional",
+    "esr/alerts/commands": "access alerts arguments/tables dossiers following/alerts plugin "
+    "plugin/provisional",
     "esr/dossiers/exports": "dossiers following index text",
     "esr/dossiers/commands": "access esr dossiers dossiers/exports plugin plugin/provisional",
     "esr/bridges": "esr plugin plugin/provisional",

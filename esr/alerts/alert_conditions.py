@@ -15,9 +15,11 @@ from typing import Any
 from msgspec import Struct
 
 from esr.alerts import DEFAULT_SIMILARITY, MOST_EXAMPLES
-from esr.arguments.argument import Argument
+from esr.arguments.argument import WATCH, Argument
+from esr.arguments.filters import filters_of
+from esr.arguments.reading import reading_of
 from esr.arguments.tables.table import PAGE
-from esr.arguments.types import Flag, UsualLimits
+from esr.arguments.types import Day, Flag, UsualLimits
 from esr.errors import InputError, UsageError, unknown
 from esr.following.alerts.saved_searches import KEYS, SavedSearch, read_search, read_searches
 from esr.index.filters import NO_FILTERS, Filters
@@ -234,6 +236,24 @@ def write_arguments(table: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
 
 
 def read_tables(path: Path) -> dict[str, dict[str, Any]]:
-    """The conditions of each search of a file of `esr watch`, by name. Raises InputError."""
+    """The conditions of each search of a file of `esr watch`, by name, under the names of today.
+
+    Raises InputError.
+    """
     read_searches(path)
-    return {name: dict(table) for name, table in read_toml(path).items()}
+    return {name: _replace_former(f"{path}, [{name}]", table) for name, table in read_toml(path).items()}
+
+
+def _replace_former(where: str, table: Mapping[str, Any]) -> dict[str, Any]:
+    """The table without former names of arguments, so that an alert outlives these names."""
+    replaced = dict(table)
+    for row in (*filters_of(WATCH), *reading_of(WATCH)):
+        for former, type in list(row.names(WATCH))[1:]:
+            if former not in table:
+                continue
+            if row.name in table:
+                raise InputError(where, f"{former} is now {row.name}: give one of them")
+            value = replaced.pop(former)
+            is_changed = isinstance(type, Day) and type != row.type
+            replaced[row.name] = row.type.write(type.read_value(former, value)) if is_changed else value
+    return replaced

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from esr.dossiers.desk import Desk, DeskUnusable
+from esr.folder.format.files import sync_folder
 from esr.plugin import UsageError, to_one_line
 from esr.plugin.provisional import import_lazily
 
@@ -43,6 +44,7 @@ def back_up_desk(desk: Desk, target: Path) -> int:
         with open(temporary, "rb") as file:
             os.fsync(file.fileno())
         os.replace(temporary, target)
+        sync_folder(target.parent)
     except OSError as error:
         raise DeskUnusable(f"cannot write {target}: {(error.strerror or str(error)).lower()}") from None
     finally:

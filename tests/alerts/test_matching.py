@@ -13,8 +13,8 @@ from esr.alerts.matching import Match, find_matches, run_search
 from esr.enrichment.enricher import Enricher, VectorSettings
 from esr.index.contract import Index
 from esr.ranking.searcher import open_searcher
-from esr.text.document import Document
-from tests.support.elasticsearch import document, fresh, load
+from esr.text.document import Document, Sentence
+from tests.support.elasticsearch import fresh, load
 from tests.support.fake_enricher import NAMES, SYNONYMS, VOCABULARY, FakeEnricher, write_tiny_encoder
 from tests.support.index_contents import enrich
 
@@ -24,12 +24,22 @@ WORDS = [word for word in VOCABULARY if word not in SYNONYMS]
 SOURCES, DESKS = ("BBC", "RTE", "TASS"), ("Berlin", "Rome")
 
 
+LANGUAGES = ("en", "de", "de-AT")
+
+
+def make_sentence(draw: random.Random, id: str) -> Sentence:
+    """A sentence that may be surely furniture, or perhaps."""
+    text = " ".join(draw.choices(WORDS, k=draw.randint(2, 9)))
+    return Sentence(id, text, {"furniture": draw.choice((0.0, 0.0, 0.3, 1.0))})
+
+
 def make_documents() -> list[Document]:
     draw = random.Random(4)
     return [
-        document(
+        Document(
             f"d{number}",
-            *(" ".join(draw.choices(WORDS, k=draw.randint(2, 9))) for _ in range(draw.randint(1, 5))),
+            tuple(make_sentence(draw, f"d{number}.s{n}") for n in range(draw.randint(1, 5))),
+            language=LANGUAGES[number // 2 % 3] if number % 5 else None,
             title=" ".join(draw.choices(WORDS, k=2)) if number % 3 else None,
             source=draw.choice(SOURCES),
             date=f"2017-0{draw.randint(1, 3)}-{draw.randint(10, 28)}" if number % 7 else None,
@@ -102,11 +112,15 @@ def make_search(draw: random.Random) -> dict[str, Any]:
         search["least_score"] = draw.uniform(-12, 2)
         if draw.random() < 0.3:
             search["ranking"] = draw.choice([{"model": "bm25"}, {"candidates": "context"}])
+        search |= {"require": "all"} if draw.random() < 0.3 else {}
+        search |= {"furniture": True} if draw.random() < 0.4 else {}
     if draw.random() < 0.25:
         search["like"] = [" ".join(draw.choices(WORDS, k=4)) for _ in range(draw.randint(1, 3))]
         search["similarity"] = round(draw.uniform(0.1, 0.8), 2)
         if draw.random() < 0.5 and "least_score" not in search:
             del search["query"]
+        if draw.random() < 0.4:
+            search["languages"] = draw.choice(("de", "en,de-AT", "fr", "all"))
     return search
 
 

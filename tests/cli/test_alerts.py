@@ -90,14 +90,17 @@ def test_an_alert_is_not_run_for_an_owner_without_access(
 def test_a_file_of_watched_searches_becomes_alerts(esr: Esr, where: str, tmp_path: Path) -> None:
     file = tmp_path / "searches.toml"
     file.write_text(
-        '[floods]\nquery = "flood"\n[aid]\nquery = "relief"\nsource = ["BBC"]\nafter = 2017-01-01\n'
+        '[floods]\nquery = "flood"\n[aid]\nquery = "relief"\nsource = ["BBC"]\n'
+        'from = 2017-01-01\nto = "2017-05"\n'
     )
     done = esr(
         "alerts", "add", "--file", file, "--to", "mailto:a@example.org", "--every", "hourly", "--index", where
     )
     assert done.exit_code == 0, done.output
+    assert "from is deprecated" in done.stderr and "to is deprecated" in done.stderr
     listed = {one["name"]: one["arguments"] for one in json.loads(esr("alerts", "list", "--json").stdout)}
-    assert listed["aid"] == {"q": ["relief"], "source": ["BBC"], "after": ["2017-01-01"]}
+    filters = {"source": ["BBC"], "after": ["2017-01-01"], "before": ["2017-06-01"]}
+    assert listed["aid"] == {"q": ["relief"], **filters}, "under the names of today"
 
 
 def test_a_preview_needs_no_desk(esr: Esr, where: str, monkeypatch: pytest.MonkeyPatch) -> None:

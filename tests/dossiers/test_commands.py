@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -180,10 +181,14 @@ def test_python_acts_as_an_account(where: str, desk: str) -> None:
 
 
 def test_a_backup_has_the_desk_and_restores_it_under_an_open_one(
-    where: str, desk: str, tmp_path: Path
+    where: str, desk: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run(desk, "create", "Floods", "--as", "ann")
-    target = str(tmp_path / "backup")
+    target, synced, sync = str(tmp_path / "backup"), [], os.fsync
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", lambda file: (synced.append(os.fstat(file).st_ino), sync(file)))
+        run(desk, "backup", str(tmp_path / "desk-alone"))
+    assert synced[-1] == tmp_path.stat().st_ino, "its name is durable too"
     backup = CliRunner().invoke(main, ["backup", target, "--index", where, "--desk", desk])
     assert backup.exit_code == 0 and "backed the desk" in backup.output, backup.output
     with esr.open_dossiers(desk, account="ann") as open_:

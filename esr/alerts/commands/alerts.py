@@ -27,6 +27,7 @@ from esr.arguments.tables.alerts import ALERTS, CONDITIONS, DELIVERY, RUN
 from esr.dossiers.desk import Desk, find_desk, open_desk
 from esr.dossiers.records import Person, SavedSearch
 from esr.dossiers.saved_searches import SavedSearches
+from esr.following.alerts.saved_searches import list_deprecations
 from esr.plugin import NotFound, UsageError, index_option
 from esr.plugin.provisional import (
     ArgumentRow,
@@ -105,6 +106,8 @@ def add(
         if name or table:
             raise UsageError("give a file with searches, or the name and conditions of one alert, not both")
         tables = read_tables(path)
+        for line in list_deprecations(path):
+            click.echo(f"esr: {line}", err=True)
     elif name is None:
         raise UsageError("the name of the alert is missing")
     else:
