@@ -25,8 +25,8 @@ import numpy as np
 
 import esr
 from esr.evidence.alignment import read_words
-from esr.evidence.quotation_check import NEAR
 from esr.evidence.quotation_marks import find_quotations
+from esr.evidence.quotation_matches import NEAR
 from esr.wording import table_lines
 
 LEAST, MOST = 8, 60

@@ -12,7 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
@@ -101,6 +101,17 @@ FIRST_INEXACT = 1 << 24
 """Numbers below this are exact in 32-bit scores."""
 
 
+IndexSearch = tuple[str, Mapping[str, Any]]
+"""The index of a search, and its body."""
+
+
+class StatisticsBeside(NamedTuple):
+    """The statistics of terms, and the answer to the search beside them, None without one."""
+
+    statistics: dict[str, TermStatistics]
+    beside: Any
+
+
 class TermStatisticsReader:
     """Reads sf and df, which are counts of hits, and cf, the engine's own statistic wherever that is exact.
 
@@ -122,6 +133,13 @@ class TermStatisticsReader:
 
     def read(self, terms: Sequence[str]) -> dict[str, TermStatistics]:
         """The statistics of these terms. Raises the errors of `search`."""
+        return self.read_beside(terms, None).statistics
+
+    def read_beside(self, terms: Sequence[str], beside: IndexSearch | None) -> StatisticsBeside:
+        """The statistics of these terms, and the answer to a search in the same request, if one is given.
+
+        Raises the errors of `search`.
+        """
         field = self._field
         searches = [(self._cluster.alias, _count_each(field, terms))]
         if self._counts_documents:
@@ -130,7 +148,10 @@ class TermStatisticsReader:
         if pairs:
             pairs += [] if self._repeated is None else [(field, self._repeated)]
             searches.append((self._cluster.alias, _engine_counts(pairs)))
-        sentence_counts, *answers = msearch_dfs(self._cluster, searches)
+        sentence_counts, *answers = msearch_dfs(
+            self._cluster, searches if beside is None else [*searches, beside]
+        )
+        answer_beside = None if beside is None else answers.pop()
         document_counts = answers.pop(0) if self._counts_documents else sentence_counts
         of_engine = [counts for answer in answers for counts in _decode_engine_counts(answer, len(pairs))]
         is_proven = any(_counts_occurrences(answer, of_engine) for answer in answers)
@@ -148,7 +169,7 @@ class TermStatisticsReader:
         statistics |= _sum_occurrences(self._cluster, field, {term: statistics[term] for term in inexact})
         if self._repeated is None:
             self._repeated = next((term for term in terms if statistics[term].cf > statistics[term].sf), None)
-        return statistics
+        return StatisticsBeside(statistics, answer_beside)
 
     def count_holders(self, terms: Sequence[str]) -> dict[str, int]:
         """The number of sentences with each of these terms."""
@@ -457,6 +478,20 @@ class AliasStatistics:
         for batch in batched([term for term in terms if term not in cache], _BATCH):
             cache.update(self._term_reader.read(batch))
         return {term: cache[term] for term in terms}
+
+    def search_beside(self, terms: Sequence[str], beside: IndexSearch) -> Any:
+        """The answer to a search, in whose request statistics of these terms are read, and cached.
+
+        None, without a request, if all of them are known.
+        """
+        self._expire()
+        cache = self._terms  # another thread may clear the caches, which replaces them
+        unknown = [term for term in dict.fromkeys(terms) if term not in cache][:_BATCH]
+        if not unknown:
+            return None
+        answer = self._term_reader.read_beside(unknown, beside)
+        cache.update(answer.statistics)
+        return answer.beside
 
     def check_engine_counts(self) -> None:
         """Raise UsageError if Elasticsearch's own cf of terms is not exact because of its version."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from esr.evidence.alignment import Token
 from esr.plugin.provisional import (
+    BY_LANGUAGE,
     NO_FILTERS,
     WORDS_ANALYZER,
     HasWords,
@@ -51,16 +52,17 @@ def read_candidates(
 ) -> Iterator[SentenceRecord]:
     """Sentences that may have the quotation or a part of it; some are there twice."""
     index, analyzer = searcher.index, get_analyzer(WORDS_ANALYZER)
-    for part in parts[:1]:
-        if words := tuple(analyzer.terms(text[part[0].start : part[-1].end])):
-            phrase = HasWords(words)
-            yield from map(
-                require_record,
-                index.select(phrase, _PHRASES, NO_FILTERS, Hits(), oldest_first=True).hits,
-            )
-    for part in parts[:_MAX_PARTS]:
+    runs = [text[part[0].start : part[-1].end] for part in parts[:_MAX_PARTS]]
+    for run in runs[:1]:
+        if words := tuple(analyzer.terms(run)):
+            # In an index by language, the terms of a search depend on the language that it finds.
+            searched = runs if index.analyzer.name != BY_LANGUAGE else []
+            hits = Hits(terms=[term for run in searched for term in index.analyzer.terms(run)])
+            selected = index.select(HasWords(words), _PHRASES, NO_FILTERS, hits, oldest_first=True)
+            yield from map(require_record, selected.hits)
+    for run in runs:
         try:
-            answer = searcher.search(literal(text[part[0].start : part[-1].end]), _RANKED, ranking=_RANKING)
+            answer = searcher.search(literal(run), _RANKED, ranking=_RANKING)
         except UnsearchableQuery:
             continue
         yield from map(require_record, answer.hits)

@@ -7,41 +7,33 @@ sentences, or one that a candidate has only in part, is also compared with the s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from msgspec import Struct, to_builtins
 
-from esr.evidence.alignment import Alignment, Difference, read_quotation, read_words
+from esr.evidence.alignment import Difference, read_quotation, read_words
 from esr.evidence.quotation_candidates import read_candidates, read_rare_phrases, split_parts
 from esr.evidence.quotation_marks import find_quotations
-from esr.evidence.quotation_matches import Match, compare
+from esr.evidence.quotation_matches import NEAREST, Match, StoredSentences, Verdict, compare, judge
 from esr.plugin import UsageError
 from esr.plugin.provisional import (
     CERTAIN,
     PROBABLE,
     Names,
     Quote,
-    Quotes,
     Searcher,
     SentenceRecord,
     find_written,
 )
 from esr.plugin.provisional import EngineIndex as Index
 
-Verdict = Literal["exact", "near", "none"]
 MAX_TEXT_CHARS = 200_000
 """Maximum length of a text to check."""
 MAX_QUOTATIONS = 200
 """Maximum number of quotations of a text."""
-NEAR, LEAST_WORDS = 0.55, 4
-"""The least share of words of a near quotation that need no edit, and its least number of words. A misspelled
-or moved word is half an edit here."""
-_FEW = 2.5
-"""The number of edits beside one another, or in one half, that is always few."""
-LATER, NEAREST = 50, 3
-"""Maximum numbers of later appearances, and of nearest sentences."""
-
+LATER = 50
+"""Maximum number of later appearances."""
 _GOOD = 0.8
 """Similarity from which no further candidates are read."""
 _MAX_WORDS = 600
@@ -124,22 +116,27 @@ def check_text(searcher: Searcher, text: str) -> QuotationCheck:
         spans = [(start, start + len(text.strip()))]
     if not any(read_words(text[start:end]) for start, end in spans):
         raise UsageError("the quotation has no word")
-    searcher = searcher.snapshot()
-    return QuotationCheck(tuple(check_quotation(searcher, text[start:end], start) for start, end in spans))
+
+    def check(index: Index) -> QuotationCheck:
+        latest = Searcher(index, owns_index=False)
+        return QuotationCheck(tuple(check_quotation(latest, text[start:end], start) for start, end in spans))
+
+    return searcher.index.on_latest(check)
 
 
 def check_quotation(searcher: Searcher, text: str, start: int = 0) -> CheckedQuotation:
     """Check one quotation, without its marks, on a snapshot. `start` is where it begins in a text."""
     index, tokens = searcher.index, read_quotation(text)[:_MAX_WORDS]
+    stored = StoredSentences(index)
     parts = split_parts(text, tokens)
     records = {record.sentence_id: record for record in read_candidates(searcher, text, parts)}
-    matches = compare(index, text, tokens, list(records.values()))
+    matches = compare(stored, text, tokens, list(records.values()))
     if parts and (not matches or matches[0].alignment.similarity < _GOOD):
         others = {record.sentence_id: record for record in read_rare_phrases(index, text, parts[0])}
         if others.keys() - records.keys():
-            matches = compare(index, text, tokens, list((records | others).values()))
-    best = [match for match in matches if _judge(match.alignment) != "none"]
-    appearances = list(_describe(index, best or matches[:NEAREST]))
+            matches = compare(stored, text, tokens, list((records | others).values()))
+    best = [match for match in matches if judge(match.alignment) != "none"]
+    appearances = list(_describe(index, stored, best or matches[:NEAREST]))
     end = start + len(text)
     if not best:
         return CheckedQuotation(text, start, end, "none", None, None, None, (), (), tuple(appearances))
@@ -170,31 +167,12 @@ def check_quotation(searcher: Searcher, text: str, start: int = 0) -> CheckedQuo
 _CERTAINTIES = (CERTAIN, PROBABLE, None)
 
 
-def _judge(alignment: Alignment) -> Verdict:
-    if alignment.edits == 0:
-        return "exact"
-    return "near" if alignment.words >= LEAST_WORDS and is_near(alignment, NEAR) else "none"
-
-
-def is_near(alignment: Alignment, least: float) -> bool:
-    """Whether the differences can be slips: few words of the quotation, of each half, and beside one another.
-
-    More of them in one place are the words of another sentence.
-    """
-    is_one_sided = alignment.in_half == alignment.cost
-    return (
-        1 - alignment.cost / alignment.words >= least
-        and alignment.longest <= min(max(alignment.words / 4, _FEW), 4)
-        and alignment.in_half <= max((0.3 if is_one_sided else 0.35) * alignment.words, _FEW)
-    )
-
-
 def _order(record: SentenceRecord) -> tuple[bool, str, str, int]:
     return not record.date, record.date or "", record.document_id, record.position
 
 
-def _describe(index: Index, matches: Sequence[Match]) -> Iterator[Appearance]:
-    quotes = _read_quotes(index, matches)
+def _describe(index: Index, stored: StoredSentences, matches: Sequence[Match]) -> Iterator[Appearance]:
+    quotes = _find_quotes(stored, matches)
     keys = [quote.name for quote in quotes if quote and quote.name]
     names = index.vocabulary(Names(list(dict.fromkeys(keys)))) if keys else {}
     for (window, alignment), quote in zip(matches, quotes, strict=True):
@@ -215,7 +193,7 @@ def _describe(index: Index, matches: Sequence[Match]) -> Iterator[Appearance]:
             window.text,
             alignment.start,
             alignment.end,
-            _judge(alignment),
+            judge(alignment),
             round(alignment.similarity, 4),
             speaker,
             certainty,
@@ -223,20 +201,17 @@ def _describe(index: Index, matches: Sequence[Match]) -> Iterator[Appearance]:
         )
 
 
-def _read_quotes(index: Index, matches: Iterable[Match]) -> list[Quote | None]:
+def _find_quotes(stored: StoredSentences, matches: Sequence[Match]) -> list[Quote | None]:
     """The stored quotation that has most of each match; None without one."""
-    matches = list(matches)
-    ids = list(dict.fromkeys(id for match in matches for id in match.window.ids))
-    stored: Mapping[str, Sequence[Quote]] = (
-        dict(zip(ids, index.read(ids, Quotes()), strict=True)) if ids else {}
-    )
-    found = []
+    quotes = stored.read_quotes([id for match in matches for id in match.window.ids])
+    chosen: list[Quote | None] = []
     for window, alignment in matches:
-        best, most = None, 0
+        best: Quote | None = None
+        most = 0
         for id, start in zip(window.ids, window.starts, strict=True):
-            for quote in stored[id]:
+            for quote in quotes[id]:
                 shared = min(alignment.end, start + quote.end) - max(alignment.start, start + quote.start)
                 if shared > most:
                     best, most = quote, shared
-        found.append(best if 2 * most >= alignment.end - alignment.start else None)
-    return found
+        chosen.append(best if 2 * most >= alignment.end - alignment.start else None)
+    return chosen

@@ -17,6 +17,7 @@ from msgspec import Struct
 from esr.errors import UsageError
 from esr.plans.evaluate import Array, Evidence
 from esr.stdlib import cached_property
+from esr.text.document import Quote
 
 Numbers = npt.NDArray[np.int64]
 Places = npt.NDArray[np.intp]
@@ -49,6 +50,15 @@ class SentenceRecord(NamedTuple):
     authors: tuple[str, ...] = ()
     section: str | None = None
     keywords: tuple[str, ...] = ()
+
+
+class WindowSentence(NamedTuple):
+    """A sentence of a window, its position in the document, and the stored quotations in it."""
+
+    sentence_id: str
+    position: int
+    text: str
+    quotes: tuple[Quote, ...] = ()
 
 
 class Hit(NamedTuple):

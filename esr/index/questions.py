@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar
 from msgspec import Struct
 
 from esr.index.copies import CopyGroup
-from esr.index.hits import Histogram, SearchResult, SentenceRecord, SentenceTexts
+from esr.index.hits import Histogram, SearchResult, SentenceRecord, SentenceTexts, WindowSentence
 from esr.index.names import Name
 from esr.index.similarities import Similarities
 from esr.index.values import ValueTable
@@ -55,6 +55,18 @@ class Quotes(Column[list[tuple[Quote, ...]]], frozen=True):
     """The stored quotations in each sentence."""
 
     stage: ClassVar[str] = "quotes"
+
+
+class Windows(Column[list[tuple[WindowSentence, ...]]], frozen=True):
+    """Each sentence with those around it in its document, in order, and the stored quotations in them.
+
+    `places` are the sentences' documents and positions there, from 0, and `around` the numbers of sentences
+    before and after each. A sentence at another place than the given one is unknown.
+    """
+
+    stage: ClassVar[str] = "windows"
+    places: Sequence[tuple[str, int]]
+    around: Sequence[int]
 
 
 class Copies(Column[list[CopyGroup | None]], frozen=True):
@@ -110,10 +122,14 @@ class Selection(Struct, Generic[Kind], frozen=True):
 
 
 class Hits(Selection[SearchResult], frozen=True):
-    """Hits with the score 0, with their records or only their ids."""
+    """Hits with the score 0, with their records or only their ids.
+
+    `terms` are terms of a search that follows: a server reads their statistics in the same request.
+    """
 
     stage: ClassVar[str] = "by_date"
     records: bool = True
+    terms: Sequence[str] = ()
 
 
 class Texts(Selection[SentenceTexts], frozen=True):

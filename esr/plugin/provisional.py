@@ -53,6 +53,7 @@ if TYPE_CHECKING:
         SearchResult,
         SentenceRecord,
         SentenceTexts,
+        WindowSentence,
         WordNumbers,
     )
     from esr.index.limits import DEFAULT_CACHE_LIMIT
@@ -77,6 +78,7 @@ if TYPE_CHECKING:
         SimilarWords,
         TermsBy,
         Texts,
+        Windows,
         WordCounts,
         WrittenForms,
     )
@@ -160,7 +162,7 @@ if TYPE_CHECKING:
     from esr.tables import Table, to_columns
     from esr.text.addresses import web_url
     from esr.text.analyzer import Analyzer, get_analyzer
-    from esr.text.analyzer_definitions import WORDS_ANALYZER
+    from esr.text.analyzer_definitions import BY_LANGUAGE, WORDS_ANALYZER
     from esr.text.document import CERTAIN, PROBABLE, Located, ParseWord, Quote
     from esr.text.placed_text import CONFIDENCE, PlacedText
     from esr.text.sentences import split_sentences
@@ -190,6 +192,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BOOST_WEIGHT",
     "BUILTIN_FEATURES",
+    "BY_LANGUAGE",
     "CERTAIN",
     "COMMANDS",
     "CONFIDENCE",
@@ -305,6 +308,8 @@ __all__ = [
     "UsualLimits",
     "Value",
     "VectorWeights",
+    "WindowSentence",
+    "Windows",
     "WordCounts",
     "WordNumbers",
     "WrittenForms",
@@ -463,13 +468,13 @@ _MODULES = {
     "esr.index.factory": "open_writer",
     "esr.index.filters": "NO_FILTERS Filters find_meant find_unknown_filters resolve_speaker",
     "esr.index.hits": "EVIDENCE_COLUMNS CandidateEvidence Hit SearchResult SentenceRecord SentenceTexts "
-    "WordNumbers",
+    "WindowSentence WordNumbers",
     "esr.index.limits": "DEFAULT_CACHE_LIMIT",
     "esr.index.login_variables": "redact",
     "esr.index.names": "Name NameKey name_key parse_name_filter",
     "esr.index.questions": "ByDay ByField ByName ByTerm ByValue DayCounts EvidenceOf Features "
     "HasParses Hits NameForms NameUnit Names Quotes Records SimilarWords StoredValues=Values "
-    "TermsBy Texts WordCounts WrittenForms",
+    "TermsBy Texts Windows WordCounts WrittenForms",
     "esr.index.similarities": "Similarities",
     "esr.index.view": "chosen_language",
     "esr.index.writer": "LoadOptions",
@@ -515,7 +520,7 @@ _MODULES = {
     "esr.tables": "Table to_columns",
     "esr.text.addresses": "web_url",
     "esr.text.analyzer": "Analyzer get_analyzer",
-    "esr.text.analyzer_definitions": "WORDS_ANALYZER",
+    "esr.text.analyzer_definitions": "BY_LANGUAGE WORDS_ANALYZER",
     "esr.text.document": "CERTAIN PROBABLE Located ParseWord Quote",
     "esr.text.placed_text": "CONFIDENCE PlacedText",
     "esr.text.splitting.printed_lines": "find_uncut_words join_lines",

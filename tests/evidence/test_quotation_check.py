@@ -6,6 +6,7 @@ import pytest
 
 import esr
 from esr.evidence.quotation_marks import find_quotations
+from tests.support.elasticsearch import record_requests
 
 EXACT = "an historic moment from which there can be no turning back"
 
@@ -69,6 +70,24 @@ def test_a_quotation_may_span_sentences_and_leave_out_words(index: esr.Index) ->
         assert found.verdict == "exact"
         assert found.first is not None and found.first.sentence_id == "cnn.s2"
         assert found.first.text == "“We will leave the single market. We want a new partnership with Europe.”"
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict", "most"),
+    [
+        ("an historic moment from which there can be no turning back", "exact", 3),
+        ("an historic moment for which there could be no turning back", "near", 3),
+        ("We will leave the single market. We want a new partnership with Britain.", "near", 4),
+        ("Parliament was never on this planet, I told the House", "none", 4),
+    ],
+)
+def test_a_check_asks_a_server_few_times(
+    index: esr.Index, text: str, verdict: str, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check(index, text)  # the statistics of the collection, and the names, are read once
+    requests = record_requests(monkeypatch)
+    assert check(index, text + " yes").verdict in (verdict, "near")
+    assert len(requests) <= most if "://" in index.where else not requests, requests
 
 
 def test_each_quotation_of_a_text_is_checked_at_its_place(index: esr.Index) -> None:

@@ -114,6 +114,19 @@ def record_timeouts(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return timeouts
 
 
+def record_requests(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The method and the path of each request that esr sends to a node."""
+    requests: list[str] = []
+    perform = Urllib3HttpNode.perform_request
+
+    def recorded(node: Urllib3HttpNode, method: str, target: str, *args: Any, **options: Any) -> Any:
+        requests.append(f"{method} {target.partition('?')[0]}")
+        return perform(node, method, target, *args, **options)
+
+    monkeypatch.setattr(Urllib3HttpNode, "perform_request", recorded)
+    return requests
+
+
 def located(documents: Iterable[Document]) -> Iterator[Located]:
     for number, document in enumerate(documents, 1):
         yield Located(f"test:{number}", document)

@@ -13,7 +13,14 @@ from esr.errors import NotFound
 from esr.index import questions
 from esr.index.contract import Index
 from esr.index.filters import DAY, Filters
-from esr.index.hits import EVIDENCE_COLUMNS, Hit, SearchResult, SentenceRecord, SentenceTexts
+from esr.index.hits import (
+    EVIDENCE_COLUMNS,
+    Hit,
+    SearchResult,
+    SentenceRecord,
+    SentenceTexts,
+    WindowSentence,
+)
 from esr.index.names import Name, choose_written_form, name_key
 from esr.index.questions import Column, Fact, Grouping, Lookup, Selection
 from esr.index.values import ValueTable
@@ -234,6 +241,8 @@ class FakeIndex(Index):
                 return [None] * len(ids)
             case questions.Quotes():
                 return [()] * len(ids)
+            case questions.Windows():
+                return [(WindowSentence(r.sentence_id, r.position, r.text),) for r in records]
             case questions.EvidenceOf(terms, columns):
                 return self._read_evidence(records, terms, {*EVIDENCE_COLUMNS, *columns})
         raise NotImplementedError

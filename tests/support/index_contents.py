@@ -19,7 +19,7 @@ from esr.folder.format.files import map_bundle, save_bundle
 from esr.folder.format.layer_info import LAYERS, new_layer_name
 from esr.index.contract import Index
 from esr.index.factory import is_elasticsearch, open_generations
-from esr.index.questions import EvidenceOf, Features, Parses, Quotes, Records, SimilaritiesTo
+from esr.index.questions import EvidenceOf, Features, Parses, Quotes, Records, SimilaritiesTo, Windows
 from esr.index.runs.enrichment_run import EnrichmentReport, run_enrichment
 from esr.plans.plan import FEATURE_PREFIX
 from esr.ranking.searcher import Searcher, open_searcher
@@ -113,7 +113,8 @@ def index_contents(where: str, *, priors: bool = True) -> dict[str, Any]:
 def _contents(index: Index, priors: bool) -> dict[str, Any]:
     documents = list(index.documents())
     ids = [sentence.id for document in documents for sentence in document.sentences]
-    statistics = index.statistics(TERMS)
+    statistics, records = index.statistics(TERMS), index.read(ids[:50], Records())
+    places = [(record.document_id, record.position) for record in records]
     evidence = index.read(ids, EvidenceOf(TERMS, [f"features.{name}" for name in index.status(Features())]))
     columns = {
         name: [round(float(value), 9) for value in column]
@@ -131,6 +132,7 @@ def _contents(index: Index, priors: bool) -> dict[str, Any]:
         "columns": str(columns),
         "parses": index.read(ids, Parses()),
         "quotes": index.read(ids, Quotes()),
+        "windows": index.read([record.sentence_id for record in records], Windows(places, [2] * len(places))),
         "answers": [(hit.sentence_id, round(hit.score, 4)) for hit in _hits(index)],
     }
 

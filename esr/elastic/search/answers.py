@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,12 @@ from esr.elastic.search.counts import (
 from esr.elastic.search.evidence import SimilarityReader
 from esr.elastic.search.opened_alias import OpenedAlias
 from esr.elastic.search.plan_query import RECORD_FIELDS, filter_clauses, names_clause
-from esr.elastic.search.sentence_search import look_up_parses, look_up_sources, look_up_values
+from esr.elastic.search.sentence_search import (
+    look_up_parses,
+    look_up_sources,
+    look_up_values,
+    look_up_windows,
+)
 from esr.elastic.statistics import read_histogram
 from esr.elastic.tables import read_table
 from esr.elastic.vectors import SCALE, decode_vector, source_with_vectors
@@ -65,6 +71,8 @@ def read(
             return look_up_parses(cluster, ids)
         case questions.Quotes():
             return list(map(decode_quotes, look_up_sources(cluster, ids, [QUOTES])))
+        case questions.Windows(places, around):
+            return look_up_windows(cluster, ids, places, around)
         case questions.Copies():
             return read_groups(cluster, look_up_values(cluster, ids, GROUP_FIELD))
         case questions.Vectors(encoder):
@@ -216,8 +224,9 @@ def select(
 ) -> Any:
     """The answer of `Index.select`."""
     match selection:
-        case questions.Hits(records):
-            return find_by_date(opened.within(filters), condition, k, filters, oldest_first, records)
+        case questions.Hits(records, terms):
+            beside = partial(opened.statistics.search_beside, terms) if terms else None
+            return find_by_date(opened.within(filters), condition, k, filters, oldest_first, records, beside)
         case questions.Texts():
             return read_texts(opened.within(filters), condition, k, filters, oldest_first)
     raise TypeError(f"select: {selection}")

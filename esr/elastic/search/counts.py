@@ -8,7 +8,7 @@ and then their types are looked up. If a type has too few names, more keys are c
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, pairwise
 from typing import Any
 
@@ -20,6 +20,7 @@ from esr.elastic.documents import WORDS_FIELD
 from esr.elastic.requests import hits_of, msearch, read_buckets, search, total_of
 from esr.elastic.search.plan_query import Query, condition_query, filter_clauses
 from esr.elastic.search.sentence_search import PAGE, decode_hits, hit_fields
+from esr.elastic.statistics import IndexSearch
 from esr.elastic.vocabulary import (
     ALL_KEYS,
     SHARD_SIZE,
@@ -275,9 +276,30 @@ def _search_each(
 
 
 def find_by_date(
-    cluster: Cluster, condition: Condition, k: int, filters: Filters, oldest_first: bool, records: bool
+    cluster: Cluster,
+    condition: Condition,
+    k: int,
+    filters: Filters,
+    oldest_first: bool,
+    records: bool,
+    search_beside: Callable[[IndexSearch], Any] | None = None,
 ) -> SearchResult:
-    """The first k sentences by date, without scores. Missing dates come last, ties in collection order."""
+    """The first k sentences by date, without scores. Missing dates come last, ties in collection order.
+
+    `search_beside` sends a search together with others, or returns None if there are no others.
+    """
+    if search_beside is not None and k <= PAGE:
+        body: dict[str, Any] = {
+            "query": match_sentences(condition, filters),
+            "sort": _by_date(oldest_first),
+            "size": k,
+            "track_total_hits": True,
+            **hit_fields(records),
+        }
+        if "source" in body:  # the client's name
+            body["_source"] = body.pop("source")
+        if (answer := search_beside((cluster.alias, body))) is not None:
+            return SearchResult(decode_hits(hits_of(answer), records), total_of(answer))
     hits: list[Hit] = []
     total = 0
     for answer in read_pages_by_date(cluster, condition, k, filters, oldest_first, hit_fields(records)):

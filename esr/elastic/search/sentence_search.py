@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from esr.elastic.cluster import Cluster
 from esr.elastic.connection import AliasTargets
 from esr.elastic.dialect import NAMED_SCORES
-from esr.elastic.documents import decode_sentence
+from esr.elastic.documents import decode_quotes, decode_sentence
 from esr.elastic.impacts import Slack
 from esr.elastic.location import is_of_period
 from esr.elastic.requests import (
@@ -35,9 +35,10 @@ from esr.elastic.search.plan_query import RECORD_FIELDS, SORT, Query, score_quer
 from esr.elastic.statistics import MAX_AGE
 from esr.errors import NotFound
 from esr.index.filters import Filters
-from esr.index.hits import Hit, SearchResult
+from esr.index.hits import Hit, SearchResult, WindowSentence
 from esr.plans.plan import CollectionStatistics, Plan
 from esr.stdlib import batched
+from esr.text.sentence_enrichment import QUOTES
 
 
 class SnapshotOutdated(Exception):
@@ -257,6 +258,45 @@ def look_up_values(cluster: Cluster, ids: Sequence[str], field: str) -> list[str
     }
     _check_ids(cluster, ids, values)
     return [values[sentence_id] for sentence_id in ids]
+
+
+def look_up_windows(
+    cluster: Cluster, ids: Sequence[str], places: Sequence[tuple[str, int]], around: Sequence[int]
+) -> list[tuple[WindowSentence, ...]]:
+    """The sentences of windows around these sentences, in one request (`esr.index.questions.Windows`).
+
+    Raises NotFound for an unknown id, or one that is at another place.
+    """
+    clauses: list[Query] = [{"ids": {"values": list(ids)}}]
+    for (document_id, position), width in zip(places, around, strict=True):
+        if width:
+            positions = {"gte": position - width, "lte": position + width}
+            in_document = {"term": {"document_id": document_id}}
+            clauses.append({"bool": {"filter": [in_document, {"range": {"position": positions}}]}})
+    answer = search(
+        cluster,
+        index=cluster.alias,
+        query={"bool": {"filter": {"bool": {"should": clauses}}}},
+        size=min(sum(1 + 2 * width for width in around), PAGE),
+        source=["document_id", "position", "text", QUOTES],
+    )
+    sentences = {}
+    for hit in hits_of(answer):
+        source = hit["_source"]
+        document_id, position = source["document_id"], source["position"]
+        sentences[document_id, position] = WindowSentence(
+            hit["_id"], position, source["text"], decode_quotes(source)
+        )
+    at_places = [sentences[place].sentence_id for place in places if place in sentences]
+    _check_ids(cluster, ids, at_places)
+    return [
+        tuple(
+            sentences[document_id, n]
+            for n in range(max(0, position - width), position + width + 1)
+            if (document_id, n) in sentences
+        )
+        for (document_id, position), width in zip(places, around, strict=True)
+    ]
 
 
 def look_up_parses(cluster: Cluster, ids: Sequence[str]) -> list[bytes | None]:

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from esr.errors import NotFound
 from esr.folder.format.snapshot import Snapshot
 from esr.folder.search import vocabulary
 from esr.folder.search.cache import SearchCache
-from esr.folder.search.records import Locations, group_by_segment, read_evidence, read_records
+from esr.folder.search.records import DocumentKey, Locations, group_by_segment, read_evidence, read_records
 from esr.index import questions
-from esr.index.hits import EVIDENCE_COLUMNS
+from esr.index.hits import EVIDENCE_COLUMNS, WindowSentence
 from esr.plans.evaluate import Evidence, concatenate, no_evidence
 from esr.plans.plan import FIELDS
 from esr.stdlib import import_lazily
@@ -41,6 +42,8 @@ def read(cache: SearchCache, column: questions.Column[Any], locations: Locations
             return _read_parses(snapshot, locations)
         case questions.Quotes():
             return _read_quotes(snapshot, locations)
+        case questions.Windows(places, around):
+            return _read_windows(cache, locations, places, around)
         case questions.Copies():
             bases = np.array(snapshot.statistics.sentence_bases)
             ordinals = bases[locations.segments] + locations.numbers
@@ -81,6 +84,25 @@ def _read_quotes(snapshot: Snapshot, locations: Locations) -> list[tuple[Quote, 
         for place, quotations in zip(places.tolist(), stored, strict=True):
             quotes[place] = quotations
     return quotes
+
+
+def _read_windows(
+    cache: SearchCache, locations: Locations, places: Sequence[tuple[str, int]], around: Sequence[int]
+) -> list[tuple[WindowSentence, ...]]:
+    snapshot = cache.snapshot
+    windows = []
+    for owner, number, place, width in zip(*map(np.ndarray.tolist, locations), places, around, strict=True):
+        segment = snapshot.segments[owner]
+        key = DocumentKey(owner, segment.sentence_views.document[number])
+        document, first = cache.documents.read([key])[key], segment.sentence_views.first[key.number]
+        position = number - first
+        if place != (document.id, position):
+            raise NotFound(f"there is no sentence {segment.sentence_id(number)!r} at {place}")
+        positions = range(max(0, position - width), min(len(document.sentences), position + width + 1))
+        numbers = np.arange(first + positions.start, first + positions.stop)
+        rows = zip(segment.sentence_ids(numbers), positions, segment.enrichment.quotes(numbers), strict=True)
+        windows.append(tuple(WindowSentence(id, n, document.sentences[n].text, q) for id, n, q in rows))
+    return windows
 
 
 def look_up(cache: SearchCache, lookup: questions.Lookup[Any]) -> Any:

@@ -28,6 +28,7 @@ QUESTIONS: Mapping[type[Any], list[tuple[Any, ...]]] = {
     questions.Records: [()],
     questions.Parses: [()],
     questions.Quotes: [()],
+    questions.Windows: [([("v0", 0)], [9])],
     questions.Copies: [()],
     questions.Vectors: [("tiny",)],
     questions.VectorOrigins: [("tiny",)],
