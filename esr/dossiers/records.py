@@ -289,7 +289,8 @@ def check_edit(edit: Edit, text: str) -> Edit:
     if not isinstance(note, UnsetType):
         note = check_text("note", note, NOTE_CHARS)
     if not isinstance(tags, UnsetType):
-        tags = tuple(dict.fromkeys(t for tag in tags if (t := check_text("tag", tag, TAG_CHARS))))
+        parts = (part for tag in tags for part in tag.split(","))  # as the page writes and reads them
+        tags = tuple(dict.fromkeys(t for part in parts if (t := check_text("tag", part, TAG_CHARS))))
         _check_number("tags", tags, MOST_TAGS)
     if not isinstance(highlights, UnsetType):
         highlights = tuple(sorted(set(highlights)))

@@ -67,7 +67,7 @@ def test_an_edit_of_another_field_takes_nothing_back(dossiers: Dossiers) -> None
 
 def test_a_tag_that_one_removes_and_another_kept_is_gone(dossiers: Dossiers) -> None:
     id, (item, *_) = fill(dossiers)
-    (item,) = dossiers.edit(ANN, id, item.id, Edit(tags=("old", "good"))).items
+    (item,) = dossiers.edit(ANN, id, item.id, Edit(tags=("old, good", ""))).items
     dossiers.edit(ANN, id, item.id, Edit(tags=("good",)), base=item.version)
     (item,) = dossiers.edit(BOB, id, item.id, Edit(tags=("old", "good", "new")), base=item.version).items
     assert item.tags == ("good", "new")

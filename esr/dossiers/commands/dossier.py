@@ -524,8 +524,8 @@ def _draw_item(number: int, reading: Reading) -> list[str]:
     item: Item | None = reading.item
     if item is None:
         return [f"{number}. withheld"]
-    about = [item.title, item.source, (item.date or "")[:10], f"({item.sentence_id or item.document_id})"]
-    lines = [f"{number}. {item.text}", f"   {', '.join(part for part in about if part)}"]
+    about = ", ".join(filter(None, (item.title, item.source, (item.date or "")[:10])))
+    lines = [f"{number}. {item.text}", f"   {about} ({item.sentence_id or item.document_id})"]
     if mark := _MARKS[reading.status]:
         lines.append(f"   {mark}{': ' if reading.now else ''}{reading.now}")
     if item.note:
@@ -534,7 +534,7 @@ def _draw_item(number: int, reading: Reading) -> list[str]:
         lines.append(f"   tags: {', '.join(item.tags)}")
     if item.judgement is not None:
         lines.append(f"   judgement: {item.judgement}")
-    return lines
+    return [line.replace("\n", "\n   ") for line in lines]
 
 
 def _draw_change(change: Change) -> str:

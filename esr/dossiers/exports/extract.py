@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from typing import NamedTuple
+from unicodedata import bidirectional
 
 from msgspec import Struct
 
 from esr.dossiers.readings import Reading
 from esr.dossiers.records import Item
 from esr.errors import unknown
-from esr.following.citation_styles import MONTHS, STYLES
+from esr.following.citation_styles import MONTHS, STYLES, quote_inside
 from esr.following.exports import Cited, make_reference
 from esr.index.hits import SentenceRecord
 from esr.stdlib import cached_property
@@ -120,7 +121,13 @@ class Extract(Struct, frozen=True, dict=True):
 
     def cite(self, entry: Entry) -> str:
         """The citation of an entry, without the permanent link."""
-        return _STYLES[self.style](make_reference(entry.cited))
+        reference = make_reference(entry.cited)
+        citation = _STYLES[self.style](reference)
+        names = (written for name in reference.authors for written in (name.direct, name.inverted))
+        title = reference.title
+        for text in dict.fromkeys((title, quote_inside(title), reference.source, *names)):
+            citation = citation.replace(text, _close_direction(text)) if text else citation
+        return citation
 
     @cached_property
     def summary(self) -> str:
@@ -160,8 +167,28 @@ def write_period(first: date, last: date) -> str:
     return f"{' '.join(start[: len(start) - same])} to {end}"
 
 
+def list_place(entry: Entry) -> list[str]:
+    """The source and the day of an entry, as far as they are known, for a line from left to right."""
+    record = entry.cited.record
+    texts = (" ".join(text.split()) for text in (record.source or "", write_day(record.date)))
+    return [_close_direction(text) for text in texts if text]
+
+
 def _day(written: str | None) -> date | None:
     try:
         return date.fromisoformat(normalise_date(written or "")[:10])
     except ValueError:
         return None
+
+
+_LEFT_TO_RIGHT_MARK = "\u200e"
+
+
+def _close_direction(text: str) -> str:
+    """The text, after which a line from left to right goes on.
+
+    A text that ends from right to left gets a mark: otherwise the signs and numbers behind it would stand
+    before it.
+    """
+    last = next((kind for kind in map(bidirectional, reversed(text)) if kind in ("L", "R", "AL")), "L")
+    return text if last == "L" else text + _LEFT_TO_RIGHT_MARK

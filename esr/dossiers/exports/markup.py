@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from html import escape
 
-from esr.dossiers.exports.extract import Entry, Extract, permalink_of, write_day
+from esr.dossiers.exports.extract import Entry, Extract, list_place, permalink_of
 from esr.stdlib import compile_lazily
 from esr.text.scripts import is_language_tag, text_direction
 from esr.wording import LONG_TITLE_CHARS, shorten_title
@@ -44,7 +44,7 @@ def write_markdown(extract: Extract) -> str:
     for n, entry in enumerate(extract.entries, 1):
         title, url = _escape_markdown(_title(entry)), entry.cited.address
         head = [
-            *map(_escape_markdown, _place(entry)),
+            *map(_escape_markdown, list_place(entry)),
             f"[{title}]({_markdown_address(url)})" if url else title,
         ]
         text = "".join(_mark_markdown(piece, is_high) for piece, is_high in entry.pieces())
@@ -93,7 +93,7 @@ def _items(extract: Extract) -> Iterator[str]:
         language = f' lang="{record.language}"' if is_language_tag(record.language) else ""
         attributes = f'{language} dir="{text_direction(record.language)}"'
         title = f"<span{attributes}>{escape(_title(entry))}</span>"
-        head = [*map(escape, _place(entry)), f'<a href="{escape(url)}">{title}</a>' if url else title]
+        head = [*map(escape, list_place(entry)), f'<a href="{escape(url)}">{title}</a>' if url else title]
         text = "".join(f"<mark>{escape(p)}</mark>" if is_high else escape(p) for p, is_high in entry.pieces())
         yield f'<section>\n<p class="source">{" · ".join(head)}</p>\n'
         around = [
@@ -123,11 +123,6 @@ def facts_of(entry: Entry) -> list[tuple[str, str]]:
         ("Judgement", entry.judgement),
     ]
     return [(name, value) for name, value in facts if value]
-
-
-def _place(entry: Entry) -> list[str]:
-    record = entry.cited.record
-    return [_line(text) for text in (record.source, write_day(record.date)) if text]
 
 
 def _title(entry: Entry) -> str:

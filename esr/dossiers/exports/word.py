@@ -6,7 +6,7 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING, Any
 
-from esr.dossiers.exports.extract import Entry, Extract, permalink_of, write_day
+from esr.dossiers.exports.extract import Entry, Extract, list_place, permalink_of
 from esr.dossiers.exports.markup import LINK, facts_of
 from esr.dossiers.exports.word_notes import Notes, Piece, append_link
 from esr.extras import require
@@ -57,10 +57,9 @@ def write_word(extract: Extract) -> bytes:
 def _add_entry(document: Document, notes: Notes, extract: Extract, entry: Entry) -> None:
     record = entry.cited.record
     language = record.language if is_language_tag(record.language) else None
-    facts = (record.source, write_day(record.date))
     title = shorten_title(_clean(record.title or record.document_id), LONG_TITLE_CHARS)
     head = _add_paragraph(document, SOURCE)
-    if before := " · ".join(_clean(fact) for fact in facts if fact):
+    if before := " · ".join(map(_clean, list_place(entry))):
         head.add_run(f"{before} · ")
     if url := entry.cited.address:
         append_link(document.part, head._p, title, url)

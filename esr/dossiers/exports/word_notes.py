@@ -24,6 +24,10 @@ else:
     parser = import_lazily("docx.oxml.parser")
 
 
+_NUMERALS = '<w:numFmt w:val="decimal"/>'
+"""Word numbers endnotes i, ii, iii by itself."""
+
+
 class Piece(NamedTuple):
     """Text of a note; a link if it has an address."""
 
@@ -47,9 +51,11 @@ class Notes:
         for number, name in ((-1, "separator"), (0, "continuationSeparator")):
             self._add(number, f"<w:p><w:r><w:{name}/></w:r></w:p>", f' w:type="{name}"')
         kinds = "".join(f'<w:{kind} w:id="{number}"/>' for number in (-1, 0))
+        numerals = parser.parse_xml(f"<w:{kind}Pr {ns.nsdecls('w')}>{_NUMERALS}</w:{kind}Pr>")
+        document.sections[0]._sectPr.insert(0, numerals)
         settings = document.settings.element
         settings.find(ns.qn("w:compat")).addprevious(
-            parser.parse_xml(f"<w:{kind}Pr {ns.nsdecls('w')}>{kinds}</w:{kind}Pr>")
+            parser.parse_xml(f"<w:{kind}Pr {ns.nsdecls('w')}>{_NUMERALS}{kinds}</w:{kind}Pr>")
         )
 
     def add(self, paragraph: Paragraph, pieces: Iterable[Piece]) -> None:

@@ -185,3 +185,13 @@ def test_documents_have_a_sentence_between_its_neighbours_which_are_marked(forma
         "word": ("She wrote <it>.", "In all", "Others wrote four."),
     }[format]
     assert -1 < text.find(before) < text.find(sentence) < text.find(after)
+
+
+@pytest.mark.parametrize("style", ["chicago", "apa", "mla"])
+def test_what_follows_a_text_from_right_to_left_stays_behind_it(style: str) -> None:
+    arabic = msgspec.structs.replace(LETTER, title="فيضان “النهر”", source="الأخبار", authors=("علي حسن",))
+    mark, text = "\u200e", write("text", arabic, style=style)
+    for at in ("النهر”", "النهر’", "الأخبار"):
+        assert text.count(at) == text.count(at + mark)
+    assert f"الأخبار{mark} · 29 March 2017" in write("markdown", arabic)
+    assert mark not in write("text", LETTER, style=style) + write("bibtex", arabic)

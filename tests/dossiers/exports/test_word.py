@@ -35,6 +35,8 @@ def notes_of(document: Any, kind: str) -> tuple[dict[str, Any], Any]:
 def test_each_sentence_has_a_note_that_cites_it_with_links(kind: Any) -> None:
     document = read(write_word(msgspec.structs.replace(extract(LETTER, HOSTILE), note_kind=kind)))
     assert next(p.text for p in document.paragraphs if p.style.name == SENTENCE) == LETTER.text
+    (numerals,) = document.element.iter(f"{W}numFmt")
+    assert numerals.get(f"{W}val") == "decimal", "endnotes are not i, ii, iii"
     references = [r.get(f"{W}id") for r in document.element.iter(f"{W}{kind}Reference")]
     notes, part = notes_of(document, kind)
     assert references == ["1", "2"] == list(notes)
