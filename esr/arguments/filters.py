@@ -12,7 +12,7 @@ from esr.arguments.types import Day, Flag, Pairs, Texts
 from esr.errors import UsageError, unknown
 from esr.index.filters import NO_FILTERS, Filters, build_attribute_filters
 from esr.index.names import ENTITY_TYPES
-from esr.text.attributes import META
+from esr.text.attributes import META, META_PREFIX
 
 _TEXTS = Texts()
 
@@ -107,6 +107,10 @@ FILTERS: tuple[Argument, ...] = (
 )
 """The filters. One of an attribute of documents or of a key of their metadata, such as `meta.country`, is
 only its row. The engines compare what the others set in `Filters`."""
+
+
+METADATA_FILTERS: dict[str, Argument] = {row.sets: row for row in FILTERS if row.sets.startswith(META_PREFIX)}
+"""The filters of single keys of the metadata, by field, such as `meta.country`."""
 
 
 def filters_of(taker: str) -> tuple[Argument, ...]:

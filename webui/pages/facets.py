@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from esr.arguments.filters import METADATA_FILTERS
 from esr.errors import EsrError
 from esr.index.contract import Index
 from esr.index.filters import FACET_FIELDS, Filters
@@ -23,7 +24,7 @@ from webui.pages.wording import name_language
 from webui.translations.language import N_
 
 FIELDS = tuple(field for field in FACET_FIELDS if field != "month")
-"""The fields that the rail lists. Months are in the chart."""
+"""The fields that the rail lists, before those of `METADATA_FILTERS`. Months are in the chart."""
 VALUES, MORE_VALUES = 6, 60
 """Numbers of values shown of each facet, and of the one listed at length."""
 LABELS = {
@@ -66,7 +67,7 @@ class FacetValue:
 class FacetList:
     """The most frequent values of a field. `is_long`: whether the page lists this field at length.
 
-    `argument`: the name of the argument that filters by the field; empty for keys of the metadata.
+    `argument`: the name of the argument that filters by the field; empty if it is `meta`.
     `type`: the type of its names.
     """
 
@@ -85,11 +86,14 @@ def count_facets(
     """A list for each field that has values, at length for the field `long`.
 
     A count is what a click on the value gives: of the sentences that match, or `by_date` of those with all
-    words. Keys of the metadata are included if the filters name them. Empty if the engine gives no counts.
+    words. Keys of the metadata without a filter of their own are included if the filters name them. Empty if
+    the engine gives no counts.
     """
     index, condition = prepared.index, prepared.all_words if by_date else prepared.matching
     of_keys = [name for wanted in filters.attributes for name in wanted.names if name not in FACET_FIELDS]
-    fields = list(dict.fromkeys((*FIELDS, *of_keys, *([long] if long and long != "month" else []))))
+    fields = list(
+        dict.fromkeys((*FIELDS, *METADATA_FILTERS, *of_keys, *([long] if long and long != "month" else [])))
+    )
     short = [field for field in fields if field != long]
     try:
         counted = count_values(index, condition, filters, VALUES, short)
@@ -147,6 +151,8 @@ def _in_query(of_languages: FacetList, parsed: ParsedQuery) -> FacetList:
 
 def filter_arguments(field: str, name: str) -> dict[str, str]:
     """The arguments that filter by a value of a field."""
+    if row := METADATA_FILTERS.get(field):
+        return {row.name: name}
     if field.startswith(META_PREFIX):
         return {META: f"{field.removeprefix(META_PREFIX)}={name}"}
     return {"entity": entity_key(field, name)} if field in ENTITY_TYPES else {field: name}
@@ -182,14 +188,14 @@ def _facet_list(
         ]
         values.sort(key=lambda value: order.get(value.name, len(order)))
         has_more = added.has_more
-    is_name = field in ENTITY_TYPES
+    is_name, row = field in ENTITY_TYPES, METADATA_FILTERS.get(field)
     return FacetList(
         field,
-        LABELS.get(field, field.removeprefix(META_PREFIX)),
+        row.label if row else LABELS.get(field, field.removeprefix(META_PREFIX)),
         values,
         has_more,
         is_long,
-        "entity" if is_name else field if not field.startswith(META_PREFIX) else "",
+        "entity" if is_name else row.name if row else field if not field.startswith(META_PREFIX) else "",
         field if is_name else "",
     )
 

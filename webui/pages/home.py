@@ -15,7 +15,7 @@ from functools import partial
 from itertools import pairwise
 from typing import NamedTuple, TypeVar
 
-from esr.arguments.filters import filters_of
+from esr.arguments.filters import METADATA_FILTERS
 from esr.corpus.names_and_quotes import Quotation, call_speakers, find_quotations, find_speakers
 from esr.errors import EsrError
 from esr.following.stories import Story, find_stories
@@ -30,7 +30,7 @@ from esr.query import FIELDS, METADATA_FIELD, parse
 from esr.ranking.answers import require_record
 from esr.ranking.completions import count_values_of
 from esr.ranking.searcher import Searcher
-from esr.text.attributes import META, META_PREFIX
+from esr.text.attributes import META
 from esr.text.document import CERTAIN
 from esr.text.sentence_enrichment import PARSE, QUOTES, VECTORS
 from webui.answers.rising_names import Rise, find_rising_names
@@ -178,9 +178,7 @@ def describe_collection(searcher: Searcher, collection: CollectionStatistics, se
     )
 
 
-_METADATA = {METADATA_FIELD.name: META} | {
-    row.name: row.sets for row in filters_of("page") if row.sets.startswith(META_PREFIX)
-}
+_METADATA = {METADATA_FIELD.name: META} | {row.name: field for field, row in METADATA_FILTERS.items()}
 """The fields of metadata and of its keys that filters have, by the names of these."""
 
 

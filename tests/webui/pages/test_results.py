@@ -12,6 +12,8 @@ import pytest
 from flask.testing import FlaskClient
 from markupsafe import Markup
 
+from esr.arguments.argument import Argument
+from esr.arguments.filters import METADATA_FILTERS
 from esr.errors import EngineUnreachable
 from esr.following.timeline import Series, Timeline
 from esr.index.filters import NO_FILTERS, Filters
@@ -119,6 +121,18 @@ def test_each_count_is_of_sentences_that_hold_a_word_of_the_query_and_satisfy_it
             assert answer.total == value.count
             assert searcher.search("earthquake relief China", filters=filters).total >= value.count
     assert by_field["source"].values[0].count < searcher.search("earthquake relief China").total
+
+
+def test_a_key_of_the_metadata_with_a_filter_is_listed_under_its_label(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = Argument("country", "only documents of this country", sets="meta.country", label="Country")
+    monkeypatch.setitem(METADATA_FILTERS, row.sets, row)
+    load(tmp_path / "index", [document("a", "The storm grew.", metadata={"country": "Chad"})])
+    prepared = open_searcher(str(tmp_path / "index")).prepare("storm", Ranking())
+    (facet,) = (facet for facet in count_facets(prepared, NO_FILTERS) if facet.field == row.sets)
+    assert (facet.label, facet.argument) == ("Country", "country")
+    assert [value.arguments for value in facet.values] == [{"country": "Chad"}]
 
 
 @pytest.mark.parametrize("query", ['"relief funds"', "China +relief", 'source:"Northern Wire"', "relie*"])
