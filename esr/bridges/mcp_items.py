@@ -70,6 +70,7 @@ def describe_evidence(group: str, text: esr.EvidenceSentence) -> dict[str, Any]:
         "contrasts": contrasts,
         "copies": len(text.copies),
         "sources": text.sources,
+        **({} if text.opinion is None else {"opinion": round(text.opinion, 2)}),
         **describe_article(text.document_id, _Quoted(text)),
         "document_id": text.document_id,
     }

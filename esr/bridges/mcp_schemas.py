@@ -154,6 +154,9 @@ class EvidenceText(Source, Cut):
     contrasts: Annotated[list[FoundContrast], Field(description="How it differs from the claim.")]
     copies: Annotated[int, Field(description="Later sentences in nearly the same words.")]
     sources: Annotated[int, Field(description="Sources that print it or a copy.")]
+    opinion: NotRequired[
+        Annotated[float, Field(description="A model's number: greater where the text supports the claim.")]
+    ]
     document_id: str
 
 
@@ -163,6 +166,7 @@ class FoundEvidence(Answer):
     total: Annotated[int, Field(description="Sentences, with copies.")]
     texts: Annotated[int, Field(description="Sentences without copies.")]
     sources: Annotated[int, Field(description="Sources that print them.")]
+    opinion_by: NotRequired[Annotated[str, Field(description="The model whose opinions the texts have.")]]
     evidence: list[EvidenceText]
 
 

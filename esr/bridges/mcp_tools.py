@@ -190,7 +190,9 @@ class Tools:
         options = _options(filters, ranking)
         listed = self._index.evidence(claim, k, order=order, **options)
         items = [describe_evidence(group, text) for group, texts in listed.groups().items() for text in texts]
-        counts = {"total": listed.sentences, "texts": listed.texts, "sources": listed.sources}
+        counts: dict[str, Any] = {"total": listed.sentences, "texts": listed.texts, "sources": listed.sources}
+        if listed.opinion_by is not None:
+            counts["opinion_by"] = listed.opinion_by
         return fit(counts, "evidence", items, budget)
 
     def check_draft(self, text: str, budget: int) -> Annotated[CallToolResult, CheckedDraft]:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import numpy as np
 import numpy.typing as npt
@@ -44,11 +45,16 @@ _THREADS = min(4, os.cpu_count() or 1)
 
 
 class CrossEncoder:
-    """Scores pairs of a query and a text, and caches the scores. Threads may share it."""
+    """Scores pairs of a query and a text, and caches the scores. Threads may share it.
 
-    def __init__(self, compute: Compute, batch: int = _BATCH) -> None:
+    `is_entailment`: scores above 0 are of texts that support the query, those below 0 of texts that
+    contradict it.
+    """
+
+    def __init__(self, compute: Compute, batch: int = _BATCH, is_entailment: bool = False) -> None:
         self.compute: Compute = compute
         self.batch_size: int = batch
+        self.is_entailment: bool = is_entailment
         self._cache: dict[tuple[str, str], float] = {}
 
     def scores(self, query: str, texts: Sequence[str], seconds: float = math.inf) -> Scores:
@@ -88,6 +94,13 @@ def open_cross_encoder(name: str) -> CrossEncoder:
     return _open_folder(path)
 
 
+def shorten_name(name: str) -> str:
+    """The name of a cross-encoder for readers: its owner and name, its host, or the name of its folder."""
+    if is_address(name):
+        return urlsplit(name).hostname or name
+    return name.removeprefix(HUB_PREFIX) if name.startswith(HUB_PREFIX) else Path(name).resolve().name
+
+
 def _open_folder(path: Path) -> CrossEncoder:
     model = path / find_onnx(path)
     is_quantized = _QUANTIZED in model.read_bytes()
@@ -120,4 +133,4 @@ def _open_folder(path: Path) -> CrossEncoder:
         scores: list[float] = logits.reshape(-1).astype(float).tolist()
         return scores
 
-    return CrossEncoder(compute, 1 if is_quantized else _BATCH)
+    return CrossEncoder(compute, 1 if is_quantized else _BATCH, entailment is not None)

@@ -8,6 +8,7 @@ whether the claim is true.
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
@@ -24,6 +25,7 @@ from esr.evidence.contrast import (
     says_all,
 )
 from esr.plugin.provisional import (
+    ENTAILMENT_VARIABLE,
     CopyGroup,
     EngineIndex,
     Filters,
@@ -40,10 +42,11 @@ from esr.plugin.provisional import (
     find_overlaps,
     group_repeats,
     literal_query,
-    open_cross_encoder,
+    load_cross_encoder,
     questions,
     rarity,
     require_record,
+    shorten_name,
     to_columns,
 )
 
@@ -58,8 +61,18 @@ _COPY = 0.8
 """The least share of a sentence in an earlier one that makes it a copy."""
 _IN_SENTENCE = 0.5
 """How much of this share is in the sentence itself."""
-Opinion = Callable[[str, Sequence[str]], Sequence[float]]
-"""What a cross-encoder says of a claim and texts: a number for each, greater where it supports the claim."""
+
+
+class Opinion(Struct, frozen=True):
+    """What a cross-encoder says of a claim and texts: a number for each, greater where it supports the claim.
+
+    `name` is that of the model. `is_entailment`: a number below 0 contradicts the claim. A text that the
+    model had no time for has the number NaN.
+    """
+
+    name: str
+    is_entailment: bool
+    score: Callable[[str, Sequence[str]], Sequence[float]]
 
 
 class Copy(Struct, frozen=True):
@@ -123,7 +136,8 @@ class ClaimEvidence(Table, Struct, frozen=True):
 
     `sentences` counts them with their copies, `texts` without, `sources` the sources that print them. `read`
     is the number of sentences of the ranking that were compared with the claim. `unseen` are words of the
-    claim that no document has.
+    claim that no document has. `opinion_by` is the name of the cross-encoder whose opinions the texts have,
+    None without one; `is_entailment` says whether its numbers below 0 contradict the claim.
     """
 
     claim: str
@@ -135,6 +149,8 @@ class ClaimEvidence(Table, Struct, frozen=True):
     sources: int
     read: int
     unseen: Sequence[str]
+    opinion_by: str | None = None
+    is_entailment: bool = False
 
     def groups(self) -> Mapping[Group, Sequence[EvidenceSentence]]:
         """The groups by their names in GROUPS."""
@@ -221,9 +237,9 @@ def find_evidence(
         folded = _add_stored_copies(index, compared, folded, copies)
     chosen = [text for texts in folded.values() for text in texts]
     said = _find_speakers(index, [text.sentence_id for text in chosen])
-    opinions = (
-        opinion(claim, [text.text for text in chosen]) if opinion and chosen else [math.nan] * len(chosen)
-    )
+    opinions: Sequence[float] = [math.nan] * len(chosen)
+    if opinion and chosen:
+        opinions = opinion.score(claim, [text.text for text in chosen])
     completed = {
         text.sentence_id: replace(
             text,
@@ -246,15 +262,25 @@ def find_evidence(
         len({source for text in chosen for source in _sources_of(text)}),
         len(records),
         answer.unseen,
+        opinion.name if opinion else None,
+        bool(opinion and opinion.is_entailment),
     )
 
 
-def open_opinion(cross_encoder: str | None) -> Opinion | None:
-    """What a cross-encoder says: `hf:OWNER/NAME`, an address or a folder; None for None. Raises EsrError."""
-    if cross_encoder is None:
+def open_opinion(cross_encoder: str | None = None, seconds: float = math.inf) -> Opinion | None:
+    """What a cross-encoder says, `hf:OWNER/NAME`, an address or a folder, within so many seconds.
+
+    Without a name, it is that of the variable ESR_ENTAILMENT; None without either. Raises EsrError.
+    """
+    name = cross_encoder or os.environ.get(ENTAILMENT_VARIABLE)
+    if not name:
         return None
-    encoder = open_cross_encoder(cross_encoder)
-    return lambda claim, texts: encoder.scores(claim, texts).tolist()
+    encoder = load_cross_encoder(name)
+    return Opinion(
+        shorten_name(name),
+        encoder.is_entailment,
+        lambda claim, texts: encoder.scores(claim, texts, seconds).tolist(),
+    )
 
 
 class _Comparison:

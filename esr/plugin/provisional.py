@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from esr.cli.ranking_options import ReadQuery, filter_options, query_argument, ranking_options
     from esr.dependency.clique_search import ParsedSentences
     from esr.deprecation import find_moved
-    from esr.encoders.cross_encoder import open_cross_encoder
+    from esr.encoders.cross_encoder import shorten_name
+    from esr.encoders.loaded_models import load_cross_encoder
     from esr.enrichment.quote_marks import JoinedText, pair_marks
     from esr.errors import unknown
     from esr.extras import missing as missing_package
@@ -146,6 +147,7 @@ if TYPE_CHECKING:
     from esr.ranking.query_report import count_matches
     from esr.ranking.ranking import SHIPPED, Ranking, read_json
     from esr.ranking.searcher import Searcher, UnsearchableQuery, open_searcher
+    from esr.ranking.second_stage.query_encoder import ENTAILMENT_VARIABLE
     from esr.ranking.second_stage.regression_trees import (
         RegressionTree,
         TreeEnsemble,
@@ -199,6 +201,7 @@ __all__ = [
     "DEFAULT_CACHE_LIMIT",
     "DEFAULT_LIMITS",
     "EMBARGO_REASON",
+    "ENTAILMENT_VARIABLE",
     "EVIDENCE_COLUMNS",
     "FEATURE",
     "FEATURES",
@@ -374,6 +377,7 @@ __all__ = [
     "line_error",
     "list_examples",
     "literal_query",
+    "load_cross_encoder",
     "load_parses",
     "malformed_line",
     "markup",
@@ -383,7 +387,6 @@ __all__ = [
     "name_of",
     "no_evidence",
     "note_unknown",
-    "open_cross_encoder",
     "open_output",
     "open_pools",
     "open_searcher",
@@ -421,6 +424,7 @@ __all__ = [
     "score_sentences",
     "scratch_folder",
     "set_at_end",
+    "shorten_name",
     "show_steps",
     "signal_from_dict",
     "signal_types",
@@ -455,7 +459,8 @@ _MODULES = {
     "esr.dependency.clique_search": "ParsedSentences",
     "esr.deprecation": "find_moved",
     "esr.enrichment.quote_marks": "JoinedText pair_marks",
-    "esr.encoders.cross_encoder": "open_cross_encoder",
+    "esr.encoders.cross_encoder": "shorten_name",
+    "esr.encoders.loaded_models": "load_cross_encoder",
     "esr.errors": "unknown",
     "esr.extras": "missing_package=missing require",
     "esr.features": "FEATURES",
@@ -508,6 +513,7 @@ _MODULES = {
     "esr.ranking.query_report": "count_matches",
     "esr.ranking.speakers": "Speaker find_written suggest_speakers",
     "esr.ranking.ranking": "SHIPPED Ranking read_json",
+    "esr.ranking.second_stage.query_encoder": "ENTAILMENT_VARIABLE",
     "esr.ranking.second_stage.regression_trees": "RegressionTree TreeEnsemble relative_to_best "
     "trees_from_dict",
     "esr.ranking.second_stage.rerank_context": "RerankContext VectorWeights load_parses",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,8 +18,10 @@ from msgspec.structs import replace
 import esr
 from esr.ranking.searcher import open_searcher
 from esr.text.document import CERTAIN, Document, Quote
+from esr.threads import OnceByKey
 from tests.cli.conftest import call
 from tests.support.elasticsearch import document, load
+from tests.support.fake_enricher import write_tiny_cross_encoder
 from tests.support.index_contents import ENGINES, open_corpus
 from webui.api.schemas import SCHEMAS
 from webui.app import create_app
@@ -127,17 +130,38 @@ def test_a_wrong_call_says_what_is_wrong(folder: str, claim: str, options: dict,
         index.evidence(claim, **options)
 
 
-def test_a_cross_encoder_adds_its_opinion(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Encoder:
-        def scores(self, claim: str, texts: list[str]) -> object:
-            import numpy as np
-
-            return np.array([len(text) / 100 for text in texts])
-
-    monkeypatch.setattr("esr.evidence.claim_evidence.open_cross_encoder", lambda name: Encoder())
+@pytest.mark.parametrize(
+    ("labels", "shown"),
+    [
+        (["contradiction", "entailment", "neutral"], r"tiny: rather (?P<says>supports|contradicts) it"),
+        ([], r"tiny: (?P<says>)[+-]"),
+    ],
+)
+def test_command_api_and_page_have_the_opinion_of_a_cross_encoder_with_its_name(
+    folder: str,
+    client: FlaskClient,
+    labels: list[str],
+    shown: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    model = str(write_tiny_cross_encoder(tmp_path / "tiny", labels=labels))
+    monkeypatch.setattr("esr.encoders.loaded_models.cross_encoders", OnceByKey())
     with esr.open(folder) as index:
-        (said,) = index.evidence(CLAIM, cross_encoder="some").says_so
-    assert said.opinion == pytest.approx(len(said.text) / 100)
+        found = index.evidence(CLAIM, cross_encoder=model)
+        assert index.evidence(CLAIM).opinion_by is None
+        monkeypatch.setenv("ESR_ENTAILMENT", model)
+        expected = json.loads(json.dumps(index.evidence(CLAIM).as_dict()))
+    assert expected == json.loads(json.dumps(found.as_dict()))
+    assert (found.opinion_by, found.is_entailment) == ("tiny", bool(labels))
+    address = f"evidence?q={CLAIM.replace(' ', '+')}"
+    assert client.get(f"/api/v1/{address}").json == expected
+    texts = [text for group in found.groups().values() for text in group]
+    for page in (call("evidence", CLAIM, "--index", Path(folder)).stdout, client.get(f"/{address}").text):
+        says = [match["says"] for match in re.finditer(shown, page)]
+        if labels:
+            assert says == ["supports" if (text.opinion or 0) > 0 else "contradicts" for text in texts]
+        assert len(says) == len(texts) == 4
 
 
 def test_command_api_and_page_have_the_evidence_of_python(folder: str, client: FlaskClient) -> None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from flask import Flask, Response, request
 
 from esr.evidence import EVIDENCE_ORDERS
-from esr.evidence.claim_evidence import GROUPS, EvidenceSentence
+from esr.evidence.claim_evidence import GROUPS, ClaimEvidence, EvidenceSentence
 from esr.evidence.contrast import RULES, Contrast
 from webui.answers.claims import read_evidence
 from webui.answers.downloads import table_csv
@@ -36,6 +36,13 @@ LACKED = {
 OTHER_LACKED = N_("a part that the claim lacks")
 
 
+SUPPORTS, CONTRADICTS = (
+    N_("%(model)s: rather supports it (%(number)s)"),
+    N_("%(model)s: rather contradicts it (%(number)s)"),
+)
+"""What a model of entailment says of a text."""
+
+
 class Piece(NamedTuple):
     """A piece of a sentence. `kind` is "contrast", "part", or empty; `title` says what it differs from."""
 
@@ -50,6 +57,7 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
         split_evidence=split_evidence,
         use_contrast=use_contrast,
         describe_contrast=describe_contrast,
+        describe_opinion=describe_opinion,
         evidence_groups=GROUPS,
         evidence_orders=EVIDENCE_ORDERS,
         empty_groups=EMPTY_GROUPS,
@@ -102,6 +110,14 @@ def describe_contrast(contrast: Contrast) -> str:
     if not contrast.claimed:
         return rule
     return _("%(rule)s; the claim has “%(words)s”", rule=rule, words=contrast.claimed)
+
+
+def describe_opinion(evidence: ClaimEvidence, text: EvidenceSentence) -> str:
+    """What the cross-encoder says of a text, with its name and its number."""
+    number = f"{text.opinion:+.1f}"
+    if not (evidence.is_entailment and text.opinion):
+        return f"{evidence.opinion_by}: {number}"
+    return _(SUPPORTS if text.opinion > 0 else CONTRADICTS, model=evidence.opinion_by, number=number)
 
 
 def split_evidence(text: EvidenceSentence) -> Iterator[Piece]:

@@ -31,7 +31,8 @@ from esr.plugin.provisional import (
 
 _CROSS_ENCODER = ArgumentRow(
     "cross_encoder",
-    "also show what this cross-encoder says: hf:OWNER/NAME, an address, or a folder",
+    "also show what this cross-encoder says: hf:OWNER/NAME, an address, or a folder; by default that of "
+    "ESR_ENTAILMENT",
     metavar="MODEL",
 )
 
@@ -73,7 +74,7 @@ def _draw(found: ClaimEvidence) -> Iterator[str]:
         if texts:
             yield click.style(f"{GROUPS[name]} ({count(len(texts), 'text')})", bold=True)
         for text in texts:
-            yield from _draw_text(text)
+            yield from _draw_text(text, found)
         if texts:
             yield ""
     if found.texts:
@@ -85,12 +86,16 @@ def _draw(found: ClaimEvidence) -> Iterator[str]:
         yield f"no document has the words: {', '.join(found.unseen)}"
 
 
-def _draw_text(text: EvidenceSentence) -> Iterator[str]:
+def _draw_text(text: EvidenceSentence, evidence: ClaimEvidence) -> Iterator[str]:
     place = ", ".join(filter(None, (text.source, (text.date or "")[:10], text.sentence_id)))
     yield f"  {text.text}"
     speaker = f", {'probably ' if text.certainty == 'probable' else ''}{text.speaker}" if text.speaker else ""
-    opinion = "" if text.opinion is None else f", cross-encoder {text.opinion:+.2f}"
-    yield click.style(f"    {place}{speaker}{opinion}", dim=True)
+    yield click.style(f"    {place}{speaker}", dim=True)
+    if text.opinion is not None:
+        says = ""
+        if evidence.is_entailment and text.opinion:
+            says = "rather supports it, " if text.opinion > 0 else "rather contradicts it, "
+        yield f"    {evidence.opinion_by}: {says}{text.opinion:+.2f}"
     for contrast in text.contrasts:
         yield f"    {describe_contrast(contrast)}"
     for copy in text.copies:

@@ -26,11 +26,13 @@ else:
     model_server = import_lazily("esr.encoders.model_server")
     table = import_lazily("esr.encoders.table")
 
-CROSS_VARIABLE = "ESR_CROSS_ENCODER"
+CROSS_VARIABLE, ENTAILMENT_VARIABLE = "ESR_CROSS_ENCODER", "ESR_ENTAILMENT"
 ENCODER_VARIABLES = {
     ENCODER_VARIABLE: "the folder or address of the encoder of queries, if that of an index has no known "
     "name, and of the encoder of loads",
     CROSS_VARIABLE: "the cross-encoder of the signal `cross`: hf:OWNER/NAME, an address or a folder",
+    ENTAILMENT_VARIABLE: "the cross-encoder whose opinion is shown beside evidence: hf:OWNER/NAME, an "
+    "address or a folder",
     "ESR_MODEL_KEY": "the bearer token for models on servers",
 }
 
