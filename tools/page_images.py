@@ -146,7 +146,7 @@ PICTURES = (
     Picture("page-names", "/names?q=travel+ban", 1280, 700),
     Picture("page-name", "/name?name=person:Michael+Flynn", 1280, 820),
     Picture("page-quotations", "/quotes?q=travel+ban", 1280, 760),
-    Picture("page-check", f"/check?text={PASTED}", 1280, 900),
+    Picture("page-check", f"/check?text={PASTED}", 1280, 1620),
     Picture("page-evidence", f"/evidence?q={CLAIM}", 1280, 900),
     Picture(
         "page-over-time",

@@ -31,6 +31,7 @@ from esr.wording import table_lines
 
 LEAST, MOST = 8, 60
 """Words of a quotation."""
+SIZE = range(LEAST, MOST + 1)
 UNSAID = ("recombined", "foreign")
 THRESHOLDS = (0.4, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8)
 
@@ -66,18 +67,23 @@ def main() -> None:
     parser.add_argument("--cases", type=int, default=1_000, help="of each kind")
     parser.add_argument("--seed", type=int, default=63)
     parser.add_argument("--all", action="store_true", help="count the even cases too")
+    parser.add_argument("--least", type=int, default=LEAST, help="words of a quotation")
+    parser.add_argument("--most", type=int, default=MOST, help="words of a quotation")
     parser.add_argument("--failures", type=int, default=0, help="wrong cases to print")
     options = parser.parse_args()
     rng = random.Random(options.seed)
     print(f"{options.index}, seed {options.seed}\n")
     with closing(esr.open(options.index)) as index:
-        said = list(draw_quotations(index, rng, 2 * options.cases))
+        size = range(options.least, options.most + 1)
+        said = list(draw_quotations(index, rng, 2 * options.cases, size))
         changed = [change(rng, text, said) for text in said[: options.cases]]
-        invented = [Case("recombined", text, "") for text in recombine(rng, said, options.cases)]
+        invented = [
+            Case("recombined", text, "") for text in recombine(rng, said, options.cases, options.least)
+        ]
         foreign = []
         if options.foreign:
             foreign = [
-                Case("foreign", text, "") for text in read_foreign(options.foreign, rng, options.cases)
+                Case("foreign", text, "") for text in read_foreign(options.foreign, rng, options.cases, size)
             ]
         index.check(said[0])  # what is loaded at the first call
         outcomes = [check(index, case) for case in (*changed, *invented, *foreign)]
@@ -87,16 +93,16 @@ def main() -> None:
 # Cases
 
 
-def draw_quotations(index: esr.Index, rng: random.Random, number: int) -> Iterator[str]:
-    """Quotations of the index in random order; one in ten takes two sentences."""
+def draw_quotations(index: esr.Index, rng: random.Random, number: int, size: range = SIZE) -> Iterator[str]:
+    """Quotations of the index in random order; one in ten takes two sentences, unless `size` is small."""
     drawn: list[str] = []
     for document in index.documents():
         texts = [sentence.text for sentence in document.sentences]
         for one, two in zip(texts, [*texts[1:], ""], strict=True):
             spans = [one[start:end] for start, end in find_quotations(one)]
-            drawn += [span for span in spans if LEAST <= len(read_words(span)) <= MOST]
+            drawn += [span for span in spans if len(read_words(span)) in size]
             if rng.random() < 0.02 and min(len(read_words(one)), len(read_words(two))) >= LEAST:
-                drawn.append(f"{one} {two}")
+                drawn += [f"{one} {two}"] if size.stop > LEAST else []
     rng.shuffle(drawn)
     yield from list(dict.fromkeys(drawn))[:number]
 
@@ -142,22 +148,22 @@ def change(rng: random.Random, text: str, all_of: Sequence[str]) -> Case:
     return Case(kind, " ".join(words), original)
 
 
-def recombine(rng: random.Random, texts: Sequence[str], number: int) -> Iterator[str]:
-    long = [text for text in texts if len(text.split()) >= LEAST]
+def recombine(rng: random.Random, texts: Sequence[str], number: int, least: int = LEAST) -> Iterator[str]:
+    long = [text for text in texts if len(text.split()) >= least]
     for _ in range(number):
         one, two = (text.split() for text in rng.sample(long, 2))
         half = min(len(one), len(two)) // 2
         yield " ".join([*one[:half], *two[-half:]])
 
 
-def read_foreign(path: Path, rng: random.Random, number: int) -> list[str]:
+def read_foreign(path: Path, rng: random.Random, number: int, size: range) -> list[str]:
     with (
         gzip.open(path, "rt", encoding="utf-8")
         if path.suffix == ".gz"
         else path.open(encoding="utf-8") as lines
     ):
         texts = [sentence["text"] for line in lines for sentence in json.loads(line)["sentences"]]
-    long = [text for text in texts if LEAST <= len(read_words(text)) <= MOST]
+    long = [text for text in texts if len(read_words(text)) in size]
     return rng.sample(long, min(number, len(long)))
 
 
