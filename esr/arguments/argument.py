@@ -99,11 +99,11 @@ class Argument(Struct, frozen=True):
                 yield alias.name, alias.type_for(self.type)
 
     def deprecations(
-        self, given: Container[str], taker: str, write: Callable[[str], str] = "{}".format
+        self, names: Container[str], taker: str, write: Callable[[str], str] = "{}".format
     ) -> Iterator[str]:
         """What is said of its former names among those that are given to a door. `write` writes a name."""
         for alias in self.aliases:
-            if alias.name in given and (not alias.applies_to or taker in alias.applies_to.split()):
+            if alias.name in names and (not alias.applies_to or taker in alias.applies_to.split()):
                 yield deprecation(write(alias.name), write(self.name_at(taker)), alias.since, alias.note)
 
     def name_at(self, taker: str) -> str:

@@ -68,7 +68,7 @@ _ROWS = (
 @add_arguments(_ROWS, "mcp")
 @ranking_options
 def mcp(
-    where: str, http: bool, host: str, port: int, names: tuple[str, ...], ranking: Ranking, **kept: Any
+    where: str, http: bool, host: str, port: int, names: tuple[str, ...], ranking: Ranking, **options: Any
 ) -> None:
     """Serve an index to assistants (Model Context Protocol).
 
@@ -86,7 +86,7 @@ def mcp(
     require("esr mcp", "mcp")
     from esr.bridges.mcp_server import build_server, serve_http
 
-    tools = _open_dossiers(**kept)
+    tools = _open_dossiers(**options)
     with esr.open(where) as index:
         server = build_server(index, ranking, tools)
         if not http:

@@ -29,11 +29,11 @@ class AlertTools:
     ) -> Annotated[CallToolResult, PreviewedAlert]:
         """Show what an alert would have told of the last days: try its conditions before you keep it."""
         arguments = _write_conditions(q=query, **conditions)
-        found = self._server.of_index("GET", "/alerts/preview", None, **arguments, days=days)
-        head = {name: found[name] for name in ("first", "last", "sentences", "by_similarity", "unusual")}
+        preview = self._server.of_index("GET", "/alerts/preview", None, **arguments, days=days)
+        head = {name: preview[name] for name in ("first", "last", "sentences", "by_similarity", "unusual")}
         examples = [
             {name: value for name, value in example.items() if value is not None}
-            for example in found["examples"]
+            for example in preview["examples"]
         ]
         return fit({**head, "total": len(examples)}, "examples", examples, budget)
 

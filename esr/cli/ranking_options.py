@@ -145,9 +145,9 @@ def filter_options(command: F) -> F:
     @wraps(command)
     def with_filters(*args: Any, **kwargs: Any) -> Any:
         values = {name: kwargs.pop(name) for name in _FILTER_NAMES}
-        given = [name for name, value in values.items() if value is not None]
+        names = [name for name, value in values.items() if value is not None]
         for row in filters_of(COMMAND):
-            for line in row.deprecations(given, COMMAND, "--{}".format):
+            for line in row.deprecations(names, COMMAND, "--{}".format):
                 click.echo(f"esr: {line}", err=True)
         return command(*args, filters=read_filters(values, label="--{}".format), **kwargs)
 

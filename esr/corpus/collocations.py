@@ -72,15 +72,17 @@ def log_dice(together: Array | float, first: Array | float, second: Array | floa
 class Contrast(NamedTuple):
     """Frequencies of n words in a part and in the other, each of shape (n,), and the parts' sizes."""
 
-    own: Array
-    own_size: float
+    part: Array
+    part_size: float
     other: Array
     other_size: float
 
     @property
     def log_likelihood(self) -> Array:
         """G², negative for words that are rarer in the part."""
-        return log_likelihood(self.own, self.own_size, self.own + self.other, self.own_size + self.other_size)
+        return log_likelihood(
+            self.part, self.part_size, self.part + self.other, self.part_size + self.other_size
+        )
 
     @property
     def log_ratio(self) -> Array:
@@ -88,14 +90,14 @@ class Contrast(NamedTuple):
 
         A frequency of 0 counts as .5.
         """
-        own = np.maximum(self.own, 0.5) / max(self.own_size, 1)
-        return np.asarray(np.log2(own / (np.maximum(self.other, 0.5) / max(self.other_size, 1))))
+        part = np.maximum(self.part, 0.5) / max(self.part_size, 1)
+        return np.asarray(np.log2(part / (np.maximum(self.other, 0.5) / max(self.other_size, 1))))
 
     @property
     def percent_difference(self) -> Array:
         """%DIFF: the difference of relative frequencies in percent of the other; NaN if the other is 0."""
         other = np.where(self.other > 0, self.other, np.nan) / max(self.other_size, 1)
-        return np.asarray(100 * (self.own / max(self.own_size, 1) - other) / other)
+        return np.asarray(100 * (self.part / max(self.part_size, 1) - other) / other)
 
 
 def per_million(count: float, size: float) -> float:

@@ -306,7 +306,7 @@ class _CountedParts(Struct, frozen=True):
     """Two parts of an index. `other` is None for the rest, whose terms are not counted."""
 
     index: Index
-    own: _CountedPart
+    target: _CountedPart
     other: _CountedPart | None = None
 
 
@@ -326,7 +326,7 @@ def _count_parts(
 
 
 def _rank_words(parts: _CountedParts, order: str, min_count: int, k: int) -> KeyWords:
-    index, target = parts.index, parts.own.terms
+    index, target = parts.index, parts.target.terms
     reference = None if parts.other is None else parts.other.terms
     rest = index.statistics(()).collection.occurrences - sum(target.values())
     sizes = sum(target.values()), rest if reference is None else sum(reference.values())
@@ -343,7 +343,7 @@ def _rank_words(parts: _CountedParts, order: str, min_count: int, k: int) -> Key
         else:
             others = np.array([reference.get(term, 0) for term in batch], float)
         best = sorted([*best, *_rank(batch, Contrast(counts, sizes[0], others, sizes[1]), order)])[:k]
-    forms = _find_forms(index, [word.term for _, _, word in best], parts.own.condition)
+    forms = _find_forms(index, [word.term for _, _, word in best], parts.target.condition)
     words = [structs.replace(word, word=form) for (_, _, word), form in zip(best, forms, strict=True)]
     return KeyWords(words, sizes)
 
@@ -361,11 +361,11 @@ def _values(contrast: Contrast, order: str) -> list[float]:
 
 def _rank(terms: Sequence[str], contrast: Contrast, order: str) -> Iterator[tuple[float, str, KeyWord]]:
     """Yield the words that are more frequent in the part, each with its sort key."""
-    columns = (contrast.own, contrast.other, contrast.log_likelihood, contrast.log_ratio)
+    columns = (contrast.part, contrast.other, contrast.log_likelihood, contrast.log_ratio)
     rows = zip(terms, _values(contrast, order), *columns, contrast.percent_difference, strict=True)
     for term, value, target, reference, likelihood, ratio, percent in rows:
         if likelihood > (SURE if order == "log-ratio" else 0.0):
-            rates = per_million(target, contrast.own_size), per_million(reference, contrast.other_size)
+            rates = per_million(target, contrast.part_size), per_million(reference, contrast.other_size)
             difference = None if np.isnan(percent) else round(float(percent), 2)
             effect = round(float(likelihood), 4), round(float(ratio), 4), difference
             yield -value, term, KeyWord(term, term, int(target), int(reference), rates, *effect)

@@ -18,20 +18,22 @@ MOST_WORDS = 50
 """Longer sentences, often lists or captions run together, are central only if there are no others."""
 
 
-def find_central(hits: Sequence[Hit], index: Index, asked: Collection[str] = ()) -> Hit:
+def find_central(hits: Sequence[Hit], index: Index, query_terms: Collection[str] = ()) -> Hit:
     """The central one of at least one hit, with records. Ties keep the order of the hits.
 
-    `asked`: the terms of the query, which all hits have. They do not count.
+    `query_terms`: the terms of the query, which all hits have. They do not count.
     """
     terms = analyze_hits(hits, index)
-    rarity = weigh_by_rarity(index, {term for each in terms for term in each})
+    rarity = weigh_by_rarity(index, {term for hit_terms in terms for term in hit_terms})
     holders = defaultdict[str, set[str]](set)
-    for hit, each in zip(hits, terms, strict=True):
-        for term in each:
+    for hit, hit_terms in zip(hits, terms, strict=True):
+        for term in hit_terms:
             holders[term].add(require_record(hit).document_id)
     documents = len({require_record(hit).document_id for hit in hits})
     weights = {
-        term: rarity[term] ** 2 * (len(holders[term]) - 1) / documents for term in rarity if term not in asked
+        term: rarity[term] ** 2 * (len(holders[term]) - 1) / documents
+        for term in rarity
+        if term not in query_terms
     }
 
     def agreement(place: int) -> float:

@@ -107,7 +107,7 @@ def test_flags_are_read_in_searches() -> None:
     off = {"fold": "no", "passages": "no", "novel": "yes", "literal": "yes", "furniture": "yes"}
     assert arranged(**off) == (False, False, True, True, True)
     similar = decode_arguments(b"id=a&own_document=yes", SETTINGS, "similar")
-    assert parse_similar(similar).own
+    assert parse_similar(similar).own_document
 
 
 def test_a_saved_search_keeps_the_language_of_its_query(tmp_path: Path) -> None:

@@ -43,7 +43,9 @@ def find_similar(searcher: Searcher, request: SimilarRequest) -> SimilarSentence
         (record,) = snapshot.index.read([sentence_id], Records())
     with blame_argument(None):
         prepared, document_id = prepare_similar(snapshot, sentence_id, search.ranking)
-        left_out = None if request.own else document_id
+        left_out = None if request.own_document else document_id
         has_vectors = snapshot.index.status(MainEncoder()) is not None
         answer = search_similar(prepared, sentence_id, left_out, search.k, search.filters)
-    return SimilarSentences(record, search, prepared.index, answer, prepared.counts, request.own, has_vectors)
+    return SimilarSentences(
+        record, search, prepared.index, answer, prepared.counts, request.own_document, has_vectors
+    )

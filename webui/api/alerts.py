@@ -72,13 +72,13 @@ def list_deliveries(call: Call) -> dict[str, Any]:
 
 def preview(call: Call) -> dict[str, Any]:
     """Show what an alert would have told of the last days: by day and, for meaning, by least similarity."""
-    own = {name: texts for name, texts in call.arguments.items() if name not in ("days", "index")}
+    texts_by_name = {name: texts for name, texts in call.arguments.items() if name not in ("days", "index")}
     with blame_argument("q"):
-        _, conditions = read_alert_arguments(own)
-        found = previews.preview_alert(
+        _, conditions = read_alert_arguments(texts_by_name)
+        alert_preview = previews.preview_alert(
             call.searcher.index.snapshot(), conditions, call.arguments.value("days")
         )
-    return found.as_dict()
+    return alert_preview.as_dict()
 
 
 def read_alert_arguments(arguments: Mapping[str, Sequence[str]]) -> tuple[dict[str, Any], Conditions]:

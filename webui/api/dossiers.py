@@ -231,8 +231,8 @@ def link(call: Call) -> dict[str, Any]:
     """Make a link for reading a dossier. Its token is shown only once."""
     body = _body(call, "dossier_link")
     with as_request_errors("days"):
-        made = call.desk.links.make(call.desk.person, body["id"], **_kept(body, "days"))
-    data: dict[str, Any] = to_builtins(made)
+        share_link = call.desk.links.make(call.desk.person, body["id"], **_kept(body, "days"))
+    data: dict[str, Any] = to_builtins(share_link)
     return data
 
 

@@ -398,11 +398,11 @@ def parse_shape(arguments: Arguments) -> HitShape:
 
 
 class SimilarRequest(Struct, frozen=True):
-    """A search for sentences similar to one. `own`: whether those of its document are included."""
+    """A search for sentences similar to one. `own_document`: whether those of its document are included."""
 
     search: SearchRequest
     sentence_id: str
-    own: bool
+    own_document: bool
 
 
 def parse_similar(arguments: Arguments) -> SimilarRequest:

@@ -93,8 +93,8 @@ def _add_evidence(get: Route, settings: Settings, render: PageRenderer) -> None:
     @get("/evidence.csv")
     def evidence_csv(visit: Visit) -> Response:
         arguments = decode_arguments(request.query_string, settings, "evidence", "page")
-        found = read_evidence(visit.searcher, arguments, settings)
-        return table_csv(found.rows(), "evidence", columns=tuple(found.columns()))
+        evidence = read_evidence(visit.searcher, arguments, settings)
+        return table_csv(evidence.rows(), "evidence", columns=tuple(evidence.columns()))
 
 
 def use_contrast(claim: str, contrast: Contrast) -> str | None:

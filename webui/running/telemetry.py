@@ -88,7 +88,7 @@ class Served(NamedTuple):
     name: str
     documents: int
     sentences: int
-    made: float | None
+    since: float | None
 
 
 def expose(indexes: Iterable[Served] = ()) -> bytes:
@@ -114,8 +114,8 @@ def _gauges(indexes: Iterable[Served]) -> CollectorRegistry:
     for index in indexes:
         documents.labels(index.name).set(index.documents)
         sentences.labels(index.name).set(index.sentences)
-        if index.made is not None:
-            created.labels(index.name).set(index.made)
+        if index.since is not None:
+            created.labels(index.name).set(index.since)
     return registry
 
 

@@ -29,8 +29,8 @@ def translate_error(message: str) -> str:
 
 def _translate(language: Language, text: str) -> str | None:
     for pattern, translation in _patterns(language):
-        if found := pattern.fullmatch(text):
-            values = found.groupdict()
+        if match := pattern.fullmatch(text):
+            values = match.groupdict()
             return translation % {name: _translate_value(language, value) for name, value in values.items()}
     return None
 

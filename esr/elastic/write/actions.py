@@ -215,7 +215,7 @@ class _Pairs(NamedTuple):
 
     sentences: Integers
     terms: Integers
-    own: Array
+    in_sentence: Array
     around: Array
 
 
@@ -228,16 +228,16 @@ class SegmentImpacts:
         owner: int,
         postings: PostingsByDocument,
         base: ImpactBase,
-        elsewhere: Mapping[str, int],
+        outside: Mapping[str, int],
         total_elsewhere: int,
     ) -> None:
         """`owner` is the number of the segment, `postings` are those of its documents.
 
-        `elsewhere` has the occurrences of terms outside the spool, and `total_elsewhere` is their sum.
+        `outside` has the occurrences of terms outside the spool, and `total_elsewhere` is their sum.
         """
         segment = spool.segments[owner]
         self._postings, self._base, self._transform = postings, base, base.transform
-        self._background = spool.statistics.background(owner, elsewhere, total_elsewhere)
+        self._background = spool.statistics.background(owner, outside, total_elsewhere)
         self._first = segment.column("first").astype(np.int64)
         self._document = segment.column("document").astype(np.int64)
         self._has_previous = np.append(segment.has_previous, False)
@@ -262,9 +262,9 @@ class SegmentImpacts:
         fields = []
         for sentence in range(int(self._first[document]), int(self._first[document + 1])):
             n = sentence - batch.first
-            own = slice(batch.ends[n - 1] if n else 0, batch.ends[n])
-            impacts = map(_weight, batch.codes[own])
-            field = {names[term]: impact for term, impact in zip(batch.terms[own], impacts, strict=True)}
+            in_batch = slice(batch.ends[n - 1] if n else 0, batch.ends[n])
+            impacts = map(_weight, batch.codes[in_batch])
+            field = {names[term]: impact for term, impact in zip(batch.terms[in_batch], impacts, strict=True)}
             if batch.short[n]:
                 field[EMPTY] = _weight(batch.short[n])
             fields.append(field)
@@ -277,12 +277,12 @@ class SegmentImpacts:
         end = int(self._first[until])
         lengths = {name: column[start:end] for name, column in self._lengths.items()}
         keys, counts = self._document_postings(document, until)
-        sentences, terms, own, around = self._pairs(
+        sentences, terms, in_sentence, around = self._pairs(
             start, end, self._strong_keys(start, lengths, keys, counts)
         )
         places = np.searchsorted(keys, self._key(self._document[sentences], terms))
         evidence = np.zeros(len(sentences))
-        in_fields = {"sentence": own, "surrounding": around, "document": counts[places]}
+        in_fields = {"sentence": in_sentence, "surrounding": around, "document": counts[places]}
         for name, share in mixture_shares(self._transform, lengths).items():
             evidence += share[sentences - start] * in_fields[name]
         collection = log_collection(self._transform, lengths["sentence"])
@@ -290,14 +290,14 @@ class SegmentImpacts:
         p = self._background[terms]
         impacts = np.log1p(evidence / (np.exp(collection)[sentences - start] * p))
         impacts += np.minimum(length, 0.0)[sentences - start] - np.log1p(self._base.scale / p)
-        kept = impacts > 0
+        is_positive = impacts > 0
         return _ImpactsBatch(
             range(document, until),
             start,
             np.where(length > 0, impact_codes(length), 0).tolist(),
-            np.searchsorted(sentences[kept], np.arange(start, end), "right").tolist(),
-            terms[kept].tolist(),
-            impact_codes(impacts[kept]).tolist(),
+            np.searchsorted(sentences[is_positive], np.arange(start, end), "right").tolist(),
+            terms[is_positive].tolist(),
+            impact_codes(impacts[is_positive]).tolist(),
         )
 
     def _key(self, number: Integers, terms: Integers) -> Integers:
@@ -309,7 +309,7 @@ class SegmentImpacts:
         """The keys of the documents from `first` to before `until` with their terms, and the counts."""
         slices = [self._postings.locate(document) for document in range(first, until)]
         postings = slice(slices[0].start, slices[-1].stop)
-        documents = np.repeat(np.arange(first, until), [each.stop - each.start for each in slices])
+        documents = np.repeat(np.arange(first, until), [piece.stop - piece.start for piece in slices])
         keys = self._key(documents, self._postings.term_numbers(postings).astype(np.int64))
         return keys, self._document_counts[postings].astype(float)
 
@@ -348,13 +348,13 @@ class SegmentImpacts:
         )
         around = np.zeros(len(keys))
         around[: len(keys) - len(others)] = np.concatenate([counts, counts[before], counts[after]])
-        own = np.zeros(len(keys))
-        own[: len(counts)] = counts
+        in_sentence = np.zeros(len(keys))
+        in_sentence[: len(counts)] = counts
         pairs, pair = np.unique(keys, return_inverse=True)
         return _Pairs(
             pairs // len(self._background),
             pairs % len(self._background),
-            np.bincount(pair, own, len(pairs)).astype(float),
+            np.bincount(pair, in_sentence, len(pairs)).astype(float),
             np.bincount(pair, around, len(pairs)).astype(float),
         )
 

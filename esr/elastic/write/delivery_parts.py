@@ -185,8 +185,8 @@ def plan_delivery(
 def _plan(
     loads: Sequence[Load], replaced: Sequence[Load], parts: Sequence[Part], order: Sequence[Part]
 ) -> DeliveryPlan:
-    kept = [load.index for load in loads if load not in replaced]
-    return DeliveryPlan(order, (*kept, *(part.name for part in parts)))
+    remaining = [load.index for load in loads if load not in replaced]
+    return DeliveryPlan(order, (*remaining, *(part.name for part in parts)))
 
 
 def make_part(

@@ -175,9 +175,9 @@ def group_stored_names(cluster: Cluster, loads: Mapping[str, meta.Load]) -> int:
             cluster,
             (
                 replace_parts(
-                    hit["_index"], hit["_id"], [FINGERPRINT], {FIELD: encode_names(found, of_document)}
+                    hit["_index"], hit["_id"], [FINGERPRINT], {FIELD: encode_names(entities, of_document)}
                 )
-                for hit, found, of_document in with_entities
+                for hit, entities, of_document in with_entities
             ),
         )
         updated += len(with_entities)
@@ -220,8 +220,8 @@ def with_names(
         return dict(document), [dict(fields) for fields in sentences]
     resolved = resolve_names(entities)
     return _with_field(document, encode_document_names(entities, resolved)), [
-        _with_field(fields, encode_names(found, resolved)) if found else dict(fields)
-        for fields, found in zip(sentences, entities, strict=True)
+        _with_field(fields, encode_names(of_sentence, resolved)) if of_sentence else dict(fields)
+        for fields, of_sentence in zip(sentences, entities, strict=True)
     ]
 
 
@@ -233,13 +233,13 @@ def _with_field(fields: Mapping[str, Any], names: Mapping[str, Any]) -> dict[str
 def store_short_forms(cluster: Cluster) -> None:
     """Store the names that short forms and ids stand for in the whole collection, if they have changed."""
     refresh(cluster, cluster.documents_alias)
-    found = [
+    stored = [
         ShortForm(short, full, documents)
         for pair, documents in count_values(cluster, SHORT_FORMS)
         for short, _, full in [pair.partition(SEPARATOR)]
     ]
-    keys = sorted({key for form in found for key in (form.short, form.full)})
-    joined = join_short_forms(found, count_types(cluster, keys))
+    keys = sorted({key for form in stored for key in (form.short, form.full)})
+    joined = join_short_forms(stored, count_types(cluster, keys))
     short_forms = add_ids(add_variants(joined, find_variants(_count_all(cluster))), _count_ids(cluster))
     for load in meta.searchable_loads(cluster):
         if load.short_forms != short_forms:
@@ -373,9 +373,12 @@ class ElasticsearchEnrichment:
             self._has_mapped_names = True
         names: dict[str, _DocumentNames] = {}
         for document_id, sentences in batch:
-            found = [None if one.entities is None else group_entities(one.entities) for one in sentences]
-            resolved = resolve_names(found)
-            names[document_id] = _DocumentNames(resolved, encode_document_names(found, resolved))
+            entities = [
+                None if sentence.entities is None else group_entities(sentence.entities)
+                for sentence in sentences
+            ]
+            resolved = resolve_names(entities)
+            names[document_id] = _DocumentNames(resolved, encode_document_names(entities, resolved))
         return names
 
     def update_names(self, aliases: Aliases | None) -> int:

@@ -97,7 +97,7 @@ def load_states(cluster: Cluster) -> list[tuple[Load, str]]:
 
 def missing_indices(load: Load, loads: Sequence[Load]) -> tuple[str, ...]:
     """The indices deleted by hand of the generation that a load heads, given all loads."""
-    by_index = {each.index: each.missing for each in loads}
+    by_index = {other.index: other.missing for other in loads}
     return tuple(
         name for index in load.members for name in by_index.get(index, (index, documents_index(index)))
     )

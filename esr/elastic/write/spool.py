@@ -127,8 +127,8 @@ def spool_actions(
         terms, impacts = SegmentTerms(spool, owner, postings), None
         if base is not None:
             assert isinstance(existing.total_occurrences, int)  # an index by language has no impacts
-            elsewhere = existing.occurrences, existing.total_occurrences
-            impacts = SegmentImpacts(spool, owner, postings, base, *elsewhere)
+            outside = existing.occurrences, existing.total_occurrences
+            impacts = SegmentImpacts(spool, owner, postings, base, *outside)
         priors = spool.statistics.importance_of(owner, existing.occurrences, existing.total_occurrences)
         first, numbers = segment.column("first"), np.arange(segment.sentence_count)
         for number in range(segment.document_count):
@@ -238,7 +238,7 @@ def _is_tmpfs(folder: Path) -> bool:
         return False
     path = str(folder.resolve())
     holding = [(mount, kind) for mount, kind in mounts if mount == "/" or f"{path}/".startswith(f"{mount}/")]
-    return max(holding, key=lambda each: len(each[0]), default=("", ""))[1] == "tmpfs"
+    return max(holding, key=lambda pair: len(pair[0]), default=("", ""))[1] == "tmpfs"
 
 
 def _memory_left() -> int | None:

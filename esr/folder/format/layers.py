@@ -50,8 +50,8 @@ class LayerEntity(NamedTuple):
 
     @classmethod
     def unresolved(cls, entity: str) -> LayerEntity:
-        found = parse_entity_key(entity)
-        return cls(entity, found.type, name_key(found.text))
+        parsed = parse_entity_key(entity)
+        return cls(entity, parsed.type, name_key(parsed.text))
 
     @property
     def written(self) -> str:
@@ -427,8 +427,10 @@ def _merge_entities(layers: Sequence[Layer]) -> Arrays:
     numbers: dict[LayerEntity, int] = {}
     entities: list[Numbers] = []
     for layer in layers:
-        own = map(layer.named_entity, range(layer.entity_count))
-        renumbered = np.array([numbers.setdefault(entity, len(numbers)) for entity in own], np.int64)
+        layer_entities = map(layer.named_entity, range(layer.entity_count))
+        renumbered = np.array(
+            [numbers.setdefault(entity, len(numbers)) for entity in layer_entities], np.int64
+        )
         entities.append(renumbered[layer.arrays["entity.of"]])
     known = np.concatenate([layer.arrays["entity.known"] for layer in layers])
     first = _concatenate_ends([layer.arrays["entity.first"] for layer in layers])
@@ -443,24 +445,24 @@ def _select_entities(layer: Layer, sentences: Mask) -> Arrays:
     used = order_of_first(mentions, layer.entity_count)
     new = np.zeros(layer.entity_count, np.int64)
     new[used] = np.arange(len(used))
-    found = [layer.named_entity(number) for number in used.tolist()]
+    distinct = [layer.named_entity(number) for number in used.tolist()]
     known, ends = layer.arrays["entity.known"][sentences], np.cumsum([0, *sizes[sentences]], dtype=np.int64)
-    return _entity_arrays(known, found, new[mentions], ends, layer.resolution)
+    return _entity_arrays(known, distinct, new[mentions], ends, layer.resolution)
 
 
 def _entity_arrays(
     known: npt.NDArray[np.bool_],
-    found: Sequence[LayerEntity],
+    distinct: Sequence[LayerEntity],
     entities: Numbers,
     first: Numbers,
     resolution: int,
 ) -> Arrays:
     """The entity arrays of a layer.
 
-    Sentence n has the entities `found[i]` for i in `entities[first[n]:first[n+1]]`.
+    Sentence n has the entities `distinct[i]` for i in `entities[first[n]:first[n+1]]`.
     """
-    encoded = [entity.entity.encode() for entity in found]
-    types = [ENTITY_TYPES.index(parse_entity_key(entity.entity).type) for entity in found]
+    encoded = [entity.entity.encode() for entity in distinct]
+    types = [ENTITY_TYPES.index(parse_entity_key(entity.entity).type) for entity in distinct]
     sentence = np.repeat(np.arange(len(known)), np.diff(first))
     by_entity = np.argsort(entities, kind="stable")
     return {
@@ -470,9 +472,9 @@ def _entity_arrays(
         "entity.types": np.array(types, np.uint8),
         "entity.name_ends": np.cumsum([0, *map(len, encoded)], dtype=np.int64),
         "entity.names": np.frombuffer(b"".join(encoded), np.uint8),
-        "entity.starts": np.searchsorted(entities[by_entity], np.arange(len(found) + 1)),
+        "entity.starts": np.searchsorted(entities[by_entity], np.arange(len(distinct) + 1)),
         "entity.sentences": sentence[by_entity].astype(np.int32),
-        **encode_names(found, resolution),
+        **encode_names(distinct, resolution),
     }
 
 
@@ -558,8 +560,8 @@ class LayerStack:
         """The quotations in each sentence."""
         quotes: list[tuple[Quote, ...]] = [()] * len(sentences)
         for span, places, in_layer in self._split(QUOTES, sentences):
-            for place, found in zip(places.tolist(), span.layer.quotes.read(in_layer), strict=True):
-                quotes[place] = found
+            for place, of_sentence in zip(places.tolist(), span.layer.quotes.read(in_layer), strict=True):
+                quotes[place] = of_sentence
         return quotes
 
     def quote_mask(self, keys: Iterable[str] | None = None, probable: bool = True) -> npt.NDArray[np.bool_]:
@@ -583,8 +585,8 @@ class LayerStack:
         groups = np.full(self._sentences, unknown, np.int32)
         for span in self._of(REUSE):
             if recipes is None or span.recipe in recipes:
-                own = span.layer.arrays[GROUPS][span.start - span.first : span.stop - span.first]
-                groups[span.start : span.stop] = own
+                in_layer = span.layer.arrays[GROUPS][span.start - span.first : span.stop - span.first]
+                groups[span.start : span.stop] = in_layer
         return groups
 
     def entities(self, sentence: int) -> EntitiesByType | None:

@@ -163,14 +163,14 @@ class Manifest(Struct, frozen=True):
 
     def without_generations(self, names: Container[str]) -> Manifest:
         """The next commit, without these kept generations."""
-        kept = tuple(commit for commit in self.kept_generations if commit.generation_name not in names)
-        return replace(self, commit_number=self.commit_number + 1, kept_generations=kept)
+        remaining = tuple(commit for commit in self.kept_generations if commit.generation_name not in names)
+        return replace(self, commit_number=self.commit_number + 1, kept_generations=remaining)
 
     def _all_generations(self) -> tuple[Manifest, ...]:
         """This generation, if any, and the kept ones, newest first, rejected ones last."""
-        own = (replace(self, kept_generations=()),) if self.has_index else ()
+        current = (replace(self, kept_generations=()),) if self.has_index else ()
         newest_first = sorted(
-            (*own, *self.kept_generations), key=lambda commit: commit.generation_name, reverse=True
+            (*current, *self.kept_generations), key=lambda commit: commit.generation_name, reverse=True
         )
         return tuple(sorted(newest_first, key=lambda commit: commit.is_rejected))
 

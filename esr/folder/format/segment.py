@@ -203,7 +203,7 @@ def read_shown(blobs: Iterable[bytes | memoryview]) -> list[ShownDocument]:
     try:
         return list(map(_decode, encoded))
     except msgspec.DecodeError:  # e.g. NaN or infinity, in fields that are not shown
-        return [msgspec.convert(read_json(each), ShownDocument) for each in encoded]
+        return [msgspec.convert(read_json(blob), ShownDocument) for blob in encoded]
 
 
 # Segments

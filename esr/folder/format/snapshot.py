@@ -165,14 +165,16 @@ class CommitStatistics:
         if entry is None:
             hash = hash64(term)
             live, last = self._live, len(self.segments)
-            found = [segment.terms.find(term, hash) for segment in self.segments[live.start : live.stop]]
-            numbers = (*[None] * live.start, *found, *[None] * (last - live.stop))
+            live_numbers = [
+                segment.terms.find(term, hash) for segment in self.segments[live.start : live.stop]
+            ]
+            numbers = (*[None] * live.start, *live_numbers, *[None] * (last - live.stop))
             ranges = tuple([s.posting_ranges(n) for s, n in zip(self.segments, numbers, strict=True)])
             sf = df = occurrences = 0
-            for segment, number, each in zip(self.segments, numbers, ranges, strict=True):
-                sf, df = sf + each[1] - each[0], df + each[3] - each[2]
+            for segment, number, bounds in zip(self.segments, numbers, ranges, strict=True):
+                sf, df = sf + bounds[1] - bounds[0], df + bounds[3] - bounds[2]
                 occurrences += segment.occurrences(number)
-            flat = tuple([end for each in ranges for end in each])
+            flat = tuple([end for bounds in ranges for end in bounds])
             entry = TermEntry(TermStatistics(sf, df, occurrences), numbers, flat)
             if len(self._term_entries) >= MAX_TERM_ENTRIES:
                 self._term_entries.clear()
@@ -185,23 +187,23 @@ class CommitStatistics:
         return [self.importance_of(owner, {}, 0) for owner in range(len(self.segments))]
 
     def importance_of(
-        self, owner: int, elsewhere: Mapping[str, int], total: int | Mapping[str, int]
+        self, owner: int, outside: Mapping[str, int], total: int | Mapping[str, int]
     ) -> dict[str, Array]:
         """Compute the importance priors of a segment's sentences, by name.
 
         log p(d|s) = sum of c(t,s) log p(t|d) - sum of c(t,s) log p(t). The first sum is stored; the second
-        depends on all segments. `elsewhere` are occurrences of terms outside this index, `total` their sum,
+        depends on all segments. `outside` are occurrences of terms outside this index, `total` their sum,
         or their sums by language.
         """
         segment = self.segments[owner]
-        log_background = np.log(self.background(owner, elsewhere, total))
+        log_background = np.log(self.background(owner, outside, total))
         weights = np.repeat(log_background, np.diff(segment.column("sentence_starts")))
         sentences, counts = segment.sentence_postings(0, len(segment.terms))
         weights *= counts
         collection = np.bincount(sentences, weights, segment.sentence_count)
         return {name: column - collection for name, column in segment.log_likelihoods.items()}
 
-    def background(self, owner: int, elsewhere: Mapping[str, int], total: int | Mapping[str, int]) -> Array:
+    def background(self, owner: int, outside: Mapping[str, int], total: int | Mapping[str, int]) -> Array:
         """p(t|C) of a segment's terms over the whole collection, including occurrences outside this index.
 
         With terms by language, C are the documents of the term's language. A term that occurs only in titles
@@ -215,16 +217,16 @@ class CommitStatistics:
                 shared = other.terms.contains_hashes(segment.terms.hashes)
                 places = np.searchsorted(other.terms.hashes, segment.terms.hashes[shared])
                 occurrences[shared] += other.column("occurrences")[places]
-        if elsewhere:
-            occurrences += [elsewhere.get(segment.terms[n], 0) for n in range(len(segment.terms))]
+        if outside:
+            occurrences += [outside.get(segment.terms[n], 0) for n in range(len(segment.terms))]
         return np.asarray(np.maximum(occurrences, 1) / self._occurrences(segment, total))
 
-    def _occurrences(self, segment: Segment, elsewhere: int | Mapping[str, int]) -> Any:
+    def _occurrences(self, segment: Segment, outside: int | Mapping[str, int]) -> Any:
         """The denominator of p(t|C) in occurrences: one number, or one for each of a segment's terms."""
         if not self._is_by_language:
-            assert isinstance(elsewhere, int)
-            return max(self.collection.occurrences + elsewhere, 1)
-        by_language = elsewhere if isinstance(elsewhere, Mapping) else {}
+            assert isinstance(outside, int)
+            return max(self.collection.occurrences + outside, 1)
+        by_language = outside if isinstance(outside, Mapping) else {}
         # A term's language is that of any document with it.
         documents = segment.column("document_numbers")[segment.column("document_starts")[:-1]]
         groups, numbers = np.unique(_document_groups(segment)[documents], return_inverse=True)
@@ -281,15 +283,15 @@ def summarize_periods(snapshot: Snapshot) -> list[PeriodContent]:
     if snapshot.manifest.description.by is None:
         return contents
     for period, segments in groupby(snapshot.segments, lambda segment: segment.period or UNDATED):
-        own = list(segments)
-        dates = np.concatenate([segment.column("date") for segment in own])
+        of_period = list(segments)
+        dates = np.concatenate([segment.column("date") for segment in of_period])
         is_dated = period != UNDATED
         contents.append(
             PeriodContent(
                 period,
                 len(dates),
-                sum(segment.sentence_count for segment in own),
-                sum(snapshot.size_of(segment) for segment in own),
+                sum(segment.sentence_count for segment in of_period),
+                sum(snapshot.size_of(segment) for segment in of_period),
                 format_moment(int(dates.min())) if is_dated else None,
                 format_moment(int(dates.max())) if is_dated else None,
             )
@@ -437,9 +439,11 @@ def sample_documents(segments: Sequence[Segment]) -> list[Document]:
     return [document for document in sampled if document.sentences]
 
 
-def has_same_content(one: Document, other: Document) -> bool:
+def has_same_content(document: Document, other: Document) -> bool:
     """Whether two documents have the same title and the same sentence texts."""
-    return one.title == other.title and [s.text for s in one.sentences] == [s.text for s in other.sentences]
+    return document.title == other.title and [s.text for s in document.sentences] == [
+        s.text for s in other.sentences
+    ]
 
 
 def describe_known_content(segments: Sequence[Segment], known: Mapping[str, str]) -> list[str]:
@@ -465,10 +469,10 @@ def find_known_content(new: Sequence[Segment], old: Sequence[Segment]) -> dict[s
     shapes: set[int] = set()
     sampled = {document.id: document for document in sample_documents(new)}
     for segment in new:
-        found = {id: number for id in sampled if (number := segment.document_ids.find(id)) is not None}
-        numbers = np.array(list(found.values()), np.int64)
+        shared = {id: number for id in sampled if (number := segment.document_ids.find(id)) is not None}
+        numbers = np.array(list(shared.values()), np.int64)
         shapes.update(_shapes(segment)[numbers].tolist())
-        for id, signature in zip(found, _sign_documents(segment, numbers).tolist(), strict=True):
+        for id, signature in zip(shared, _sign_documents(segment, numbers).tolist(), strict=True):
             wanted.setdefault(signature, []).append(sampled[id])
     known: dict[str, str] = {}
     compared: Counter[int] = Counter()

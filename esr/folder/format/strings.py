@@ -181,8 +181,8 @@ class StringTable:
     def with_prefix(self, prefix: str, limit: int) -> list[str]:
         """The first `limit` strings with this prefix, in code point order."""
         order = self._sorted_numbers
-        found = prefix_range(len(order), lambda place: self._blobs[order[place]], prefix)
-        return self.get_many(order[found.start : found.stop][:limit])
+        places = prefix_range(len(order), lambda place: self._blobs[order[place]], prefix)
+        return self.get_many(order[places.start : places.stop][:limit])
 
     @cached_property
     def _sorted_numbers(self) -> npt.NDArray[np.int32]:
@@ -314,13 +314,13 @@ class AttributeBuilder:
 
     def save(self, folder: Path) -> None:
         """Write the table."""
-        found = {
+        documents_by_value = {
             (name, value.encode()): documents
             for name, of_name in self._documents.items()
             for value, documents in of_name.items()
         }
-        values = sorted(found)
-        documents = [np.asarray(found[value]) for value in values]
+        values = sorted(documents_by_value)
+        documents = [np.asarray(documents_by_value[value]) for value in values]
         starts = np.cumsum([0, *map(len, documents)])
         names, content = [name for name, _ in values], Content.join([value for _, value in values])
         save_attributes(folder, names, content, starts, np.concatenate([np.zeros(0, np.int32), *documents]))

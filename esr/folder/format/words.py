@@ -239,8 +239,8 @@ class WordPositions:
         self._members = self._find_members()
         members = sum(array.nbytes for arrays in self._members.values() for array in arrays)
         block_count = -(-int(self.sentence_starts[-1]) >> BLOCK_BITS)
-        own = self._text_starts.nbytes + _BLOCK_BYTES * block_count + self._group_of.nbytes
-        self.nbytes: int = own + members + _LIST_BYTES * len(counts)
+        tables = self._text_starts.nbytes + _BLOCK_BYTES * block_count + self._group_of.nbytes
+        self.nbytes: int = tables + members + _LIST_BYTES * len(counts)
         """Memory in bytes, including `block_sentences` and `position_lists`."""
 
     def positions(self, number: int) -> Column:

@@ -180,7 +180,7 @@ class Impacts:
 
     def get(self, terms: Sequence[PlanTerm]) -> TermImpacts:
         """The impacts of these terms. Missing ones are computed."""
-        keys = [(term, background, own, weight < 0) for term, weight, background, own in terms]
+        keys = [(term, background, is_own, weight < 0) for term, weight, background, is_own in terms]
         entries, values = self._find(keys, terms)
         starts, greatest = [], 0.0
         for term, entry in zip(terms, entries, strict=True):

@@ -83,14 +83,14 @@ def _mask(plan: Plan, cache: SearchCache, filters: Filters, live: range) -> tupl
     segments = cache.snapshot.segments
     bases = cache.snapshot.statistics.document_table.document_bases
     outside = [bases[live.start], bases[-1] - bases[live.stop]]
-    own = _concatenate(mask_documents(segments[n], filters) for n in live)
+    mask = _concatenate(mask_documents(segments[n], filters) for n in live)
     if any(outside):
         before, after = (np.zeros(count, bool) for count in outside)
-        if own is None:
-            own = np.full(bases[live.stop] - bases[live.start], bool(live))
-        document_mask: Mask | None = np.concatenate([before, own, after])
+        if mask is None:
+            mask = np.full(bases[live.stop] - bases[live.start], bool(live))
+        document_mask: Mask | None = np.concatenate([before, mask, after])
     else:
-        document_mask = own
+        document_mask = mask
     sentence_masks = mask_sentences(plan.condition, cache, filters) or []
     sentence_mask = _concatenate(sentence_masks)
     if sentence_mask is not None and np.count_nonzero(sentence_mask) < _FEW * len(sentence_mask):

@@ -91,7 +91,7 @@ def _measure_words(words: Mapping[str, int]) -> int:
 def _find_similar(
     segments: Sequence[Segment], memory: SearchMemory, word: str, max_edits: int, least: int
 ) -> Mapping[str, int]:
-    found: list[dict[str, int]] = []
+    counts_by_segment: list[dict[str, int]] = []
     encoded, margin = word.encode(), max_edits * (1 if word.isascii() else _LONGEST_CHARACTER)
     # A word with `least` occurrences in all has at least this many in one segment.
     least_in_one = -(-least // max(len(segments), 1))
@@ -101,11 +101,11 @@ def _find_similar(
         read = partial(FrequentWords, segment.words, level)
         frequent = memory.get((segment.words, "frequent", level), read)
         counts = frequent.near(encoded, max_edits, margin, least_in_one)
-        found.append(_within_edits(word, counts, max_edits) if counts else counts)
-    similar = dict.fromkeys(chain.from_iterable(found))
+        counts_by_segment.append(_within_edits(word, counts, max_edits) if counts else counts)
+    similar = dict.fromkeys(chain.from_iterable(counts_by_segment))
     similar.pop(word, None)
     totals = dict.fromkeys(similar, 0)
-    for segment, counts in zip(segments, found, strict=True):
+    for segment, counts in zip(segments, counts_by_segment, strict=True):
         for other in similar:
             totals[other] += counts[other] if other in counts else _occurrences(segment.words, other)
     return {other: total for other, total in totals.items() if total >= least}

@@ -51,9 +51,9 @@ class WordUsage:
         """The written form of a word in most of the first sentences that contain it."""
         return self._recall("form", word, self._read_written_form)
 
-    def _recall(self, what: str, word: str, make: Callable[[str], V]) -> V:
+    def _recall(self, kind: str, word: str, make: Callable[[str], V]) -> V:
         # Words with the same beginning share an entry: each is much smaller than the least size of an entry.
-        key = self._token, what, word[:2]
+        key = self._token, kind, word[:2]
         facts: _WordFacts[V] = self._memory.get(key, _WordFacts)
         value = facts.get(word)
         if value is None:

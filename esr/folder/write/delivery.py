@@ -142,7 +142,7 @@ class EmbeddedDelivery:
         self._verify(commit, old, changes, report)
         report.notes += _describe_lost_periods(before, commit)
         manifest.commit(self._folder, replace(commit, withdrawn=changes.update(before.withdrawn)))
-        if before.generation_name in {kept.generation_name for kept in commit.kept_generations}:
+        if before.generation_name in {generation.generation_name for generation in commit.kept_generations}:
             report.notes.append(f"generation {before.generation_name} is kept: esr rollback goes back to it")
 
     @contextmanager
@@ -156,10 +156,10 @@ class EmbeddedDelivery:
         """Check the number of documents. Checksums are compared when a segment is written."""
         expected = sum(segment.document_count for segment in (*old, *changes.segments))
         expected -= report.removed + report.changed
-        found = sum(read_counts(self._folder / SEGMENTS / name)[0] for name in commit.segments)
-        if found != expected:
+        count = sum(read_counts(self._folder / SEGMENTS / name)[0] for name in commit.segments)
+        if count != expected:
             raise EsrError(
-                f"{self._folder} would have {found} documents instead of {expected}, nothing was changed: "
+                f"{self._folder} would have {count} documents instead of {expected}, nothing was changed: "
                 "check the disk and try again"
             )
 

@@ -223,7 +223,9 @@ class EmbeddedEnrichment:
 
     def _resolve_layer(self, layer: LayerInfo) -> list[Resolved]:
         """Resolve the names of each sentence of a layer, from the names of its document in the layer."""
-        (segment,) = (one for one in self._snapshot.segments if one.folder.name == layer.segment)
+        (segment,) = (
+            candidate for candidate in self._snapshot.segments if candidate.folder.name == layer.segment
+        )
         content, first = self._snapshot.layers[layer.name], segment.column("first")
         resolved: list[Resolved] = []
         for number in range(layer.start, layer.stop):
@@ -370,12 +372,14 @@ class EmbeddedEnrichment:
 
 def _encode(sentences: Sequence[SentenceEnrichment], analyzer: Analyzer) -> list[EncodedEnrichment]:
     """Encode the sentences of a document for a layer. `analyzer` makes the terms of their parses."""
-    entities = [None if one.entities is None else group_entities(one.entities) for one in sentences]
-    parses = [None if one.parse is None else encode(one.parse, analyzer) for one in sentences]
+    entities = [
+        None if sentence.entities is None else group_entities(sentence.entities) for sentence in sentences
+    ]
+    parses = [None if sentence.parse is None else encode(sentence.parse, analyzer) for sentence in sentences]
     resolved = resolve_names(entities)
     return [
-        EncodedEnrichment(one.features, of_sentence, parse, one.vector, one.quotes, resolved)
-        for one, of_sentence, parse in zip(sentences, entities, parses, strict=True)
+        EncodedEnrichment(sentence.features, of_sentence, parse, sentence.vector, sentence.quotes, resolved)
+        for sentence, of_sentence, parse in zip(sentences, entities, parses, strict=True)
     ]
 
 
@@ -431,8 +435,8 @@ def find_short_forms(segments: Sequence[Segment]) -> dict[str, list[str]]:
     types = {
         key: {type: _count(numbers) for type, numbers in of_key.items()} for key, of_key in by_type.items()
     }
-    found = [ShortForm(short, full, _count(numbers)) for (short, full), numbers in documents.items()]
-    joined = add_variants(join_short_forms(found, types), find_variants(types))
+    short_forms = [ShortForm(short, full, _count(numbers)) for (short, full), numbers in documents.items()]
+    joined = add_variants(join_short_forms(short_forms, types), find_variants(types))
     return add_ids(joined, _count_ids(segments))
 
 

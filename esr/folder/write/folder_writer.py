@@ -424,12 +424,12 @@ def open_tables(folder: Path, commit: Manifest) -> list[Segment]:
 
 def may_be_explicit(ids: Sequence[str], segments: Iterable[Segment]) -> Mask:
     """Mask of the ids that may be explicit ids of sentences of these segments."""
-    found = np.zeros(len(ids), bool)
+    mask = np.zeros(len(ids), bool)
     if tables := [segment.explicit_ids for segment in segments if segment.has_explicit_ids]:
         hashes = hash_strings(ids)
         for table in tables:
-            found |= table.contains_hashes(hashes)
-    return found
+            mask |= table.contains_hashes(hashes)
+    return mask
 
 
 def find_document(segments: Iterable[Segment], document_id: str) -> tuple[Segment, int] | None:

@@ -99,7 +99,7 @@ class EmbeddedGenerations:
                 continue  # a load has failed meanwhile, and deleted its files
 
     def _all(self, commit: Manifest) -> list[Generation]:
-        generations = [self._generation(kept, KEPT) for kept in commit.kept_generations]
+        generations = [self._generation(former, KEPT) for former in commit.kept_generations]
         if commit.has_index:
             generations.append(self._generation(commit, SERVING))
         unfinished = self._unfinished(commit)
@@ -120,10 +120,10 @@ class EmbeddedGenerations:
             selected = select_deletable(self.all(), names, str(self._folder))
             commit = manifest.read_any_format(self._folder)
             doomed = {generation.name for generation in selected}
-            kept = doomed & {generation.generation_name for generation in commit.kept_generations}
-            if doomed - kept:
+            kept_names = doomed & {generation.generation_name for generation in commit.kept_generations}
+            if doomed - kept_names:
                 remove_checkpoint(self._folder)
-            self._shrink(commit.without_generations(kept) if kept else commit)
+            self._shrink(commit.without_generations(kept_names) if kept_names else commit)
 
     def delete_all(self) -> None:
         with self._locked("delete"):
@@ -251,10 +251,10 @@ def verify(folder: Path, *, fast: bool) -> Verification:
     damaged: list[Damaged] = []
     unknown: list[str] = []
     for part, generations in _all_parts(folder, commit).items():
-        found = [*_verify_part(folder, part, fast)]
-        if found and _is_gone(folder, part):
+        problems = [*_verify_part(folder, part, fast)]
+        if problems and _is_gone(folder, part):
             continue  # a writer has deleted it meanwhile
-        damaged += [Damaged(path, problem, generations) for path, problem in found]
+        damaged += [Damaged(path, problem, generations) for path, problem in problems]
         if part.check is None:
             unknown.append(part.path)
         for path in (folder / part.path).iterdir() if (folder / part.path).is_dir() else [folder / part.path]:
@@ -313,19 +313,19 @@ def _verify_checkpoint(folder: Path) -> Iterator[Damaged]:
 def _is_gone(folder: Path, part: Part) -> bool:
     """Whether neither the last commit nor an interrupted load includes a part any more."""
     try:
-        return part.path not in {each.path for each in _all_parts(folder, read_any_format(folder))}
+        return part.path not in {other.path for other in _all_parts(folder, read_any_format(folder))}
     except EsrError:
         return False
 
 
 def _advise(commit: Manifest, damaged: Sequence[Damaged]) -> str:
-    hit = {name for each in damaged for name in each.generations}
+    hit = {name for part in damaged for name in part.generations}
     if not hit:
         return ""
     if commit.generation_name not in hit:
         return f"the serving generation is intact: delete {', '.join(sorted(hit))} with esr delete"
-    kept = (kept_generation.generation_name for kept_generation in commit.kept_generations)
-    intact = next((f"go back with esr rollback --to {name}, " for name in kept if name not in hit), "")
+    kept_names = (kept_generation.generation_name for kept_generation in commit.kept_generations)
+    intact = next((f"go back with esr rollback --to {name}, " for name in kept_names if name not in hit), "")
     return f"{intact}restore a backup with esr restore, or {LOAD_OVER}"
 
 
@@ -451,12 +451,15 @@ def _replicate_part(source: Path, target: Path, part: Part, *, link: bool, read:
 
     It gets its name when it is complete. Raises SegmentDamaged or FileNotFoundError.
     """
-    own = target / part.path
-    is_present = own.exists() and (part.check is not None or not read)
+    target_part = target / part.path
+    is_present = target_part.exists() and (part.check is not None or not read)
     if is_present and not any(find_damage(target, part, read=read)):
-        return "present", size_on_disk(own)
+        return "present", size_on_disk(target_part)
     checks = read_checks(source, part) if part.check is not None else {}
-    new, old = own.with_name(f"{own.name}.new"), own.with_name(f"{own.name}.old")
+    new, old = (
+        target_part.with_name(f"{target_part.name}.new"),
+        target_part.with_name(f"{target_part.name}.old"),
+    )
     _delete(new)
     is_linked = link
     try:
@@ -468,13 +471,13 @@ def _replicate_part(source: Path, target: Path, part: Part, *, link: bool, read:
             for name in names:
                 is_linked = _replicate_file(source, f"{part.path}/{name}", new / name, checks, is_linked)
             sync_folder(new)
-        if own.exists():
-            os.replace(own, old)
-        os.replace(new, own)
+        if target_part.exists():
+            os.replace(target_part, old)
+        os.replace(new, target_part)
     finally:
         _delete(new)  # after an error: a disk that is full keeps no part that nobody can use
     _delete(old)
-    return "linked" if is_linked else "copied", size_on_disk(own)
+    return "linked" if is_linked else "copied", size_on_disk(target_part)
 
 
 def _replicate_file(
@@ -488,9 +491,9 @@ def _replicate_file(
             raise
         except OSError:  # another disk, one without links, or another owner
             link = False
-    found = check_file(target) if link else copy_file(folder / path, target)
+    check = check_file(target) if link else copy_file(folder / path, target)
     expected = checks.get(path)
-    if expected is not None and found[:2] != expected[:2]:
+    if expected is not None and check[:2] != expected[:2]:
         raise SegmentDamaged(folder / path, "its checksum does not match")
     return link
 

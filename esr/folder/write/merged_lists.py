@@ -93,8 +93,8 @@ class NumberLists(NamedTuple):
 
 def merge_lists(lists: Sequence[NumberLists], count: int) -> tuple[Numbers, list[Column]]:
     """Concatenate lists with the same number, in order. Returns the start of each list, and all values."""
-    numbers = np.concatenate([each.numbers for each in lists])
-    lengths = np.concatenate([each.lengths for each in lists])
+    numbers = np.concatenate([part.numbers for part in lists])
+    lengths = np.concatenate([part.lengths for part in lists])
     starts = np.zeros(count + 1, np.int64)
     np.add.at(starts, numbers + 1, lengths)
     # Consecutive lists that stay adjacent form one piece.
@@ -102,11 +102,11 @@ def merge_lists(lists: Sequence[NumberLists], count: int) -> tuple[Numbers, list
     is_first = np.diff(order, prepend=-2) != 1
     ends = np.concatenate([[0], np.cumsum(lengths)])
     pieces = _locate(
-        ends[order[is_first]], ends[order[np.roll(is_first, -1)] + 1], [len(each.values[0]) for each in lists]
+        ends[order[is_first]], ends[order[np.roll(is_first, -1)] + 1], [len(part.values[0]) for part in lists]
     )
     merged = [
         np.concatenate([columns[n][piece] for n, piece in pieces])
-        for columns in zip(*(each.values for each in lists), strict=True)
+        for columns in zip(*(part.values for part in lists), strict=True)
     ]
     return np.cumsum(starts), merged
 
@@ -155,15 +155,15 @@ class UnitedTable(NamedTuple):
 def renumber_lists(lists: Sequence[Sequence[NumberLists]], new: Sequence[Numbers]) -> list[NumberLists]:
     """The lists of all segments under their new numbers, `new` by segment."""
     return [
-        each.renumber(numbers) for of_segment, numbers in zip(lists, new, strict=True) for each in of_segment
+        part.renumber(numbers) for of_segment, numbers in zip(lists, new, strict=True) for part in of_segment
     ]
 
 
 def find_used(lists: Sequence[NumberLists], count: int) -> Mask:
     """Mask of the nonempty ones among `count` lists of a segment."""
     used = np.zeros(count, bool)
-    for each in lists:
-        used[each.numbers] = each.lengths > 0
+    for part in lists:
+        used[part.numbers] = part.lengths > 0
     return used
 
 

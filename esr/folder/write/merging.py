@@ -90,8 +90,8 @@ def merge_segments(folder: Path, sources: Sequence[tuple[Segment, Mask]]) -> Seg
             sync_written()  # in parallel with the encoding of words
 
         run_together(save_others, lambda: _save_words(path, parts))
-    found = map_together(lambda name: check_file(path / name), checks)
-    damaged = [name for name, check in zip(checks, found, strict=True) if check[:2] != checks[name][:2]]
+    results = map_together(lambda name: check_file(path / name), checks)
+    damaged = [name for name, check in zip(checks, results, strict=True) if check[:2] != checks[name][:2]]
     segment = Segment(path)
     if damaged or (segment.document_count, segment.sentence_count) != (documents, sentences):
         raise EsrError(
@@ -203,26 +203,26 @@ def _save_words(path: Path, parts: Sequence[_Part]) -> None:
     ]
     text_lengths = np.concatenate([*(of[0] for of in lengths), *(of[1] for of in lengths)])
     starts = text_starts(text_lengths)
-    found, tables = [], []
+    lists_of_parts, tables = [], []
     for part, mask in zip(parts, remain, strict=True):
         words = part.segment.words
         texts = np.concatenate([part.sentences.new, sentence_count + part.documents.new])
         lists = _read_positions(words, mask, starts[texts])
         used = find_used(lists, len(words))
-        found.append(lists)
+        lists_of_parts.append(lists)
         tables.append(([0] * np.count_nonzero(used), words.select(used), used))
     _, strings, new = UnitedTable.unite(tables)
-    renumbered = renumber_lists(found, new)
+    renumbered = renumber_lists(lists_of_parts, new)
     counts = np.zeros(len(strings.lengths), np.int64)
-    for each in renumbered:
-        counts[each.numbers] += each.lengths
+    for part_lists in renumbered:
+        counts[part_lists.numbers] += part_lists.lengths
     rank = rank_words(counts, int(starts[-1]))
-    ranked = [each.renumber(rank) for each in renumbered]
+    ranked = [part_lists.renumber(rank) for part_lists in renumbered]
     if len(parts) > 1:  # titles follow the sentences of all parts
-        in_title = [each.values[0] >= starts[sentence_count] for each in ranked]
+        in_title = [part_lists.values[0] >= starts[sentence_count] for part_lists in ranked]
         ranked = [
-            *(each.select(~mask) for each, mask in zip(ranked, in_title, strict=True)),
-            *(each.select(mask) for each, mask in zip(ranked, in_title, strict=True)),
+            *(part_lists.select(~mask) for part_lists, mask in zip(ranked, in_title, strict=True)),
+            *(part_lists.select(mask) for part_lists, mask in zip(ranked, in_title, strict=True)),
         ]
     _, (positions,) = merge_lists(ranked, len(counts))
     save_sorted_words(path, strings, counts, positions, text_lengths)
@@ -256,21 +256,21 @@ def _look_up(numbers: Column, borders: Column, values: Column) -> Column:
     """For each number, the value of the last border not above it. The first border is 0."""
     if len(borders) >= MANY_BORDERS:
         return values[np.searchsorted(borders, numbers, "right") - 1]
-    found = np.full(len(numbers), values[0])
+    results = np.full(len(numbers), values[0])
     for border, step in zip(borders[1:].tolist(), np.diff(values), strict=True):
-        found += (numbers >= border) * step  # overflowing sums wrap around to the right result
-    return found
+        results += (numbers >= border) * step  # overflowing sums wrap around to the right result
+    return results
 
 
 def _save_attributes(path: Path, parts: Sequence[_Part]) -> None:
     """Write the table of attributes, without values that no remaining document has."""
-    found, tables = [], []
+    lists_of_parts, tables = [], []
     for part in parts:
         attributes = part.segment.attributes
         names, starts = attributes.names, attributes.starts
-        found.append([*NumberLists.from_rows(starts, part.documents, attributes.read_documents)])
-        used = find_used(found[-1], len(names))
+        lists_of_parts.append([*NumberLists.from_rows(starts, part.documents, attributes.read_documents)])
+        used = find_used(lists_of_parts[-1], len(names))
         tables.append(([*compress(names, used.tolist())], attributes.select(used), used))
     names, values, new = UnitedTable.unite(tables)
-    starts, (documents,) = merge_lists(renumber_lists(found, new), len(names))
+    starts, (documents,) = merge_lists(renumber_lists(lists_of_parts, new), len(names))
     save_attributes(path, names, values, starts, documents)

@@ -107,19 +107,19 @@ def _find_places(column: Column, runs: Sequence[Run]) -> Numbers:
     """The positions of the removed values of a column."""
     greatest = np.iinfo(_as_unsigned(column).dtype).max
     runs = [run for run in runs if run[0] <= greatest]
-    found = [np.zeros(0, np.int64)]
+    places = [np.zeros(0, np.int64)]
     for begin, values in _chunks(column):
         is_removed = np.zeros(len(values), bool)
         for start, stop in runs:
             is_removed |= values - values.dtype.type(start) < stop - start  # smaller values wrap around
-        found.append(np.flatnonzero(is_removed) + begin)
-    return np.concatenate(found)
+        places.append(np.flatnonzero(is_removed) + begin)
+    return np.concatenate(places)
 
 
 def _move_up(column: Column, removed: Numbers, runs: Sequence[Run]) -> Column:
     """The column without the values at the removed positions; others are reduced by the removals before."""
-    kept: Column = np.empty(len(column) - len(removed), column.dtype)
-    unsigned, end = _as_unsigned(kept), 0
+    remaining: Column = np.empty(len(column) - len(removed), column.dtype)
+    unsigned, end = _as_unsigned(remaining), 0
     greatest = np.iinfo(unsigned.dtype).max
     runs = [run for run in runs if run[1] <= greatest]
     for begin, values in _chunks(column):
@@ -131,7 +131,7 @@ def _move_up(column: Column, removed: Numbers, runs: Sequence[Run]) -> Column:
             piece = moved[kept_run]
             unsigned[end : end + len(piece)] = piece
             end += len(piece)
-    return kept
+    return remaining
 
 
 def _to_starts(lengths: Column) -> Column:

@@ -74,7 +74,9 @@ def rewrite_segments(folder: Path, before: Manifest, old: Sequence[Segment], cha
     names: list[str] = []
     targets: dict[str, _Target] = {}
     parts = {part.path: part for part in parts_of(before)}
-    groups = chain.from_iterable(_group_segments(own, remaining) for _, own in groupby(segments, _period))
+    groups = chain.from_iterable(
+        _group_segments(of_period, remaining) for _, of_period in groupby(segments, _period)
+    )
     for group in groups:
         first = group[0].folder.name
         if len(group) == 1 and remaining[first].all():

@@ -169,7 +169,7 @@ def _texts(table: Mapping[str, Any], key: str) -> tuple[str, ...]:
     """Return one text or a list of texts as a tuple."""
     value = table.get(key, [])
     values = [value] if isinstance(value, str) else value
-    if isinstance(values, list) and all(isinstance(each, str) and each.strip() for each in values):
+    if isinstance(values, list) and all(isinstance(text, str) and text.strip() for text in values):
         return tuple(values)
     raise UsageError(f"{key} must be a text or a list of texts, not {value!r}")
 
@@ -190,8 +190,8 @@ def _toml(value: Any) -> str:
         case list() | tuple():
             return f"[{', '.join(map(_toml, value))}]"
         case Mapping():
-            pairs = ((key, each) for key, each in value.items() if each not in (None, {}, [], ()))
-            return f"{{{', '.join(f'{_key(key)} = {_toml(each)}' for key, each in pairs)}}}"
+            pairs = ((key, field) for key, field in value.items() if field not in (None, {}, [], ()))
+            return f"{{{', '.join(f'{_key(key)} = {_toml(field)}' for key, field in pairs)}}}"
         case _:
             return repr(value)
 

@@ -57,10 +57,10 @@ def find_news(
 
 def _find_news_of(prepared: PreparedQuery, search: SavedSearch, state: WatchState, tell_all: bool) -> bool:
     """Store the new sentences of a search. Returns whether the search is new."""
-    found = prepared.index.select(prepared.all_words, _ALL, search.filters, Hits(records=False)).hits
+    matching = prepared.index.select(prepared.all_words, _ALL, search.filters, Hits(records=False)).hits
     stored, definition = state.definition(search.name), search.definition()
     is_new = stored is None or not search.has_definition(stored)  # a changed search starts anew
-    ids = [hit.sentence_id for hit in found]
+    ids = [hit.sentence_id for hit in matching]
     if is_new and not tell_all:
         unknown: list[str] = []
     else:

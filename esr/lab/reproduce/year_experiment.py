@@ -142,7 +142,7 @@ class YearExperiment:
         year: Year,
         topic_indexes: list[TopicIndex],
         protocol: Protocol,
-        kept: KeptResults | None = None,
+        results: KeptResults | None = None,
     ) -> None:
         self.year = year
         self._topic_indexes = topic_indexes
@@ -151,7 +151,7 @@ class YearExperiment:
         self._evaluator = measures.Evaluator(EVALUATED, year.qrels)
         self._figures: dict[str, SystemFigures] = {}
         self._estimates: dict[tuple[str, str], Estimates] = {}
-        self._kept = kept
+        self._kept = results
         self._features = set(BUILTIN_FEATURES).union(
             set.intersection(*(set(index.searcher.index.status(Features())) for index in topic_indexes))
         )

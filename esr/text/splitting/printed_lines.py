@@ -28,8 +28,8 @@ def find_uncut_words(lines: Iterable[str]) -> Set[str]:
     """The words of lines in lower case, with their hyphens, except words that a line end may have split."""
     words: set[str] = set()
     for line in lines:
-        found = _WORD.findall(line.lower())
-        words.update(found[:-1] if _CUT.search(line) else found)
+        words_of_line = _WORD.findall(line.lower())
+        words.update(words_of_line[:-1] if _CUT.search(line) else words_of_line)
     return words
 
 
