@@ -301,8 +301,11 @@ def _choose_names(
         if len(name.words) == 1 and (number < _LEAST_FIRST or spelling.islower()):
             continue
         if number and spelling.islower():
-            start = next(match.end() for match in _FIRST_WORD.finditer(text, name.start))
-            name = name._replace(start=start, words=name.words[1:])
+            start = next((match.end() for match in _FIRST_WORD.finditer(text, name.start)), name.end)
+            words = tuple(get_analyzer(WORDS_ANALYZER).terms(text[start : name.end]))
+            if not words:  # a single word with hyphens
+                continue
+            name = name._replace(start=start, words=words)
         names.setdefault(name.words, name)
     return list(names.values())
 

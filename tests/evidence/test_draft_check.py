@@ -52,6 +52,8 @@ def test_a_misspelt_name_has_the_form_that_the_sentences_have(index: esr.Index) 
     assert [(near.name, near.sentences) for near in found.names[0].nearest] == [("Theresa May", 3)]
     assert all(name.nearest == () for name in found.names[1:])
     assert found.text[found.names[0].start : found.names[0].end] == "Teresa May"
+    hyphened = index.check_draft("Turning-back is hard for Theresa May.").names
+    assert [name.text for name in hyphened] == ["Theresa May"]
 
 
 def test_equal_numbers_are_the_same_whatever_their_form(index: esr.Index) -> None:
