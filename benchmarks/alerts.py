@@ -1,10 +1,13 @@
 """The time to match a delivery against many saved searches, and that of running each search.
 
-    python -m benchmarks.alerts INDEX [--searches N] [--documents N] [--checked N]
+    python -m benchmarks.alerts INDEX [--searches N] [--documents N] [--checked N] [--distinct]
 
 The delivery is the last documents of the index. The searches are made of words of the whole index: words,
 alternatives, phrases, exclusions, beginnings of words, titles, sources, dates, names and least scores, and,
-where the index has vectors, meaning. `--checked` of them are also run by themselves, and compared.
+where the index has vectors, meaning. With `--distinct`, each search asks for something that no other asks
+for, most of all names: a third for a name of the index, a sixth for one as a speaker, a sixth for one as a
+filter beside a word, and a third for a phrase of two words. `--checked` of them are also run by themselves,
+and compared.
 """
 
 from __future__ import annotations
@@ -14,6 +17,8 @@ import random
 import resource
 import time
 from collections.abc import Sequence
+from contextlib import suppress
+from itertools import pairwise
 from typing import Any
 
 from esr.alerts.alert_conditions import Conditions, read_conditions
@@ -73,6 +78,41 @@ def make_searches(index: Index, number: int, seed: int = 1) -> list[dict[str, An
     return searches
 
 
+def make_distinct_searches(index: Index, number: int, seed: int = 1) -> list[dict[str, Any]]:
+    """Conditions of which no two have the same name or phrase. The index must have as many names."""
+    draw = random.Random(seed)
+    names = index.vocabulary(NamesWithPrefix("", 2 * number))
+    draw.shuffle(names)
+    phrases: dict[str, None] = {}
+    total = sum(1 for _ in index.documents())
+    for document in index.documents(positions=draw.sample(range(total), min(_SAMPLE, total))):
+        for sentence in document.sentences:
+            words = [word for word in sentence.text.split() if word.isalpha()]
+            pairs = [" ".join(pair) for pair in pairwise(words) if all(_has_term(index, w) for w in pair)]
+            phrases.update(dict.fromkeys(draw.sample(pairs, min(len(pairs), 1))))
+        if len(phrases) > number:
+            break
+    searches: list[dict[str, Any]] = []
+    for name, phrase in zip(names, phrases, strict=False):
+        word = phrase.split()[0]
+        kinds: tuple[dict[str, Any], ...] = (
+            {"query": f'name:"{name}"'},
+            {"query": f'"{phrase}"'},
+            {"query": f'speaker:"{name}"'},
+            {"query": f'name:"{name}" -{word}'},
+            {"query": f'"{phrase}" OR title:{word}'},
+            {"query": f"{word}", "entity": [name]},
+        )
+        search = kinds[len(searches) % 6]
+        with suppress(EsrError):
+            parse(search["query"])
+            read_conditions(search)
+            searches.append(search)
+        if len(searches) == number:
+            return searches
+    raise SystemExit(f"the index has names and phrases for {len(searches):,} searches only")
+
+
 def _has_term(index: Index, word: str) -> bool:
     """Whether a word alone can be searched for: it is no stop word, such as the *During* of a title."""
     try:
@@ -102,11 +142,13 @@ def main() -> None:
     parser.add_argument("--searches", type=int, default=10_000)
     parser.add_argument("--documents", type=int, default=1_000)
     parser.add_argument("--checked", type=int, default=100)
+    parser.add_argument("--distinct", action="store_true")
     arguments = parser.parse_args()
     with open_searcher(arguments.index) as searcher:
         index = searcher.index.snapshot()
         documents = list(index.documents())[-arguments.documents :]
-        searches = [read_conditions(table) for table in make_searches(index, arguments.searches)]
+        make = make_distinct_searches if arguments.distinct else make_searches
+        searches = [read_conditions(table) for table in make(index, arguments.searches)]
         started, processor = time.perf_counter(), time.process_time()
         matches = find_matches(index, documents, searches)
         seconds, processor = time.perf_counter() - started, time.process_time() - processor

@@ -7,8 +7,10 @@ which is asked for those of the delivery alone.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from itertools import groupby
 
 import numpy as np
 import numpy.typing as npt
@@ -16,9 +18,10 @@ from msgspec.structs import replace
 
 from esr.index.contract import Index
 from esr.index.factory import open_index, open_writer
-from esr.index.filters import NO_FILTERS, Filters
+from esr.index.filters import NO_FILTERS, Filters, resolve_all_names, resolve_all_speakers
 from esr.index.hits import LazyHits
-from esr.index.questions import EvidenceOf, Hits, Vectors
+from esr.index.names import keys_of_forms, name_key, resolve_names
+from esr.index.questions import EvidenceOf, Hits, Quotes, Records, Vectors
 from esr.index.writer import LoadOptions
 from esr.plans.evaluate import Array, Evidence
 from esr.plans.plan import (
@@ -33,7 +36,7 @@ from esr.plans.plan import (
     SaidBy,
 )
 from esr.processes import scratch_folder
-from esr.text.document import Document, Located
+from esr.text.document import PROBABLE, Document, Located
 from esr.text.sentence_enrichment import QuantizedVector
 
 Mask = npt.NDArray[np.bool_]
@@ -43,6 +46,9 @@ EVERYTHING = AnyOf((DateRange(), Not(DateRange())))
 """The condition of every sentence."""
 IN_COLLECTION = (HasEntity, HasQuote, SaidBy)
 """Conditions on what only the collection has: enrichment, and names as the whole collection resolves them."""
+
+_MANY_NAMES = 20
+"""Number of names from which on it is cheaper to read all names of the documents."""
 
 
 class Delivered:
@@ -55,10 +61,63 @@ class Delivered:
         self.ids: list[str] = [sentence.id for document in documents for sentence in document.sentences]
         self.documents: list[str] = [document.id for document in documents]
         self._owners = np.repeat(np.arange(len(documents)), [len(d.sentences) for d in documents])
+        self._none: Mask = np.zeros(len(self.ids), bool)
+        self._none.flags.writeable = False
         self._rows: dict[str, int] = {}
         self._columns: dict[str, Array] = {}
         self._masks: dict[Condition, Mask] = {}
         self._vectors: dict[str, tuple[npt.NDArray[np.float32], npt.NDArray[np.float64]]] = {}
+
+    def read_names(self, conditions: Iterable[Condition]) -> None:
+        """Find many names and speakers at once. Those of few searches are asked for one by one."""
+        wanted = set(conditions)
+        names = [condition for condition in wanted if isinstance(condition, HasEntity)]
+        if len(names) >= _MANY_NAMES:
+            keys = resolve_all_names(self.collection, {text for named in names for text in named.keys})
+            rows = self._list_names()
+            for named in names:
+                self._masks[named] = self._mark(
+                    [n for text in named.keys for key in keys[text] for n in rows.get(key, ())]
+                )
+        speakers = [condition for condition in wanted if isinstance(condition, SaidBy)]
+        if len(speakers) >= _MANY_NAMES:
+            keys = resolve_all_speakers(self.collection, {text for said in speakers for text in said.keys})
+            sure, probable = self._list_speakers()
+            for said in speakers:
+                folded = [name_key(key) for text in said.keys for key in keys[text]]
+                found = [n for key in folded for n in sure.get(key, ())]
+                found += [n for key in folded for n in probable.get(key, ()) if said.probable]
+                self._masks[said] = self._mark(found)
+
+    def _list_names(self) -> dict[str, list[int]]:
+        """The sentences that mention each name, by its key, which short forms have of their document."""
+        records = self.collection.read(self.ids, Records())
+        entities = [record.entities or {} for record in records]
+        rows: dict[str, list[int]] = defaultdict(list)
+        for _, numbers in groupby(range(len(self.ids)), self._owners.tolist().__getitem__):
+            of_document = list(numbers)
+            resolved = resolve_names(entities[number] for number in of_document)
+            for number in of_document:
+                for _, key, _ in keys_of_forms(entities[number], resolved):
+                    rows[key].append(number)
+        return rows
+
+    def _list_speakers(self) -> tuple[dict[str, list[int]], dict[str, list[int]]]:
+        """The sentences with a quotation by each speaker, by key: of sure speakers, and of probable ones."""
+        sure, probable = defaultdict[str, list[int]](list), defaultdict[str, list[int]](list)
+        for number, quotes in enumerate(self.collection.read(self.ids, Quotes())):
+            for quote in quotes:
+                rows = probable if quote.certainty == PROBABLE else sure
+                for text in filter(None, (quote.speaker, quote.name)):
+                    rows[name_key(text)].append(number)
+        return sure, probable
+
+    def _mark(self, numbers: Sequence[int] | npt.NDArray[np.intp]) -> Mask:
+        if not len(numbers):
+            return self._none
+        mask = np.zeros(len(self.ids), bool)
+        mask[numbers] = True
+        return mask
 
     def select(self, condition: Condition | None, filters: Filters) -> Mask:
         """The sentences that satisfy a condition and the filters."""
@@ -99,10 +158,8 @@ class Delivered:
         return known
 
     def _read_local(self, condition: Condition) -> Mask:
-        mask = np.zeros(len(self.ids), bool)
         found = self.local.select(condition, ALL, NO_FILTERS, Hits(records=False)).hits
-        mask[LazyHits.of(found).ordinals] = True
-        return mask
+        return self._mark(LazyHits.of(found).ordinals)
 
     def _read_collection(self, condition: Condition | None, filters: Filters = NO_FILTERS) -> Mask:
         """The sentences of these documents that the collection itself selects."""
@@ -110,9 +167,7 @@ class Delivered:
             self._rows = {id: row for row, id in enumerate(self.ids)}
         filters = replace(filters, documents=tuple(self.documents))
         found = self.collection.select(condition or EVERYTHING, ALL, filters, Hits(records=False)).hits
-        mask = np.zeros(len(self.ids), bool)
-        mask[[self._rows[hit.sentence_id] for hit in found]] = True
-        return mask
+        return self._mark([self._rows[hit.sentence_id] for hit in found])
 
     def read_evidence(
         self, rows: npt.NDArray[np.intp], terms: Sequence[str], columns: Collection[str]

@@ -9,7 +9,7 @@ meaning is one product of matrices.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -23,7 +23,16 @@ from esr.index.filters import NO_FILTERS, Filters
 from esr.index.questions import ByDay, DayCounts, Fact, Hits, Lookup, MainEncoder
 from esr.index.view import View
 from esr.plans.evaluate import Evidence, score_sentences
-from esr.plans.plan import Condition, HasLanguage, Statistics, TermStatistics, all_of, any_of, leaves
+from esr.plans.plan import (
+    Condition,
+    HasEntity,
+    HasLanguage,
+    Statistics,
+    TermStatistics,
+    all_of,
+    any_of,
+    leaves,
+)
 from esr.ranking.prepared_query import PreparedQuery, score_given
 from esr.ranking.ranking import lower_furniture
 from esr.ranking.searcher import Searcher
@@ -123,6 +132,7 @@ def find_matches(index: Index, documents: Sequence[Document], searches: Sequence
             failures[number] = str(error)
     with open_delivered(known, documents) as delivered:
         masks: dict[int, Mask] = {}
+        delivered.read_names(leaf for read in reads.values() for leaf in _leaves(read))
         for number, read in reads.items():
             try:
                 mask = delivered.select(read.condition, read.conditions.filters)
@@ -138,6 +148,13 @@ def find_matches(index: Index, documents: Sequence[Document], searches: Sequence
                 of_search = scores.get(number), similarities.get(number)
                 found[number] = list(_matches(delivered, np.flatnonzero(mask), *of_search))
     return Matches(found, failures)
+
+
+def _leaves(read: _Read) -> Iterator[Condition]:
+    if read.condition is not None:
+        yield from leaves(read.condition)
+    if entities := read.conditions.filters.entities:
+        yield HasEntity(entities)
 
 
 Numbers = npt.NDArray[np.float64]

@@ -124,6 +124,7 @@ _FORMS = f"{FIELD}.form"
 _MAX_PATTERN = 1000  # characters, the default of Elasticsearch
 _MAX_FORMS = 10_000
 _KEYS_PER_REQUEST = 5_000
+_FORMS_PER_REQUEST = 200  # each is a clause of a query and a part of a pattern
 _MORE_KEYS = 100
 """Number of keys counted beyond those wanted, since several may belong to one name."""
 
@@ -299,12 +300,13 @@ class NameReader:
             counts.update(of_key)
         return dict(sorted(counts.items(), key=lambda form: (-form[1], form[0])))
 
-    def full_names(self, key: str) -> tuple[str, ...]:
-        """The group keys of the other names that a short form stands for in some documents, sorted."""
+    def full_names(self, keys: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """By short form: the group keys of the other names that it stands for in some documents, sorted."""
         aliases, cache = self.aliases, self._full_names
-        if key not in cache:
-            cache[key] = _read_full_names(self._cluster, key)
-        return tuple(sorted({*map(aliases.group_key, cache[key])} - {aliases.group_key(key)}))
+        for batch in batched([key for key in dict.fromkeys(keys) if key not in cache], _FORMS_PER_REQUEST):
+            cache.update(_read_full_names(self._cluster, batch))
+        others = {key: {*map(aliases.group_key, cache[key])} - {aliases.group_key(key)} for key in keys}
+        return {key: tuple(sorted(of_key)) for key, of_key in others.items() if of_key}
 
     def keys(self, prefix: str, limit: int) -> list[str]:
         """The keys of names that have a key or alias with this prefix, most sentences first, ties by key."""
@@ -454,13 +456,20 @@ def _sum_types(
     return sums
 
 
-def _read_full_names(cluster: Cluster, key: str) -> list[str]:
-    """The keys of the names that a short form stands for in some documents."""
-    start = key + SEPARATOR
-    terms = {"field": SHORT_FORMS, "size": _MAX_FORMS, "include": f"{_escape(key)}{SEPARATOR}.*"}
-    query, aggs = {"prefix": {SHORT_FORMS: start}}, {"pairs": {"terms": terms}}
+def _read_full_names(cluster: Cluster, keys: Sequence[str]) -> dict[str, list[str]]:
+    """By short form: the keys of the names that it stands for in some documents."""
+    aggs: dict[str, Any] = {
+        str(n): {"terms": {"field": SHORT_FORMS, "size": _MAX_FORMS, "include": pattern}}
+        for n, pattern in enumerate(_patterns_of_pairs(keys))
+    }
+    query = {"bool": {"should": [{"prefix": {SHORT_FORMS: key + SEPARATOR}} for key in keys]}}
     answer = search(cluster, index=cluster.documents_alias, size=0, query=query, aggs=aggs)
-    return [bucket["key"].removeprefix(start) for bucket in answer["aggregations"]["pairs"]["buckets"]]
+    full: dict[str, list[str]] = {key: [] for key in keys}
+    for aggregation in answer["aggregations"].values():
+        for bucket in aggregation["buckets"]:
+            short, _, name = bucket["key"].partition(SEPARATOR)
+            full[short].append(name)
+    return full
 
 
 def _read_forms(cluster: Cluster, keys: Sequence[str]) -> dict[str, str]:
@@ -471,10 +480,9 @@ def _read_forms(cluster: Cluster, keys: Sequence[str]) -> dict[str, str]:
 
 def _count_forms(cluster: Cluster, keys: Sequence[str]) -> dict[str, dict[str, int]]:
     """The forms of each of these keys, with the number of sentences with each."""
-    patterns = [f"({pattern}){SEPARATOR}.*" for pattern in _join_patterns(map(_escape, keys))]
     aggs: dict[str, Any] = {
         str(n): {"terms": {"field": _FORMS, "include": pattern, "size": _MAX_FORMS}}
-        for n, pattern in enumerate(patterns)
+        for n, pattern in enumerate(_patterns_of_pairs(keys))
     }
     query = {"terms": {ALL_KEYS: list(keys)}}
     answer = search(cluster, index=cluster.alias, size=0, query=query, aggs=aggs)
@@ -484,6 +492,11 @@ def _count_forms(cluster: Cluster, keys: Sequence[str]) -> dict[str, dict[str, i
             key, _, form = bucket["key"].partition(SEPARATOR)
             counts.setdefault(key, {})[form] = bucket["doc_count"]
     return counts
+
+
+def _patterns_of_pairs(keys: Iterable[str]) -> Iterator[str]:
+    """Patterns that match, together, the pairs which begin with one of these keys."""
+    return (f"({pattern}){SEPARATOR}.*" for pattern in _join_patterns(map(_escape, keys)))
 
 
 def _join_patterns(patterns: Iterable[str]) -> Iterator[str]:

@@ -323,11 +323,14 @@ class NameForms(Lookup[Mapping[str, int]], frozen=True):
     key: str
 
 
-class FullNames(Lookup[Sequence[str]], frozen=True):
-    """The keys of the other names that a short form, or a name, stands for in some documents, sorted."""
+class FullNames(Lookup[Mapping[str, Sequence[str]]], frozen=True):
+    """By short form or name: the keys of the other names that it stands for in some documents, sorted.
+
+    Those that stand for no other name are left out.
+    """
 
     stage: ClassVar[str] = "full_names"
-    key: str
+    keys: Sequence[str]
 
 
 class Fact(Struct, Generic[Kind], frozen=True):

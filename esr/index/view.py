@@ -363,7 +363,10 @@ class View(Index):
             case questions.Names():
                 return self._find_names(lookup)
             case questions.FullNames():
-                return list(self._find_names(questions.Names(self._look_up(lookup))))
+                by_key = self._look_up(lookup)
+                visible = self._find_names(questions.Names([key for keys in by_key.values() for key in keys]))
+                shown = {key: [name for name in keys if name in visible] for key, keys in by_key.items()}
+                return {key: keys for key, keys in shown.items() if keys}
             case questions.Values(field):
                 return self._list_values(field)
         return self._refuse()

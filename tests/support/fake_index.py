@@ -158,7 +158,7 @@ class FakeIndex(Index):
             case questions.NameForms():
                 return {}
             case questions.FullNames():
-                return ()
+                return {}
         raise NotImplementedError
 
     def _names(self) -> dict[str, Name]:

@@ -117,8 +117,8 @@ def look_up(opened: OpenedAlias, lookup: questions.Lookup[Any]) -> Any:
             return opened.values.values(field)
         case questions.Names(keys):
             return opened.names.find(keys)
-        case questions.FullNames(key):
-            return opened.names.full_names(key)
+        case questions.FullNames(keys):
+            return opened.names.full_names(keys)
         case questions.NamesWithPrefix(prefix, limit):
             return opened.names.keys(prefix, limit)
         case questions.NameForms(key):

@@ -113,8 +113,8 @@ def look_up(cache: SearchCache, lookup: questions.Lookup[Any]) -> Any:
             return cache.values(field)
         case questions.Names(keys):
             return cache.names.find(keys)
-        case questions.FullNames(key):
-            return cache.names.full_names(key)
+        case questions.FullNames(keys):
+            return cache.names.full_names(keys)
         case questions.NamesWithPrefix(prefix, limit):
             return cache.names.keys(prefix, limit)
         case questions.NameForms(key):

@@ -142,8 +142,11 @@ class NameTable:
         counts = () if number is None else self._count_forms(number)
         return dict(sorted(((f, n) for f, n in counts if n), key=lambda form: (-form[1], form[0])))
 
-    def full_names(self, key: str) -> tuple[str, ...]:
-        """The keys of the names that a short form stands for in some documents, in their order."""
+    def full_names(self, keys: Iterable[str]) -> dict[str, tuple[str, ...]]:
+        """By short form: the keys of the other names that it stands for in some documents, in their order."""
+        return {key: full for key in keys if (full := self._full_names(key))}
+
+    def _full_names(self, key: str) -> tuple[str, ...]:
         hash, numbers = np.uint64(hash64(key)), set()
         for layer in self._layers:
             entities = np.flatnonzero(layer.names.written == hash)

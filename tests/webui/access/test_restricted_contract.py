@@ -54,7 +54,7 @@ QUESTIONS: Mapping[type[Any], list[tuple[Any, ...]]] = {
     questions.Names: [(["zanzuton", "avonton"],)],
     questions.NamesWithPrefix: [("", 99), ("zanz", 99)],
     questions.NameForms: [("zanzuton",)],
-    questions.FullNames: [("zanzuton",)],
+    questions.FullNames: [(["zanzuton"],)],
     questions.Summary: [()],
     questions.Readiness: [()],
     questions.Languages: [()],
