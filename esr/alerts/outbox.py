@@ -367,10 +367,11 @@ class Outbox:
         return state
 
     def retry(self, now: datetime, search: str | None = None) -> int:
-        """Let failed deliveries wait again, of a search or of all. Returns their number."""
+        """Let what has failed be due, also what waits for its next attempt. Returns the number."""
         table = tables.deliveries
-        where = (table.c.state == "failed") & (table.c.digest_id != _NO_DIGEST)
-        where &= table.c.search == search if search else sql.true()
+        chosen = table.c.search == search if search else sql.true()
+        where = chosen & (table.c.state == "failed") & (table.c.digest_id != _NO_DIGEST)
+        postponed = chosen & (table.c.state == "waiting") & (table.c.attempts > 0)
         with self._writing() as connection:
             values = {
                 "state": "waiting",
@@ -378,7 +379,9 @@ class Outbox:
                 "made_at": write_time(now),
                 "attempts": 0,
             }
-            return int(connection.execute(table.update().where(where).values(**values)).rowcount)
+            due = connection.execute(table.update().where(postponed).values(next_at=write_time(now)))
+            again = connection.execute(table.update().where(where).values(**values))
+            return int(due.rowcount + again.rowcount)
 
     def deliveries(self, search: str | None = None, limit: int = 100) -> list[Delivery]:
         """The last deliveries of a search or of all, newest first."""

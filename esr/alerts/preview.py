@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -21,8 +22,11 @@ from esr.index.questions import ByDay, Records
 from esr.text.dates import normalise_date, parse_date_start
 
 EXAMPLES = 10
-SIMILARITIES = tuple(n / 20 for n in range(6, 20))
+_HUNDREDTHS = range(30, 96)
 """Least similarities that a preview of meaning compares: .3 to .95."""
+_COARSE = 5
+FEW = 1_000
+"""Number of sentences up to which least similarities are compared in hundredths, above in twentieths."""
 _MOST_READ = 20_000
 
 
@@ -32,7 +36,7 @@ class Preview(Struct, frozen=True):
     `first` and `last` are the days, `by_day` the number of sentences of each day with any. `examples` are the
     newest sentences, or those least similar that just suffice for an alert by meaning. `by_similarity` has
     for such an alert the number of sentences at each least similarity. `unusual` are the days that an alert
-    of unusual days would have told. `incomplete`: only so many sentences were read.
+    of unusual days would have told. `incomplete`: `by_day` has only so many of the sentences.
     """
 
     first: str
@@ -58,11 +62,12 @@ def preview_alert(index: Index, conditions: Conditions, days: int = PREVIEW_DAYS
     last = max(dated, default=0)
     start = max((last - days + 1) * DAY, conditions.filters.date_from or 0)
     filters = replace(conditions.filters, date_from=start)
-    wide = replace(conditions, similarity=min(SIMILARITIES)) if conditions.like else conditions
+    wide = replace(conditions, similarity=_HUNDREDTHS[0] / 100) if conditions.like else conditions
     matches = run_search(index, replace(wide, unusual=False), filters)
-    by_similarity = {f"{least:.2f}": _count_from(matches, least) for least in SIMILARITIES if conditions.like}
+    by_similarity = _count_by_similarity(matches) if conditions.like else {}
     if conditions.like:
         matches = [m for m in matches if (m.similarity or 0.0) >= conditions.similarity]
+        matches.sort(key=lambda match: match.similarity or 0.0)  # stable: newest first of the same similarity
     read = matches[:_MOST_READ]
     ids = [match.sentence_id for match in read]
     records = index.read(ids, Records()) if ids else []
@@ -84,13 +89,18 @@ def preview_alert(index: Index, conditions: Conditions, days: int = PREVIEW_DAYS
     )
 
 
-def _count_from(matches: Sequence[Match], least: float) -> int:
-    return sum((match.similarity or 0.0) >= least for match in matches)
+def _count_by_similarity(matches: Sequence[Match]) -> dict[str, int]:
+    """The number of matches at each least similarity, closer together where they are few."""
+    similarities = sorted(match.similarity or 0.0 for match in matches)
+    counts = {n: len(similarities) - bisect_left(similarities, n / 100) for n in _HUNDREDTHS}
+    return {
+        f"{n / 100:.2f}": number
+        for n, number in counts.items()
+        if n % _COARSE == 0 or (FEW >= number != counts[n + 1])
+    }
 
 
 def _choose_examples(matches: Sequence[Match], records: Sequence[SentenceRecord]) -> list[dict[str, Any]]:
-    pairs = list(zip(matches, records, strict=True))
-    pairs.sort(key=lambda pair: pair[0].similarity or 0.0)  # stable: newest first without similarities
     return [
         {
             "sentence_id": record.sentence_id,
@@ -100,7 +110,7 @@ def _choose_examples(matches: Sequence[Match], records: Sequence[SentenceRecord]
             "score": match.score,
             "similarity": match.similarity,
         }
-        for match, record in pairs[:EXAMPLES]
+        for match, record in list(zip(matches, records, strict=True))[:EXAMPLES]
     ]
 
 

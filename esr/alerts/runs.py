@@ -372,7 +372,7 @@ class AlertRuns:
         return counts
 
     def retry(self) -> int:
-        """Let deliveries that have failed for good be tried again. Returns their number."""
+        """Let what has failed be due, also what waits for its next attempt. Returns the number."""
         return self.outbox.retry(self._clock())
 
     def forget(self) -> None:

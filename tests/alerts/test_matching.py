@@ -10,6 +10,7 @@ import pytest
 
 from esr.alerts.alert_conditions import Conditions, read_conditions
 from esr.alerts.matching import Match, find_matches, run_search
+from esr.alerts.preview import preview_alert
 from esr.enrichment.enricher import Enricher, VectorSettings
 from esr.index.contract import Index
 from esr.ranking.searcher import open_searcher
@@ -155,3 +156,16 @@ def test_a_search_that_cannot_be_run_does_not_stop_the_others(collection: Index)
 
 def test_a_delivery_without_sentences_matches_nothing(collection: Index) -> None:
     assert find_matches(collection, [], [Conditions()]).found == [[]]
+
+
+def test_a_preview_counts_the_sentences_at_each_least_similarity(collection: Index) -> None:
+    like = {"like": [" ".join(WORDS[:4])], "similarity": 0.4, "after": "2017"}
+    found = [match.similarity or 0.0 for match in run_search(collection, read_conditions(like))]
+    preview = preview_alert(collection, read_conditions(like), days=10_000)
+    counts = {float(least): number for least, number in preview.by_similarity.items()}
+    assert preview.sentences == len(found) > 3
+    assert {n: sum(one >= n for one in found) for n in counts if n >= 0.4} == {
+        n: number for n, number in counts.items() if n >= 0.4
+    }
+    assert {0.3, 0.35, 0.95} <= set(counts) and len(counts) > 14, "closer together where they are few"
+    assert preview.examples[0]["similarity"] == min(found)

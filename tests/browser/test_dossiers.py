@@ -132,6 +132,7 @@ def test_two_people_write_in_one_dossier_and_nothing_is_lost(opens: Callable[...
     ana = opens("ana")
     path = make(ana, desk, "Relief, for two")
     share(ana, "ben", "writer")
+    assert "told" not in ana.url and ana.locator(".notice").is_visible()
     ben = opens("ben", path)
     expect(ben.locator("h1")).to_have_text("Relief, for two")
 
@@ -203,6 +204,8 @@ def test_sentences_are_dragged_highlighted_and_copied(opens: Callable[..., Page]
     expect(items(page).nth(0).locator("mark")).to_have_text(words)
     expect(items(page).nth(0).locator("[name=note]")).to_have_value("I am in the middle of")
 
+    page.locator("[name=neighbours]").select_option("yes")
+    page.locator("[name=citations]").select_option("endnote")
     page.get_by_role("button", name="Copy all").click()
     expect(page.locator(".told")).to_contain_text("Copied")
     copied = page.evaluate(
@@ -211,6 +214,7 @@ def test_sentences_are_dragged_highlighted_and_copied(opens: Callable[..., Page]
                            async (type) => [type, await (await item.getType(type)).text()]))); }"""
     )
     assert f"<mark>{words}</mark>" in copied["text/html"] and "<blockquote" in copied["text/html"]
+    assert '<span class="around">' in copied["text/html"], "as the selects say"
     assert all(text in copied["text/plain"] for text in texts(page))
 
 

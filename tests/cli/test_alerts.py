@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -113,7 +114,7 @@ def test_a_preview_needs_no_desk(esr: Esr, where: str, monkeypatch: pytest.Monke
 def test_an_alert_is_paused_resumed_and_removed_by_its_name(esr: Esr, where: str, mailbox: Mailbox) -> None:
     add(esr, where)
     esr("alerts", "run", "--once")
-    esr("alerts", "pause", "storms")
+    assert esr("alerts", "pause", "storms").stdout == "paused storms\n"
     append(where, "b", "The next storm.")
     esr("alerts", "run", "--once")
     assert not mailbox.mails
@@ -124,10 +125,15 @@ def test_an_alert_is_paused_resumed_and_removed_by_its_name(esr: Esr, where: str
     assert json.loads(esr("alerts", "list", "--json").stdout) == []
 
 
-def test_what_failed_for_good_is_tried_again_on_request(esr: Esr, where: str, mailbox: Mailbox) -> None:
+@pytest.mark.parametrize(("answer", "state"), [("554 no", "failed"), ("451 later", "waiting")])
+def test_what_failed_is_listed_and_tried_again_on_request(
+    esr: Esr, where: str, mailbox: Mailbox, answer: str, state: str
+) -> None:
     add(esr, where)
-    mailbox.answers = ["554 no"]
-    assert "failed 1" in esr("alerts", "run", "--once", "--from-start").stdout
+    assert esr("alerts", "log").stdout == "no deliveries yet\n"
+    mailbox.answers = [answer]
+    assert f"{state} 1" in esr("alerts", "run", "--once", "--from-start").stdout
+    assert re.search(rf"last \S+ {state}: .*{answer[:3]}", esr("alerts", "list").stdout)
     assert "again 1  sent 1" in esr("alerts", "deliver", "--retry").stdout
     assert len(mailbox.mails) == 1
 

@@ -20,6 +20,7 @@ from esr.arguments.tables.table import PAGE, names_of
 from esr.dossiers.records import SavedSearch, allows
 from esr.errors import UsageError
 from esr.stdlib import import_lazily
+from esr.wording import shorten_title
 from webui.api.alerts import make_alert, read_alert_arguments
 from webui.arguments.request import read_search
 from webui.dossiers.forms import check_token, make_token
@@ -108,9 +109,7 @@ def install(
                 settings,
                 visit,
                 {
-                    "name": sent.get("name", "").strip()
-                    or sent.get("q", "").strip()
-                    or _("Similar sentences"),
+                    "name": _choose_name(sent),
                     "arguments": _read_form(settings),
                     "to": [_read_target(sent)],
                     "every": _read_schedule(sent),
@@ -146,6 +145,7 @@ def install(
             ],
             sent={"zone": DEFAULT_ZONE, "time": _EARLIEST, **sent},
             previewed=previewed,
+            levels=[] if previewed is None else _choose_levels(previewed.by_similarity),
             problem_text=problem,
             allowed=settings.alert_to.split(),
             sees_part=desk.sees_part,
@@ -227,6 +227,17 @@ def _read_form(settings: Settings) -> dict[str, list[str]]:
     return arguments
 
 
+def _choose_levels(by_similarity: Mapping[str, int]) -> list[tuple[str, int]]:
+    """The least similarities to choose from: each gives another number of sentences, one of them many."""
+    levels = list(by_similarity.items())
+    following = [*(number for _, number in levels[1:]), 0][: len(levels)]
+    return [
+        (least, number)
+        for (least, number), next_number in zip(levels, following, strict=True)
+        if number != next_number <= preview.FEW
+    ]
+
+
 def _read_target(sent: Mapping[str, str]) -> str:
     """Where the form wants it to be delivered. Raises RequestError."""
     target = sent.get("to", "").strip()
@@ -235,6 +246,12 @@ def _read_target(sent: Mapping[str, str]) -> str:
     if sent.get("channel", "mail") == "mail" and ":" not in target:
         return f"mailto:{target}"
     return target
+
+
+def _choose_name(sent: Mapping[str, str]) -> str:
+    """The name of the form, or else the words, or the first sentence that others are to be similar to."""
+    given = [sent.get(name, "").strip() for name in ("name", "q", "like")]
+    return shorten_title(next(filter(None, given), "").partition("\n")[0].strip()) or _("Similar sentences")
 
 
 def _read_schedule(sent: Mapping[str, str]) -> str:

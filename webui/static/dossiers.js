@@ -321,4 +321,11 @@
     [["e"], _("edit its note and tags")],
   ]);
   enhance();
+
+  /* Whoever is sent the address is not told what was done here. */
+  const address = new URL(location);
+  if (address.searchParams.has("told")) {
+    address.searchParams.delete("told");
+    history.replaceState(null, "", address);
+  }
 })();

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import click
 from esr.alerts.alert_conditions import read_conditions, read_tables
 from esr.alerts.channels import Channels
 from esr.alerts.commands.owners import find_obstacles
-from esr.alerts.outbox import Outbox
+from esr.alerts.outbox import Delivery, Outbox
 from esr.alerts.preview import Preview, preview_alert
 from esr.alerts.runs import (
     OPERATOR,
@@ -125,15 +125,19 @@ def add(
 @as_json_option
 @_desk
 def list_alerts(as_json: bool, desk_where: str | None) -> None:
-    """List the alerts of a desk: conditions, delivery, and why the last run of one failed.
+    """List the alerts of a desk: conditions, delivery, the last one, and why the last run failed.
 
     \b
     Example:
       esr alerts list --desk desk.sqlite
     """
     with open_desk(find_desk(desk_where)) as desk:
-        failures = Outbox(desk).failures()
-        listed = [_describe(search, failures) for search in _read_all(desk)]
+        box = Outbox(desk)
+        failures = box.failures()
+        listed = [
+            _describe(search, failures.get(search.id, ""), box.deliveries(search.id, 1))
+            for search in _read_all(desk)
+        ]
     if as_json:
         click.echo(json.dumps(listed, indent=1, ensure_ascii=False))
         return
@@ -143,12 +147,15 @@ def list_alerts(as_json: bool, desk_where: str | None) -> None:
         given = "  ".join(f"{name}: {', '.join(texts)}" for name, texts in one["arguments"].items())
         click.echo(f"    {given}  in {redact(one['collection'])}")
         click.echo(f"    to {', '.join(map(redact, one['to'])) or 'nobody'}")
+        if last := one["last"]:
+            problem = f": {last['error']}" if last["error"] else ""
+            click.echo(f"    last {last['made_at'][:16]} {last['state']}{problem}")
         if one["failure"]:
             is_stopped = one["failure"].startswith("stopped: ")
             click.echo(f"    {'' if is_stopped else 'failed: '}{one['failure']}")
 
 
-def _describe(search: SavedSearch, failures: Mapping[str, str]) -> dict[str, Any]:
+def _describe(search: SavedSearch, failure: str, deliveries: Sequence[Delivery]) -> dict[str, Any]:
     delivery = search.delivery
     return {
         "id": search.id,
@@ -160,7 +167,8 @@ def _describe(search: SavedSearch, failures: Mapping[str, str]) -> dict[str, Any
         "every": delivery.get("every", ""),
         "zone": delivery.get("zone", ""),
         "is_paused": bool(delivery.get("is_paused")),
-        "failure": failures.get(search.id, ""),
+        "failure": failure,
+        "last": deliveries[0]._asdict() if deliveries else None,
     }
 
 
@@ -293,6 +301,8 @@ def log(as_json: bool, desk_where: str | None) -> None:
     if as_json:
         click.echo(json.dumps(deliveries, indent=1, ensure_ascii=False))
         return
+    if not deliveries:
+        click.echo("no deliveries yet")
     for one in deliveries:
         line = f"{one['made_at'][:16]}  {one['state']:<7}  {one['attempts']}  {one['name']}  "
         click.echo(line + redact(one["target"]) + (f"  {one['error']}" if one["error"] else ""))
@@ -335,12 +345,16 @@ def remove(name: str, desk_where: str | None) -> None:
       esr alerts remove "Storms"
     """
     with open_desk(find_desk(desk_where)) as desk:
-        SavedSearches(desk).delete(OPERATOR, _find(desk, name).id)
+        search = _find(desk, name)
+        SavedSearches(desk).delete(OPERATOR, search.id)
+    click.echo(f"removed {search.name}")
 
 
 def _set_pause(name: str, desk_where: str | None, *, is_paused: bool) -> None:
     with open_desk(find_desk(desk_where)) as desk:
-        set_pause(desk, OPERATOR, _find(desk, name).id, is_paused=is_paused)
+        search = _find(desk, name)
+        set_pause(desk, OPERATOR, search.id, is_paused=is_paused)
+    click.echo(f"{'paused' if is_paused else 'resumed'} {search.name}")
 
 
 def _read_all(desk: Desk) -> list[SavedSearch]:

@@ -92,7 +92,7 @@ ALERTS: tuple[Argument, ...] = (
         FilePath(),
         "alert_access",
     ),
-    Argument("retry", "also try deliveries again that have failed for good", Flag(), "alert_deliver"),
+    Argument("retry", "try again at once what has failed, also for good", Flag(), "alert_deliver"),
     Argument("days", "the number of days", WholeNumber(high=366, usual=PREVIEW_DAYS), _PREVIEW),
     Argument(
         "desk",
