@@ -7,6 +7,8 @@
 # make endurance  crashes, chaos, full disks, fuzzing by the thousand, foreign collections
 # make simulation random histories of an index with crashes and full disks (SEED=1 HISTORIES=1000); then with planted faults
 # make mutation PATHS="esr/plans esr/query"  how much the tests notice: changes the code at random (SINCE=commit: its lines)
+# make fuzz       changes inputs by coverage until an answer fails (TARGETS="query pdf", SECONDS=60 for each, SEED=1)
+# make advisories compares the packages that the image pins with the advisories of PyPI
 # make coverage   make test under measurement: which lines and branches run, by folder
 # make servers    all of what is tested on Elasticsearch 8.19 and OpenSearch 2.19 and 3
 # make check      ruff, mypy, codespell and bandit
@@ -37,7 +39,7 @@ ELASTICSEARCH ?= no
 # The tests start hundreds of processes. They need not compile each module again, whatever the environment says.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo quick test elasticsearch endurance simulation mutation coverage servers check references translations docs links containers hooks kernel compiled release image image-digest lock publish \
+.PHONY: demo quick test elasticsearch endurance simulation fuzz fuzz-targets mutation coverage servers check advisories references translations docs links containers hooks kernel compiled release image image-digest lock publish \
 	announce chromium postgresql clean
 .DELETE_ON_ERROR:
 
@@ -179,6 +181,25 @@ HISTORIES ?= 1000
 simulation: $(VENV)/installed-dev
 	$(BIN)/python -m tests.simulation --seed $(SEED) --histories $(HISTORIES) --processes 2
 	$(BIN)/python -m tests.simulation --planted --histories 1000 --processes 2
+
+# An input that fails is in build/fuzz/TARGET, with its traceback in what is printed.
+SECONDS ?= 60
+TARGETS ?= $(shell $(BIN)/python -m tests.fuzz)
+fuzz: kernel
+	@$(BIN)/python -c "import atheris" 2>/dev/null || $(BIN)/pip install --quiet --disable-pip-version-check --group fuzz
+	@for target in $(TARGETS); do \
+		echo "== $$target"; $(BIN)/python -m tests.fuzz $$target --seconds $(SECONDS) --seed $(SEED) || exit 1; \
+	done
+
+# For the matrix of .github/workflows/nightly.yml.
+fuzz-targets: $(VENV)/installed-dev
+	@$(BIN)/python -c "import json; from tests.fuzz.targets import TARGETS; print('targets=' + json.dumps([*TARGETS]))"
+
+advisories: | $(BIN)/python
+	$(PYTHON) -m pip --python $(BIN)/python install --quiet --disable-pip-version-check --group advisories
+	@for lock in deploy/image/*.txt; do \
+		$(BIN)/python -m pip_audit --disable-pip --require-hashes --strict --requirement "$$lock" || exit 1; \
+	done
 
 servers: $(VENV)/installed-dev
 	ESR_TEST_LONG=yes $(BIN)/pytest -q -m elasticsearch tests/index/test_servers.py

@@ -11,7 +11,7 @@ from importlib import import_module
 from esr.errors import UsageError
 
 MODULES: dict[str, tuple[str, ...]] = {
-    "access": ("argon2", "authlib", "requests"),
+    "access": ("argon2", "authlib", "requests", "zxcvbn"),
     "alerts": ("apprise",),
     "dataframes": ("pandas", "polars"),
     "desk": ("sqlalchemy",),

@@ -100,7 +100,7 @@ MAY_IMPORT = {
     "webui/running",
     "webui/dossiers": "alerts arguments arguments/tables dossiers dossiers/exports following "
     "following/alerts index text webui/api webui/arguments webui/pages webui/running webui/translations",
-    "webui/access": "access dossiers index webui/pages webui/running",
+    "webui/access": "access dossiers index webui/pages webui/running webui/translations",
     "webui": "arguments index library plans plugin ranking webui/access webui/api webui/arguments "
     "webui/dossiers webui/pages webui/running webui/translations",
     "esr/cli": "esr access arguments arguments/tables dossiers encoders enrichment features following "

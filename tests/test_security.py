@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import ssl
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -97,3 +98,32 @@ def test_each_finding_of_bandit_that_is_left_has_its_reason() -> None:
     ]
     assert len(pieces) > 20
     assert not [piece for piece in pieces if not re.search(r"# nosec B\d{3}(, B\d{3})*  # \w+", piece)]
+
+
+def test_no_secret_comes_from_predictable_numbers() -> None:
+    makers = [
+        path
+        for folder in ("esr/access", "esr/alerts", "esr/dossiers", "webui/access", "webui/dossiers")
+        for path in sorted((ROOT / folder).rglob("*.py"))
+    ]
+    assert len([path for path in makers if "secrets.token" in path.read_text("utf-8")]) > 4
+    assert not [
+        path for path in makers if re.search(r"^(import|from) random\b", path.read_text("utf-8"), re.M)
+    ]
+
+
+def test_connections_use_tls_1_2_or_later_and_nothing_lowers_it() -> None:
+    assert ssl.create_default_context().minimum_version >= ssl.TLSVersion.TLSv1_2
+    lowered = r"minimum_version|set_ciphers|PROTOCOL_TLS|PROTOCOL_SSL|_create_unverified_context"
+    files = [path for folder in ("esr", "webui") for path in (ROOT / folder).rglob("*.py")]
+    assert not [path for path in files if re.search(lowered, path.read_text("utf-8"))]
+
+
+def test_no_script_assigns_to_a_computed_name_of_an_object() -> None:
+    """A name such as `__proto__` would change all objects."""
+    scripts = sorted((ROOT / "webui" / "static").glob("*.js"))
+    assert len(scripts) > 5
+    for path in scripts:
+        text = path.read_text("utf-8")
+        assert not re.search(r"[\w)\]]\[[^\]\n]*\]\s*(=(?![=>])|\+=)|__proto__", text), path.name
+        assert not re.search(r"Object\.assign\((?![^\n]*, \{ )", text), path.name  # names are written there

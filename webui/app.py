@@ -16,9 +16,11 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flask import Flask, Response, current_app, jsonify, request, url_for
+from flask import Flask, Request, Response, current_app, jsonify, request, url_for
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
+from werkzeug.datastructures import MultiDict
 from werkzeug.exceptions import NotFound
+from werkzeug.utils import cached_property
 
 from esr.errors import EsrError, UsageError
 from esr.index.factory import open_generations
@@ -38,7 +40,7 @@ from webui.pages.home import Home, describe_collection, read_enrichment
 from webui.pages.rendering import PageRenderer, install_filters
 from webui.pages.timeline import draw_chart
 from webui.running import problems, rate_limit, telemetry
-from webui.running.problems import Problem, describe_error
+from webui.running.problems import Problem, RequestError, describe_error
 from webui.running.served_desk import ServedDesk
 from webui.running.served_indexes import ServedIndex, ServedIndexes, Visit
 from webui.running.settings import ANY_ORIGIN, DEFAULT_NAME, Settings, parse_origins
@@ -71,21 +73,28 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 _PAIRS = list(HEADERS.items())
+STRICT_TRANSPORT = ("Strict-Transport-Security", "max-age=31536000; includeSubDomains")
+"""The header of answers over TLS: for a year, browsers ask this host by TLS only."""
 _NO_CACHE = ("Cache-Control", "private, no-cache")
 """The header of answers that depend on the state of the index: browsers must revalidate them."""
 
 
-def install(app: Flask) -> None:
+def install(app: Flask, *, strict: bool) -> None:
     """Add the headers to every answer of the application, including errors and static files.
 
-    They are appended to the WSGI list, since headers of a response would be checked and copied twice.
+    With `strict`, those over TLS have STRICT_TRANSPORT too. All are appended to the WSGI list, since headers
+    of a response would be checked and copied twice.
     """
     inner = app.wsgi_app
 
     def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         def start(status: str, headers: list[tuple[str, str]], *error: Any) -> Callable[[bytes], object]:
-            is_cached = any(name.lower() == "cache-control" for name, _ in headers)
-            return start_response(status, headers + _PAIRS + ([] if is_cached else [_NO_CACHE]), *error)
+            pairs = _PAIRS
+            if not any(name.lower() == "cache-control" for name, _ in headers):
+                pairs = [*pairs, _NO_CACHE]
+            if strict and environ["wsgi.url_scheme"] == "https":  # as a trusted proxy says
+                pairs = [*pairs, STRICT_TRANSPORT]
+            return start_response(status, headers + pairs, *error)
 
         return inner(environ, start)
 
@@ -143,7 +152,19 @@ STATIC_SECONDS = 3600
 """Seconds for which browsers may cache static files, whose addresses change with their content."""
 
 
+class _Request(Request):
+    @cached_property
+    def args(self) -> MultiDict[str, str]:
+        """The arguments of the address. Raises RequestError if it is not UTF-8."""
+        try:
+            return super().args
+        except UnicodeDecodeError:
+            raise RequestError("the address is not valid UTF-8", None) from None
+
+
 class _App(Flask):
+    request_class = _Request
+
     def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
         """The function unchanged: no view is asynchronous, and Flask would check this at each call."""
         return func
@@ -198,7 +219,7 @@ def create_app(
     alerts.install(app, indexes, settings, desk, render)
     plugins.install_pages(app, indexes, settings, render)
     install_api(app, indexes, settings, desk, plugins.build_operations())
-    install(app)
+    install(app, strict=bool(settings.hsts))
     install_traces(app, settings)
     problems.install(app, error_page, indexes.redact)
     return app

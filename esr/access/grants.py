@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from esr.access.rates import parse_rate
 from esr.access.restricted import parse_restriction
@@ -31,10 +32,12 @@ from esr.threads import OnceByKey, take_turns
 
 if TYPE_CHECKING:
     import argon2
+    import zxcvbn
     from argon2 import exceptions as argon2_errors
 else:
     argon2 = import_lazily("argon2")
     argon2_errors = import_lazily("argon2.exceptions")
+    zxcvbn = import_lazily("zxcvbn")
 
 Kind = Literal["key", "metrics", "password", "elsewhere", "anybody"]
 KINDS: dict[Kind, str] = {
@@ -183,6 +186,17 @@ class GrantFile:
         state = (status.st_ino, status.st_size, status.st_mtime_ns)
         return self._by_state.make(state, lambda: read_grants(self._path))
 
+    def replace_secret(self, grant: Grant, secret: str) -> Grant:
+        """Give a grant another secret, a hash, and return it.
+
+        Raises EsrError if the file cannot be written, or if the grant has changed meanwhile.
+        """
+        with changing(self._path) as grants:
+            if grants.get(grant.name) != grant:
+                raise EsrError(f"the grant {grant.name!r} in {self._path} has changed: try again")
+            changed = grants[grant.name] = replace(grant, secret=secret)
+        return changed
+
 
 @contextmanager
 def changing(path: Path) -> Iterator[dict[str, Grant]]:
@@ -244,8 +258,8 @@ def _hasher() -> Any:
 def hash_password(password: str, name: str) -> str:
     """The hash of a password of somebody by argon2id.
 
-    Raises UsageError for one that is too short or too long, or that has their name, a part of it or
-    *password* in it.
+    Raises UsageError for one that is too short or too long, that has their name, a part of it or *password*
+    in it, or that is common.
     """
     if not LEAST_PASSWORD <= len(password) <= MOST_PASSWORD:
         raise UsageError(f"give a password of {LEAST_PASSWORD} to {MOST_PASSWORD} characters")
@@ -253,8 +267,22 @@ def hash_password(password: str, name: str) -> str:
     for part in parts:
         if len(part) >= _LEAST_NAME and part.casefold() in password.casefold():
             raise UsageError("the password has the name of the person, a part of it or 'password' in it")
+    if _is_common(password):
+        raise UsageError("the password is common or easy to guess: give a longer one, such as some words")
     hashed: str = _hasher().hash(password)
     return hashed
+
+
+LEAST_GUESSES = 10**6
+"""Guesses that a password must withstand. The 30,000 most common passwords of known breaches take fewer."""
+_MOST_GUESSED = 72
+"""Characters of a password that are judged: more take long, and would only make it better."""
+
+
+def _is_common(password: str) -> bool:
+    """Whether a password takes fewer than LEAST_GUESSES guesses by Wheeler's estimate (2016, "zxcvbn")."""
+    require("a password", "zxcvbn")
+    return int(zxcvbn.zxcvbn(password[:_MOST_GUESSED])["guesses"]) < LEAST_GUESSES
 
 
 class Passwords:

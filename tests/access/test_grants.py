@@ -148,15 +148,22 @@ def test_a_password_with_a_part_of_the_name_is_refused(name: str, password: str)
         hash_password(password, name)
 
 
+@pytest.mark.parametrize("password", ["1234567890", "qwertyuiop", "basketball1", "Il0veyou12", "x" * 10])
+def test_a_common_password_is_refused(password: str) -> None:
+    need("zxcvbn")
+    with pytest.raises(UsageError, match="common or easy to guess"):
+        hash_password(password, "ann")
+
+
 @pytest.mark.slow
 def test_a_password_may_be_as_short_or_long_as_the_limits_and_have_short_parts_of_the_name() -> None:
     need("argon2")
     passwords = Passwords()
     for password, name in (
-        ("x" * LEAST_PASSWORD, "ann"),
-        ("x" * MOST_PASSWORD, "ann"),
+        ("wet chalk!"[:LEAST_PASSWORD], "ann"),
+        ("wet chalk " * (MOST_PASSWORD // 10), "ann"),
         ("never mind jo", "eve.jo"),
-        ("journalists", "jo"),
+        ("joined journalists", "jo"),
     ):
         grant = Grant(name, "password", hash_password(password, name))
         assert passwords.is_right(grant, password) and not passwords.is_right(grant, password[1:])

@@ -81,7 +81,8 @@ def test_a_migration_that_fails_changes_nothing(where: str) -> None:
 
 def test_two_who_write_at_once_both_succeed(where: str) -> None:
     with Desk(where) as first, Desk(where) as second:
-        id = Dossiers(first).create(ANN, "Shared").id
+        name = "Shared'); DROP TABLE dossiers; --"
+        id = Dossiers(first).create(ANN, name).id
         added = Dossiers(first).add(ANN, id, [sentence("first")]).items
 
         def write(desk: Desk, name: str) -> None:
@@ -96,6 +97,7 @@ def test_two_who_write_at_once_both_succeed(where: str) -> None:
         for thread in threads:
             thread.join()
         items = Dossiers(first).read(ANN, id).items
+        assert Dossiers(second).read(ANN, id).name == name
         names = [f"{name}{number}" for name in "ab" for number in range(10)]
         assert sorted(item.text for item in items) == sorted([*names, "first"])
         assert sorted(items[0].tags) == sorted(names)

@@ -503,7 +503,30 @@ def test_errors_have_them_too(client: FlaskClient, index: FakeIndex, error: Exce
     index.error = error
     headers = client.get("/search?q=storm").headers
     assert "default-src 'none'" in headers["Content-Security-Policy"]
+    assert headers["X-Content-Type-Options"] == "nosniff"
     assert headers["Cache-Control"] == "private, no-cache"
+
+
+def test_answers_over_tls_ask_for_tls_from_then_on(client: FlaskClient, index: FakeIndex) -> None:
+    strict = "Strict-Transport-Security"
+    for path in ("/search?q=storm", "/nowhere"):
+        answer = client.get(path, base_url="https://localhost")
+        assert answer.headers[strict] == "max-age=31536000; includeSubDomains"
+        assert strict not in client.get(path).headers
+    claimed = {"X-Forwarded-Proto": "https"}  # of a proxy that is not trusted
+    assert strict not in client.get("/healthz", headers=claimed).headers
+    other = create_app(Searcher(index), Settings(access_log=0, hsts=0)).test_client()  # type: ignore[arg-type]
+    assert strict not in other.get("/healthz", base_url="https://localhost").headers
+
+
+@pytest.mark.parametrize("path", ["/?lang=de&\xff", "/search?q=storm&lang=de&\xb1=1", "/language?next=\xff"])
+def test_an_address_that_is_not_utf_8_is_a_bad_request(client: FlaskClient, path: str) -> None:
+    path, _, query = path.partition("?")
+    method = "POST" if path == "/language" else "GET"
+    raw = {"QUERY_STRING": query}  # as servers hand it on: bytes as Latin-1
+    answer = client.open(path, method=method, data={"lang": "de"}, environ_overrides=raw)
+    assert (answer.status_code, answer.mimetype) == (400, "text/html")
+    assert "not valid UTF-8" in answer.text
 
 
 def test_static_files_can_be_cached(client: FlaskClient) -> None:

@@ -4,8 +4,8 @@ Without `ESR_ACCESS` everybody may search everything. With it, every endpoint ex
 grant of the file. Each request except health checks, static files and the logo is logged as an audit line.
 
 People log in by a password, or through an OpenID Connect provider; their sessions are signed cookies. The
-server stores no session. A session ends when its grant is revoked or expires, when the password changes, and
-after `ESR_SESSION_HOURS`.
+server stores no session. A session ends when its grant is revoked or expires, when the password changes, when
+its person logs out, and by the limits of `webui.access.sessions`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from __future__ import annotations
 import hmac
 import logging
 import secrets
-import time
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -23,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flask import Flask, Response, g, redirect, request, session, url_for
+from msgspec import ValidationError
 from werkzeug.wrappers import Response as AnyResponse
 
 from esr.access.grants import (
@@ -33,6 +33,7 @@ from esr.access.grants import (
     GrantFile,
     Grants,
     Passwords,
+    hash_password,
     read_grants,
 )
 from esr.access.rates import parse_rate
@@ -44,12 +45,14 @@ from esr.index.contract import Index
 from esr.index.view import restrict
 from esr.stdlib import import_lazily
 from webui.access.login_limits import LoginLimits
+from webui.access.sessions import Session, SessionLimits, SignedCookies
 from webui.pages.rendering import PageRenderer
 from webui.running.logs import log_event
 from webui.running.problems import Forbidden, RequestError, Unauthorized, wants_json
 from webui.running.served_desk import BY_MAKER
 from webui.running.served_indexes import Guard, ServedIndexes
 from webui.running.settings import Settings
+from webui.translations.language import N_
 
 if TYPE_CHECKING:
     import requests
@@ -64,7 +67,7 @@ else:
 # Logins
 
 
-ENDPOINTS = frozenset({"login", "login_answer", "logout", "openid", "openid_back"})
+ENDPOINTS = frozenset({"login", "login_answer", "logout", "openid", "openid_back", "password"})
 LEAST_SECRET = 32
 """Minimum length of the secret that signs cookies, in characters."""
 _WHO, _CSRF, _NEXT = "who", "csrf", "next"
@@ -140,8 +143,12 @@ class Logins:
         self._passwords = Passwords()
         secret, is_secure = read_secret(settings.secret_file, LEAST_SECRET), not settings.plain_http
         self._limits = LoginLimits(rates, secret, is_secure)
+        self._sessions = SessionLimits(
+            rates, 3_600 * settings.session_hours, 3_600 * settings.session_idle_hours
+        )
         self._provider = _provider(app, settings) if settings.oidc_issuer else None
         app.secret_key = secret
+        app.session_interface = SignedCookies()
         app.config.update(
             SESSION_COOKIE_NAME="__Host-esr" if is_secure else "esr",
             SESSION_COOKIE_SECURE=is_secure,
@@ -153,19 +160,26 @@ class Logins:
         app.add_url_rule("/login", "login", self.page)
         app.add_url_rule("/login", "login_answer", self.log_in, methods=["POST"])
         app.add_url_rule("/logout", "logout", self.log_out, methods=["POST"])
+        app.add_url_rule("/password", "password", self.change_password, methods=["POST"])
         if self._provider is not None:
             app.add_url_rule("/login/openid", "openid", self.ask_provider)
             app.add_url_rule("/login/openid/back", "openid_back", self.handle_provider_answer)
 
     def current(self) -> Sender | None:
         """The person of the session and their grant; None if there is no session or if it has ended."""
-        who = session.get(_WHO)
-        if not who or not 0 <= time.time() - who["at"] <= self._settings.session_hours * 3_600:
+        who = _read_session()
+        if who is None or not self._sessions.is_valid(who):
             return None
-        grant = _read_current(self._grants).find_person(who["name"], who["kind"])
-        if grant is None or grant.mark != who["mark"] or not grant.is_valid(datetime.now(UTC)):
+        grant = _read_current(self._grants).find_person(who.name, who.kind)
+        if grant is None or grant.mark != who.mark or not grant.is_valid(datetime.now(UTC)):
             return None
-        return Sender(who["name"], grant, frozenset(who.get("groups", ())))
+        return Sender(who.name, grant, frozenset(who.groups))
+
+    def note_use(self) -> None:
+        """Note in the cookie that the person of the session asks for something."""
+        who = _read_session()
+        if who is not None and (noted := self._sessions.note_use(who)) is not who:
+            session[_WHO] = noted.as_dict()
 
     def redirect(self) -> AnyResponse:
         """Redirect to the login, which returns to the current address."""
@@ -182,6 +196,7 @@ class Logins:
             None,
             "login.html",
             person=person and person.name,
+            has_password=person is not None and person.grant.kind == "password",
             has_passwords=_read_current(self._grants).needs_login,
             has_provider=self._provider is not None,
             csrf=session[_CSRF],
@@ -209,16 +224,52 @@ class Logins:
         return response
 
     def log_out(self) -> AnyResponse:
+        """End the session. Browsers drop the pages they keep and, if asked to, what scripts have stored."""
         self._check_form()
-        session.clear()
-        return redirect(url_for("login"))
+        self._end()
+        response = redirect(url_for("login"))
+        kinds = ("cache", "storage") if request.form.get("forget") else ("cache",)
+        response.headers["Clear-Site-Data"] = ", ".join(f'"{kind}"' for kind in kinds)
+        return response
+
+    def change_password(self) -> AnyResponse:
+        """Give the person of the session another password, which ends their other sessions."""
+        self._check_form()
+        person = self.current()
+        if person is None or person.grant.kind != "password":
+            raise Unauthorized("log in with a password first", None)
+        g.attempt = person.name
+        self._limits.count(person.name)
+        if not self._passwords.is_right(person.grant, request.form.get("password", "")[: MOST_PASSWORD + 1]):
+            return self.page(N_("The old password is wrong."), status=403)
+        try:
+            changed = self._grants.replace_secret(
+                person.grant, hash_password(request.form.get("new", "")[: MOST_PASSWORD + 1], person.name)
+            )
+        except UsageError:
+            return self.page(
+                N_("Choose another password: 10 to 200 characters, without your name, no common one."),
+                status=400,
+            )
+        except EsrError as error:
+            _LOG.error("the password of %s was not changed: %s", person.name, error)
+            return self.page(N_("The server may not change passwords: ask its operator."), status=503)
+        response = self._begin(person.name, changed, url_for("login"))
+        self._limits.accept(person.name, response)
+        return response
 
     def _begin(self, name: str, grant: Grant, next: str, groups: Collection[str] = ()) -> AnyResponse:
-        session.clear()
+        self._end()
         session.permanent = True
-        who = {"name": name, "kind": grant.kind, "mark": grant.mark, "at": int(time.time())}
-        session[_WHO] = who | ({"groups": sorted(groups)} if groups else {})
+        session[_WHO] = Session.begin(name, grant.kind, grant.mark, tuple(sorted(groups))).as_dict()
         return redirect(safe_next(next))
+
+    def _end(self) -> None:
+        """End the session of the browser, also for whoever has a copy of its cookie."""
+        who = _read_session()
+        if who is not None:
+            self._sessions.end(who)
+        session.clear()
 
     def _check_form(self) -> None:
         """Raise Forbidden for a form that does not belong to this session (CSRF)."""
@@ -254,11 +305,36 @@ class Logins:
 
     def _with_provider(self, call: Any) -> Any:
         try:
+            check_provider(self._provider.load_server_metadata(), self._settings.oidc_issuer)
             return call(self._provider)
         except (base_client.OAuthError, joserfc_errors.JoseError) as error:
             raise Unauthorized(f"the login was not completed ({error}): log in again", None) from error
         except (requests.RequestException, ValueError) as error:
             raise ProviderSilent("the provider of logins does not answer: try again later", None) from error
+
+
+SIGNATURES = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
+"""Algorithms of tokens that are signed by a private key of the provider: no other is believed."""
+
+
+def check_provider(metadata: dict[str, Any], issuer: str) -> None:
+    """Raise ValueError for metadata of another issuer, and leave only SIGNATURES in them."""
+    named = str(metadata.get("issuer"))
+    if named.rstrip("/") != issuer.rstrip("/"):
+        _LOG.error("the provider at %s says that it is %s: set ESR_OIDC_ISSUER to it", issuer, named)
+        raise ValueError("the metadata are those of another issuer")
+    names = "id_token_signing_alg_values_supported"
+    metadata[names] = [name for name in metadata.get(names, SIGNATURES[:1]) if name in SIGNATURES]
+    if not metadata[names]:
+        raise ValueError("the provider has no signature that is believed")
+
+
+def _read_session() -> Session | None:
+    """The session that the cookie holds, None without one."""
+    try:
+        return Session.from_dict(session[_WHO]) if _WHO in session else None
+    except ValidationError:  # of another version
+        return None
 
 
 def parse_groups(names: Any) -> frozenset[str]:
@@ -452,6 +528,7 @@ class _Door:
                 name, grant, parse_groups(request.headers.get(self._settings.groups_header, "").split(","))
             )
         if self._logins and (person := self._logins.current()):
+            self._logins.note_use()
             return person
         grant = current.by_name.get(ANYBODY)
         return Sender(ANYBODY, grant) if grant and grant.is_valid(datetime.now(UTC)) else None
@@ -502,8 +579,10 @@ class _Door:
         """Write a line about the request into the log."""
         if response.status_code == 401:
             response.headers["WWW-Authenticate"] = "Bearer"
+        sender: Sender | None = g.get("audited")
+        if sender is not None and sender.grant.kind in ("password", "elsewhere"):
+            response.headers.setdefault("Cache-Control", "private, no-store")
         if request.endpoint not in HEALTH | {"static", "logo"}:
-            sender: Sender | None = g.get("audited")
             fields = {
                 "who": sender and sender.name,
                 "kind": sender and sender.grant.kind,

@@ -53,7 +53,9 @@ class LoginLimits:
     def __init__(self, rates: str, secret: str, is_secure: bool) -> None:
         self._window = SlidingWindow(rates, ATTEMPTS, ATTEMPT_SECONDS)
         self._secret = secret.encode()
-        self._serializer = URLSafeTimedSerializer(secret, salt="known-browser")
+        self._serializer = URLSafeTimedSerializer(
+            secret, salt="known-browser", signer_kwargs={"digest_method": hashlib.sha256}
+        )
         self._is_secure = is_secure
         self._cookie = "__Host-esr-known" if is_secure else "esr-known"
 

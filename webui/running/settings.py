@@ -121,8 +121,16 @@ class Settings:
         "", "file with at least 32 random characters that sign the cookies of logins; empty: no logins"
     )
     session_hours: float = _setting(12.0, "hours after which somebody must log in again", 0.01)
+    session_idle_hours: float = _setting(
+        4.0, "hours without a request after which somebody must log in again", 0.01
+    )
     plain_http: int = _setting(
         0, "1: browsers may send the cookie of a login over HTTP without TLS, for trying it out", 0
+    )
+    hsts: int = _setting(
+        1,
+        "1: over TLS, answers tell browsers to use TLS alone for this host and those below; 0: they do not",
+        0,
     )
     oidc_issuer: str = _setting("", "address of a provider of OpenID Connect where people log in")
     oidc_client: str = _setting("", "id of this server at the provider")

@@ -30,8 +30,8 @@ from webui.translations.language import (
     write_numbers,
 )
 
-COOKIE = "esr_language"
-"""The cookie that keeps the language a reader has chosen."""
+COOKIE, SECURE_COOKIE = "esr_language", "__Host-esr_language"
+"""The cookie that keeps the language a reader has chosen. The name over TLS can be set by this host only."""
 _MENU = "choose_language"
 ARGUMENT = "lang"
 """The argument of any page's address that chooses a language."""
@@ -62,9 +62,8 @@ def install(app: Flask, default: str) -> None:
             chosen = request.args.get(ARGUMENT)
         if chosen in LANGUAGES:
             return _remember(chosen)
-        set_language(
-            choose_language(request.cookies.get(COOKIE), request.accept_languages.best_match, default)
-        )
+        cookie = request.cookies.get(SECURE_COOKIE if request.is_secure else COOKIE)
+        set_language(choose_language(cookie, request.accept_languages.best_match, default))
         return None
 
     @app.post("/language", endpoint=_MENU)
@@ -116,10 +115,10 @@ def _remember(language: str) -> Response:
         address = f"{_quoted_path()}?{query}" if query else _quoted_path()
     response = redirect(address, 303)
     response.set_cookie(
-        COOKIE,
+        SECURE_COOKIE if request.is_secure else COOKIE,
         language,
         max_age=_COOKIE_SECONDS,
-        path=request.script_root or "/",
+        path="/" if request.is_secure else request.script_root or "/",
         secure=request.is_secure,
         httponly=True,
         samesite="Lax",

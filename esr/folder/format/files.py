@@ -363,17 +363,22 @@ def recorded_check(path: Path) -> FileCheck | None:
 
 
 def map_bundle(path: Path) -> Arrays:
-    """Map the arrays of a bundle by name. Raises ValueError if the file is truncated."""
+    """Map the arrays of a bundle by name. Raises ValueError if the file is truncated or damaged."""
     content = map_bytes(path)
     length, size = (int.from_bytes(content[start : start + 8], "little") for start in (0, 8))
     if len(content) < _HEADER_BYTES or size != len(content):
         raise ValueError(f"{path} is truncated")
     first = _align(_HEADER_BYTES + length)
-    return {
-        name: np.frombuffer(content, np.dtype(dtype), count, first + offset)
-        for name, dtype, count, offset in json.loads(bytes(content[_HEADER_BYTES : _HEADER_BYTES + length]))
-        if name != _CHECKSUM
-    }
+    try:
+        return {
+            name: np.frombuffer(content, np.dtype(dtype), count, first + offset)
+            for name, dtype, count, offset in json.loads(
+                bytes(content[_HEADER_BYTES : _HEADER_BYTES + length])
+            )
+            if name != _CHECKSUM
+        }
+    except (TypeError, OverflowError, RecursionError) as error:
+        raise ValueError(f"{path} is damaged: its table of contents says {error}") from error
 
 
 def _align(size: int) -> int:

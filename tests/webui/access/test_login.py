@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
 import socket
 import subprocess
 import sys
@@ -23,6 +25,7 @@ from flask.testing import FlaskClient
 from itsdangerous import URLSafeTimedSerializer
 
 import esr
+from esr.access.grants import changing
 from tests.support.runs import end_test, need
 from tests.webui.access.conftest import MARK, SECRET, Caller, Server, text_of
 from webui.access.guard import safe_next
@@ -32,6 +35,8 @@ pytestmark = pytest.mark.slow
 
 PASSWORD = "correct horse"
 BASE = "https://localhost"
+WHO = {"name", "kind", "mark", "at", "last_used", "id", "groups"}
+"""What a session says of its person."""
 
 
 @pytest.fixture
@@ -93,10 +98,15 @@ def test_somebody_logs_in_comes_back_searches_and_logs_out(client: FlaskClient) 
     page = client.get("/search?q=storm", base_url=BASE)
     assert page.status_code == 200
     assert '<a href="/login">ann</a>' in page.get_data(as_text=True)
+    assert page.headers["Cache-Control"] == "private, no-store"
     assert MARK not in text_of(page)
     assert (status(client), status(client, index="other")) == (200, 403)
-    assert client.post("/logout", base_url=BASE, data={"csrf": open_form(client)}).status_code == 302
-    assert status(client) == 401
+    assert "<button>Log out</button>" in client.get("/login", base_url=BASE).get_data(as_text=True)
+    for form, cleared in (({}, '"cache"'), ({"forget": "1"}, '"cache", "storage"')):
+        data = {"csrf": open_form(client), **form}
+        left = client.post("/logout", base_url=BASE, data=data)
+        assert (left.status_code, left.headers["Clear-Site-Data"]) == (302, cleared)
+        assert status(client) == 401
 
 
 def test_a_wrong_login_says_the_same_whatever_is_wrong(client: FlaskClient) -> None:
@@ -154,11 +164,15 @@ def test_a_session_that_somebody_else_began_is_not_logged_in_by_a_login(client: 
     log_in(client)
     first = cookie()
     assert first != planted and not is_logged_in(planted) and is_logged_in(first)
+    log_in(client)
+    assert not is_logged_in(first) and is_logged_in(cookie())  # a login ends the session before it
+    first = cookie()
     assert open_form(client) != token  # so that forms of the stranger are refused too
     log_in(client, "nobody", "wrong")
     assert status(client) == 200  # a wrong login ends no session
     client.post("/logout", base_url=BASE, data={"csrf": open_form(client)})
     assert client.get_cookie("__Host-esr") is None and status(client) == 401
+    assert not is_logged_in(first)  # nobody goes on with a copy of the cookie
 
 
 def test_a_wrong_password_keeps_the_name_in_its_field(client: FlaskClient) -> None:
@@ -216,13 +230,67 @@ def test_a_session_that_was_changed_forged_or_is_too_old_is_none(
         assert with_cookie(bad) == 401, bad
     serializer = app.session_interface.get_signing_serializer(app)  # type: ignore[attr-defined]
     who = serializer.loads(good)["who"]
-    for change in ({"name": "bob"}, {"kind": "elsewhere"}, {"mark": "x"}, {"at": who["at"] + 999}, {"at": 0}):
+    for change in (
+        *({"name": "bob"}, {"kind": "elsewhere"}, {"mark": "x"}, {"id": 1}, {"more": 1, "name": None}),
+        *({"at": who["at"] + 999}, {"at": 0}, {"last_used": 0}),
+    ):
         assert with_cookie(serializer.dumps({"who": {**who, **change}})) == 401, change
-    forged = URLSafeTimedSerializer("x" * 40, salt="cookie-session").dumps({"who": who})
-    assert with_cookie(forged) == 401
-    now = time.time()
-    monkeypatch.setattr("webui.access.guard.time.time", lambda: now + 12 * 3_600 + 1)
-    assert with_cookie(good) == 401
+    for digest in (hashlib.sha1, hashlib.sha256):
+        options = {"key_derivation": "hmac", "digest_method": digest}
+        for secret in ("x" * 40, SECRET):
+            signed = URLSafeTimedSerializer(secret, salt="cookie-session", signer_kwargs=options)
+            is_good = secret == SECRET and digest is hashlib.sha256
+            assert with_cookie(signed.dumps({"who": who})) == (200 if is_good else 401)
+
+
+def test_a_session_ends_after_its_time_and_earlier_if_nothing_is_asked(
+    people: Server, locations: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = people.app(locations, secret_file=people.secret()).test_client()
+    log_in(client)
+    now, kept = time.time(), list[bool]()
+    for hours in (0, 3, 6, 9, 11.9, 12.1):  # each within four hours of the one before
+        monkeypatch.setattr("webui.access.sessions.time.time", lambda hours=hours: now + hours * 3_600)
+        kept.append(status(client) == 200)
+    assert kept == [True] * 5 + [False]
+    log_in(client)
+    start = now + 12.1 * 3_600
+    monkeypatch.setattr("webui.access.sessions.time.time", lambda: start + 4.1 * 3_600)
+    assert status(client) == 401
+
+
+def test_people_change_their_password_and_nobody_changes_that_of_others(
+    people: Server, locations: dict[str, str]
+) -> None:
+    app = people.app(locations, secret_file=people.secret())
+    client, other = app.test_client(), app.test_client()
+    log_in(client)
+    log_in(other)
+
+    def change(client: FlaskClient, old: str, new: str, **form: str) -> Any:
+        data = {"csrf": open_form(client), "password": old, "new": new, **form}
+        return client.post("/password", base_url=BASE, data=data)
+
+    for refused, expected in (
+        (change(app.test_client(), PASSWORD, "wet chalk today"), 401),  # nobody is logged in
+        (change(client, "wrong", "wet chalk today"), 403),
+        (change(client, PASSWORD, "wet chalk today", csrf="x"), 403),
+        (change(client, PASSWORD, "iloveyou12"), 400),
+        (change(client, PASSWORD, "short"), 400),
+    ):
+        assert refused.status_code == expected
+    assert (status(client), status(other)) == (200, 200)
+    assert change(client, PASSWORD, "wet chalk today", name="bob").status_code == 302
+    assert (status(client), status(other)) == (200, 401)  # the other browser is logged out
+    assert log_in(other, password=PASSWORD).status_code == 401
+    assert log_in(other, password="wet chalk today").status_code == 302
+    assert status(other, index="other") == 403  # the rest of the grant is as it was
+    people.file.parent.chmod(0o500)
+    try:
+        if not os.access(people.file.parent, os.W_OK):
+            assert change(client, "wet chalk today", "dry chalk today").status_code == 503
+    finally:
+        people.file.parent.chmod(0o700)
 
 
 def test_a_new_password_and_a_revoked_person_end_sessions(people: Server, locations: dict[str, str]) -> None:
@@ -233,6 +301,9 @@ def test_a_new_password_and_a_revoked_person_end_sessions(people: Server, locati
     assert status(client) == 401
     log_in(client, password="another horse")
     assert status(client, index="other") == 200
+    with changing(people.file) as grants:
+        del grants["ann"]
+    assert status(client) == 401
 
 
 def test_a_login_leads_to_no_other_site(client: FlaskClient) -> None:
@@ -406,6 +477,9 @@ def test_somebody_logs_in_at_a_provider(elsewhere: FlaskClient) -> None:
     found = elsewhere.get("/search?q=storm")
     assert '<a href="/login">ann@example.org</a>' in found.get_data(as_text=True)
     assert MARK not in text_of(found)
+    with elsewhere.session_transaction() as kept:  # no token of the provider is kept
+        assert set(kept) == {"_permanent", "who"} and set(kept["who"]) == WHO
+    assert 'action="/password"' not in elsewhere.get("/login").get_data(as_text=True)
 
 
 @pytest.mark.slow

@@ -151,7 +151,7 @@ def test_the_cookie_of_a_known_browser_cannot_be_forged_and_names_nobody(app: Fl
         assert try_login(other, "ann", RIGHT, ATTACKER).status_code == status, value
 
 
-def test_audit_lines_of_refused_logins_have_the_name(app: Flask, caplog: pytest.LogCaptureFixture) -> None:
+def test_audit_lines_of_logins_have_the_name(app: Flask, caplog: pytest.LogCaptureFixture) -> None:
     attack(app, "ann")
     client = app.test_client()
     caplog.clear()
@@ -159,6 +159,7 @@ def test_audit_lines_of_refused_logins_have_the_name(app: Flask, caplog: pytest.
         try_login(client, "ann", RIGHT, ATTACKER)
         client.post("/login", base_url=BASE, data={"name": "ann", "password": RIGHT, "csrf": "x"})
         try_login(client, "a password in the wrong field", RIGHT, "10.0.0.9")
+        try_login(client, "ann", RIGHT, "10.0.0.9")
     lines = [record.json_fields for record in caplog.records if record.name == "webui.audit"]
     posts = [(line["status"], line.get("attempt")) for line in lines if line["method"] == "POST"]
-    assert posts == [(429, "ann"), (403, "ann"), (401, None)]
+    assert posts == [(429, "ann"), (403, "ann"), (401, None), (302, "ann")]

@@ -97,7 +97,7 @@ def test_a_key_of_one_index_gets_nothing_of_another_from_any_operation_or_page(
         given = arguments(path, method, "h0")
         answered = whole(path, method, **given, index="other")
         answers += answered.status_code in (200, 302)
-        for name in ("other", "nosuch", "OTHER", "news,other", "../other"):
+        for name in ("other", "nosuch", "OTHER", "news,other", "../other", "%6Fther"):
             refused = one(path, method, **given, index=name)
             assert refused.status_code == 403, (path, name)
             assert "zanzuton" not in text_of(refused)

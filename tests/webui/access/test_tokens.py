@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
+import time
 import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -32,6 +33,7 @@ from tests.webui.access.test_login import (
     provider,
     status,
 )
+from webui.access.guard import check_provider
 
 __all__ = ["elsewhere", "people", "provider"]  # fixtures
 
@@ -63,7 +65,8 @@ def test_a_password_that_is_too_short_or_has_the_name_in_it_is_refused(people: S
     name = "eve.miller@example.org"
     tried = {
         "p" * (LEAST_PASSWORD - 1): "10 to 200 characters",
-        "p" * LEAST_PASSWORD: "",
+        "iloveyou12": "common or easy to guess",
+        "wet chalk!"[:LEAST_PASSWORD]: "",
         f"x{name}x": "name of the person",
         "My-MILLER-1987": "name of the person",
         "MyPassWord123": "'password'",
@@ -126,6 +129,21 @@ def without_signature(token: str) -> str:
     return f"{encode({**decode(head), 'alg': 'none'})}.{middle}."
 
 
+def sign_again(token: str, algorithm: str, secret: bytes | None = None) -> str:
+    """The claims of a token, signed by a secret or by a private key whose public key is in its header."""
+    from joserfc import jwk, jws
+
+    header, claims = decode(token.split(".")[0]) | {"alg": algorithm}, decode(token.split(".")[1])
+    key: Any
+    if secret is None:
+        key = jwk.RSAKey.generate_key(2048)
+        header |= {"jwk": key.as_dict(private=False)}
+    else:
+        key = jwk.OctKey.import_key(secret)
+    loose = jws.JWSRegistry(algorithms=[algorithm], strict_check_header=False)
+    return jws.serialize_compact(header, json.dumps(claims), key, registry=loose)
+
+
 def ask_as(client_id: str, asked: str, provider: str) -> str:
     """The token that the provider issues to another client for the same request."""
     parts = urlsplit(asked)
@@ -159,7 +177,11 @@ def test_a_token_that_is_not_signed_or_not_for_this_login_is_refused(
     monkeypatch.setattr(OAuth2Session, "fetch_token", fetch_changed)
     assert finish(elsewhere, authorize(begin(elsewhere), "1")).status_code == 302
     elsewhere.delete_cookie("esr")
+    with urlopen(f"{provider}/jwks", timeout=30) as answer:
+        public = answer.read()
     changes: dict[str, Callable[[str, str], str]] = {
+        "a key that comes with the token": lambda token, _: sign_again(token, "RS256"),
+        "the public key as a secret": lambda token, _: sign_again(token, "HS256", public),
         "no signature": lambda token, _: without_signature(token),
         "another signature": lambda token, _: token[:-6] + ("AAAAAA" if token[-6:] != "AAAAAA" else "BBBBBB"),
         "changed claims": lambda token, _: with_claims(token, email="eve@example.org"),
@@ -171,3 +193,26 @@ def test_a_token_that_is_not_signed_or_not_for_this_login_is_refused(
         change = lambda token, make=make, asked=asked: make(token, asked)  # type: ignore[misc]  # noqa: E731
         assert finish(elsewhere, authorize(asked, "1")).status_code == 401, name
         assert elsewhere.get("/api/v1/models").status_code == 401, name
+    change = str
+    answer_of_today = authorize(begin(elsewhere), "1")
+    later = time.time() + 11 * 3_600  # the session that asked is still valid
+    with monkeypatch.context() as patched:
+        patched.setattr("time.time", lambda: later)
+        assert finish(elsewhere, answer_of_today).status_code == 401
+
+
+def test_metadata_of_another_issuer_are_refused_and_no_algorithm_with_a_shared_secret_is_believed() -> None:
+    need("authlib")
+    issuer, names = "https://id.example.org", "id_token_signing_alg_values_supported"
+    for said in ("https://id.example.com", "https://id.example.org.evil.example", "", None):
+        with pytest.raises(ValueError, match="another issuer"):
+            check_provider({"issuer": said}, issuer)
+    for given, believed in (
+        ({}, ["RS256"]),
+        ({names: ["none", "HS256", "ES256", "RS256"]}, ["ES256", "RS256"]),
+    ):
+        metadata: dict[str, Any] = {"issuer": f"{issuer}/", **given}
+        check_provider(metadata, issuer)
+        assert metadata[names] == believed
+    with pytest.raises(ValueError, match="no signature"):
+        check_provider({"issuer": issuer, names: ["none", "HS256"]}, issuer)

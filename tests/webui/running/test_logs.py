@@ -199,6 +199,7 @@ def test_an_engine_error_is_answered_without_internals(
     assert answer.json is not None
     assert answer.json["error"]["code"] == code
     assert set(answer.json["error"]) == {"code", "message", "field"}
+    assert not client.application.debug
     for text in (page.text, answer.text):
         assert "inside" not in text and "Traceback" not in text
     assert ("Retry-After" in page.headers) == (status == 503)
@@ -248,7 +249,8 @@ def test_parameters_that_contradict_each_other_are_a_bad_request(client: FlaskCl
 def test_an_unknown_path_is_not_found(client: FlaskClient) -> None:
     assert "Page not found" in client.get("/nowhere").text
     assert client.get("/nowhere").status_code == 404
-    assert client.get("/static/../app.py").status_code == 404
+    for path in ("/static/../app.py", "/static", "/static/"):
+        assert client.get(path).status_code == 404
     answer = client.get("/nowhere.json")
     assert answer.json is not None and answer.json["error"]["code"] == "not_found"
 

@@ -46,6 +46,11 @@ def test_the_choice_of_a_reader_stays_and_beats_the_browser(client: FlaskClient)
     assert (chosen.status_code, chosen.location) == (303, "/search?q=storm&k=3")
     assert language_of(client.get(chosen.location, headers=german).text)[0] == "fr"
     assert client.get("/search?q=storm&lang=xx").status_code == 400
+    assert client.get_cookie("esr_language") and not client.get_cookie("__Host-esr_language")
+    # Over TLS, no other host of the domain can set it.
+    sent = client.get("/?lang=es", base_url="https://localhost").headers["Set-Cookie"]
+    assert re.match(r"__Host-esr_language=es; .*; Secure; HttpOnly; Path=/; SameSite=Lax$", sent)
+    assert language_of(client.get("/", base_url="https://localhost").text)[0] == "es"
 
 
 def test_the_menu_returns_to_the_page_in_the_language(client: FlaskClient) -> None:

@@ -1,0 +1,65 @@
+"""Fuzz a target by coverage: `python -m tests.fuzz query --seconds 60 --seed 1`, which needs atheris.
+
+A target of tests.fuzz.targets gets changed inputs, and those that execute code for the first time are changed
+further. Runs continue from `build/fuzz/TARGET`, where an input that fails is written too, and is printed with
+its traceback. `--record URL` writes the answers of a node of Elasticsearch anew.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from hashlib import sha256
+from pathlib import Path
+
+INSTRUMENTED = ["esr", "webui"]
+COMPILED = ["esr.folder.kernel"]
+"""What numba compiles from its bytecode."""
+MAX_BYTES, MAX_SECONDS, MAX_MB = 100_000, 5, 2_048
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
+    parser.add_argument("target", nargs="?", help="one of tests/fuzz/targets.py; none: list them")
+    parser.add_argument("--seconds", type=int, default=60)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--record", metavar="URL")
+    parser.add_argument("--minimize", action="store_true", help="move what adds coverage to the corpus")
+    options = parser.parse_args()
+    if options.record or options.target is None:
+        from tests.fuzz import targets
+
+        if options.record:
+            targets.record(options.record)
+        else:
+            print("\n".join(targets.TARGETS))
+        return
+    import atheris
+
+    with atheris.instrument_imports(include=INSTRUMENTED, exclude=COMPILED):
+        from tests.fuzz import targets
+    target, kept = targets.TARGETS[options.target], targets.CORPUS / options.target
+    work = Path("build/fuzz") / options.target
+    work.mkdir(parents=True, exist_ok=True)
+    for seed in target.seeds():
+        if len(seed) <= MAX_BYTES:
+            (work / sha256(seed).hexdigest()[:16]).write_bytes(seed)
+    kept.mkdir(parents=True, exist_ok=True)
+    arguments = [
+        f"-max_total_time={options.seconds}",
+        f"-seed={options.seed}",
+        f"-max_len={MAX_BYTES}",
+        f"-timeout={MAX_SECONDS}",
+        f"-rss_limit_mb={MAX_MB}",
+        f"-artifact_prefix={work}/failed-",
+        "-print_final_stats=1",
+    ]
+    folders = [str(work), str(kept)]  # the first gets what is new
+    if options.minimize:
+        arguments, folders = [*arguments, "-merge=1"], folders[::-1]
+    atheris.Setup([sys.argv[0], *arguments, *folders], target.run)
+    atheris.Fuzz()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,307 @@
+"""What is fuzzed: by name, a function of any bytes, and the inputs to begin with.
+
+A function raises what a person would see as a crash. Errors that esr means to raise pass.
+"""
+
+from __future__ import annotations
+
+import atexit
+import io
+import json
+import shutil
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from functools import cache, partial
+from pathlib import Path
+from tempfile import mkdtemp
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+from unittest import mock
+from urllib.parse import unquote_to_bytes, urlsplit
+
+import numpy as np
+from elastic_transport import ApiResponseMeta, HttpHeaders, Urllib3HttpNode
+from flask import Flask
+from werkzeug.test import create_environ, run_wsgi_app
+
+from esr.errors import EsrError, InputError, UsageError
+from esr.folder.format.checkpoint import CHECKPOINT_NAME, read_checkpoint
+from esr.folder.format.files import map_array, map_bundle
+from esr.folder.format.manifest import MANIFEST_NAME, read_any_format
+from esr.folder.format.segment import DECODE_ERRORS, StoredDocument, compress, encode_document, read_shown
+from esr.index.questions import Features, Languages, Readiness, Records, Summary, WordsWithPrefix
+from esr.loaders import FORMATS, Malformed, ReadOptions, read_documents
+from esr.ranking.searcher import Searcher, open_searcher
+from esr.text.analyzer import get_analyzer
+from tests.support import samples
+from tests.support.elasticsearch import fresh
+from tests.webui.access.conftest import Server, documents, store
+from webui.api.operation import BASE
+from webui.api.operations import OPERATIONS
+from webui.running.settings import Settings
+
+CORPUS = Path(__file__).parent / "corpus"
+"""A folder for each target, with inputs that earlier runs found."""
+ANSWERS = Path(__file__).parent / "answers.json"
+"""The answers of a node to `search_all`, which `python -m tests.fuzz --record URL` writes."""
+PACKED = ("gz", "zst", "zip", "tar", "tgz")
+
+
+class Target(NamedTuple):
+    """What is fuzzed, and the inputs to begin with besides those of its folder of CORPUS."""
+
+    run: Callable[[bytes], None]
+    seeds: Callable[[], Iterable[bytes]]
+
+
+# Files of documents
+
+
+def read_file(format: str, data: bytes) -> None:
+    """Read a file as `esr load` does, up to what an index stores of its documents and analyzes in them."""
+    bad: list[Malformed] = []
+    standard_input = SimpleNamespace(buffer=io.BytesIO(data))
+    with mock.patch.object(sys, "stdin", standard_input), suppress(InputError):
+        for located in read_documents(["-"], format, ReadOptions(on_malformed=bad.append)):
+            encode_document(located.document, ())
+            analyze = get_analyzer("english-stem").terms
+            for sentence in located.document.sentences[:20]:
+                analyze(sentence.text)
+    for problem in bad:
+        assert f"{problem.where}{problem.problem}".isprintable()
+
+
+# Queries, addresses and bodies, of an index of 15 sentences
+
+
+@cache
+def scratch() -> Path:
+    """A folder of this process, with an index of few documents in `index`."""
+    folder = Path(mkdtemp(prefix="esr-fuzz-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    store(str(folder / "index"))
+    return folder
+
+
+QUERIES = (
+    "storm bridge",
+    '+storm -bridge "near Avonton" NOT "a goalkeeper" stor*',
+    '(storm OR flood) AND (bridge AND NOT source:"Sports Post")',
+    "after:7d before:2019 on:2017-03 section:sport keyword:x author:'Jane' meta.desk:berlin",
+    'person:"Theresa May" speaker~"Ann Lee" language:en „storm“ «saw» 「took」 speaker:Ann',
+    "IS WHO ((( )) OR AND NOT - + * :",
+)
+
+
+@cache
+def searcher() -> Searcher:
+    return open_searcher(str(scratch() / "index"))
+
+
+def search(data: bytes) -> None:
+    """Search for a text, once in the query language and once as words alone."""
+    text = data.decode("utf-8", "surrogateescape")
+    for literal in (False, True):
+        with suppress(UsageError):
+            searcher().search(text, k=3, literal=literal)
+
+
+class Door(NamedTuple):
+    """An application with a desk, and the key of somebody who may search and keep dossiers."""
+
+    app: Flask
+    key: str
+
+
+@cache
+def door() -> Door:
+    server = Server(scratch())
+    key = server.add("ann")
+    desk = str(scratch() / "desk")
+    return Door(server.app({"index": str(scratch() / "index")}, desk=desk, alert_to="mailto:*"), key)
+
+
+def send(method: str, address: bytes, body: bytes = b"", **variables: str) -> None:
+    """Send a request as a server hands it on. The application may refuse it, but not fail."""
+    path, _, query = address.partition(b"?")
+    environ = create_environ(method=method, input_stream=io.BytesIO(body))
+    environ |= {"PATH_INFO": "/" + unquote_to_bytes(path).decode("latin-1").removeprefix("/")}
+    environ |= {"QUERY_STRING": query.decode("latin-1"), "CONTENT_LENGTH": str(len(body)), **variables}
+    answer, status, _ = run_wsgi_app(door().app, environ, buffered=True)
+    size = sum(map(len, answer))
+    assert int(status[:3]) < 500, f"{status} of {size} bytes for {method} {address!r}: {body!r}"
+
+
+def get(data: bytes) -> None:
+    send("GET", data, HTTP_AUTHORIZATION=f"Bearer {door().key}")
+
+
+def post(data: bytes) -> None:
+    """Post the second line and all after it to the operation in the first line."""
+    path, _, body = data.partition(b"\n")
+    json_of_somebody = {"CONTENT_TYPE": "application/json", "HTTP_AUTHORIZATION": f"Bearer {door().key}"}
+    send("POST", BASE.encode() + path, body, **json_of_somebody)
+
+
+def addresses() -> Iterator[bytes]:
+    """An address of each page and each operation that is asked by one."""
+    arguments = "q=storm&id=v1.s1&name=Avonton&text=storm&k=2&also=bridge&part=source:x&field=source"
+    for rule in door().app.url_map.iter_rules():
+        if "GET" in (rule.methods or ()) and "static" not in rule.endpoint:
+            yield f"{rule.rule}?{arguments}".encode()
+
+
+def bodies() -> Iterator[bytes]:
+    values = {"string": "storm", "integer": 1, "number": 0.5, "boolean": True, "array": [], "object": {}}
+    for operation in OPERATIONS.values():
+        if operation.body:
+            properties = operation.body(Settings())["properties"]
+            body = {name: values.get(schema.get("type", "string")) for name, schema in properties.items()}
+            yield f"{operation.path}\n{json.dumps(body)}".encode()
+
+
+# Stored formats
+
+
+@cache
+def stored_files() -> Mapping[str, bytes]:
+    """The files of an index by path."""
+    folder = scratch() / "index"
+    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
+
+
+def read_folder(data: bytes) -> None:
+    """Read an index in which the file that the first byte chooses has other content."""
+    name = list(stored_files())[data[0] % len(stored_files())] if data else MANIFEST_NAME
+    path = scratch() / "index" / name
+    path.write_bytes(data[1:])
+    try:
+        with suppress(EsrError):
+            read_any_format(scratch() / "index")
+        with suppress(EsrError), open_searcher(str(scratch() / "index")) as opened:
+            search_all(opened)
+        (scratch() / CHECKPOINT_NAME).write_bytes(data[1:])
+        read_checkpoint(scratch())
+        for map_file in (map_bundle, map_array):
+            with suppress(ValueError):
+                map_file(path)
+    finally:
+        path.write_bytes(stored_files()[name])
+
+
+def read_document(data: bytes) -> None:
+    """Decode a stored document. A damaged one raises DECODE_ERRORS, which esr reports as damage."""
+    for blob in (data, compress(data)):
+        with suppress(*DECODE_ERRORS):
+            read_shown([blob])
+        with suppress(*DECODE_ERRORS):
+            stored = StoredDocument(blob)
+            stored.document(np.zeros(len(stored), np.uint32))
+
+
+def search_all(opened: Searcher) -> None:
+    """Ask an index most of what a page asks."""
+    opened.search("storm Avonton", k=3)
+    hits = opened.search('"the storm" -goalkeeper', k=3, model="bm25").hits
+    index = opened.index
+    index.read([hit.sentence_id for hit in hits], Records())
+    for fact in (Summary(), Languages(), Features(), Readiness()):
+        index.status(fact)
+    index.vocabulary(WordsWithPrefix("st", 5))
+    list(index.documents(["v1"]))
+
+
+# Answers of Elasticsearch
+
+
+class Recorded(NamedTuple):
+    """A request and its answer."""
+
+    method: str
+    path: str
+    status: int
+    headers: dict[str, str]
+    body: str
+
+
+class NodeAnswer(NamedTuple):
+    """An answer as the client's nodes return it."""
+
+    meta: ApiResponseMeta
+    body: bytes
+
+
+@cache
+def recorded() -> tuple[Recorded, ...]:
+    return tuple(Recorded(*row) for row in json.loads(ANSWERS.read_text("utf-8")))
+
+
+def record(url: str) -> None:
+    """Write the answers of a node to ANSWERS."""
+    rows: list[Recorded] = []
+    perform = Urllib3HttpNode.perform_request
+
+    def note(node: Urllib3HttpNode, method: str, target: str, **request: Any) -> Any:
+        answer = perform(node, method, target, **request)
+        headers = {name: answer.meta.headers[name] for name in _KEPT if name in answer.meta.headers}
+        body = answer.body.decode()
+        rows.append(Recorded(method, urlsplit(target).path, answer.meta.status, headers, body))
+        return answer
+
+    with fresh(url) as where:
+        store(where)
+        with mock.patch.object(Urllib3HttpNode, "perform_request", note), open_searcher(where) as opened:
+            search_all(opened)
+        alias = where.rpartition("/")[2]
+    text = json.dumps(rows, indent=0)
+    ANSWERS.write_text(text.replace(alias, _ALIAS) + "\n", "utf-8")
+
+
+_KEPT = ("content-type", "x-elastic-product")
+_ALIAS = "news"
+_STATUSES = (0, 200, 400, 404)
+
+
+def ask_elasticsearch(data: bytes) -> None:
+    """Search a node, of which one answer has another body. The first bytes choose it, and its status."""
+    number, kind = (data[0], data[1]) if len(data) > 1 else (0, 0)
+    changed = recorded()[number % len(recorded())]
+    status = _STATUSES[kind % len(_STATUSES)] or changed.status
+
+    def answer(node: Urllib3HttpNode, method: str, target: str, **request: Any) -> Any:
+        path = urlsplit(target).path
+        row = next(r for r in waiting if (r.method, r.path) == (method, path))
+        waiting.remove(row)
+        waiting.append(row)
+        headers = HttpHeaders(row.headers)
+        is_changed = row is changed
+        meta = ApiResponseMeta(status if is_changed else row.status, "1.1", headers, 0.0, node.config)
+        return NodeAnswer(meta, data[2:] if is_changed else row.body.encode())
+
+    waiting = list(recorded())
+    with (
+        mock.patch.object(Urllib3HttpNode, "perform_request", answer),
+        mock.patch("esr.elastic.requests.PAUSES", ()),
+        suppress(EsrError),
+        open_searcher(f"http://localhost:9200/{_ALIAS}") as opened,
+    ):
+        search_all(opened)
+
+
+def elasticsearch_answers() -> Iterator[bytes]:
+    for number, row in enumerate(recorded()):
+        yield bytes([number, 0]) + row.body.encode()
+
+
+TARGETS = {
+    **{name: Target(partial(read_file, name), lambda name=name: [samples.sample(name)]) for name in FORMATS},
+    **{name: Target(partial(read_file, "auto"), lambda name=name: [samples.packed(name)]) for name in PACKED},
+    "query": Target(search, lambda: [text.encode() for text in QUERIES]),
+    "address": Target(get, addresses),
+    "body": Target(post, bodies),
+    "folder": Target(read_folder, lambda: [bytes([n]) + c for n, c in enumerate(stored_files().values())]),
+    "document": Target(read_document, lambda: [encode_document(each, ()) for each in documents()]),
+    "elasticsearch": Target(ask_elasticsearch, elasticsearch_answers),
+}
