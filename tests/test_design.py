@@ -1,98 +1,97 @@
-"""docs/design.md names the files that a query passes: those that run, and no others."""
+"""What docs/design.md says of the path of a query is where queries go."""
 
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
+import threading
+from collections.abc import Callable
 from pathlib import Path
+from types import FrameType
 
 import pytest
+from click.testing import CliRunner
 
-import esr
-from tests.support.elasticsearch import fresh
-
-ROOT = Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs" / "design.md"
-SOURCES = [
-    str(path.relative_to(ROOT)) for package in ("esr", "webui") for path in (ROOT / package).rglob("*.py")
-]
-TRACE = """
-import inspect, sys, threading
 from esr.cli import main
-from esr.folder.search.kernel_loader import LOADER
 from esr.ranking.searcher import open_searcher
+from tests.support.folder_index import document, load
 from webui.app import create_app
-from webui.running.settings import Settings
 
-where, files = sys.argv[1], set()
-query = '"earthquake relief" China OR (storm AND flood) -trump earthquakke'
-options = {"boost": "variants:0.2", "feature": "len:log:0.1"}
-command = [part for name, value in options.items() for part in (f"--{name}", value)]
-
-def search_all():
-    main(["search", query, "--index", where, "--prior", "length:0.5", *command], standalone_mode=False)
-    with open_searcher(where) as searcher:
-        client = create_app(searcher, Settings(access_log=0)).test_client()
-        for address in ("/search", "/api/v1/search"):
-            arguments = {"q": query, "prior.length": "0.5", "rerank": "2si document:0.5", **options}
-            assert client.get(address, query_string=arguments).status_code == 200
-
-def record(frame, event, argument):
-    if event == "call" and frame.f_code.co_flags & inspect.CO_OPTIMIZED:  # no module and no class
-        files.add(frame.f_code.co_filename)
-
-LOADER.load()
-search_all()
-threading.setprofile(record)
-sys.setprofile(record)
-search_all()
-sys.setprofile(None)
-print(*sorted(files), sep="\\n")
-"""
-ROOMS = ("esr/query/", "esr/ranking/", "esr/following/", "esr/folder/search/", "esr/elastic/search/")
-"""Folders whose files the page names if a query passes them."""
-UNTRACED = {"esr/index/contract.py", "esr/folder/kernel/search.py", "esr/following/copies.py"}
-"""Files of the page that are not traced: declarations, compiled code, and copies."""
+ROOT = Path(__file__).resolve().parent.parent
+HELPERS = ("esr", "esr/text")
+"""Folders whose own files help everywhere."""
 
 
-def trace(where: str) -> set[str]:
-    """The files of the product that searches of the command line, the page and the API pass."""
-    run = subprocess.run([sys.executable, "-c", TRACE, where], capture_output=True, text=True, cwd=ROOT)
-    assert run.returncode == 0, run.stderr[-2_000:]
-    prefix = f"{ROOT}/"
-    return {line.removeprefix(prefix) for line in run.stdout.splitlines() if line.startswith(prefix)}
+def named_places() -> set[str]:
+    """Files and folders that the description of the path names, in the shortest form that it uses."""
+    design = (ROOT / "docs" / "design.md").read_text("utf-8")
+    section = design.partition("## The path of a query")[2].partition("## The path of a document")[0]
+    return {name.rstrip("/") for name in re.findall(r"`([\w/]+(?:\.py|/))`", section)}
 
 
-def find_named() -> list[tuple[str, set[str]]]:
-    """The names of files and folders in the section, with the sources that each can mean."""
-    section = PAGE.read_text("utf-8").partition("## The path of a query")[2].partition("\n## ")[0]
-    names = re.findall(r"`((?:[\w/]+/)?\w+\.py|esr/[\w/]+)`", section)
-    return [
-        (name, {path for path in SOURCES if f"/{path}".endswith(f"/{name}") or path.startswith(f"{name}/")})
-        for name in names
-    ]
+def run_traced(work: Callable[[], None]) -> set[str]:
+    """The files of esr and of the page of which `work` calls a function."""
+    files = set[str]()
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        if event == "call":
+            files.add(frame.f_code.co_filename)
+
+    before = sys.getprofile()
+    threading.setprofile(note)
+    sys.setprofile(note)
+    try:
+        work()
+    finally:
+        sys.setprofile(before)
+        threading.setprofile(None)
+    paths = (Path(name) for name in files.copy() if name.endswith(".py"))
+    inside = (path.relative_to(ROOT) for path in paths if path.is_relative_to(ROOT))
+    return {str(path) for path in inside if path.parts[0] in ("esr", "webui")}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("engine", ["folder", pytest.param("elasticsearch", marks=pytest.mark.elasticsearch)])
-def test_a_query_passes_the_files_that_the_page_names(
-    engine: str, tmp_path: Path, request: pytest.FixtureRequest
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> str:
+    where = tmp_path_factory.mktemp("design") / "index"
+    load(where, [document("a", "The storm hit the coast.", "Trees fell in the storm.", date="2017-03-05")])
+    return str(where)
+
+
+def search_by_command(index: str) -> Callable[[], None]:
+    def search() -> None:
+        for arguments in (["storm coast"], ['"the storm" source:BBC', "--json"]):
+            assert CliRunner().invoke(main, ["search", *arguments, "--index", index]).exit_code == 0
+
+    return search
+
+
+def search_by_server(index: str) -> Callable[[], None]:
+    client = create_app(open_searcher(index)).test_client()
+
+    def search() -> None:
+        for address in ("/search?q=storm+coast", "/search.json?q=storm&k=1"):
+            assert client.get(address).status_code == 200
+
+    return search
+
+
+@pytest.mark.parametrize("open_door", [search_by_command, search_by_server])
+def test_the_design_names_every_file_that_a_search_passes(
+    open_door: Callable[[str], Callable[[], None]], index: str
 ) -> None:
-    other = "esr/elastic/" if engine == "folder" else "esr/folder/"
-    articles = ROOT / "examples" / "articles.jsonl"
-    if engine == "folder":
-        esr.load(tmp_path / "news", articles).close()
-        passed = trace(str(tmp_path / "news"))
-    else:
-        with fresh(request.getfixturevalue("elasticsearch_url")) as where:
-            esr.load(where, articles).close()
-            passed = trace(where)
-    named = find_named()
-    here = [
-        (name, {path for path in paths if not path.startswith(other)} - UNTRACED) for name, paths in named
-    ]
-    assert [name for name, paths in here if paths and paths.isdisjoint(passed)] == []
-    known = {path for _, paths in named for path in paths}
-    rooms = {path for path in passed if path.startswith(ROOMS) and not path.endswith("__init__.py")}
-    assert " ".join(sorted(rooms - known)) == ""
+    named = named_places()
+
+    def is_named(path: str) -> bool:
+        places = [path, *map(str, Path(path).parents)]
+        return any(place == name or place.endswith(f"/{name}") for place in places for name in named)
+
+    passed = {path for path in run_traced(open_door(index)) if str(Path(path).parent) not in HELPERS}
+    assert len(passed) > 20
+    assert sorted(path for path in passed if not is_named(path)) == []
+
+
+def test_what_the_path_of_a_query_names_exists() -> None:
+    files = [path.relative_to(ROOT) for folder in ("esr", "webui") for path in (ROOT / folder).rglob("*")]
+    places = {f"/{path}" for path in files} | {"/esr", "/webui"}
+    absent = {name for name in named_places() if not any(place.endswith(f"/{name}") for place in places)}
+    assert absent == {"tests/test_design.py"}
