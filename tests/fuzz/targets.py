@@ -15,14 +15,13 @@ from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
 from tempfile import mkdtemp
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
 from unittest import mock
 from urllib.parse import unquote_to_bytes, urlsplit
 
 import numpy as np
 from elastic_transport import ApiResponseMeta, HttpHeaders, Urllib3HttpNode
-from flask import Flask
 from werkzeug.test import create_environ, run_wsgi_app
 
 from esr.errors import EsrError, InputError, UsageError
@@ -34,12 +33,8 @@ from esr.index.questions import Features, Languages, Readiness, Records, Summary
 from esr.loaders import FORMATS, Malformed, ReadOptions, read_documents
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.analyzer import get_analyzer
+from esr.text.document import Document
 from tests.support import samples
-from tests.support.elasticsearch import fresh
-from tests.webui.access.conftest import Server, documents, store
-from webui.api.operation import BASE
-from webui.api.operations import OPERATIONS
-from webui.running.settings import Settings
 
 CORPUS = Path(__file__).parent / "corpus"
 """A folder for each target, with inputs that earlier runs found."""
@@ -76,11 +71,19 @@ def read_file(format: str, data: bytes) -> None:
 
 
 @cache
+def access() -> ModuleType:
+    """The server of the tests of access, without which the formats of documents start sooner."""
+    from tests.webui.access import conftest
+
+    return conftest
+
+
+@cache
 def scratch() -> Path:
     """A folder of this process, with an index of few documents in `index`."""
     folder = Path(mkdtemp(prefix="esr-fuzz-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    store(str(folder / "index"))
+    access().store(str(folder / "index"))
     return folder
 
 
@@ -110,13 +113,13 @@ def search(data: bytes) -> None:
 class Door(NamedTuple):
     """An application with a desk, and the key of somebody who may search and keep dossiers."""
 
-    app: Flask
+    app: Any
     key: str
 
 
 @cache
 def door() -> Door:
-    server = Server(scratch())
+    server = access().Server(scratch())
     key = server.add("ann")
     desk = str(scratch() / "desk")
     return Door(server.app({"index": str(scratch() / "index")}, desk=desk, alert_to="mailto:*"), key)
@@ -141,7 +144,7 @@ def post(data: bytes) -> None:
     """Post the second line and all after it to the operation in the first line."""
     path, _, body = data.partition(b"\n")
     json_of_somebody = {"CONTENT_TYPE": "application/json", "HTTP_AUTHORIZATION": f"Bearer {door().key}"}
-    send("POST", BASE.encode() + path, body, **json_of_somebody)
+    send("POST", b"/api/v1" + path, body, **json_of_somebody)
 
 
 def addresses() -> Iterator[bytes]:
@@ -153,6 +156,9 @@ def addresses() -> Iterator[bytes]:
 
 
 def bodies() -> Iterator[bytes]:
+    from webui.api.operations import OPERATIONS
+    from webui.running.settings import Settings
+
     values = {"string": "storm", "integer": 1, "number": 0.5, "boolean": True, "array": [], "object": {}}
     for operation in OPERATIONS.values():
         if operation.body:
@@ -250,8 +256,10 @@ def record(url: str) -> None:
         rows.append(Recorded(method, urlsplit(target).path, answer.meta.status, headers, body))
         return answer
 
+    from tests.support.elasticsearch import fresh
+
     with fresh(url) as where:
-        store(where)
+        access().store(where)
         with mock.patch.object(Urllib3HttpNode, "perform_request", note), open_searcher(where) as opened:
             search_all(opened)
         alias = where.rpartition("/")[2]
@@ -290,6 +298,11 @@ def ask_elasticsearch(data: bytes) -> None:
         search_all(opened)
 
 
+def stored_documents() -> list[bytes]:
+    made: list[Document] = access().documents()
+    return [encode_document(document, ()) for document in made]
+
+
 def elasticsearch_answers() -> Iterator[bytes]:
     for number, row in enumerate(recorded()):
         yield bytes([number, 0]) + row.body.encode()
@@ -302,6 +315,6 @@ TARGETS = {
     "address": Target(get, addresses),
     "body": Target(post, bodies),
     "folder": Target(read_folder, lambda: [bytes([n]) + c for n, c in enumerate(stored_files().values())]),
-    "document": Target(read_document, lambda: [encode_document(each, ()) for each in documents()]),
+    "document": Target(read_document, stored_documents),
     "elasticsearch": Target(ask_elasticsearch, elasticsearch_answers),
 }

@@ -17,7 +17,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from esr.errors import IndexUnusable
-from esr.folder.format.files import NewFile, map_array, save_array, sync_together, translate_disk_errors
+from esr.folder.format.files import (
+    NewFile,
+    map_array,
+    map_bundle,
+    save_array,
+    sync_together,
+    translate_disk_errors,
+)
 from esr.folder.format.segment import (
     COUNT_BITS,
     POSTINGS,
@@ -82,6 +89,26 @@ def test_an_unknown_type_in_a_damaged_header_is_an_error_of_its_value(tmp_path: 
     (tmp_path / "a.npy").write_bytes(content.replace(b"'<i8'", b"'<q8'"))
     with pytest.raises(ValueError, match="numpy has no type"):
         map_array(tmp_path / "a.npy")
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        b'[["x", "<f1", 1, 0]]',  # found by fuzzing
+        b'[["x", 7, 1, 0]]',
+        b'[["x", "<i8", null, 0]]',
+        b'[["x", "<i8", 1%s, 0]]' % (b"0" * 30),
+        b"[" * 5_000,
+        b"{}7",
+        b"3",
+    ],
+)
+def test_a_damaged_table_of_contents_is_an_error_of_its_value(tmp_path: Path, table: bytes) -> None:
+    size = 16 + len(table) + 128
+    head = len(table).to_bytes(8, "little") + size.to_bytes(8, "little")
+    (tmp_path / "bundle").write_bytes((head + table).ljust(size, b"\0"))
+    with pytest.raises(ValueError):
+        map_bundle(tmp_path / "bundle")
 
 
 def test_a_file_that_was_cut_off_is_an_error_of_its_value(tmp_path: Path) -> None:
