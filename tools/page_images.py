@@ -118,6 +118,19 @@ def ask_to_save(page: Page) -> None:
     page.locator("dialog.save-dialog").wait_for()
 
 
+def preview_alert(page: Page) -> None:
+    """Make the form one of an alert by meaning, and choose a least similarity by its preview."""
+    form = page.locator("form.alert")
+    form.locator("[name=q]").fill("")
+    form.locator("[name=like]").fill("A court has blocked the travel ban.")
+    form.locator("[name=to]").fill("ana@example.org")
+    form.locator("[name=when]").select_option("daily")
+    form.locator("[value=preview]").click()
+    page.locator(".levels button").nth(-4).click()
+    page.locator(".levels [aria-current]").wait_for()
+    page.evaluate("scrollTo(0, 0)")
+
+
 class Picture(NamedTuple):
     """The address of a page, a width and a height in pixels, and the actions before its picture is taken.
 
@@ -162,6 +175,7 @@ PICTURES = (
 
 DOSSIER_PICTURES = (
     Picture("page-dossier", "/dossiers", 1280, 900, prepare=open_dossier, person="ana"),
+    Picture("page-alert", QUERY.replace("search", "alerts"), 1280, 860, prepare=preview_alert, person="ana"),
     Picture("page-save", SECURITY, 1280, 760, prepare=ask_to_save, person="ana"),
 )
 """Pictures of pages for those who have logged in."""
@@ -215,6 +229,7 @@ def serve_people(served: Searcher | ServedIndexes) -> Iterator[str]:
             user_header=NAME_HEADER,
             user_header_from="127.0.0.1",
             desk=str(Path(folder, "desk")),
+            alert_to="mailto:*@example.org",
             access_log=0,
         )
         with serve(served, settings) as address:

@@ -206,7 +206,7 @@ def find_nearest(
             selected = run(search.multiply_all, chunks)
         for chunk, (numbers, products) in zip(chunks, selected, strict=True):
             search.add(chunk.base + numbers, products)
-    return search.ordinals, search.products
+    return search.find_best()
 
 
 def may_use_bits(cache: SearchCache, encoder: str) -> bool:
@@ -257,12 +257,17 @@ def _rows(chunk: Chunk) -> tuple[object, Mask]:
     return (layer.vectors, layer.vector_scales, chunk.start - first, chunk.stop - first), mask
 
 
+_SORTED_AT_ONCE = 1_000
+"""Number of sentences up to which the best are sorted after each chunk; more, after as many others."""
+
+
 class VectorSearch:
     """The best sentences so far. Chunks are added in order, so of equal products the earlier wins."""
 
     def __init__(self, query: QuantizedVector, k: int) -> None:
-        self.ordinals: Numbers = np.zeros(0, np.int64)
-        self.products: npt.NDArray[np.float64] = np.zeros(0)
+        self._ordinals: list[Numbers] = [np.zeros(0, np.int64)]
+        self._products: list[npt.NDArray[np.float64]] = [np.zeros(0)]
+        self._unsorted = 0
         self._query, self._k = query, k
         self._numbers = query.array.astype(np.int16), query.scale
         self.limit: float = -np.inf
@@ -322,12 +327,20 @@ class VectorSearch:
     def add(self, ordinals: Numbers, products: Array) -> None:
         """Add sentences that come after the others. Those without a vector have the product NaN."""
         may_be_best = products > self.limit
-        ordinals = np.concatenate([self.ordinals, ordinals[may_be_best]])
-        products = np.concatenate([self.products, products[may_be_best]])
+        self._ordinals.append(ordinals[may_be_best])
+        self._products.append(products[may_be_best])
+        self._unsorted += len(self._products[-1])
+        if self._unsorted >= self._k or self._k <= _SORTED_AT_ONCE:
+            self.find_best()
+
+    def find_best(self) -> tuple[Numbers, npt.NDArray[np.float64]]:
+        """The best sentences and their products, best first. If k are there, later ones must exceed them."""
+        ordinals, products = np.concatenate(self._ordinals), np.concatenate(self._products)
         best = np.lexsort((ordinals, -products))[: self._k]
-        self.ordinals, self.products = ordinals[best], products[best]
+        self._ordinals, self._products, self._unsorted = [ordinals[best]], [products[best]], 0
         if len(best) == self._k:
-            self.limit = self.products[-1]
+            self.limit = self._products[0][-1]
+        return self._ordinals[0], self._products[0]
 
 
 class VectorBits(NamedTuple):
