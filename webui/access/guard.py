@@ -304,9 +304,11 @@ class Logins:
         return self._begin(name, grant, session.get(_NEXT, ""), groups)
 
     def _with_provider(self, call: Any) -> Any:
+        provider = self._provider
+        assert provider is not None
         try:
-            check_provider(self._provider.load_server_metadata(), self._settings.oidc_issuer)
-            return call(self._provider)
+            check_provider(provider.load_server_metadata(), self._settings.oidc_issuer)
+            return call(provider)
         except (base_client.OAuthError, joserfc_errors.JoseError) as error:
             raise Unauthorized(f"the login was not completed ({error}): log in again", None) from error
         except (requests.RequestException, ValueError) as error:
