@@ -209,9 +209,16 @@ def _name_desk(where: str | os.PathLike[str] | None) -> str:
 
 
 def _create_private(path: Path) -> None:
-    """Create the file of a desk, which only its owner may read, unless there is one."""
+    """Create the file of a desk, which only its owner may read, unless there is one.
+
+    An existing file is not opened. By POSIX, closing it would end all locks that the process has on it:
+    another process could then take the log for unused and delete it, while this one goes on writing into it.
+    """
     try:
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    except FileExistsError:
+        if not os.access(path, os.R_OK | os.W_OK):
+            raise DeskUnusable(f"cannot write the desk {path}: permission denied") from None
     except OSError as error:
         raise DeskUnusable(
             f"cannot write the desk {path}: {(error.strerror or str(error)).lower()}"

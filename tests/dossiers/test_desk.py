@@ -172,6 +172,24 @@ def test_without_a_name_no_desk_is_opened(monkeypatch: pytest.MonkeyPatch) -> No
         open_desk()
 
 
+def create_and_list(where: str) -> None:
+    with Desk(where) as desk:
+        Dossiers(desk).create(ANN, "Elsewhere")
+        print(sorted(summary.name for summary in Dossiers(desk).list_readable(ANN)))
+
+
+@pytest.mark.slow
+def test_what_a_process_with_two_open_desks_writes_is_there_for_others(tmp_path: Path) -> None:
+    where = str(tmp_path / "desk.sqlite")
+    with Desk(where) as desk:
+        Dossiers(desk).create(ANN, "First")
+        with Desk(where):
+            assert ForkedProcess(create_and_list, where).finish() == "['Elsewhere', 'First']\n"
+        Dossiers(desk).create(ANN, "Later")
+        both = "['Elsewhere', 'Elsewhere', 'First', 'Later']\n"
+        assert ForkedProcess(create_and_list, where).finish() == both
+
+
 def write_until_killed(where: str, name: str, acknowledged: str) -> None:
     """Add sentences one by one, and note each in a file after it is acknowledged."""
     with Desk(where) as desk, open(acknowledged, "ab", buffering=0) as file:

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 from esr.dossiers.records import Conflict, Dossier, Item, NoDossier, NotPermitted, Person
 from esr.errors import EsrError, UsageError
 from esr.stdlib import cached_property, import_lazily
+from esr.threads import OnceByKey
 from webui.running.problems import Forbidden, RequestError, UnknownId
 from webui.running.served_indexes import ServedIndexes, Visit
 from webui.running.settings import Settings
@@ -61,6 +62,7 @@ class ServedDesk:
     def __init__(self, indexes: ServedIndexes, settings: Settings) -> None:
         self._indexes = indexes
         self._settings = settings
+        self._opened = OnceByKey[str, desks.Desk]()
 
     @property
     def is_kept(self) -> bool:
@@ -91,10 +93,11 @@ class ServedDesk:
         """Whether the sender of the current request may search only a part of an index."""
         return bool(self._indexes.guard.part)
 
-    @cached_property
+    @property
     def desk(self) -> desks.Desk:
-        """The open desk."""
-        return desks.open_desk(self._settings.desk)
+        """The open desk, of which a process has one."""
+        where = self._settings.desk
+        return self._opened.make(where, lambda: desks.open_desk(where))
 
     @cached_property
     def dossiers(self) -> store.Dossiers:

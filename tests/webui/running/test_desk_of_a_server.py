@@ -72,6 +72,7 @@ class Writer(threading.Thread):
         self.added = set[str]()
         self.tagged = set[str]()
         self.failure = ""
+        self.end = ""
 
     def post(self, path: str, **body: Any) -> dict[str, Any]:
         """The answer to a change. While the server opens the index, it may be busy, and changes nothing."""
@@ -93,8 +94,8 @@ class Writer(threading.Thread):
                 self.added.add(item["sentence_id"])
                 self.post("/edit", item=item["id"], tags=["seen"], note="why", base=item["version"])
                 self.tagged.add(item["sentence_id"])
-        except urllib3.exceptions.HTTPError:
-            return
+        except urllib3.exceptions.HTTPError as error:
+            self.end = repr(error)
 
 
 def test_what_a_killed_server_has_acknowledged_is_there(tmp_path: Path) -> None:
@@ -116,7 +117,7 @@ def test_what_a_killed_server_has_acknowledged_is_there(tmp_path: Path) -> None:
                 writer.start()
             deadline = time.monotonic() + 120
             while not all(writer.tagged or writer.failure for writer in writers):
-                assert time.monotonic() < deadline, [(w.is_alive(), w.added) for w in writers]
+                assert time.monotonic() < deadline, [(w.is_alive(), w.added, w.end) for w in writers]
                 time.sleep(0.01)
             time.sleep(chance.uniform(0, 0.5))
             os.killpg(process.pid, signal.SIGKILL)
