@@ -114,7 +114,7 @@ class Match(NamedTuple):
     """How many words of a query are in a sentence, of how many in all; how often its neighbours have one; and
     whether the headline has one."""
 
-    own: int
+    in_sentence: int
     total: int
     beside: int
     is_in_headline: bool
@@ -139,7 +139,7 @@ def describe_match(record: SentenceRecord, terms: Collection[str], analyzer: Ana
 def write_match(match: Match) -> str:
     """The same of words that are counted."""
     beside = match.beside
-    parts = [_count_words(match.own, match.total)]
+    parts = [_count_words(match.in_sentence, match.total)]
     parts += [f"{_TIMES.get(beside) or f'{_spell(beside)} times'} nearby"] if beside else []
     parts += ["in the headline"] if match.is_in_headline else []
     return "; ".join(parts)

@@ -66,7 +66,7 @@ class Listed(NamedTuple):
     number: int
 
 
-class Said(NamedTuple):
+class LatestQuotation(NamedTuple):
     """A quotation, its speaker as readers call them, and who is quoted most: keys of names, and forms."""
 
     quotation: Quotation | None
@@ -135,7 +135,7 @@ class Home:
     last: str
     stories: Sequence[Story]
     rise: Rise | None
-    said: Said | None
+    latest_quotation: LatestQuotation | None
     examples: Sequence[str]
     asks: Sequence[QueryExample]
     fields: Sequence[str]
@@ -215,7 +215,7 @@ QUOTED_WORDS = (6, 24)
 """Least and greatest number of words of a quotation that is shown by itself."""
 
 
-def _find_quotation(snapshot: Searcher, last: int) -> Said | None:
+def _find_quotation(snapshot: Searcher, last: int) -> LatestQuotation | None:
     """The newest quotation that can stand by itself, and who is quoted in most documents.
 
     All speakers are persons of at least two words, each with a quotation that is certainly theirs.
@@ -243,7 +243,7 @@ def _find_quotation(snapshot: Searcher, last: int) -> Said | None:
     speakers = [(name, called[name]) for name, _ in often.most_common(SPEAKERS)]
     quotation = next(filter(stands_alone, quotations), None)
     speaker = "" if quotation is None else called[quotation.name or ""]
-    return Said(quotation, speaker, speakers)
+    return LatestQuotation(quotation, speaker, speakers)
 
 
 _MARKS = "\"'“”‘’„‟«»‹› "
