@@ -9,10 +9,9 @@ from esr import models
 from esr.arguments.tables.counting import SCALES
 from esr.arguments.tables.table import PAGE
 from esr.arguments.types import Choice
-from esr.corpus.collocations import UNITS
+from esr.corpus.choices import GROUPINGS, ORDERS, UNITS
 from esr.corpus.concordance import OUTSIDE
 from esr.corpus.formulas import FORMULAS, SYMBOLS
-from esr.corpus.frequencies import GROUPINGS, ORDERS
 from esr.corpus.names_and_quotes import ONLY_SOME_WORDS
 from esr.evidence import EVIDENCE_ORDERS
 from esr.evidence.claim_evidence import GROUPS

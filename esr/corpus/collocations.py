@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct, structs
 
+from esr.corpus.choices import COLLOCATIONS, MEASURES, MIN_COUNT, WINDOW
 from esr.corpus.concordance import MAX_SENTENCES, split_node
 from esr.corpus.lexicon import Node, UnitCounts, get_lexicon
 from esr.plugin.provisional import (
@@ -38,9 +39,6 @@ from esr.plugin.provisional import (
     to_columns,
 )
 from esr.plugin.provisional import EngineIndex as Index
-
-WINDOW, COLLOCATIONS, MIN_COUNT = 5, 50, 5
-"""Defaults: words on each side, collocations shown, and minimum occurrences of a term near the node."""
 
 Array = npt.NDArray[np.float64]
 
@@ -106,10 +104,6 @@ def per_million(count: float, size: float) -> float:
 
 
 By = Literal["stems", "forms"]
-UNITS: Mapping[str, str] = {
-    "stems": "forms with the same term of the index's analyzer count together",
-    "forms": "each form as it is written, without case and accents",
-}
 
 
 class Counts(NamedTuple):
@@ -131,14 +125,13 @@ class Counts(NamedTuple):
         return self.frequency * self.window / self.size
 
 
-MEASURES: Mapping[str, Callable[[Counts], Array]] = {
+_COMPUTE: Mapping[str, Callable[[Counts], Array]] = {
     "logdice": lambda counts: log_dice(counts.near, counts.frequency, counts.node),
     "log-likelihood": lambda c: log_likelihood(c.near, c.window, c.frequency, c.size),
     "mi": lambda counts: np.asarray(np.log2(counts.near / counts.expected)),
     "t": lambda counts: np.asarray((counts.near - counts.expected) / np.sqrt(counts.near)),
 }
-"""The measures by name. MI, the binary logarithm of observed over expected occurrences, favours rare terms, t
-favours frequent ones."""
+"""How MEASURES are computed, by name."""
 
 
 class Collocation(Struct, frozen=True):
@@ -246,7 +239,7 @@ def find_collocations(
         return Collocations([], near.node, near.sentences)
     near = near.take(rows)
     counts = _compare(index, near)
-    values = {name: compute(counts).tolist() for name, compute in MEASURES.items()}
+    values = {name: compute(counts).tolist() for name, compute in _COMPUTE.items()}
     order = sorted(range(len(rows)), key=lambda n: (-values[measure][n], near.names[n], near.is_form[n]))
     best = [
         Collocation(

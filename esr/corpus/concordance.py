@@ -17,6 +17,7 @@ from unicodedata import normalize
 import numpy as np
 from msgspec import Struct, structs
 
+from esr.corpus.choices import LINES, SORTS, WIDTH
 from esr.corpus.lexicon import Node, Numbers, Occurrences, Pattern, Words, get_lexicon, read_words
 from esr.plugin import UsageError
 from esr.plugin.provisional import (
@@ -42,8 +43,6 @@ from esr.plugin.provisional import (
     word_span,
 )
 
-LINES, WIDTH = 100, 50
-"""Defaults: lines of a concordance, and characters on each side of the node."""
 MAX_SENTENCES = 100_000
 """Maximum sentences that one concordance reads, which it holds in memory."""
 _SORTED_WORDS = 3
@@ -124,17 +123,6 @@ class Concordance(Table, Struct, frozen=True):
         return to_columns(Line.__struct_fields__, [structs.asdict(line) for line in self.lines])
 
 
-_ORDINALS = {1: "first", 2: "second", 3: "third"}
-SORTS: Mapping[str, str] = {
-    "newest": "newest first",
-    "oldest": "oldest first",
-    "best": "best first, by the ranking",
-    "source": "by source",
-    "node": "by the words that were found",
-    **{f"left{n}": f"by the words to the left, from the {ordinal}" for n, ordinal in _ORDINALS.items()},
-    **{f"right{n}": f"by the words to the right, from the {ordinal}" for n, ordinal in _ORDINALS.items()},
-}
-"""The orders of lines. Ties are newest first. Where the sentence ends, lines come after all others."""
 OUTSIDE: Mapping[str, str] = {"left": "beginning of the sentence", "right": "end of the sentence"}
 """What to call the group of lines without a word to sort by, by side."""
 

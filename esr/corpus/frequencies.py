@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 from msgspec import Struct, structs
 
-from esr.corpus.collocations import MIN_COUNT, Contrast, per_million, split_parts
+from esr.corpus.choices import KEY_WORDS, MIN_COUNT, Grouping
+from esr.corpus.collocations import Contrast, per_million, split_parts
 from esr.corpus.concordance import MAX_SENTENCES, split_node
 from esr.corpus.lexicon import Node, get_lexicon, read_words
 from esr.plugin import UsageError
@@ -44,8 +45,6 @@ from esr.plugin.provisional import (
 )
 from esr.plugin.provisional import EngineIndex as Index
 
-Grouping = Literal["month", "source", "year", "week", "day"]
-GROUPINGS: tuple[Grouping, ...] = get_args(Grouping)
 MAX_GROUPS = 5_000
 TABLE_COLUMNS = ("query", "group", "count", "words", "per_million")
 
@@ -199,14 +198,8 @@ def _find_group(index: Index, by: Grouping, label: Any) -> Any:
 
 # Key words
 
-KEY_WORDS = 50
-"""Default number of key words."""
 _NEWEST, _SAMPLE = 500, 10
 """Newest sentences in which written forms of all terms are looked up, and sentences for each other term."""
-ORDERS: Mapping[str, str] = {
-    "log-likelihood": "the most certain differences first",
-    "log-ratio": "the largest differences first",
-}
 
 
 class KeyWord(Struct, frozen=True):

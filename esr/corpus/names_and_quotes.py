@@ -14,6 +14,7 @@ import numpy as np
 from msgspec import Struct, structs, to_builtins
 from msgspec.structs import replace
 
+from esr.corpus.choices import COMPANIONS, MAX_NETWORK, NAMES, QUOTATIONS, SENTENCES
 from esr.corpus.collocations import log_dice, log_likelihood
 from esr.plugin import NotFound, UsageError
 from esr.plugin.provisional import (
@@ -62,8 +63,6 @@ from esr.plugin.provisional import (
 from esr.plugin.provisional import EngineIndex as Index
 from esr.plugin.provisional import literal_query as literal
 
-NAMES, COMPANIONS, SENTENCES, MAX_NETWORK = 50, 20, 5, 500
-"""Defaults: names of a list, companions and sentences of a name; and the maximum names of a network."""
 _CANDIDATES = 1_000
 """Number of a name's most frequent companions, among which those of the greatest association are found."""
 _MAX_SOURCES = 100
@@ -339,8 +338,6 @@ def _printable(text: str) -> str:
 
 # Quotations
 
-QUOTATIONS, STATEMENTS = 20, 100
-"""Default numbers of quotations of a list, and of those that are put in the order of time."""
 ONLY_SOME_WORDS = "From here on, also sentences with only some of the words, and others near them"
 """What lists of quotations say before the first one whose sentence lacks words of the query."""
 

@@ -13,7 +13,8 @@ from typing import Any, Literal
 
 from msgspec import Struct, to_builtins
 
-from esr.corpus.names_and_quotes import STATEMENTS, Quotation, check_quotations, find_quotations
+from esr.corpus.choices import STATEMENTS
+from esr.corpus.names_and_quotes import Quotation, check_quotations, find_quotations
 from esr.plugin import NotFound
 from esr.plugin.provisional import (
     NO_FILTERS,

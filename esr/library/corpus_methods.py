@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Unpack
 
-from esr.corpus.collocations import (
+from esr.corpus.choices import (
     COLLOCATIONS,
+    COMPANIONS,
+    KEY_WORDS,
+    LINES,
     MIN_COUNT,
+    NAMES,
+    QUOTATIONS,
+    SENTENCES,
+    STATEMENTS,
+    WIDTH,
     WINDOW,
+    Grouping,
+)
+from esr.corpus.collocations import (
     By,
     Collocations,
     ContrastedCollocations,
@@ -15,21 +26,9 @@ from esr.corpus.collocations import (
     contrast_collocations,
     find_collocations,
 )
-from esr.corpus.concordance import LINES, WIDTH, Concordance, LineOptions, Unit, build_concordance
-from esr.corpus.frequencies import (
-    KEY_WORDS,
-    Frequencies,
-    Grouping,
-    KeyWords,
-    count_frequencies,
-    find_key_words,
-)
+from esr.corpus.concordance import Concordance, LineOptions, Unit, build_concordance
+from esr.corpus.frequencies import Frequencies, KeyWords, count_frequencies, find_key_words
 from esr.corpus.names_and_quotes import (
-    COMPANIONS,
-    NAMES,
-    QUOTATIONS,
-    SENTENCES,
-    STATEMENTS,
     ListedName,
     NameNetwork,
     NamePage,

@@ -18,8 +18,8 @@ from click.testing import CliRunner, Result
 
 import esr
 from esr.cli.main import main
+from esr.corpus.choices import GROUPINGS, MEASURES, ORDERS, SORTS, Grouping
 from esr.corpus.collocations import (
-    MEASURES,
     By,
     Contrast,
     Reach,
@@ -27,16 +27,8 @@ from esr.corpus.collocations import (
     contrast_collocations,
     find_collocations,
 )
-from esr.corpus.concordance import SORTS, Concordance, LineOptions, build_concordance, split_node
-from esr.corpus.frequencies import (
-    GROUPINGS,
-    ORDERS,
-    SURE,
-    Grouping,
-    count_frequencies,
-    find_key_words,
-    find_key_words_both_ways,
-)
+from esr.corpus.concordance import Concordance, LineOptions, build_concordance, split_node
+from esr.corpus.frequencies import SURE, count_frequencies, find_key_words, find_key_words_both_ways
 from esr.elastic.search import counts
 from esr.errors import UsageError
 from esr.index.filters import NO_FILTERS, Filters

@@ -14,7 +14,8 @@ from msgspec import structs
 
 from clients import esr_client
 from esr import models
-from esr.corpus.frequencies import Grouping, count_frequencies, find_key_words, find_key_words_both_ways
+from esr.corpus.choices import Grouping
+from esr.corpus.frequencies import count_frequencies, find_key_words, find_key_words_both_ways
 from esr.corpus.names_and_quotes import Selection, build_network, list_names
 from esr.dependency.parses import encode
 from esr.enrichment.enricher import Enricher, VectorSettings

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from typing import get_args, get_type_hints
 
 from esr.arguments.types import META_FIELD, Schema
+from esr.corpus.choices import GROUPINGS
 from esr.corpus.collocations import Collocation, Contrasted
 from esr.corpus.concordance import Line
-from esr.corpus.frequencies import GROUPINGS, KeyWord
+from esr.corpus.frequencies import KeyWord
 from esr.corpus.names_and_quotes import Companion, Edge, ListedName, NamePage, Quotation
 from esr.corpus.statements import Piece
 from esr.evidence.alignment import Difference

@@ -19,11 +19,12 @@ from msgspec.structs import replace
 
 from esr.arguments.tables.corpus import MOST_LISTED
 from esr.corpus.attributions import split_sentence
-from esr.corpus.collocations import MEASURES, UNITS, Collocations, ContrastedCollocations
-from esr.corpus.concordance import LINES, MAX_SENTENCES, OUTSIDE, SORTS, Concordance, Line
+from esr.corpus.choices import GROUPINGS, LINES, MEASURES, ORDERS, SORTS, UNITS
+from esr.corpus.collocations import Collocations, ContrastedCollocations
+from esr.corpus.concordance import MAX_SENTENCES, OUTSIDE, Concordance, Line
 from esr.corpus.formulas import FORMULAS, SYMBOLS
 from esr.corpus.formulas import PAGE as FORMULA_PAGE
-from esr.corpus.frequencies import GROUPINGS, ORDERS, Frequencies, KeyWords
+from esr.corpus.frequencies import Frequencies, KeyWords
 from esr.corpus.names_and_quotes import (
     ONLY_SOME_WORDS,
     ListedName,

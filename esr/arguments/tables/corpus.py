@@ -7,11 +7,25 @@ from collections.abc import Mapping
 from esr.arguments.argument import Argument
 from esr.arguments.operations import ABOUT_NAMES
 from esr.arguments.types import Choice, Flag, Seed, Text, WholeNumber
-from esr.corpus.collocations import COLLOCATIONS, MEASURES, MIN_COUNT, UNITS, WINDOW
-from esr.corpus.concordance import LINES, WIDTH
-from esr.corpus.concordance import SORTS as LINE_SORTS
-from esr.corpus.frequencies import GROUPINGS, KEY_WORDS, ORDERS
-from esr.corpus.names_and_quotes import COMPANIONS, MAX_NETWORK, NAMES, QUOTATIONS, SENTENCES, STATEMENTS
+from esr.corpus.choices import (
+    COLLOCATIONS,
+    COMPANIONS,
+    GROUPINGS,
+    KEY_WORDS,
+    LINES,
+    MAX_NETWORK,
+    MEASURES,
+    MIN_COUNT,
+    NAMES,
+    ORDERS,
+    QUOTATIONS,
+    SENTENCES,
+    STATEMENTS,
+    UNITS,
+    WIDTH,
+    WINDOW,
+)
+from esr.corpus.choices import SORTS as LINE_SORTS
 from esr.index.names import ENTITY_TYPES
 
 MOST_LISTED = 1_000

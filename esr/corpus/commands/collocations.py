@@ -8,14 +8,8 @@ from typing import Any, cast
 import click
 from msgspec import Struct
 
-from esr.corpus.collocations import (
-    MEASURES,
-    By,
-    Collocations,
-    Reach,
-    contrast_collocations,
-    find_collocations,
-)
+from esr.corpus.choices import MEASURES
+from esr.corpus.collocations import By, Collocations, Reach, contrast_collocations, find_collocations
 from esr.corpus.commands.word_tables import (
     F,
     against_option,

@@ -6,19 +6,13 @@ from collections.abc import Iterator
 
 import click
 
+from esr.corpus.choices import Grouping
 from esr.corpus.commands.word_tables import (
     against_option,
     draw_columns,
     table_format_option,
 )
-from esr.corpus.frequencies import (
-    TABLE_COLUMNS,
-    Frequencies,
-    Frequency,
-    Grouping,
-    count_frequencies,
-    find_key_words,
-)
+from esr.corpus.frequencies import TABLE_COLUMNS, Frequencies, Frequency, count_frequencies, find_key_words
 from esr.plugin import index_option
 from esr.plugin.provisional import (
     COMMANDS,
