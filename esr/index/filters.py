@@ -380,12 +380,17 @@ def resolve_name(index: Vocabulary, text: str) -> tuple[str, ...]:
 def resolve_all_names(index: Vocabulary, texts: Collection[str]) -> dict[str, tuple[str, ...]]:
     """What `resolve_name` finds for each of many entries, by as few requests as for one."""
     wanted = {text: parse_name_filter(text) for text in texts}
-    meant = find_all_meant(index, {one.key for one in wanted.values()})
+    names_by_key = find_all_meant(index, {wanted_name.key for wanted_name in wanted.values()})
     return {
         text: tuple(
-            dict.fromkeys(key for name in meant[one.key] if name.has_type(one.type) for key in name.keys)
+            dict.fromkeys(
+                key
+                for name in names_by_key[wanted_name.key]
+                if name.has_type(wanted_name.type)
+                for key in name.keys
+            )
         )
-        for text, one in wanted.items()
+        for text, wanted_name in wanted.items()
     }
 
 
@@ -406,11 +411,11 @@ def find_all_meant(index: Vocabulary, keys: Collection[str]) -> dict[str, list[N
     bases = {key: shorts[key] if name is None else name.key for key, name in exact.items()}
     full = index.vocabulary(FullNames(list(dict.fromkeys(bases.values()))))
     others = index.vocabulary(Names(list(dict.fromkeys(name for names in full.values() for name in names))))
-    meant: dict[str, list[Name]] = {}
+    names_by_key: dict[str, list[Name]] = {}
     for key, base in bases.items():
         names = (exact[key], known.get(ID_PREFIX + key), *(others.get(name) for name in full.get(base, ())))
-        meant[key] = list({name.key: name for name in names if name is not None}.values())
-    return meant
+        names_by_key[key] = list({name.key: name for name in names if name is not None}.values())
+    return names_by_key
 
 
 def resolve_speaker(index: Vocabulary, text: str) -> tuple[str, ...]:
