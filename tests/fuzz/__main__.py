@@ -18,6 +18,11 @@ COMPILED = ["esr.folder.kernel"]
 MAX_BYTES, MAX_SECONDS, MAX_MB = 100_000, 5, 2_048
 
 
+def write_token(token: bytes) -> str:
+    """A token as dictionaries of libFuzzer have it."""
+    return "".join(f"\\x{byte:02x}" for byte in token)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("target", nargs="?", help="one of tests/fuzz/targets.py; none: list them")
@@ -47,6 +52,8 @@ def main() -> None:
     work.mkdir(parents=True, exist_ok=True)
     for seed in seeds:
         (work / sha256(seed).hexdigest()[:16]).write_bytes(seed)
+    words = work.with_suffix(".dict")
+    words.write_text("".join(f'"{write_token(token)}"\n' for token in target.tokens or [b"\0"]))
     kept.mkdir(parents=True, exist_ok=True)
     arguments = [
         f"-max_total_time={options.seconds}",
@@ -55,6 +62,7 @@ def main() -> None:
         f"-timeout={MAX_SECONDS}",
         f"-rss_limit_mb={MAX_MB}",
         f"-artifact_prefix={work}/failed-",
+        f"-dict={words}",
         "-print_final_stats=1",
     ]
     folders = [str(work), str(kept)]  # the first gets what is new

@@ -10,7 +10,7 @@ import io
 import json
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
@@ -24,9 +24,10 @@ import numpy as np
 from elastic_transport import ApiResponseMeta, HttpHeaders, Urllib3HttpNode
 from werkzeug.test import create_environ, run_wsgi_app
 
+from esr.arguments.tables.table import PAGE
 from esr.errors import EsrError, InputError, UsageError
 from esr.folder.format.checkpoint import CHECKPOINT_NAME, read_checkpoint
-from esr.folder.format.files import map_array, map_bundle
+from esr.folder.format.files import decode_sealed, map_array, map_bundle
 from esr.folder.format.manifest import MANIFEST_NAME, read_any_format
 from esr.folder.format.segment import DECODE_ERRORS, StoredDocument, compress, encode_document, read_shown
 from esr.index.questions import Features, Languages, Readiness, Records, Summary, WordsWithPrefix
@@ -44,10 +45,11 @@ PACKED = ("gz", "zst", "zip", "tar", "tgz")
 
 
 class Target(NamedTuple):
-    """What is fuzzed, and the inputs to begin with besides those of its folder of CORPUS."""
+    """What is fuzzed, the inputs to begin with besides those of its folder of CORPUS, and what to insert."""
 
     run: Callable[[bytes], None]
     seeds: Callable[[], Iterable[bytes]]
+    tokens: Sequence[bytes] = ()
 
 
 # Files of documents
@@ -95,6 +97,9 @@ QUERIES = (
     'person:"Theresa May" speaker~"Ann Lee" language:en „storm“ «saw» 「took」 speaker:Ann',
     "IS WHO ((( )) OR AND NOT - + * :",
 )
+
+
+_SIGNS = [sign.encode() for text in QUERIES for sign in text.split()]
 
 
 @cache
@@ -176,6 +181,12 @@ def stored_files() -> Mapping[str, bytes]:
     folder = scratch() / "index"
     paths = sorted(path for path in folder.rglob("*") if path.is_file())
     return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
+
+
+def unsealed_files() -> Iterator[bytes]:
+    """The contents of the files, the manifest without its checksum, as older versions wrote it."""
+    for name, content in stored_files().items():
+        yield json.dumps(decode_sealed(content)).encode() if name == MANIFEST_NAME else content
 
 
 def read_folder(data: bytes) -> None:
@@ -309,12 +320,15 @@ def elasticsearch_answers() -> Iterator[bytes]:
 
 
 TARGETS = {
-    **{name: Target(partial(read_file, name), lambda name=name: [samples.sample(name)]) for name in FORMATS},
+    **{
+        name: Target(partial(read_file, name), lambda name=name: [samples.sample(name)], samples.TOKENS[name])
+        for name in FORMATS
+    },
     **{name: Target(partial(read_file, "auto"), lambda name=name: [samples.packed(name)]) for name in PACKED},
-    "query": Target(search, lambda: [text.encode() for text in QUERIES]),
-    "address": Target(get, addresses),
-    "body": Target(post, bodies),
-    "folder": Target(read_folder, lambda: [bytes([n]) + c for n, c in enumerate(stored_files().values())]),
+    "query": Target(search, lambda: [text.encode() for text in QUERIES], _SIGNS),
+    "address": Target(get, addresses, [*_SIGNS, *(f"&{name}=".encode() for name in PAGE)]),
+    "body": Target(post, bodies, [*_SIGNS, *(f'"{name}":'.encode() for name in PAGE)]),
+    "folder": Target(read_folder, lambda: [bytes([n]) + c for n, c in enumerate(unsealed_files())]),
     "document": Target(read_document, stored_documents),
     "elasticsearch": Target(ask_elasticsearch, elasticsearch_answers),
 }

@@ -66,7 +66,7 @@ def read_checkpoint(folder: Path) -> Checkpoint | None:
     """Read the checkpoint of an unfinished load, None if it is missing or unreadable."""
     try:
         return _from_dict(decode_sealed((folder / CHECKPOINT_NAME).read_bytes()))
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from msgspec import Struct, field
+from msgspec import Meta, Struct, ValidationError, convert, field
 from msgspec.structs import asdict, replace
 
 from esr.errors import IndexMissing, IndexUnusable
@@ -240,6 +240,59 @@ def decode_checks(data: Mapping[str, Any]) -> dict[str, FileCheck]:
     return {path: FileCheck(*check) for path, check in data.get("checksums", {}).items()}
 
 
+_Name = Annotated[str, Meta(pattern=r"^\w[\w.-]*$")]
+"""The name of a segment or a layer, which is no path."""
+_Count = Annotated[int, Meta(ge=0)]
+
+
+class _StoredDescription(Struct):
+    analyzer: str
+    title: bool
+    analyzer_version: int = 1
+    by: str | None = None
+
+
+class _StoredLayer(Struct):
+    name: _Name
+    segment: _Name
+    start: _Count
+    stop: _Count
+    parts: list[str]
+    recipe: str | None
+
+
+class _StoredRecipe(Struct):
+    made_with: dict[str, Any] = {}
+
+
+class _StoredWithdrawn(Struct):
+    ids: list[str] = []
+    before: int | None = None
+
+
+class _Stored(Struct):
+    """The types of a manifest. One without a checksum, as older versions wrote, may have been edited."""
+
+    description: _StoredDescription
+    segments: list[_Name]
+    generation: int
+    layers: list[_StoredLayer]
+    recipes: dict[str, _StoredRecipe]
+    format: int
+    made: str
+    kept: list[_Stored]
+    rejected: bool = False
+    aliases: dict[str, list[str]] = {}
+    short_forms: dict[str, list[str]] = {}
+    checksums: dict[str, tuple[int, int, int]] = {}
+    withdrawn: _StoredWithdrawn = field(default_factory=_StoredWithdrawn)
+    table: str = ""
+
+    def __post_init__(self) -> None:
+        if not {layer.recipe for layer in self.layers} <= {None, *self.recipes}:
+            raise ValueError("a layer has an unknown recipe")
+
+
 class ManifestDamaged(IndexUnusable):
     """The manifest is damaged."""
 
@@ -298,8 +351,9 @@ def read_any_format(folder: Path) -> Manifest:
     if not 1 <= format <= FORMAT:
         raise IndexUnusable(f"{folder} has index format {format}, this esr knows {FORMAT}: use a newer esr")
     try:
+        convert(data, _Stored)
         return Manifest.from_dict(data)
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, ValidationError) as error:
         raise ManifestDamaged(folder / MANIFEST_NAME, "it is incomplete") from error
 
 

@@ -418,7 +418,11 @@ def summarize_enrichment(snapshot: Snapshot) -> list[dict[str, object]]:
                 key = part, layers[owner].recipe
                 counts[key] = counts.get(key, 0) + stop - start
     return [
-        {"part": part, "documents": count, "made_with": dict(snapshot.manifest.recipes[recipe]["made_with"])}
+        {
+            "part": part,
+            "documents": count,
+            "made_with": dict(snapshot.manifest.recipes[recipe].get("made_with", {})),
+        }
         for (part, recipe), count in sorted(counts.items(), key=str)
         if recipe is not None
     ]

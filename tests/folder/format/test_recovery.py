@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
 from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from esr.errors import IndexMissing, IndexUnusable
 from esr.folder.format import damage
@@ -94,6 +95,21 @@ def test_a_manifest_is_read_as_it_was_written(tmp_path: Path) -> None:
         (encode_sealed({"format": FORMAT}), "it is incomplete"),
         (encode_sealed({**FULL.as_dict(), "layers": [{"name": "a"}]}), "it is incomplete"),
         (encode_sealed(FULL.as_dict())[:-2] + b" \n", "is damaged"),
+        *(  # found by fuzzing, in manifests without a checksum
+            (json.dumps(FULL.as_dict() | change).encode(), "it is incomplete")
+            for change in (
+                {"recipes": None},
+                {"recipes": {}},  # a layer has one
+                {"recipes": {"r1": {"made_with": "x"}}},
+                {"segments": [["one"]]},
+                {"segments": ["../one"]},
+                {"checksums": None},
+                {"checksums": {"layers/a": ["x", 1, 1]}},
+                {"description": {"analyzer": None, "title": True}},
+                {"layers": [{**asdict(layer("a")), "start": "x"}]},
+                {"layers": [{**asdict(layer("a")), "name": "../.."}]},
+            )
+        ),
     ],
 )
 def test_a_manifest_that_cannot_be_read_is_damaged(tmp_path: Path, content: bytes, problem: str) -> None:
@@ -262,7 +278,15 @@ def test_a_checkpoint_is_read_as_it_was_written_and_grows_by_segments(tmp_path: 
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"[]", b"{}", encode_sealed({"description": {}}), encode_sealed({"description": 3})]
+    "content",
+    [
+        b"",
+        b"[]",
+        b"{}",
+        encode_sealed({"description": {}}),
+        encode_sealed({"description": 3}),
+        b'{"description": {}, "checksums": null}',
+    ],
 )
 def test_a_checkpoint_that_cannot_be_read_is_none(tmp_path: Path, content: bytes) -> None:
     (tmp_path / CHECKPOINT_NAME).write_bytes(content)
