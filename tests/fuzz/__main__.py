@@ -2,7 +2,7 @@
 
 A target of tests.fuzz.targets gets changed inputs, and those that execute code for the first time are changed
 further. Runs continue from `build/fuzz/TARGET`, where an input that fails is written too, and is printed with
-its traceback. `--record URL` writes the answers of a node of Elasticsearch anew.
+its traceback.
 """
 
 from __future__ import annotations
@@ -28,24 +28,20 @@ def main() -> None:
     parser.add_argument("target", nargs="?", help="one of tests/fuzz/targets.py; none: list them")
     parser.add_argument("--seconds", type=int, default=60)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--record", metavar="URL")
-    parser.add_argument("--minimize", action="store_true", help="move what adds coverage to the corpus")
     options = parser.parse_args()
-    if options.record or options.target is None:
+    if options.target is None:
         from tests.fuzz import targets
 
-        if options.record:
-            targets.record(options.record)
-        else:
-            print("\n".join(targets.TARGETS))
+        print("\n".join(targets.TARGETS))
         return
     import atheris
 
     with atheris.instrument_imports(include=INSTRUMENTED, exclude=COMPILED):
         from tests.fuzz import targets
 
-        target, kept = targets.TARGETS[options.target], targets.CORPUS / options.target
-        seeds = [seed for seed in target.seeds() if len(seed) <= MAX_BYTES]
+        target = targets.TARGETS[options.target]
+        inputs = (*target.seeds(), *targets.read_corpus(options.target))
+        seeds = [seed for seed in inputs if len(seed) <= MAX_BYTES]
         for seed in seeds[:3]:  # imports what it needs
             target.run(seed)
     work = Path("build/fuzz") / options.target
@@ -54,7 +50,6 @@ def main() -> None:
         (work / sha256(seed).hexdigest()[:16]).write_bytes(seed)
     words = work.with_suffix(".dict")
     words.write_text("".join(f'"{write_token(token)}"\n' for token in target.tokens or [b"\0"]))
-    kept.mkdir(parents=True, exist_ok=True)
     arguments = [
         f"-max_total_time={options.seconds}",
         f"-seed={options.seed}",
@@ -65,10 +60,7 @@ def main() -> None:
         f"-dict={words}",
         "-print_final_stats=1",
     ]
-    folders = [str(work), str(kept)]  # the first gets what is new
-    if options.minimize:
-        arguments, folders = [*arguments, "-merge=1"], folders[::-1]
-    atheris.Setup([sys.argv[0], *arguments, *folders], target.run)
+    atheris.Setup([sys.argv[0], *arguments, str(work)], target.run)
     atheris.Fuzz()
 
 

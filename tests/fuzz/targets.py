@@ -18,10 +18,9 @@ from tempfile import mkdtemp
 from types import ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
 from unittest import mock
-from urllib.parse import unquote_to_bytes, urlsplit
+from urllib.parse import unquote_to_bytes
 
 import numpy as np
-from elastic_transport import ApiResponseMeta, HttpHeaders, Urllib3HttpNode
 from werkzeug.test import create_environ, run_wsgi_app
 
 from esr.arguments.tables.table import PAGE
@@ -38,18 +37,29 @@ from esr.text.document import Document
 from tests.support import samples
 
 CORPUS = Path(__file__).parent / "corpus"
-"""A folder for each target, with inputs that earlier runs found."""
-ANSWERS = Path(__file__).parent / "answers.json"
-"""The answers of a node to `search_all`, which `python -m tests.fuzz --record URL` writes."""
+"""A file for each target, with inputs that runs found: one a line, with the escapes of Python."""
 PACKED = ("gz", "zst", "zip", "tar", "tgz")
 
 
 class Target(NamedTuple):
-    """What is fuzzed, the inputs to begin with besides those of its folder of CORPUS, and what to insert."""
+    """What is fuzzed, the inputs to begin with besides those of its file of CORPUS, and what to insert."""
 
     run: Callable[[bytes], None]
     seeds: Callable[[], Iterable[bytes]]
     tokens: Sequence[bytes] = ()
+
+
+def read_corpus(name: str) -> list[bytes]:
+    """The inputs of a target that earlier runs found; none if it has no file."""
+    path = CORPUS / f"{name}.txt"
+    lines = path.read_text("ascii").splitlines() if path.exists() else []
+    return [line.encode().decode("unicode_escape").encode("latin-1") for line in lines]
+
+
+def write_corpus(name: str, inputs: Iterable[bytes]) -> None:
+    """Replace the inputs of a target."""
+    lines = [data.decode("latin-1").encode("unicode_escape").decode() + "\n" for data in inputs]
+    (CORPUS / f"{name}.txt").write_text("".join(lines), "ascii")
 
 
 # Files of documents
@@ -230,93 +240,9 @@ def search_all(opened: Searcher) -> None:
     list(index.documents(["v1"]))
 
 
-# Answers of Elasticsearch
-
-
-class Recorded(NamedTuple):
-    """A request and its answer."""
-
-    method: str
-    path: str
-    status: int
-    headers: dict[str, str]
-    body: str
-
-
-class NodeAnswer(NamedTuple):
-    """An answer as the client's nodes return it."""
-
-    meta: ApiResponseMeta
-    body: bytes
-
-
-@cache
-def recorded() -> tuple[Recorded, ...]:
-    return tuple(Recorded(*row) for row in json.loads(ANSWERS.read_text("utf-8")))
-
-
-def record(url: str) -> None:
-    """Write the answers of a node to ANSWERS."""
-    rows: list[Recorded] = []
-    perform = Urllib3HttpNode.perform_request
-
-    def note(node: Urllib3HttpNode, method: str, target: str, **request: Any) -> Any:
-        answer = perform(node, method, target, **request)
-        headers = {name: answer.meta.headers[name] for name in _KEPT if name in answer.meta.headers}
-        body = answer.body.decode()
-        rows.append(Recorded(method, urlsplit(target).path, answer.meta.status, headers, body))
-        return answer
-
-    from tests.support.elasticsearch import fresh
-
-    with fresh(url) as where:
-        access().store(where)
-        with mock.patch.object(Urllib3HttpNode, "perform_request", note), open_searcher(where) as opened:
-            search_all(opened)
-        alias = where.rpartition("/")[2]
-    text = json.dumps(rows, indent=0)
-    ANSWERS.write_text(text.replace(alias, _ALIAS) + "\n", "utf-8")
-
-
-_KEPT = ("content-type", "x-elastic-product")
-_ALIAS = "news"
-_STATUSES = (0, 200, 400, 404)
-
-
-def ask_elasticsearch(data: bytes) -> None:
-    """Search a node, of which one answer has another body. The first bytes choose it, and its status."""
-    number, kind = (data[0], data[1]) if len(data) > 1 else (0, 0)
-    changed = recorded()[number % len(recorded())]
-    status = _STATUSES[kind % len(_STATUSES)] or changed.status
-
-    def answer(node: Urllib3HttpNode, method: str, target: str, **request: Any) -> Any:
-        path = urlsplit(target).path
-        row = next(r for r in waiting if (r.method, r.path) == (method, path))
-        waiting.remove(row)
-        waiting.append(row)
-        headers = HttpHeaders(row.headers)
-        is_changed = row is changed
-        meta = ApiResponseMeta(status if is_changed else row.status, "1.1", headers, 0.0, node.config)
-        return NodeAnswer(meta, data[2:] if is_changed else row.body.encode())
-
-    waiting = list(recorded())
-    with (
-        mock.patch.object(Urllib3HttpNode, "perform_request", answer),
-        mock.patch("esr.elastic.requests.PAUSES", ()),
-        suppress(EsrError),
-        open_searcher(f"http://localhost:9200/{_ALIAS}") as opened,
-    ):
-        search_all(opened)
-
-
 def stored_documents() -> list[bytes]:
     made: list[Document] = access().documents()
     return [encode_document(document, ()) for document in made]
-
-
-def elasticsearch_answers() -> Iterator[bytes]:
-    for number, row in enumerate(recorded()):
-        yield bytes([number, 0]) + row.body.encode()
 
 
 TARGETS = {
@@ -330,5 +256,4 @@ TARGETS = {
     "body": Target(post, bodies, [*_SIGNS, *(f'"{name}":'.encode() for name in PAGE)]),
     "folder": Target(read_folder, lambda: [bytes([n]) + c for n, c in enumerate(unsealed_files())]),
     "document": Target(read_document, stored_documents),
-    "elasticsearch": Target(ask_elasticsearch, elasticsearch_answers),
 }

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from tests.fuzz.targets import CORPUS, TARGETS
+from tests.fuzz.targets import CORPUS, TARGETS, read_corpus
 
 
-@pytest.mark.parametrize("name", TARGETS)
+@pytest.mark.parametrize("name", [path.stem for path in sorted(CORPUS.glob("*.txt"))])
 def test_what_was_found_is_answered_or_refused(name: str) -> None:
-    for path in sorted((CORPUS / name).glob("*")):
-        TARGETS[name].run(path.read_bytes())
+    inputs = read_corpus(name)
+    assert inputs
+    for data in inputs:
+        TARGETS[name].run(data)
 
 
-def test_each_folder_of_the_corpus_has_a_target_and_all_are_small() -> None:
-    assert {path.name for path in CORPUS.iterdir()} <= set(TARGETS)
-    assert sum(path.stat().st_size for path in CORPUS.rglob("*") if path.is_file()) < 200_000
+def test_the_corpus_is_small() -> None:
+    assert sum(path.stat().st_size for path in CORPUS.iterdir()) < 200_000
