@@ -174,6 +174,20 @@ def test_a_password_may_be_as_short_or_long_as_the_limits_and_have_short_parts_o
 # The file
 
 
+def test_a_secret_is_replaced_unless_its_grant_has_changed_meanwhile(tmp_path: Path) -> None:
+    path = tmp_path / "access.json"
+    old, other = Grant("ann", "password", "old", indexes=("news",)), Grant("bob", "password", "his")
+    with changing(path) as grants:
+        grants |= {"ann": old, "bob": other}
+    file = GrantFile(path)
+    new = file.replace_secret(old, "new")
+    assert file.read().by_name == {"ann": new, "bob": other}
+    assert (new.secret, new.indexes) == ("new", ("news",))
+    with pytest.raises(EsrError, match="has changed"):
+        file.replace_secret(old, "newer")
+    assert file.read().by_name["ann"].secret == "new"
+
+
 def test_a_file_is_made_for_its_owner_only_and_read_as_it_was_written(tmp_path: Path) -> None:
     path = tmp_path / "access.json"
     with changing(path) as grants:

@@ -177,8 +177,8 @@ class Logins:
 
     def note_use(self) -> None:
         """Note in the cookie that the person of the session asks for something."""
-        who = _read_session()
-        if who is not None and (noted := self._sessions.note_use(who)) is not who:
+        who = Session.from_dict(session[_WHO])
+        if (noted := self._sessions.note_use(who)) is not who:
             session[_WHO] = noted.as_dict()
 
     def redirect(self) -> AnyResponse:
