@@ -254,6 +254,7 @@ def _replace_former(where: str, table: Mapping[str, Any]) -> dict[str, Any]:
             if row.name in table:
                 raise InputError(where, f"{former} is now {row.name}: give one of them")
             value = replaced.pop(former)
-            is_changed = isinstance(type, Day) and type != row.type
-            replaced[row.name] = row.type.write(type.read_value(former, value)) if is_changed else value
+            if isinstance(type, Day) and type != row.type:
+                value = row.type.write(type.read_value(former, value))
+            replaced[row.name] = value
     return replaced

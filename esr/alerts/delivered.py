@@ -92,7 +92,9 @@ class Delivered:
     def _list_names(self) -> dict[str, list[int]]:
         """The sentences that mention each name, by its key, which short forms have of their document."""
         records = self.collection.read(self.ids, Records())
-        entities = [record.entities or {} for record in records]
+        entities = [
+            {type: tuple(forms) for type, forms in (record.entities or {}).items()} for record in records
+        ]
         rows: dict[str, list[int]] = defaultdict(list)
         for _, numbers in groupby(range(len(self.ids)), self._owners.tolist().__getitem__):
             of_document = list(numbers)
