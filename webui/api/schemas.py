@@ -27,7 +27,8 @@ from esr.evidence.draft_check import (
     NearName,
     NumberBeside,
 )
-from esr.evidence.quotation_check import Appearance, Verdict
+from esr.evidence.quotation_check import Appearance
+from esr.evidence.quotation_matches import Verdict
 from esr.following.timeline import INTERVALS
 from esr.index.filters import FACET_FIELDS
 from esr.index.hits import SentenceRecord
