@@ -26,6 +26,8 @@ from esr.plugin.provisional import literal_query as literal
 _RANKING = Ranking(model="bm25")
 _PHRASES, _RANKED = 60, 40
 _MAX_PARTS = 4
+_SCORED, _LEAST_RARE = 6_000, 2
+"""The number of sentences that have one of the ranked words, and of ranked words, at least."""
 _RUN, _RARE, _MAX_RUN_WORDS = 4, 30, 24
 """Words of a run, the sentences that have a rare one at most, and the words from which runs are taken."""
 
@@ -56,16 +58,38 @@ def read_candidates(
     for run in runs[:1]:
         if words := tuple(analyzer.terms(run)):
             # In an index by language, the terms of a search depend on the language that it finds.
-            searched = runs if index.analyzer.name != BY_LANGUAGE else []
-            hits = Hits(terms=[term for run in searched for term in index.analyzer.terms(run)])
+            searched = parts[:_MAX_PARTS] if index.analyzer.name != BY_LANGUAGE else []
+            of_words = [terms for part in searched for terms in _read_terms(index, text, part).values()]
+            hits = Hits(terms=[term for terms in of_words for term in terms])
             selected = index.select(HasWords(words), _PHRASES, NO_FILTERS, hits, oldest_first=True)
             yield from map(require_record, selected.hits)
-    for run in runs:
+    for part, run in zip(parts, runs, strict=False):
+        rare = run if index.analyzer.name == BY_LANGUAGE else _choose_rare_words(index, text, part)
         try:
-            answer = searcher.search(literal(run), _RANKED, ranking=_RANKING)
+            answer = searcher.search(literal(rare), _RANKED, ranking=_RANKING)
         except UnsearchableQuery:
             continue
         yield from map(require_record, answer.hits)
+
+
+def _choose_rare_words(index: Index, text: str, part: Sequence[Token]) -> str:
+    """The rarest words of a part, so many that an engine scores all sentences with one of them at once."""
+    terms = _read_terms(index, text, part)
+    statistics = index.statistics([term for of_word in terms.values() for term in of_word]).terms
+    holders = {word: sum(statistics[term].sf for term in of_word) for word, of_word in terms.items()}
+    chosen, scored = set(), 0
+    for number, word in enumerate(sorted(filter(holders.get, terms), key=lambda word: holders[word])):
+        scored += holders[word]
+        if scored > _SCORED and number >= _LEAST_RARE:
+            break
+        chosen.add(word)
+    return " ".join(word for word in terms if word in chosen) or text[part[0].start : part[-1].end]
+
+
+def _read_terms(index: Index, text: str, part: Sequence[Token]) -> dict[str, list[str]]:
+    """The words of a part, each with its terms in the index."""
+    words = dict.fromkeys(text[token.start : token.end] for token in part)
+    return {word: list(index.analyzer.terms(word)) for word in words}
 
 
 def read_rare_phrases(index: Index, text: str, part: Sequence[Token]) -> list[SentenceRecord]:
