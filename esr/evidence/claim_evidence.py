@@ -236,7 +236,7 @@ def find_evidence(
     if copies and not filters:
         folded = _add_stored_copies(index, compared, folded, copies)
     chosen = [text for texts in folded.values() for text in texts]
-    said = _find_speakers(index, [text.sentence_id for text in chosen])
+    speakers = _find_speakers(index, [text.sentence_id for text in chosen])
     opinions: Sequence[float] = [math.nan] * len(chosen)
     if opinion and chosen:
         opinions = opinion.score(claim, [text.text for text in chosen])
@@ -247,7 +247,7 @@ def find_evidence(
             certainty=certainty,
             opinion=None if math.isnan(number) else number,
         )
-        for text, (speaker, certainty), number in zip(chosen, said, opinions, strict=True)
+        for text, (speaker, certainty), number in zip(chosen, speakers, opinions, strict=True)
     }
     shown = {
         name: _sort([completed[text.sentence_id] for text in texts], order) for name, texts in folded.items()
@@ -453,8 +453,8 @@ def _find_speakers(index: EngineIndex, ids: Sequence[str]) -> list[tuple[str | N
     """Of each sentence, who speaks in its longest quotation with a speaker, and how surely."""
     if not ids:
         return []
-    said = [_choose_quote(quotes) for quotes in index.read(list(ids), Quotes())]
-    keys = list(dict.fromkeys(quote.name for quote in said if quote and quote.name))
+    quotes_said = [_choose_quote(quotes) for quotes in index.read(list(ids), Quotes())]
+    keys = list(dict.fromkeys(quote.name for quote in quotes_said if quote and quote.name))
     names = index.vocabulary(Names(keys)) if keys else {}
     return [
         (None, None)
@@ -463,7 +463,7 @@ def _find_speakers(index: EngineIndex, ids: Sequence[str]) -> list[tuple[str | N
             names[quote.name].form if quote.name and quote.name in names else quote.speaker,
             quote.certainty or "probable",
         )
-        for quote in said
+        for quote in quotes_said
     ]
 
 

@@ -161,11 +161,11 @@ def split_draft(text: str) -> list[tuple[int, int]]:
 def _check_sentences(
     searcher: Searcher, text: str, sentences: Sequence[tuple[int, int]], read: Mapping[int, Statement]
 ) -> Iterator[CheckedSentence]:
-    found = [_search(searcher, text[start:end]) for start, end in sentences]
+    records_by_sentence = [_search(searcher, text[start:end]) for start, end in sentences]
     analyzer = searcher.index.analyzer.for_language(None)
     terms = [frozenset(analyzer.terms(text[start:end])) for start, end in sentences]
     weights = _weigh(searcher.index, terms)
-    for (start, end), own, records in zip(sentences, terms, found, strict=True):
+    for (start, end), own, records in zip(sentences, terms, records_by_sentence, strict=True):
         shared = [
             (record, _share(own, frozenset(analyzer.terms(record.text)), weights)) for record in records
         ]
@@ -216,7 +216,7 @@ _TOLERANCE = 1e-9
 def _check_numbers(
     sentence: Statement, offset: int, evidence: Sequence[EvidenceFor]
 ) -> Iterator[CheckedNumber]:
-    others = [(each.sentence_id, Statement(each.text)) for each in evidence]
+    others = [(sentence_beside.sentence_id, Statement(sentence_beside.text)) for sentence_beside in evidence]
     for number in sentence.numbers:
         beside, is_same = [], False
         for id, other in others:
@@ -269,14 +269,14 @@ def _check_names(
             forms = _find_forms(index, name.words, similar)
         near = index.count([HasWords(words) for words in forms], NO_FILTERS) if forms else []
         least = max(_TIMES * number, _LEAST)
-        found = [(words, n) for words, n in zip(forms, near, strict=True) if n >= least]
-        found.sort(key=lambda pair: (-pair[1], pair[0]))
+        frequent = [(words, n) for words, n in zip(forms, near, strict=True) if n >= least]
+        frequent.sort(key=lambda pair: (-pair[1], pair[0]))
         yield CheckedName(
             text[name.start : name.end],
             name.start,
             name.end,
             number,
-            tuple(NearName(_spell(index, words), n) for words, n in found[:_SIMILAR]),
+            tuple(NearName(_spell(index, words), n) for words, n in frequent[:_SIMILAR]),
         )
 
 
@@ -358,5 +358,5 @@ def _find_forms(index: Index, words: tuple[str, ...], similar: dict[str, list[st
 
 def _find_similar(index: Index, word: str) -> list[str]:
     edits = 2 if len(word) >= _LONG else 1
-    found = index.vocabulary(SimilarWords(word, edits, _LEAST))
-    return sorted(found, key=lambda other: (-found[other], other))[:_SIMILAR]
+    similar = index.vocabulary(SimilarWords(word, edits, _LEAST))
+    return sorted(similar, key=lambda other: (-similar[other], other))[:_SIMILAR]

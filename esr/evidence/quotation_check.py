@@ -145,11 +145,11 @@ def check_quotation(searcher: Searcher, text: str, start: int = 0) -> CheckedQuo
     first = next(n for n in order if best[n].alignment.edits == least)
     later = tuple(appearances[n] for n in order if n != first)[:LATER]
     spoken = [
-        each
-        for each in (appearances[first], *later)
-        if each.speaker and each.verdict == appearances[first].verdict
+        appearance
+        for appearance in (appearances[first], *later)
+        if appearance.speaker and appearance.verdict == appearances[first].verdict
     ]
-    surely = min(spoken, key=lambda each: _CERTAINTIES.index(each.certainty), default=None)
+    surely = min(spoken, key=lambda appearance: _CERTAINTIES.index(appearance.certainty), default=None)
     return CheckedQuotation(
         text,
         start,

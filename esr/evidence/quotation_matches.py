@@ -151,8 +151,8 @@ def _widen(
             cut = _cut(window, alignment, sentences)
             widened.setdefault((record.document_id, cut.window.record.position, len(cut.window.ids)), cut)
     replaced = {id for match in widened.values() for id in match.window.ids}
-    kept = [match for match in matches if match.window.ids[0] not in replaced]
-    return sorted([*widened.values(), *kept], key=_closeness)
+    unchanged = [match for match in matches if match.window.ids[0] not in replaced]
+    return sorted([*widened.values(), *unchanged], key=_closeness)
 
 
 def _cut(window: Window, alignment: Alignment, sentences: Sequence[WindowSentence]) -> Match:

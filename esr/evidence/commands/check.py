@@ -115,7 +115,11 @@ def _draw_quotation(quotation: CheckedQuotation) -> str:
     lines = [click.style(f"{_VERDICTS[quotation.verdict]}: ", bold=True) + f"“{quotation.text}”"]
     if quotation.speaker:
         lines.append(f"  speaker: {_name_speaker(quotation)}")
-    lines += [f"  differs: {_describe(each)}" for each in [quotation.first] if each and each.differences]
+    lines += [
+        f"  differs: {_describe(appearance)}"
+        for appearance in [quotation.first]
+        if appearance and appearance.differences
+    ]
     lines += _list("first", [quotation.first] if quotation.first else [])
     lines += _list("later", quotation.later[:_LISTED])
     if more := len(quotation.later) - _LISTED:
@@ -127,8 +131,10 @@ def _draw_quotation(quotation: CheckedQuotation) -> str:
 def _name_speaker(quotation: CheckedQuotation) -> str:
     """The speaker, with the certainty and, if another appearance than the first names the speaker, its id."""
     said = quotation.speaker, quotation.certainty
-    spoken = [each for each in (quotation.first, *quotation.later) if each]
-    by = next((each for each in spoken if (each.speaker, each.certainty) == said), None)
+    spoken = [appearance for appearance in (quotation.first, *quotation.later) if appearance]
+    by = next(
+        (appearance for appearance in spoken if (appearance.speaker, appearance.certainty) == said), None
+    )
     place = f"in {by.sentence_id}" if by and by is not quotation.first else ""
     notes = ", ".join(filter(None, (quotation.certainty, place)))
     return f"{quotation.speaker} ({notes})" if notes else f"{quotation.speaker}"

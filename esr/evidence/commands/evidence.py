@@ -64,26 +64,34 @@ def evidence(
       esr evidence "the travel ban affects seven countries" --order oldest --format json --index my-index
     """
     with open_searcher(where) as searcher:
-        found = find_evidence(searcher, claim, filters, k=k, order=order, opinion=open_opinion(cross_encoder))
+        claim_evidence = find_evidence(
+            searcher, claim, filters, k=k, order=order, opinion=open_opinion(cross_encoder)
+        )
         note_unknown(searcher, filters)
-    print_answer(format_name, found.as_dict(), found.rows(), lambda: "\n".join(_draw(found)), found.columns())
+    print_answer(
+        format_name,
+        claim_evidence.as_dict(),
+        claim_evidence.rows(),
+        lambda: "\n".join(_draw(claim_evidence)),
+        claim_evidence.columns(),
+    )
 
 
-def _draw(found: ClaimEvidence) -> Iterator[str]:
-    for name, texts in found.groups().items():
+def _draw(evidence: ClaimEvidence) -> Iterator[str]:
+    for name, texts in evidence.groups().items():
         if texts:
             yield click.style(f"{GROUPS[name]} ({count(len(texts), 'text')})", bold=True)
         for text in texts:
-            yield from _draw_text(text, found)
+            yield from _draw_text(text, evidence)
         if texts:
             yield ""
-    if found.texts:
-        sources = count(found.sources, "source")
-        yield f"{count(found.sentences, 'sentence')}, {count(found.texts, 'text')} of {sources}"
+    if evidence.texts:
+        sources = count(evidence.sources, "source")
+        yield f"{count(evidence.sentences, 'sentence')}, {count(evidence.texts, 'text')} of {sources}"
     else:
         yield "Nothing near the claim was found."
-    if found.unseen:
-        yield f"no document has the words: {', '.join(found.unseen)}"
+    if evidence.unseen:
+        yield f"no document has the words: {', '.join(evidence.unseen)}"
 
 
 def _draw_text(text: EvidenceSentence, evidence: ClaimEvidence) -> Iterator[str]:

@@ -42,21 +42,21 @@ def reuse(where: str, least: int, format_name: str, filters: Filters) -> None:
       esr reuse --index my-index --after 2017-03 --least 5 --format graphml > sources.graphml
     """
     with open_searcher(where) as searcher:
-        found = find_reuse(searcher, filters, least=least)
+        takings = find_reuse(searcher, filters, least=least)
         note_unknown(searcher, filters)
     if format_name == _GRAPHML:
-        click.echo(found.to_graphml(), nl=False)
+        click.echo(takings.to_graphml(), nl=False)
     else:
-        answer = found.as_dict()
-        print_answer(format_name, answer, answer["pairs"], lambda: _draw(found), Taking.__struct_fields__)
+        answer = takings.as_dict()
+        print_answer(format_name, answer, answer["pairs"], lambda: _draw(takings), Taking.__struct_fields__)
 
 
-def _draw(found: Reuse) -> str:
-    if not found.pairs:
+def _draw(takings: Reuse) -> str:
+    if not takings.pairs:
         return "No source has sentences that another printed before."
-    shown = found.pairs[:_LISTED]
+    shown = takings.pairs[:_LISTED]
     width = max(len(pair.taker) for pair in shown)
     lines = [f"{pair.sentences:>6,}  {pair.taker:<{width}}  from {pair.origin}" for pair in shown]
-    if len(found.pairs) > _LISTED:
-        lines.append(f"and {len(found.pairs) - _LISTED:,} more pairs: --format csv lists all")
+    if len(takings.pairs) > _LISTED:
+        lines.append(f"and {len(takings.pairs) - _LISTED:,} more pairs: --format csv lists all")
     return "\n".join(lines)
