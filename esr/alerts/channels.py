@@ -82,7 +82,11 @@ def check_target(target: str) -> str:
                 f"cannot read the address {target!r}: write one address such as mailto:ann@example.org"
             )
     elif scheme in ("http", "https"):
-        if not urlsplit(target).hostname:
+        try:
+            host = urlsplit(target).hostname
+        except ValueError:  # such as an unfinished IPv6 address
+            host = None
+        if not host:
             raise UsageError(f"cannot read the address {redact(target)!r}: it has no host")
     elif "://" in target:
         require("alerts by other services than mail and webhooks", "apprise")

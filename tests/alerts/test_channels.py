@@ -19,6 +19,7 @@ from esr.alerts.channels import (
     SIGNATURE,
     Channels,
     DeliveryFailed,
+    check_target,
     is_signed,
     sign,
 )
@@ -209,3 +210,10 @@ def test_apprise_reaches_other_services(hook: tuple[Hook, str, Channels]) -> Non
     received.statuses = [500]
     with pytest.raises(DeliveryFailed, match="json did not take it"):
         channels.send(target, LETTER)
+
+
+def test_a_webhook_with_an_unfinished_address_is_refused() -> None:
+    for target in ("https://[::1/hook", "http://user:secret@[x/", "https:///hook"):
+        with pytest.raises(UsageError, match="has no host") as refused:
+            check_target(target)
+        assert "secret" not in str(refused.value)

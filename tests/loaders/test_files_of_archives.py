@@ -665,6 +665,18 @@ def test_dumps_that_number_neither_pages_nor_namespaces_are_read(load):
     assert [document.title for document in documents] == ["Ferry", "2024: a year"]
 
 
+def test_an_unfinished_address_of_a_wiki_or_of_a_page_of_an_issue_is_none(load, issue):
+    site = "<siteinfo><base>https://[wiki.example/Main_Page</base></siteinfo>"
+    page = "<page><title>Ferry</title><revision><text>It sails.</text></revision></page>"
+    (document,) = load(f"<mediawiki>{site}{page}</mediawiki>", "mediawiki")
+    assert document.url is None
+    mets = (issue / "issue-mets.xml").read_text()
+    for address in ("https://[page2", "a\0b"):
+        (issue / "issue-mets.xml").write_text(mets.replace("file://./page1.alto.xml", address))
+        ocr.read_mets_files.cache_clear()
+        assert list(read_documents([str(issue)], options=ReadOptions(on_malformed=[].append)))
+
+
 def test_dumps_that_bzip2_packed_are_read(read):
     import bz2
 

@@ -190,13 +190,15 @@ def test_a_document_without_text_has_no_sentence(load):
             "standard input:1: a sentence of document 'APW19990101.0001' has the docid",
         ),
         (TAGGED.replace("strong.</s>", "strong."), "has no </s>: close it"),
+        (TAGGED.replace("strong.</s>", "strong.").replace(' num="', '\0 num="'), "has no </s>: close it"),
         ("<DOC><DOCNO>a b</DOCNO></DOC>", "standard input:1: id 'a b' contains ' '"),
         ("no tags at all", "contains no document in the format trec"),
         (PLAIN.encode() + b"caf\xe9", "standard input:20: this line is not UTF-8 (byte 0xe9)"),
     ],
 )
 def test_an_error_is_reported_with_its_line(load, data, problem):
-    assert problem in load_error(load, data)
+    message = load_error(load, data)
+    assert problem in message and message.isprintable()
 
 
 def test_the_place_of_a_document_is_the_line_it_begins_on():

@@ -57,6 +57,14 @@ def read(source: Source) -> Iterator[ReadResult]:
             yield _read_page(where, element, site, spaces)
 
 
+def _join(base: str, title: str) -> str | None:
+    """The address of the page with this title; None if that of the wiki is none."""
+    try:
+        return urljoin(base, quote(title.replace(" ", "_")))
+    except ValueError:  # such as an unfinished IPv6 address
+        return None
+
+
 def _read_page(where: str, page: Any, site: dict[str, str], spaces: dict[int, set[str]]) -> ReadResult:
     title = markup.to_line(markup.find_first(page, "title"))
     space = markup.to_line(markup.find_first(page, "ns"))
@@ -92,7 +100,7 @@ def _read_page(where: str, page: Any, site: dict[str, str], spaces: dict[int, se
         "title": title,
         "date": date or markup.to_line(markup.find_first(last, "timestamp")) or None,
         "source": site.get("sitename"),
-        "url": urljoin(site["base"], quote(title.replace(" ", "_"))) if site.get("base") and title else None,
+        "url": _join(site["base"], title) if site.get("base") and title else None,
         "language": site.get("language") or None,
         "keywords": categories,
         "text": text,

@@ -335,7 +335,10 @@ def _read_files(group: Any, folder: Path) -> dict[str, Path]:
     files = {}
     for file in markup.find_all(group, "file"):
         href = markup.attribute(markup.find_first(file, "FLocat"), _HREF)
-        path = (folder / unquote(urlsplit(href).path).lstrip("/")).resolve()
+        try:
+            path = (folder / unquote(urlsplit(href).path).lstrip("/")).resolve()
+        except ValueError:  # no address, or no path: with an unfinished IPv6 address, or a zero byte
+            continue
         is_alto = "alto" in f"{group.get('ID', '')}{group.get('USE', '')}{file.get('ID', '')}{href}".lower()
         if is_alto and path.suffix.lower() == ".xml" and path.is_relative_to(folder) and file.get("ID"):
             files[file.get("ID")] = path

@@ -23,6 +23,7 @@ from esr.plugin import (
     read_chunks,
     read_list,
     to_iso_date,
+    to_one_line,
     too_long_error,
 )
 from esr.plugin.provisional import compile_lazily
@@ -273,7 +274,7 @@ def _read_sentence(unit: Element, tag: re.Match[str]) -> dict[str, str]:
     """The fields of the sentence that this tag opens."""
     closing = _TREC_CLOSING["s"].search(unit.raw, tag.end())
     if closing is None or _SENTENCE.search(unit.raw, tag.end(), closing.start()):
-        raise InputError(unit.where, f"the sentence {tag[0][:60]} has no </s>: close it")
+        raise InputError(unit.where, f"the sentence {to_one_line(tag[0][:60])} has no </s>: close it")
     text = " ".join(strip_markup(unit.raw[tag.end() : closing.start()]).split())
     return {"id": f"{_docid(unit, tag)}:{parse_attributes(tag[0])['num']}", "text": text}
 
