@@ -17,9 +17,9 @@ NEAR, LEAST_WORDS = 0.55, 4
 or moved word is half an edit here."""
 NEAREST = 3
 """Maximum number of the sentences that are nearest to a quotation that was not found."""
-_FEW, _SHORT = 2.5, 8
+_FEW, _SHORT = 2.5, 6
 """The number of edits beside one another, or in one half, that is always few; and the number of words from
-which a quotation may have more than one edit in four words."""
+which a quotation may have more than one edit."""
 _ALIGNED, _WIDENED = 12, 4
 """How many candidates are compared, and how many of these with the sentences around them."""
 
@@ -37,7 +37,7 @@ def is_near(alignment: Alignment, least: float) -> bool:
     More of them in one place are the words of another sentence.
     """
     is_one_sided = alignment.in_half == alignment.cost
-    if alignment.words < _SHORT and alignment.cost > max(1, alignment.words / 4):
+    if alignment.words < _SHORT and alignment.cost > 1:
         return False
     return (
         1 - alignment.cost / alignment.words >= least

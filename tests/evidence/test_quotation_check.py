@@ -59,7 +59,7 @@ def test_what_nobody_said_is_not_found_and_shows_the_nearest_sentences(index: es
     assert "bbc.s0" in [each.sentence_id for each in found.nearest]
     assert check(index, "qwertz uiop").nearest == ()
     assert check(index, "will not be").verdict == "none", "few words are exact or not found"
-    assert check(index, "no turning back from there").verdict == "none", "two of five words are too many"
+    assert check(index, "no turning back from there").verdict == "none", "two of five are too many"
     assert check(index, "be no turning around").verdict == "near"
 
 
