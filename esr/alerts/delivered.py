@@ -81,13 +81,15 @@ class Delivered:
                 )
         speakers = [condition for condition in wanted if isinstance(condition, SaidBy)]
         if len(speakers) >= _MANY_NAMES:
-            keys = resolve_all_speakers(self.collection, {text for said in speakers for text in said.keys})
+            keys = resolve_all_speakers(
+                self.collection, {text for speaker in speakers for text in speaker.keys}
+            )
             sure, probable = self._list_speakers()
-            for said in speakers:
-                folded = [name_key(key) for text in said.keys for key in keys[text]]
-                found = [n for key in folded for n in sure.get(key, ())]
-                found += [n for key in folded for n in probable.get(key, ()) if said.probable]
-                self._masks[said] = self._mark(found)
+            for speaker in speakers:
+                folded = [name_key(key) for text in speaker.keys for key in keys[text]]
+                numbers = [n for key in folded for n in sure.get(key, ())]
+                numbers += [n for key in folded for n in probable.get(key, ()) if speaker.probable]
+                self._masks[speaker] = self._mark(numbers)
 
     def _list_names(self) -> dict[str, list[int]]:
         """The sentences that mention each name, by its key, which short forms have of their document."""
@@ -160,16 +162,16 @@ class Delivered:
         return known
 
     def _read_local(self, condition: Condition) -> Mask:
-        found = self.local.select(condition, ALL, NO_FILTERS, Hits(records=False)).hits
-        return self._mark(LazyHits.of(found).ordinals)
+        hits = self.local.select(condition, ALL, NO_FILTERS, Hits(records=False)).hits
+        return self._mark(LazyHits.of(hits).ordinals)
 
     def _read_collection(self, condition: Condition | None, filters: Filters = NO_FILTERS) -> Mask:
         """The sentences of these documents that the collection itself selects."""
         if not self._rows:
             self._rows = {id: row for row, id in enumerate(self.ids)}
         filters = replace(filters, documents=tuple(self.documents))
-        found = self.collection.select(condition or EVERYTHING, ALL, filters, Hits(records=False)).hits
-        return self._mark([self._rows[hit.sentence_id] for hit in found])
+        hits = self.collection.select(condition or EVERYTHING, ALL, filters, Hits(records=False)).hits
+        return self._mark([self._rows[hit.sentence_id] for hit in hits])
 
     def read_evidence(
         self, rows: npt.NDArray[np.intp], terms: Sequence[str], columns: Collection[str]

@@ -250,8 +250,8 @@ def _read_target(sent: Mapping[str, str]) -> str:
 
 def _choose_name(sent: Mapping[str, str]) -> str:
     """The name of the form, or else the words, or the first sentence that others are to be similar to."""
-    given = [sent.get(name, "").strip() for name in ("name", "q", "like")]
-    return shorten_title(next(filter(None, given), "").partition("\n")[0].strip()) or _("Similar sentences")
+    texts = [sent.get(name, "").strip() for name in ("name", "q", "like")]
+    return shorten_title(next(filter(None, texts), "").partition("\n")[0].strip()) or _("Similar sentences")
 
 
 def _read_schedule(sent: Mapping[str, str]) -> str:
