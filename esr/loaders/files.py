@@ -424,7 +424,7 @@ def _iterate_zip(source: Source, budget: Budget) -> Iterator[tuple[str, Callable
         budget.packed = max(budget.packed, os.fstat(file.fileno()).st_size if source.path else 0)
         with zipfile.ZipFile(file) as archive:
             for info in archive.infolist():
-                if not info.is_dir():
+                if info.filename and not info.is_dir():  # which fails without a name
                     yield info.filename, lambda info=info: _open_in_zip(source, archive, info, budget)  # type: ignore[misc]
 
 

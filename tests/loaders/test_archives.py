@@ -92,6 +92,11 @@ def test_a_link_in_a_zip_is_read_as_text_and_not_followed(load_error):
     assert "l.jsonl:1: broken JSON" in load_error(zipped({info: b"/etc/passwd"}))
 
 
+def test_a_member_of_a_zip_without_a_name_is_left_out(load):
+    data = zipped({"Q": jsonl("b"), "a.jsonl": jsonl("a")}).replace(b"Q", b"\0")  # where names are cut
+    assert [document.id for document in load(data)] == ["a"]
+
+
 def test_a_zip_with_a_name_that_is_no_text_is_corrupt(load_error):
     data = bytearray(zipped({"ä.jsonl": jsonl("a")}))  # a name beyond ASCII is marked as UTF-8
     local_name = data.index("ä.jsonl".encode())
