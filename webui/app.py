@@ -216,7 +216,7 @@ def create_app(
     batch.install(app, indexes, settings, render)
     dossiers.install(app, indexes, settings, desk, render)
     saving.install(app, indexes, desk, render)
-    alerts.install(app, indexes, settings, desk, render)
+    alerts.AlertPage(app, indexes, settings, desk, render)
     plugins.install_pages(app, indexes, settings, render)
     install_api(app, indexes, settings, desk, plugins.build_operations())
     install(app, strict=bool(settings.hsts))

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from flask import Flask, Response, redirect, request, url_for
@@ -69,73 +68,74 @@ _EARLIEST = "08:00"
 _A_MONDAY = date(2024, 1, 1)
 
 
-def install(
-    app: Flask, indexes: ServedIndexes, settings: Settings, desk: ServedDesk, render: PageRenderer
-) -> None:
-    """Add the page of alerts."""
-    route = partial(indexes.route, app)
-    app.jinja_env.globals.update(
-        delivers_searches=lambda: bool(settings.alert_to) and desk.has_person,
-        delivery_address=_find_address,
-    )
+class AlertPage:
+    """The page of alerts of an application."""
 
-    @route("/alerts", "alerts")
-    def show(visit: Visit) -> Response:
+    def __init__(
+        self, app: Flask, indexes: ServedIndexes, settings: Settings, desk: ServedDesk, render: PageRenderer
+    ) -> None:
+        self._settings = settings
+        self._desk = desk
+        self._render = render
+        app.jinja_env.globals.update(
+            delivers_searches=lambda: bool(settings.alert_to) and desk.has_person,
+            delivery_address=_find_address,
+        )
+        indexes.route(app, "/alerts", "alerts")(self.show)
+        indexes.route(app, "/alerts", "alerts_answer", method="POST")(self.answer)
+
+    def show(self, visit: Visit) -> Response:
+        """The form, filled by the address, and the alerts of the person."""
         with as_request_errors():
-            return _show(visit, _read_address())
+            return self._show(visit, _read_address())
 
-    @route("/alerts", "alerts_answer", method="POST")
-    def answer(visit: Visit) -> AnyResponse:
+    def answer(self, visit: Visit) -> AnyResponse:
         """Preview or add the alert of the form, or do to one of the list what its button says."""
-        person = desk.person
-        check_token(desk, person)
+        person = self._desk.person
+        check_token(self._desk, person)
         do, id = request.form.get("do", ""), request.form.get("id", "")
         with as_request_errors("id"):
             if do == "delete":
-                desk.saved_searches.delete(person, id)
+                self._desk.saved_searches.delete(person, id)
             elif do in ("pause", "resume"):
-                runs.set_pause(desk.desk, person, id, is_paused=do == "pause")
+                runs.set_pause(self._desk.desk, person, id, is_paused=do == "pause")
             elif do == "create":
-                return _create(visit)
+                return self._create(visit)
             else:
-                return _show(visit, _read_fields(), is_previewed=True)
+                return self._show(visit, _read_fields(), is_previewed=True)
         return redirect(url_for("alerts", index=request.args.get("index")) + "#list", 303)
 
-    def _create(visit: Visit) -> AnyResponse:
+    def _create(self, visit: Visit) -> AnyResponse:
         sent = _read_fields()
         try:
-            made = make_alert(
-                desk,
-                settings,
-                visit,
-                {
-                    "name": _choose_name(sent),
-                    "arguments": _read_form(settings),
-                    "to": [_read_target(sent)],
-                    "every": _read_schedule(sent),
-                    "zone": sent.get("zone", "").strip() or DEFAULT_ZONE,
-                },
-            )
+            fields: dict[str, Any] = {
+                "name": _choose_name(sent),
+                "arguments": _read_form(self._settings),
+                "to": [_read_target(sent)],
+                "every": _read_schedule(sent),
+                "zone": sent.get("zone", "").strip() or DEFAULT_ZONE,
+            }
+            alert = make_alert(self._desk, self._settings, visit, fields)
         except UsageError as error:
             if isinstance(error, RequestError) and error.status != RequestError.status:
                 raise
-            return _show(visit, sent, problem=str(error))
-        return redirect(url_for("alerts", index=request.args.get("index")) + f"#alert-{made.id}", 303)
+            return self._show(visit, sent, problem=str(error))
+        return redirect(url_for("alerts", index=request.args.get("index")) + f"#alert-{alert.id}", 303)
 
     def _show(
-        visit: Visit, sent: Mapping[str, str], *, is_previewed: bool = False, problem: str = ""
+        self, visit: Visit, sent: Mapping[str, str], *, is_previewed: bool = False, problem: str = ""
     ) -> Response:
-        person = desk.person
+        desk, person = self._desk, self._desk.person
         previewed = None
         if is_previewed:
             try:
-                _table, conditions = read_alert_arguments(_read_form(settings))
+                _table, conditions = read_alert_arguments(_read_form(self._settings))
                 previewed = preview.preview_alert(visit.searcher.index.snapshot(), conditions)
             except UsageError as error:
                 problem = str(error)
         box = outbox.Outbox(desk.desk)
         failures = box.failures()
-        response = render(
+        response = self._render(
             None,
             "alerts.html",
             alerts=[
@@ -147,7 +147,7 @@ def install(
             previewed=previewed,
             levels=[] if previewed is None else _choose_levels(previewed.by_similarity),
             problem_text=problem,
-            allowed=settings.alert_to.split(),
+            allowed=self._settings.alert_to.split(),
             sees_part=desk.sees_part,
             channels=CHANNELS,
             default_similarity=DEFAULT_SIMILARITY,

@@ -66,9 +66,10 @@ def install(app: Flask, indexes: ServedIndexes, desk: ServedDesk, render: PageRe
             contents = _read(visit, request.form.getlist("id"), request.form.get("document", ""))
             note, tags = request.form.get("note", ""), request.form.get("tags", "").split(",")
             contents = [
-                replace(each, note=note, tags=tuple(filter(None, map(str.strip, tags)))) for each in contents
+                replace(content, note=note, tags=tuple(filter(None, map(str.strip, tags))))
+                for content in contents
             ]
-            return _add(person, contents)
+            return _add(desk, person, contents)
 
     @route("/save/clippings", "save_clippings", method="POST")
     def move(visit: Visit) -> AnyResponse:
@@ -83,47 +84,50 @@ def install(app: Flask, indexes: ServedIndexes, desk: ServedDesk, render: PageRe
             contents = read_clippings(sent, name=visit.index_name)
             if not contents:
                 raise RequestError(_("this browser has no clippings"), "clippings")
-            return _add(person, contents)
+            return _add(desk, person, contents)
 
-    def _add(person: Person, contents: Sequence[Content]) -> AnyResponse:
-        """Add contents to the dossier of the form, or to a new one, and say so."""
-        id, name = request.form.get("dossier", ""), request.form.get("name", "").strip()
-        made = desk.dossiers.create(person, name or _("Clippings")) if not id else None
-        id = made.id if made else id
-        written = desk.dossiers.add(person, id, contents)
-        name = made.name if made else desk.dossiers.read(person, id).name
-        item = written.items[0].id if written.items else written.known[0] if written.known else ""
-        address = url_for("dossier", id=id) + (f"#item-{item}" if item else "")
-        told = tell_added(len(written.items), len(written.known))
-        response: AnyResponse
-        if wants_json():
-            response = jsonify(
-                {"dossier": id, "name": name, "address": address, "told": told, "added": len(written.items)}
-            )
-        else:
-            response = redirect(address, 303)
-        response.set_cookie(
-            LAST, id, max_age=_LAST_SECONDS, secure=request.is_secure, httponly=True, samesite="Lax"
+
+def _add(desk: ServedDesk, person: Person, contents: Sequence[Content]) -> AnyResponse:
+    """Add contents to the dossier of the form, or to a new one, and say so."""
+    id, name = request.form.get("dossier", ""), request.form.get("name", "").strip()
+    new = desk.dossiers.create(person, name or _("Clippings")) if not id else None
+    id = new.id if new else id
+    written = desk.dossiers.add(person, id, contents)
+    name = new.name if new else desk.dossiers.read(person, id).name
+    item = written.items[0].id if written.items else written.known[0] if written.known else ""
+    address = url_for("dossier", id=id) + (f"#item-{item}" if item else "")
+    message = tell_added(len(written.items), len(written.known))
+    response: AnyResponse
+    if wants_json():
+        response = jsonify(
+            {"dossier": id, "name": name, "address": address, "told": message, "added": len(written.items)}
         )
-        return response
+    else:
+        response = redirect(address, 303)
+    response.set_cookie(
+        LAST, id, max_age=_LAST_SECONDS, secure=request.is_secure, httponly=True, samesite="Lax"
+    )
+    return response
 
-    def _read(visit: Visit, ids: Sequence[str], document_id: str) -> list[Content]:
-        if not ids and not document_id:
-            raise RequestError(_("nothing was chosen: choose a sentence or the whole article"), "id")
-        if len(ids) > MOST_SAVED:
-            raise RequestError(_("choose at most %(most)s sentences", most=MOST_SAVED), "id")
-        with look_up("sentence or document", ", ".join([*ids, document_id])[:200]):
-            return read_contents(
-                visit.searcher.index,
-                ids,
-                [document_id] if document_id else [],
-                name=visit.index_name,
-                address=permanent(request.values.get("index", "")),
-            )
+
+def _read(visit: Visit, ids: Sequence[str], document_id: str) -> list[Content]:
+    if not ids and not document_id:
+        raise RequestError(_("nothing was chosen: choose a sentence or the whole article"), "id")
+    if len(ids) > MOST_SAVED:
+        raise RequestError(_("choose at most %(most)s sentences", most=MOST_SAVED), "id")
+    with look_up("sentence or document", ", ".join([*ids, document_id])[:200]):
+        return read_contents(
+            visit.searcher.index,
+            ids,
+            [document_id] if document_id else [],
+            name=visit.index_name,
+            address=permanent(request.values.get("index", "")),
+        )
 
 
 def list_writable(desk: ServedDesk, person: Person) -> list[Summary]:
     """The dossiers that the person may change: that to which the browser saved last, then the newest."""
     last: Any = request.cookies.get(LAST)
-    writable = [each for each in desk.dossiers.list_readable(person) if allows(each.role, "change")]
+    readable = desk.dossiers.list_readable(person)
+    writable = [summary for summary in readable if allows(summary.role, "change")]
     return sorted(writable, key=lambda summary: summary.id != last)
