@@ -125,23 +125,24 @@ def create(name: str, description: str | None, at: str | None, account: str | No
         click.echo(desk.create(name, description or "").id)
 
 
+class AddOptions(Struct, frozen=True):
+    """The arguments of `esr dossier add`: what is added, after which item, with which note and tags."""
+
+    sentences: tuple[str, ...]
+    documents: tuple[str, ...]
+    clippings: Path | None
+    index_name: str
+    after: str | None
+    note: str | None
+    tags: tuple[str, ...]
+
+
 @dossier.command()
 @_arguments("add", *("dossier", "sentences", "document", "clippings", "index_name", "after", "note", "tag"))
 @optional_index_option
 @_desk_options
-def add(
-    name: str,
-    sentences: tuple[str, ...],
-    documents: tuple[str, ...],
-    clippings: Path | None,
-    index_name: str,
-    after: str | None,
-    note: str | None,
-    tags: tuple[str, ...],
-    where: str | None,
-    at: str | None,
-    account: str | None,
-) -> None:
+@collect_options(AddOptions)
+def add(name: str, options: AddOptions, where: str | None, at: str | None, account: str | None) -> None:
     """Add sentences and documents of an index with their texts, by their ids.
 
     \b
@@ -149,25 +150,26 @@ def add(
       esr dossier add Floods a12.s3 a17.s0 --index my-index --desk desk.sqlite
       esr dossier add Floods --clippings esr-saved.json --desk desk.sqlite
     """
-    if not (sentences or documents or clippings):
+    is_of_index = bool(options.sentences or options.documents)
+    if not (is_of_index or options.clippings):
         raise UsageError("name the sentences, or give --document or --clippings")
-    if (sentences or documents) and not where:
+    if is_of_index and not where:
         raise UsageError("sentences and documents are of an index: give --index, or set ESR_INDEX")
     with open_dossiers(find_desk(at), account=account) as desk:
-        behind = after and _find_items(desk, name, [after])[0]
-        contents = _read_saved(clippings, index_name) if clippings else []
-        if where and (sentences or documents):
+        behind = options.after and _find_items(desk, name, [options.after])[0]
+        contents = _read_saved(options.clippings, options.index_name) if options.clippings else []
+        if where and is_of_index:
             with esr.open(where) as opened:
                 written = desk.add(
                     name,
-                    sentences,
-                    documents=documents,
+                    options.sentences,
+                    documents=options.documents,
                     index=opened,
-                    index_name=index_name,
+                    index_name=options.index_name,
                     contents=contents,
                     after=behind,
-                    note=note or "",
-                    tags=tags,
+                    note=options.note or "",
+                    tags=options.tags,
                 )
         else:
             written = desk.add(name, contents=contents, after=behind)
