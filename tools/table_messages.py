@@ -13,7 +13,7 @@ from esr.corpus.choices import GROUPINGS, ORDERS, UNITS
 from esr.corpus.concordance import OUTSIDE
 from esr.corpus.formulas import FORMULAS, SYMBOLS
 from esr.corpus.names_and_quotes import ONLY_SOME_WORDS
-from esr.evidence import EVIDENCE_ORDERS
+from esr.evidence.choices import EVIDENCE_ORDERS
 from esr.evidence.claim_evidence import GROUPS
 from esr.evidence.contrast import RULES
 from esr.features import FEATURES

@@ -14,7 +14,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from esr.alerts import DEFAULT_SIMILARITY, MOST_EXAMPLES
+from esr.alerts.choices import DEFAULT_SIMILARITY, MOST_EXAMPLES
 from esr.arguments.argument import WATCH, Argument
 from esr.arguments.filters import filters_of
 from esr.arguments.reading import reading_of

@@ -11,8 +11,8 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from esr.alerts import PREVIEW_DAYS
 from esr.alerts.alert_conditions import Conditions
+from esr.alerts.choices import PREVIEW_DAYS
 from esr.alerts.matching import Match, count_days, run_search
 from esr.alerts.usual import judge_day
 from esr.index.contract import Index

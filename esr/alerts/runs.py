@@ -14,9 +14,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from esr.alerts import AT_ONCE, DEFAULT_ZONE
 from esr.alerts.alert_conditions import VERSION, Conditions, read_arguments, read_conditions, write_arguments
 from esr.alerts.channels import PAGE, Channels, DeliveryFailed, check_target
+from esr.alerts.choices import AT_ONCE, DEFAULT_ZONE
 from esr.alerts.letters import write_letter
 from esr.alerts.matching import Match, count_days, find_matches, needs_enrichment
 from esr.alerts.outbox import Changed, KnownDocument, News, Outbox

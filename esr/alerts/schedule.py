@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from msgspec import Struct
 
-from esr.alerts import AT_ONCE, DEFAULT_ZONE, HOURLY
+from esr.alerts.choices import AT_ONCE, DEFAULT_ZONE, HOURLY
 from esr.errors import UsageError
 
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")

@@ -15,7 +15,7 @@ from typing import Any, Literal
 from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
-from esr.evidence import EVIDENCE
+from esr.evidence.choices import EVIDENCE
 from esr.evidence.contrast import (
     Contrast,
     DifferingPart,

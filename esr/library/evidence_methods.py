@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Unpack
 
-from esr.evidence import EVIDENCE
+from esr.evidence.choices import EVIDENCE
 from esr.library.checks import check_arguments
 from esr.library.options import SearchOptions, chooses_ranking, read_search_options
 from esr.query import in_language, literal

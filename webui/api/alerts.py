@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
-from esr.alerts import AT_ONCE, DEFAULT_ZONE
+from esr.alerts.choices import AT_ONCE, DEFAULT_ZONE
 from esr.arguments.types import Schema
 from esr.dossiers.records import SavedSearch
 from esr.errors import InputError, UsageError

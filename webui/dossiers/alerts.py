@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from flask import Flask, Response, redirect, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from esr.alerts import AT_ONCE, DEFAULT_SIMILARITY, DEFAULT_ZONE, HOURLY
+from esr.alerts.choices import AT_ONCE, DEFAULT_SIMILARITY, DEFAULT_ZONE, HOURLY
 from esr.arguments.tables.table import PAGE, names_of
 from esr.dossiers.records import SavedSearch, allows
 from esr.errors import UsageError

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from flask import Flask, Response, request
 
-from esr.evidence import EVIDENCE_ORDERS
+from esr.evidence.choices import EVIDENCE_ORDERS
 from esr.evidence.claim_evidence import GROUPS, ClaimEvidence, EvidenceSentence
 from esr.evidence.contrast import RULES, Contrast
 from webui.answers.claims import read_evidence

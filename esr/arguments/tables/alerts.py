@@ -5,7 +5,7 @@ Commands take them as options, and requests in addresses or, after `BODY`, in th
 
 from __future__ import annotations
 
-from esr.alerts import AT_ONCE, DEFAULT_SIMILARITY, DEFAULT_ZONE, MOST_EXAMPLES, PREVIEW_DAYS
+from esr.alerts.choices import AT_ONCE, DEFAULT_SIMILARITY, DEFAULT_ZONE, MOST_EXAMPLES, PREVIEW_DAYS
 from esr.arguments.argument import COMMAND, Argument
 from esr.arguments.filters import filters_of
 from esr.arguments.reading import QUERY, READING

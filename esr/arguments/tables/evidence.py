@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from esr.arguments.argument import ASSISTANT, COMMAND, Argument
 from esr.arguments.types import Choice, Text, WholeNumber
-from esr.evidence import EVIDENCE, EVIDENCE_ORDERS
+from esr.evidence.choices import EVIDENCE, EVIDENCE_ORDERS
 
 _ORDERS = "; ".join(f"{name}: {meaning}" for name, meaning in EVIDENCE_ORDERS.items())
 
