@@ -117,11 +117,11 @@ def find_matches(index: Index, documents: Sequence[Document], searches: Sequence
 
     A search that cannot be run is a failure, and the others are run.
     """
-    found: list[list[Match]] = [[] for _ in searches]
+    matches: list[list[Match]] = [[] for _ in searches]
     failures: dict[int, str] = {}
     sentences = sum(len(document.sentences) for document in documents)
     if not searches or not sentences:
-        return Matches(found, failures)
+        return Matches(matches, failures)
     known = cast("Index", KnownAnswers(index))
     reader = Searcher(known, owns_index=False)
     reads: dict[int, _Read] = {}
@@ -146,8 +146,8 @@ def find_matches(index: Index, documents: Sequence[Document], searches: Sequence
         for number, mask in masks.items():
             if number not in failures:
                 of_search = scores.get(number), similarities.get(number)
-                found[number] = list(_matches(delivered, np.flatnonzero(mask), *of_search))
-    return Matches(found, failures)
+                matches[number] = list(_matches(delivered, np.flatnonzero(mask), *of_search))
+    return Matches(matches, failures)
 
 
 def _leaves(read: _Read) -> Iterator[Condition]:
@@ -226,12 +226,12 @@ def _score(
         columns = {static_score.column for plan in plans for static_score in plan.static_scores}
         evidence = delivered.read_evidence(rows, terms, columns)
         for number in prepared:
-            least, own = reads[number].conditions.least_score, np.flatnonzero(masks[number])
+            least, selected = reads[number].conditions.least_score, np.flatnonzero(masks[number])
             assert least is not None
             plan = prepared[number].plan
             places = [terms.index(term.term) for term in plan.terms]
             scores = np.full(len(delivered.ids), -np.inf)
-            scores[own] = score_sentences(plan, _part(evidence, places, np.searchsorted(rows, own)))
+            scores[selected] = score_sentences(plan, _part(evidence, places, np.searchsorted(rows, selected)))
             all_scores[number] = scores
             masks[number] = masks[number] & (scores >= least)
     return all_scores
@@ -253,9 +253,9 @@ def _read_statistics(reads: Sequence[_Read]) -> None:
 
 def _part(evidence: Evidence, terms: Sequence[int], sentences: npt.NDArray[np.intp]) -> Evidence:
     """The evidence for some of the terms and some of the sentences."""
-    taken = evidence.take(sentences)
-    counts = {field: rows[list(terms)] for field, rows in taken.counts.items()}
-    return Evidence(counts, taken.lengths, taken.columns)
+    part = evidence.take(sentences)
+    counts = {field: rows[list(terms)] for field, rows in part.counts.items()}
+    return Evidence(counts, part.lengths, part.columns)
 
 
 def _compare(
@@ -315,8 +315,8 @@ def run_search(index: Index, search: Conditions, filters: Filters | None = None)
     if search.least_score is not None and ids:
         assert read.searcher is not None
         scores, _ = score_given(_prepare(read.searcher, search, read.interpretation), ids)
-        kept = np.flatnonzero(scores >= search.least_score).tolist()
-        ids, scores = [ids[n] for n in kept], scores[kept]
+        selected = np.flatnonzero(scores >= search.least_score).tolist()
+        ids, scores = [ids[n] for n in selected], scores[selected]
     if not search.like:
         return [Match(id, float(score)) for id, score in zip(ids, scores, strict=True)]
     encoder = index.status(MainEncoder())

@@ -170,18 +170,18 @@ class Outbox:
 
     def _add_news(self, connection: sql.Connection, collection: str, news: Iterable[News]) -> int:
         by_search: dict[str, list[News]] = defaultdict(list)
-        for one in news:
-            by_search[one.search].append(one)
+        for item_news in news:
+            by_search[item_news.search].append(item_news)
         items: list[dict[str, Any]] = []
-        told: list[dict[str, Any]] = []
+        rows: list[dict[str, Any]] = []
         matched_at = self.desk.now()
         for search, of_search in by_search.items():
-            known = self._read_told(connection, search, [one.document for one in of_search])
-            for one in of_search:
-                before = known.get(one.document, {})
-                numbers, reworded = find_news(one.texts, before, one.present)
+            known = self._read_told(connection, search, [item_news.document for item_news in of_search])
+            for item_news in of_search:
+                before = known.get(item_news.document, {})
+                numbers, reworded = find_news(item_news.texts, before, item_news.present)
                 for number in numbers:
-                    content = msgspec.json.encode(one.contents[number]).decode()
+                    content = msgspec.json.encode(item_news.contents[number]).decode()
                     items.append(
                         {
                             "search": search,
@@ -190,13 +190,13 @@ class Outbox:
                             "content": content,
                         }
                     )
-                digests = {text_digest(one.texts[n]): one.texts[n] for n in (*numbers, *reworded)}
-                told += (
-                    {"search": search, "document": one.document, "digest": digest, "text": text}
+                digests = {text_digest(item_news.texts[n]): item_news.texts[n] for n in (*numbers, *reworded)}
+                rows += (
+                    {"search": search, "document": item_news.document, "digest": digest, "text": text}
                     for digest, text in digests.items()
                     if digest not in before
                 )
-        for batch in batched(told, _ROWS):
+        for batch in batched(rows, _ROWS):
             connection.execute(tables.told.insert(), batch)
         for batch in batched(items, _ROWS):
             connection.execute(tables.items.insert(), batch)
@@ -262,10 +262,10 @@ class Outbox:
         One is due at the first moment of the schedule after the oldest waiting item was matched.
         """
         table = tables.items
-        own = (table.c.search == search) & (table.c.digest_id == "")
+        is_waiting = (table.c.search == search) & (table.c.digest_id == "")
         with self._writing() as connection:
             waiting = connection.execute(
-                sql.select(table.c.number, table.c.matched_at).where(own).order_by(table.c.number)
+                sql.select(table.c.number, table.c.matched_at).where(is_waiting).order_by(table.c.number)
             ).all()
             if not waiting or not targets:
                 return 0
@@ -405,9 +405,9 @@ class Outbox:
                     connection.execute(table.delete().where(table.c.search.in_(batch)))
             old = (deliveries.c.state == "sent") & (deliveries.c.ended_at < write_time(before))
             connection.execute(deliveries.delete().where(old))
-            kept = sql.select(deliveries.c.digest_id)
+            remaining = sql.select(deliveries.c.digest_id)
             connection.execute(
-                items.delete().where((items.c.digest_id != "") & items.c.digest_id.not_in(kept))
+                items.delete().where((items.c.digest_id != "") & items.c.digest_id.not_in(remaining))
             )
 
 

@@ -187,12 +187,12 @@ class AlertRuns:
         The first run over a collection tells nothing of what it has, unless `tell_all`. Collections and
         searches that fail are noted, and the others are run; then raises EsrError for the first one.
         """
-        every, failures = self.read_alerts()
-        alerts = self._stop(every)
+        stored, failures = self.read_alerts()
+        alerts = self._stop(stored)
         self.begun = {}
         first: EsrError | None = None
         by_collection: dict[str, list[Alert]] = defaultdict(list)
-        for alert in every:  # what comes while an alert is stopped is not told when it runs again
+        for alert in stored:  # what comes while an alert is stopped is not told when it runs again
             by_collection[alert.collection] += [] if alert.id in self.stopped else [alert]
         items = 0
         for collection, of_collection in by_collection.items():
@@ -205,9 +205,9 @@ class AlertRuns:
             except EsrError as error:
                 first = first or error
         ended = self.outbox.note_failures(
-            {**failures, **self.stopped}, [alert.id for alert in every], self.stopped
+            {**failures, **self.stopped}, [alert.id for alert in stored], self.stopped
         )
-        self.newly_stopped = [alert.name for alert in every if alert.id in ended]
+        self.newly_stopped = [alert.name for alert in stored if alert.id in ended]
         counts = {"items": items, "digests": self.make_digests(alerts), **self.deliver(alerts)}
         if first is None and failures:
             names = {alert.id: alert.name for alert in alerts}
@@ -289,12 +289,12 @@ class AlertRuns:
         the days are known.
         """
         by_document: dict[str, list[News]] = defaultdict(list)
-        for one in news:
-            by_document[one.document].append(one)
-        days = [one for document in by_document if document not in now for one in by_document[document]]
+        for item in news:
+            by_document[item.document].append(item)
+        days = [item for document in by_document if document not in now for item in by_document[document]]
         items = 0
         for ids in batched(now, _STORED_TOGETHER):
-            part = [*days, *(one for id in ids for one in by_document.get(id, ()))]
+            part = [*days, *(item for id in ids for item in by_document.get(id, ()))]
             days = []
             try:
                 items += self.outbox.store_matches(
@@ -414,12 +414,12 @@ def _find_news(
     records = dict(zip(ids, index.read(ids, Records()), strict=True)) if ids else {}
     present = {d.id: {text_digest(sentence.text) for sentence in d.sentences} for d in documents}
     news = []
-    for alert, found in zip(alerts, matches.found, strict=True):
+    for alert, of_alert in zip(alerts, matches.found, strict=True):
         if alert.conditions.unusual:
-            news += _find_days(index, alert, [records[match.sentence_id] for match in found])
+            news += _find_days(index, alert, [records[match.sentence_id] for match in of_alert])
             continue
         by_document: dict[str, list[Match]] = defaultdict(list)
-        for match in found:
+        for match in of_alert:
             by_document[records[match.sentence_id].document_id].append(match)
         for document, of_document in by_document.items():
             texts = [records[match.sentence_id].text for match in of_document]

@@ -72,11 +72,11 @@ def read_schedule(text: str = AT_ONCE, zone: str = DEFAULT_ZONE) -> Schedule:
     match = _FORM.fullmatch(words)
     if match is None:
         raise UsageError(f"unknown schedule {text!r}: {_HINT}")
-    every, day, at = match.groups()
-    if (every == "daily" and day) or (day and day not in DAYS):
+    interval, day, at = match.groups()
+    if (interval == "daily" and day) or (day and day not in DAYS):
         raise UsageError(f"unknown schedule {text!r}: {_HINT}")
     hour, minute = map(int, (at or _USUAL_TIME).split(":"))
     if hour > 23 or minute > 59:
         raise UsageError(f"there is no time {at}: {_HINT}")
-    weekday = DAYS.index(day or DAYS[0]) if every == "weekly" else None
+    weekday = DAYS.index(day or DAYS[0]) if interval == "weekly" else None
     return Schedule(zone, hour, minute, weekday)

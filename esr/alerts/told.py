@@ -17,17 +17,17 @@ LEAST_SHARED = 0.5
 
 
 def find_news(
-    matching: Sequence[str], told: Mapping[str, str], present: Collection[str]
+    matching: Sequence[str], former: Mapping[str, str], present: Collection[str]
 ) -> tuple[list[int], dict[int, str]]:
     """Which of the matching sentences of a document are news, by their numbers.
 
-    `told` has the texts that were told before by their digests, and `present` the digests of all sentences
+    `former` has the texts that were told before by their digests, and `present` the digests of all sentences
     of the document as it is now. Also returns the digests of told sentences by the number of their new
     wording.
     """
     digests = list(map(text_digest, matching))
-    open_numbers = [n for n, digest in enumerate(digests) if digest not in told]
-    gone = {digest: text for digest, text in told.items() if digest not in present}
+    open_numbers = [n for n, digest in enumerate(digests) if digest not in former]
+    gone = {digest: text for digest, text in former.items() if digest not in present}
     pairs = sorted(
         (
             (-share, number, digest)
@@ -40,16 +40,16 @@ def find_news(
     for _, number, digest in pairs:
         if number not in reworded and digest not in reworded.values():
             reworded[number] = digest
-    seen: set[str] = set()
+    listed: set[str] = set()
     news = []
     for number in open_numbers:
-        if number not in reworded and digests[number] not in seen:
-            seen.add(digests[number])
+        if number not in reworded and digests[number] not in listed:
+            listed.add(digests[number])
             news.append(number)
     return news, reworded
 
 
-def share_of_words(one: str, other: str) -> float:
+def share_of_words(first: str, second: str) -> float:
     """The share of the different words of two texts that are in both, from 0 to 1."""
-    words, others = (set(re.findall(r"\w+", text.lower())) for text in (one, other))
+    words, others = (set(re.findall(r"\w+", text.lower())) for text in (first, second))
     return len(words & others) / max(len(words | others), 1)

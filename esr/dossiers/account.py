@@ -72,8 +72,8 @@ class AccountDossiers:
 
     def compare(self, dossier: str, index: Index, version: int | None = None) -> list[Reading]:
         """The items of a dossier, each beside the index as it is now: whether its text has changed."""
-        seen = Look(index.searcher.index)
-        return read_items(self.read(dossier, version).items, lambda name: seen)
+        look = Look(index.searcher.index)
+        return read_items(self.read(dossier, version).items, lambda name: look)
 
     def add(
         self,

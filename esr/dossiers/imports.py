@@ -73,20 +73,20 @@ def parse_addresses(text: str, home: str) -> list[Pasted]:
 
     Raises BadLines for words that are no addresses of sentences or documents there, UsageError without any.
     """
-    found, problems = [], []
+    places, problems = [], []
     for line, words in enumerate(text.splitlines(), 1):
         for word in words.split():
             try:
-                found.append(_parse_address(word, home, line))
+                places.append(_parse_address(word, home, line))
             except UsageError as error:
                 problems.append((line, str(error)))
     if problems:
         raise BadLines(problems)
-    if not found:
+    if not places:
         raise UsageError("nothing was pasted: give addresses of sentences or documents, one a line")
-    if len(found) > MOST_LINES:
-        raise UsageError(f"{len(found):,} addresses were pasted: at most {MOST_LINES:,} are allowed")
-    return found
+    if len(places) > MOST_LINES:
+        raise UsageError(f"{len(places):,} addresses were pasted: at most {MOST_LINES:,} are allowed")
+    return places
 
 
 def _parse_address(word: str, home: str, line: int) -> Pasted:

@@ -42,8 +42,8 @@ def merge_edit(base: Item | None, current: Item, edit: Edit) -> tuple[Item, tupl
 
 def _join(field: str, before: Any, now: Any, new: Any) -> Any:
     if field in ("tags", "highlights"):
-        seen = set(before or ())
-        removed, added = seen - set(new), [value for value in new if value not in seen]
+        former = set(before or ())
+        removed, added = former - set(new), [value for value in new if value not in former]
         return tuple(dict.fromkeys([*(value for value in now if value not in removed), *added]))
     if field == "note":
         if not now or now in new:

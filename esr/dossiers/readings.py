@@ -113,7 +113,7 @@ def _between(reading: Reading, document: Document) -> Reading:
     """The reading with the neighbours of its sentence."""
     place = [sentence.id for sentence in document.sentences].index(reading.sentence_id)
     before, after = document.sentences[max(place - 1, 0) : place], document.sentences[place + 1 : place + 2]
-    texts = ["".join(sentence.text for sentence in each) for each in (before, after)]
+    texts = ["".join(sentence.text for sentence in part) for part in (before, after)]
     return structs.replace(reading, before=texts[0], after=texts[1])
 
 

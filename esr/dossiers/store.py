@@ -107,7 +107,7 @@ class Dossiers:
         with self._desk.reading() as connection:
             opened = OpenedDossier.find(connection, id, person, is_deleted_too=True)
             opened.check("history")
-            kept = set(connection.scalars(_of(tables.states, id, tables.states.c.version)))
+            versions = set(connection.scalars(_of(tables.states, id, tables.states.c.version)))
             rows = connection.execute(
                 _of(tables.changes, id).order_by(tables.changes.c.version.desc())
             ).mappings()
@@ -119,7 +119,7 @@ class Dossiers:
                     action=row["action"],
                     items=tuple(msgspec.json.decode(row["items"])),
                     detail=row["detail"],
-                    can_be_restored=row["version"] in kept,
+                    can_be_restored=row["version"] in versions,
                 )
                 for row in rows
             ]
@@ -479,10 +479,12 @@ class OpenedDossier:
     def item_at(self, id: str, version: int) -> Item | None:
         """An item as it was at a version, of its own or of the dossier; None if that is not kept."""
         state = self.state_at(version)
-        own = dict(state.order).get(id, version) if state else version
+        item_version = dict(state.order).get(id, version) if state else version
         table = tables.item_versions.c
         content = self.connection.scalar(
-            sql.select(table.content).where(table.dossier == self.id, table.item == id, table.version == own)
+            sql.select(table.content).where(
+                table.dossier == self.id, table.item == id, table.version == item_version
+            )
         )
         return None if content is None else msgspec.json.decode(content, type=Item)
 
@@ -659,25 +661,25 @@ def is_known_to(person: Person, id: Any, owner: Any) -> Any:
     return (owner == person.name) | id.in_(shared)
 
 
-def read_members(connection: sql.Connection, things: Sequence[str]) -> dict[str, tuple[Member, ...]]:
+def read_members(connection: sql.Connection, ids: Sequence[str]) -> dict[str, tuple[Member, ...]]:
     """The readers and writers of dossiers and saved searches, by their ids."""
     table = tables.members.c
     members: dict[str, list[Member]] = {}
-    for some in _slices(things):
+    for some in _slices(ids):
         query = sql.select(table.thing, table.name, table.role, table.is_group).where(table.thing.in_(some))
-        for thing, name, role, is_group in connection.execute(query.order_by(table.is_group, table.name)):
-            members.setdefault(thing, []).append(Member(name, role, bool(is_group)))
-    return {thing: tuple(of_thing) for thing, of_thing in members.items()}
+        for id, name, role, is_group in connection.execute(query.order_by(table.is_group, table.name)):
+            members.setdefault(id, []).append(Member(name, role, bool(is_group)))
+    return {id: tuple(of_id) for id, of_id in members.items()}
 
 
-def write_member(connection: sql.Connection, thing: str, member: Member, *, is_member: bool) -> None:
+def write_member(connection: sql.Connection, id: str, member: Member, *, is_member: bool) -> None:
     """Give a member its role, in place of a former one, or take it away."""
     table = tables.members
     connection.execute(
         table.delete().where(
-            table.c.thing == thing, table.c.is_group == member.is_group, table.c.name == member.name
+            table.c.thing == id, table.c.is_group == member.is_group, table.c.name == member.name
         )
     )
     if is_member:
         values = {"name": member.name, "role": member.role, "is_group": member.is_group}
-        connection.execute(table.insert().values(thing=thing, **values))
+        connection.execute(table.insert().values(thing=id, **values))

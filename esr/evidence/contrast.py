@@ -281,11 +281,11 @@ class Statement:
 
     def find_opposites(self) -> Mapping[int, Mapping[int, int]]:
         """The first token of each member of a group of opposites, by group and member."""
-        found: dict[int, dict[int, int]] = {}
+        opposites: dict[int, dict[int, int]] = {}
         for number, token in enumerate(self.tokens):
             for group, member in self.words.exclusive.get(token.word, ()):
-                found.setdefault(group, {}).setdefault(member, number)
-        return found
+                opposites.setdefault(group, {}).setdefault(member, number)
+        return opposites
 
     def _find_dates(self) -> Iterator[_Date]:
         months, tokens = self.words.months, self.tokens
@@ -333,7 +333,7 @@ class Statement:
             units = frozenset((unit,)) if unit else frozenset[str]()
             if number < len(tokens) and not unit:
                 units, end = self._read_units(number, end)
-            near = {each.word for each in tokens[max(0, first - 3) : first]}
+            near = {other.word for other in tokens[max(0, first - 3) : first]}
             yield _Number(first, token.start, end, value, units, bool(near & words.bounds))
 
     def _read_units(self, number: int, end: int) -> tuple[frozenset[str], int]:
@@ -390,14 +390,14 @@ def read_statement(text: str, language: str | None = None) -> Statement:
 
 def find_contrasts(claim: Statement, sentence: Statement) -> list[Contrast]:
     """What a sentence says otherwise than a claim, in the order of the sentence."""
-    found = [
+    contrasts = [
         *_compare_negations(claim, sentence),
         *_compare_opposites(claim, sentence),
         *_compare_numbers(claim, sentence),
         *_compare_dates(claim, sentence),
         *_compare_names(claim, sentence),
     ]
-    return sorted(found, key=lambda contrast: (contrast.start, contrast.end, contrast.rule))
+    return sorted(contrasts, key=lambda contrast: (contrast.start, contrast.end, contrast.rule))
 
 
 def _contrast(rule: Rule, sentence: Statement, start: int, end: int, claimed: str) -> Contrast:
@@ -458,11 +458,11 @@ def _compare_opposites(claim: Statement, sentence: Statement) -> Iterator[Contra
     for group in mine.keys() & other.keys():
         if len(mine[group]) > 1 or len(other[group]) > 1 or mine[group].keys() == other[group].keys():
             continue
-        (one,), (two,) = mine[group].values(), other[group].values()
-        claimed, said = claim.tokens[one], sentence.tokens[two]
-        is_opposite = (claimed.stem in claim.negated) == (said.stem in sentence.negated)
-        if is_opposite and claim.beside(one) & sentence.beside(two):
-            yield _contrast("opposite", sentence, said.start, said.end, claimed.word)
+        (claim_place,), (sentence_place,) = mine[group].values(), other[group].values()
+        claimed, stated = claim.tokens[claim_place], sentence.tokens[sentence_place]
+        is_opposite = (claimed.stem in claim.negated) == (stated.stem in sentence.negated)
+        if is_opposite and claim.beside(claim_place) & sentence.beside(sentence_place):
+            yield _contrast("opposite", sentence, stated.start, stated.end, claimed.word)
 
 
 def _compare_numbers(claim: Statement, sentence: Statement) -> Iterator[Contrast]:
@@ -483,14 +483,14 @@ def _has_number(sentence: Statement, mine: _Number) -> bool:
     return bool(same) and not any(mine.units & other.units for other in sentence.numbers)
 
 
-def _is_near(one: _Number, other: _Number) -> bool:
+def _is_near(number: _Number, other: _Number) -> bool:
     """Whether two numbers may be the same, where one is a bound or rounded, such as "at least 100"."""
-    least, most = sorted((one.value, other.value))
-    return (one.is_bound or other.is_bound) and most < _ROUNDED * least
+    least, most = sorted((number.value, other.value))
+    return (number.is_bound or other.is_bound) and most < _ROUNDED * least
 
 
-def _is_same(one: float, other: float) -> bool:
-    return abs(one - other) <= _TOLERANCE * max(abs(one), abs(other))
+def _is_same(value: float, other: float) -> bool:
+    return abs(value - other) <= _TOLERANCE * max(abs(value), abs(other))
 
 
 def _compare_dates(claim: Statement, sentence: Statement) -> Iterator[Contrast]:
@@ -507,17 +507,17 @@ def _parts(date: _Date) -> Sequence[int | None]:
     return date.year, date.month, date.day
 
 
-def _agree(one: _Date, other: _Date) -> bool:
+def _agree(date: _Date, other: _Date) -> bool:
     """Whether two dates have a part in common and differ in none."""
     pairs = [
-        (a, b) for a, b in zip(_parts(one), _parts(other), strict=True) if a is not None and b is not None
+        (a, b) for a, b in zip(_parts(date), _parts(other), strict=True) if a is not None and b is not None
     ]
     return bool(pairs) and all(a == b for a, b in pairs)
 
 
-def _differ(one: _Date, other: _Date) -> bool:
+def _differ(date: _Date, other: _Date) -> bool:
     return any(
-        a != b for a, b in zip(_parts(one), _parts(other), strict=True) if a is not None and b is not None
+        a != b for a, b in zip(_parts(date), _parts(other), strict=True) if a is not None and b is not None
     )
 
 
@@ -549,23 +549,23 @@ def find_differences(claim: Statement, sentence: Statement) -> list[DifferingPar
     """
     units = frozenset[str]().union(*(number.units for number in claim.numbers))
     values = [number.value for number in claim.numbers]
-    found = [
+    differences = [
         _difference("number", sentence, number.start, number.end)
         for number in sentence.numbers
         if number.units & units and not any(_is_same(number.value, value) for value in values)
     ]
-    found += [
+    differences += [
         _difference("date", sentence, date.start, date.end)
         for date in sentence.dates
         if claim.dates and all(_differ(date, other) for other in claim.dates)
     ]
     if any(not name.words <= sentence.stems for name in claim.names):
-        found += [
+        differences += [
             _difference("name", sentence, name.start, name.end)
             for name in sentence.names
             if not name.words & claim.stems
         ]
-    return sorted(found, key=lambda difference: (difference.start, difference.end))
+    return sorted(differences, key=lambda difference: (difference.start, difference.end))
 
 
 def _difference(

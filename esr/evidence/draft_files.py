@@ -43,8 +43,8 @@ def _read_text(path: Path) -> str:
 
 def strip_markdown(text: str) -> str:
     """The text without the marks of headings, lists, quotations, links and emphasis."""
-    for pattern, kept in _MARKS:
-        text = pattern.sub(kept, text)
+    for pattern, replacement in _MARKS:
+        text = pattern.sub(replacement, text)
     return text
 
 

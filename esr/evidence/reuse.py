@@ -65,8 +65,8 @@ def find_reuse(searcher: Searcher, filters: Filters, *, least: int = 1) -> Reuse
     if filters.independent:
         raise UsageError("independent leaves out all sentences that were taken: leave it out")
     index = searcher.snapshot().index
-    (taken,) = index.count([None], filters, questions.ByReuse())
-    if not taken and not index.status(questions.HasCopies()):
+    (counts,) = index.count([None], filters, questions.ByReuse())
+    if not counts and not index.status(questions.HasCopies()):
         raise UsageError("copies were not looked for in this index: run esr enrich --only reuse")
-    pairs = [Taking(origin, taker, count) for (origin, taker), count in taken.items() if count >= least]
+    pairs = [Taking(origin, taker, count) for (origin, taker), count in counts.items() if count >= least]
     return Reuse(sorted(pairs, key=lambda pair: (-pair.sentences, pair.origin, pair.taker)))

@@ -193,11 +193,11 @@ def send_judgements(sent: Sent) -> Outcome:
 
 def tell_added(added: int, known: int) -> str:
     """What an addition has done, as a sentence or two."""
-    told = ngettext("%(num)s was added.", "%(num)s were added.", added) if added or not known else ""
+    message = ngettext("%(num)s was added.", "%(num)s were added.", added) if added or not known else ""
     if known:
         there = ngettext("%(num)s was there already.", "%(num)s were there already.", known)
-        told = f"{told} {there}".strip()
-    return told
+        message = f"{message} {there}".strip()
+    return message
 
 
 def send_share(sent: Sent) -> Outcome:
@@ -223,8 +223,8 @@ def send_share(sent: Sent) -> Outcome:
 
 def send_link(sent: Sent) -> Outcome:
     days = sent.number("days")
-    made = sent.desk.links.make(sent.person, sent.dossier.id, **({} if days is None else {"days": days}))
-    return Outcome(link=made.token)
+    link = sent.desk.links.make(sent.person, sent.dossier.id, **({} if days is None else {"days": days}))
+    return Outcome(link=link.token)
 
 
 def send_revoke(sent: Sent) -> Outcome:

@@ -121,8 +121,8 @@ class DossierPages:
         if request.form.get("do") == "restore":
             self._desk.dossiers.restore(person, id, int(request.form.get("version", "0") or 0))
             return self._go(id, Outcome(_("Restored.")))
-        made = self._desk.dossiers.create(person, request.form.get("name", ""))
-        return self._go(made.id, Outcome())
+        dossier = self._desk.dossiers.create(person, request.form.get("name", ""))
+        return self._go(dossier.id, Outcome())
 
     # A dossier
 
@@ -191,12 +191,12 @@ class DossierPages:
         """The address of the dossier's page with other arguments; usual ones are left out."""
         if values.get("order") == "hand":
             values["order"] = None
-        own: dict[str, Any] = (
+        target: dict[str, Any] = (
             {"token": request.args["token"]} if "token" in request.args else {"id": dossier.id}
         )
-        if endpoint == "dossier" and "token" in own:
+        if endpoint == "dossier" and "token" in target:
             endpoint = "shared"
-        return url_for(endpoint, **own, **{name: value or None for name, value in values.items()})
+        return url_for(endpoint, **target, **{name: value or None for name, value in values.items()})
 
     def answer(self) -> AnyResponse:
         """Do what a form says, and show the page again."""
@@ -223,7 +223,7 @@ class DossierPages:
 
     def _describe_conflict(self, error: Conflict) -> dict[str, Any]:
         dossier = self._read(self._desk.person)
-        item = next((each for each in dossier.items if each.id == request.form.get("item")), None)
+        item = next((other for other in dossier.items if other.id == request.form.get("item")), None)
         return {
             "message": "",
             "field": error.field,

@@ -30,18 +30,17 @@ class Finder:
 
     def find_places(self, places: Sequence[Pasted]) -> list[Content]:
         """The content at each place, in order. Raises BadLines, with the line of each that has none."""
-        found: list[tuple[Pasted, Content]] = []
+        contents: dict[Pasted, Content] = {}
         problems: list[tuple[int, str]] = []
         for name in dict.fromkeys(place.index for place in places):
-            here = [place for place in places if place.index == name]
-            for place, content in self._find_in(name or self._usual, here):
+            in_index = [place for place in places if place.index == name]
+            for place, content in self._find_in(name or self._usual, in_index):
                 if isinstance(content, str):
                     problems.append((place.line, content))
                 else:
-                    found.append((place, content))
+                    contents[place] = content
         if problems:
             raise BadLines(sorted(problems))
-        contents = dict(found)
         return [contents[place] for place in places]
 
     def find_judged(self, rows: Sequence[Judged], dossier: Dossier) -> tuple[list[Content], dict[str, Edit]]:

@@ -141,18 +141,18 @@ def list_alerts(as_json: bool, desk_where: str | None) -> None:
     if as_json:
         click.echo(json.dumps(listed, indent=1, ensure_ascii=False))
         return
-    for one in listed:
-        when = "paused" if one["is_paused"] else f"{one['every']}, {one['zone']}"
-        click.echo(f"{one['id']}  {click.style(one['name'], bold=True)}  {one['owner']}  {when}")
-        given = "  ".join(f"{name}: {', '.join(texts)}" for name, texts in one["arguments"].items())
-        click.echo(f"    {given}  in {redact(one['collection'])}")
-        click.echo(f"    to {', '.join(map(redact, one['to'])) or 'nobody'}")
-        if last := one["last"]:
+    for alert in listed:
+        when = "paused" if alert["is_paused"] else f"{alert['every']}, {alert['zone']}"
+        click.echo(f"{alert['id']}  {click.style(alert['name'], bold=True)}  {alert['owner']}  {when}")
+        conditions = "  ".join(f"{name}: {', '.join(texts)}" for name, texts in alert["arguments"].items())
+        click.echo(f"    {conditions}  in {redact(alert['collection'])}")
+        click.echo(f"    to {', '.join(map(redact, alert['to'])) or 'nobody'}")
+        if last := alert["last"]:
             problem = f": {last['error']}" if last["error"] else ""
             click.echo(f"    last {last['made_at'][:16]} {last['state']}{problem}")
-        if one["failure"]:
-            is_stopped = one["failure"].startswith("stopped: ")
-            click.echo(f"    {'' if is_stopped else 'failed: '}{one['failure']}")
+        if alert["failure"]:
+            is_stopped = alert["failure"].startswith("stopped: ")
+            click.echo(f"    {'' if is_stopped else 'failed: '}{alert['failure']}")
 
 
 def _describe(search: SavedSearch, failure: str, deliveries: Sequence[Delivery]) -> dict[str, Any]:
@@ -242,23 +242,23 @@ def preview(where: str, days: int, as_json: bool, **conditions: Any) -> None:
     """
     wanted = read_conditions(_read_table(conditions))
     with open_searcher(where) as searcher:
-        found = preview_alert(searcher.index.snapshot(), wanted, days)
+        answer = preview_alert(searcher.index.snapshot(), wanted, days)
     if as_json:
-        click.echo(json.dumps(found.as_dict(), indent=1, ensure_ascii=False))
+        click.echo(json.dumps(answer.as_dict(), indent=1, ensure_ascii=False))
     else:
-        click.echo("\n".join(_draw(found)))
+        click.echo("\n".join(_draw(answer)))
 
 
-def _draw(found: Preview) -> Iterator[str]:
-    days = len(found.by_day)
-    yield f"{found.first} to {found.last}: {count(found.sentences, 'sentence')} on {count(days, 'day')}"
-    if found.incomplete:
-        yield f"only the first {found.incomplete:,} were read"
-    for day, number in found.by_day.items():
-        yield f"  {day}  {number:,}{'  more than usual' if day in found.unusual else ''}"
-    for least, number in found.by_similarity.items():
+def _draw(preview: Preview) -> Iterator[str]:
+    days = len(preview.by_day)
+    yield f"{preview.first} to {preview.last}: {count(preview.sentences, 'sentence')} on {count(days, 'day')}"
+    if preview.incomplete:
+        yield f"only the first {preview.incomplete:,} were read"
+    for day, number in preview.by_day.items():
+        yield f"  {day}  {number:,}{'  more than usual' if day in preview.unusual else ''}"
+    for least, number in preview.by_similarity.items():
         yield f"  similarity {least}  {number:,}"
-    for example in found.examples:
+    for example in preview.examples:
         similarity = "" if example["similarity"] is None else f"{example['similarity']:.2f}  "
         place = ", ".join(filter(None, (example["source"], (example["date"] or "")[:10])))
         yield f"{similarity}{example['text']} ({place})"
@@ -303,9 +303,10 @@ def log(as_json: bool, desk_where: str | None) -> None:
         return
     if not deliveries:
         click.echo("no deliveries yet")
-    for one in deliveries:
-        line = f"{one['made_at'][:16]}  {one['state']:<7}  {one['attempts']}  {one['name']}  "
-        click.echo(line + redact(one["target"]) + (f"  {one['error']}" if one["error"] else ""))
+    for delivery in deliveries:
+        begin = f"{delivery['made_at'][:16]}  {delivery['state']:<7}  {delivery['attempts']}  "
+        error = f"  {delivery['error']}" if delivery["error"] else ""
+        click.echo(f"{begin}{delivery['name']}  {redact(delivery['target'])}{error}")
 
 
 @alerts.command()
@@ -373,10 +374,10 @@ def _find(desk: Desk, name: str) -> SavedSearch:
     return named[0]
 
 
-def _read_table(given: Mapping[str, Any]) -> dict[str, Any]:
+def _read_table(conditions: Mapping[str, Any]) -> dict[str, Any]:
     """The conditions that are given, as a table of a file of searches."""
     return {
         name: list(value) if isinstance(value, tuple) else value
-        for name, value in given.items()
+        for name, value in conditions.items()
         if value not in (None, (), False, "")
     }

@@ -274,8 +274,8 @@ def share(
     """
     is_known = role == "none" or access is None or read_grants(access).is_known(member, is_group=group)
     with open_dossiers(find_desk(at), account=account) as desk:
-        given: Any = None if role == "none" else role
-        written = desk.share(name, member, given, group=group)
+        new_role: Any = None if role == "none" else role
+        written = desk.share(name, member, new_role, group=group)
     _echo_version(written, f"{member}: {role}")
     if is_known is False:
         click.echo(f"note: {_UNKNOWN.format(name=member)}", err=True)
@@ -483,15 +483,15 @@ def _read_saved(path: Path, index_name: str) -> list[Any]:
 def _find_items(desk: AccountDossiers, name: str, items: Sequence[str]) -> list[str]:
     """The ids of items that are given by id, or by number from 1."""
     ids = [item.id for item in desk.read(name).items]
-    found = []
+    chosen = []
     for item in items:
         if item in ids:
-            found.append(item)
+            chosen.append(item)
         elif item.isdecimal() and 1 <= int(item) <= len(ids):
-            found.append(ids[int(item) - 1])
+            chosen.append(ids[int(item) - 1])
         else:
             raise UsageError(f"the dossier has no item {item!r}: it has {count(len(ids), 'item')}")
-    return found
+    return chosen
 
 
 def _echo_version(written: Written, done: str) -> None:
@@ -542,8 +542,8 @@ def _draw_item(number: int, reading: Reading) -> list[str]:
 def _draw_change(change: Change) -> str:
     about = f" {count(len(change.items), 'item')}" if change.items else ""
     detail = f": {change.detail}" if change.detail else ""
-    kept = "" if change.can_be_restored else " (not kept)"
-    return f"{change.version:>5}  {change.at[:19]}  {change.who}  {change.action}{about}{detail}{kept}"
+    note = "" if change.can_be_restored else " (not kept)"
+    return f"{change.version:>5}  {change.at[:19]}  {change.who}  {change.action}{about}{detail}{note}"
 
 
 def _draw_link(link: Link) -> str:

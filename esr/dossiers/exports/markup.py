@@ -49,7 +49,7 @@ def write_markdown(extract: Extract) -> str:
         ]
         text = "".join(_mark_markdown(piece, is_high) for piece, is_high in entry.pieces())
         before, after = (
-            f"*{_escape_signs(_line(each))}*" if each.strip() else "" for each in (entry.before, entry.after)
+            f"*{_escape_signs(_line(text))}*" if text.strip() else "" for text in (entry.before, entry.after)
         )
         quoted = " ".join(filter(None, (before, f"{_escape_start(' '.join(text.split()))}[^{n}]", after)))
         lines += ["", " · ".join(head), "", f"> {quoted}"]
@@ -97,8 +97,8 @@ def _items(extract: Extract) -> Iterator[str]:
         text = "".join(f"<mark>{escape(p)}</mark>" if is_high else escape(p) for p, is_high in entry.pieces())
         yield f'<section>\n<p class="source">{" · ".join(head)}</p>\n'
         around = [
-            f'<span class="around">{escape(each)}</span>' if each else ""
-            for each in (entry.before, entry.after)
+            f'<span class="around">{escape(text)}</span>' if text else ""
+            for text in (entry.before, entry.after)
         ]
         yield f"<blockquote{attributes}>{' '.join(filter(None, (around[0], text, around[1])))}</blockquote>\n"
         if extract.has_notes:
