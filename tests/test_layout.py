@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import entry_points
@@ -409,7 +410,8 @@ def test_tests_use_no_private_name_of_the_product() -> None:
 
 # Sizes and names: a function is read at once, and a name says what is in it.
 
-TREES = {path: ast.parse((ROOT / path).read_text("utf-8")) for path in files()}
+SOURCES = {path: (ROOT / path).read_text("utf-8") for path in files()}
+TREES = {path: ast.parse(source) for path, source in SOURCES.items()}
 MANY_PARAMETERS = {"esr/dossiers/account.py:add"}
 """What is still above the limit; take out what you mend."""
 VAGUE = 28
@@ -443,6 +445,24 @@ def test_no_more_names_are_vague() -> None:
         for function, name in find_vague_names(tree)
     ]
     assert len(vague) <= VAGUE, sorted(vague)
+
+
+def test_what_a_module_keeps_to_itself_is_used_there() -> None:
+    unused = []
+    for path, tree in TREES.items():
+        mentions = Counter(re.findall(r"\b_\w+", SOURCES[path]))
+        unused += [f"{path}: {name}" for name in private_names(tree) if mentions[name] == 1]
+    assert not unused
+
+
+def private_names(tree: ast.Module) -> Iterator[str]:
+    """The private names that a module defines, but for functions that a decorator hands to others."""
+    for node in tree.body:
+        match node:
+            case ast.FunctionDef(name=name, decorator_list=[]) | ast.ClassDef(name=name):
+                yield from [name] if is_private(name) else []
+            case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+                yield from [name] if is_private(name) else []
 
 
 def test_a_vague_name_is_found_in_nested_functions() -> None:

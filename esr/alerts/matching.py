@@ -141,7 +141,7 @@ def find_matches(index: Index, documents: Sequence[Document], searches: Sequence
                 continue
             if mask.any():
                 masks[number] = mask
-        scores = _score(known, delivered, reads, masks, failures)
+        scores = _score(delivered, reads, masks, failures)
         similarities = _compare(known, delivered, reads, masks, failures)
         for number, mask in masks.items():
             if number not in failures:
@@ -199,7 +199,6 @@ def _prepare(searcher: Searcher, search: Conditions, interpretation: Any) -> Pre
 
 
 def _score(
-    index: Index,
     delivered: Delivered,
     reads: Mapping[int, _Read],
     masks: dict[int, Mask],

@@ -115,16 +115,6 @@ class SavedSearches:
             )
             return self._find(connection, person, id, "read")
 
-    def save_state(self, id: str, state: Mapping[str, Any], *, former: Mapping[str, Any]) -> bool:
-        """Replace what the delivery remembers, if it is still `former`. Returns whether it was."""
-        with self._desk.writing() as connection:
-            table = tables.saved_searches
-            stored = connection.scalar(sql.select(table.c.state).where(table.c.id == id).with_for_update())
-            if stored is None or msgspec.json.decode(stored) != former:
-                return False
-            self._update(connection, id, {"state": state})
-            return True
-
     def share(self, person: Person, id: str, name: str, role: Role | None, *, is_group: bool = False) -> None:
         """Make an account or a group a reader or writer; None takes the role away. '*' is everybody."""
         name = check_text("name of an account or a group", name, TITLE_CHARS, is_required=True)

@@ -180,7 +180,6 @@ def read_words(language: str | None) -> Words:
 _TOKEN = compile_lazily(r"[$€£]?\d+(?:,\d{3})*(?:\.\d+)?(?:st|[nr]d|th)?(?![^\W\d])|\w+(?:[-'’]\w+)*|[^\w\s]")
 _NUMBER = compile_lazily(r"([$€£]?)(\d+(?:,\d{3})*(?:\.\d+)?)(?:st|[nr]d|th)?")
 _CLAUSE_SIGNS = frozenset(",;:.!?—–()")
-_CONTRACTED = ("n't", "n’t")
 
 
 class Statement:
