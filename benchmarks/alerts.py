@@ -156,15 +156,17 @@ def main() -> None:
         print(f"documents          {len(documents):>12,}")
         print(f"sentences          {sentences:>12,}")
         print(f"searches           {len(searches):>12,}")
-        print(f"  with a match     {sum(map(bool, matches.found)):>12,}")
-        print(f"  matches          {sum(map(len, matches.found)):>12,}")
+        print(f"  with a match     {sum(map(bool, matches.by_search)):>12,}")
+        print(f"  matches          {sum(map(len, matches.by_search)):>12,}")
         print(f"  failed           {len(matches.failures):>12,}")
         print(f"seconds            {seconds:>12.2f}")
         print(f"processor seconds  {processor:>12.2f}")
         print(f"memory, MB         {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:>12,.0f}")
         chosen = random.Random(2).sample(range(len(searches)), arguments.checked)
         chosen = [n for n in chosen if n not in matches.failures]
-        single = compare(index, documents, [searches[n] for n in chosen], [matches.found[n] for n in chosen])
+        single = compare(
+            index, documents, [searches[n] for n in chosen], [matches.by_search[n] for n in chosen]
+        )
         print(f"one search by itself, ms {single:>6.1f}")
 
 

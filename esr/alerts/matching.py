@@ -62,7 +62,7 @@ class Match(NamedTuple):
 class Matches(NamedTuple):
     """The matches of each search, in the order of the documents; and by number, why a search failed."""
 
-    found: list[list[Match]]
+    by_search: list[list[Match]]
     failures: dict[int, str]
 
 

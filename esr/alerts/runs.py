@@ -410,11 +410,11 @@ def _find_news(
     """What the documents have for each alert, by document."""
     matches = find_matches(index, documents, [alert.conditions for alert in alerts])
     failures |= {alerts[number].id: problem for number, problem in matches.failures.items()}
-    ids = list(dict.fromkeys(match.sentence_id for of_search in matches.found for match in of_search))
+    ids = list(dict.fromkeys(match.sentence_id for of_search in matches.by_search for match in of_search))
     records = dict(zip(ids, index.read(ids, Records()), strict=True)) if ids else {}
     present = {d.id: {text_digest(sentence.text) for sentence in d.sentences} for d in documents}
     news = []
-    for alert, of_alert in zip(alerts, matches.found, strict=True):
+    for alert, of_alert in zip(alerts, matches.by_search, strict=True):
         if alert.conditions.unusual:
             news += _find_days(index, alert, [records[match.sentence_id] for match in of_alert])
             continue

@@ -141,21 +141,21 @@ def test_the_matches_of_a_delivery_are_those_of_running_each_search(collection: 
     matches = find_matches(collection, DELIVERY, searches)
     assert not matches.failures
     delivered = {sentence.id for each in DELIVERY for sentence in each.sentences}
-    for table, search, found in zip(tables, searches, matches.found, strict=True):
+    for table, search, found in zip(tables, searches, matches.by_search, strict=True):
         right = [match for match in run_search(collection, search) if match.sentence_id in delivered]
         assert describe(found) == describe(right), table
-    assert 80 < sum(map(bool, matches.found)) < 230, "searches with and without matches"
+    assert 80 < sum(map(bool, matches.by_search)) < 230, "searches with and without matches"
 
 
 def test_a_search_that_cannot_be_run_does_not_stop_the_others(collection: Index) -> None:
     searches = [read_conditions({"query": "the of"}), read_conditions({"query": WORDS[0]})]
     matches = find_matches(collection, DELIVERY, searches)
     assert [*matches.failures] == [0] and "stop words" in matches.failures[0]
-    assert matches.found[1]
+    assert matches.by_search[1]
 
 
 def test_a_delivery_without_sentences_matches_nothing(collection: Index) -> None:
-    assert find_matches(collection, [], [Conditions()]).found == [[]]
+    assert find_matches(collection, [], [Conditions()]).by_search == [[]]
 
 
 def test_a_preview_counts_the_sentences_at_each_least_similarity(collection: Index) -> None:

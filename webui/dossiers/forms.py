@@ -47,7 +47,7 @@ class Outcome(NamedTuple):
     `link`: the token of a new link. `is_gone`: whether the dossier is no longer there to be shown.
     """
 
-    told: str = ""
+    message: str = ""
     item: str = ""
     link: str = ""
     is_gone: bool = False

@@ -238,8 +238,8 @@ class DossierPages:
         values: dict[str, Any] = {
             name: value for name in ("order", "tag", "from") if (value := request.args.get(name))
         }
-        if outcome.told:
-            values["told"] = self._signer().dumps(outcome.told)
+        if outcome.message:
+            values["told"] = self._signer().dumps(outcome.message)
         if outcome.is_gone:
             return redirect(url_for("dossiers", **values), 303)
         place = f"#item-{outcome.item}" if outcome.item else ""

@@ -81,16 +81,16 @@ for _format in (
     DossierFormat("html", "HTML", "html", "text/html", partial(_encoded, write_html)),
     *(
         DossierFormat(
-            it.name,
-            it.label,
-            it.ending,
-            it.media_type,
-            partial(_tabulated, it.name),
-            it.name in CITATIONS,
-            it.needs,
+            export.name,
+            export.label,
+            export.ending,
+            export.media_type,
+            partial(_tabulated, export.name),
+            export.name in CITATIONS,
+            export.needs,
         )
-        for it in EXPORTS.values()
-        if it.name != "jsonl"
+        for export in EXPORTS.values()
+        if export.name != "jsonl"
     ),
 ):
     FORMATS.register(_format)
