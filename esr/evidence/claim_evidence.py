@@ -394,11 +394,11 @@ def _add_stored_copies(
     stored = [copies[text.sentence_id] for texts in folded.values() for text in texts]
     known = {id for texts in folded.values() for text in texts for id in _ids_of(text)}
     wanted = {
-        one.sentence_id: None
+        appearance.sentence_id: None
         for group in stored
         if group is not None
-        for one in group.appearances
-        if one.sentence_id not in known
+        for appearance in group.appearances
+        if appearance.sentence_id not in known
     }
     records = {record.sentence_id: record for record in index.read(list(wanted), Records())} if wanted else {}
     extended: dict[Group, list[EvidenceSentence]] = {}
@@ -406,7 +406,11 @@ def _add_stored_copies(
         extended[name] = []
         for text in texts:
             group = copies[text.sentence_id]
-            others = [records.pop(one.sentence_id, None) for one in group.appearances] if group else []
+            others = (
+                [records.pop(appearance.sentence_id, None) for appearance in group.appearances]
+                if group
+                else []
+            )
             extended[name].append(_extend(compared, name, text, [record for record in others if record]))
     return extended
 

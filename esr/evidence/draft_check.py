@@ -165,9 +165,10 @@ def _check_sentences(
     analyzer = searcher.index.analyzer.for_language(None)
     terms = [frozenset(analyzer.terms(text[start:end])) for start, end in sentences]
     weights = _weigh(searcher.index, terms)
-    for (start, end), own, records in zip(sentences, terms, records_by_sentence, strict=True):
+    for (start, end), sentence_terms, records in zip(sentences, terms, records_by_sentence, strict=True):
         shared = [
-            (record, _share(own, frozenset(analyzer.terms(record.text)), weights)) for record in records
+            (record, _share(sentence_terms, frozenset(analyzer.terms(record.text)), weights))
+            for record in records
         ]
         best = sorted(shared, key=lambda pair: -pair[1])[:EVIDENCE]
         evidence = tuple(
@@ -205,9 +206,9 @@ def _weigh(index: Index, terms: Iterable[frozenset[str]]) -> dict[str, float]:
     return {term: math.log(1 + size / max(counts.sf, 1)) for term, counts in statistics.terms.items()}
 
 
-def _share(own: frozenset[str], other: frozenset[str], weights: Mapping[str, float]) -> float:
-    total = math.fsum(weights.get(term, 0.0) for term in own)
-    return math.fsum(weights.get(term, 0.0) for term in own & other) / total if total else 0.0
+def _share(terms: frozenset[str], other: frozenset[str], weights: Mapping[str, float]) -> float:
+    total = math.fsum(weights.get(term, 0.0) for term in terms)
+    return math.fsum(weights.get(term, 0.0) for term in terms & other) / total if total else 0.0
 
 
 _TOLERANCE = 1e-9

@@ -183,11 +183,11 @@ def _is_of_ranking(name: str) -> bool:
 
 def _find_address(arguments: Sequence[tuple[str, str]]) -> str:
     """The address of the form for the search of a page."""
-    kept: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for name, text in arguments:
         if name in ("q", "index", *SEARCH) or _is_of_ranking(name):
-            kept.setdefault(name, []).append(text)
-    return url_for("alerts", **kept)
+            values.setdefault(name, []).append(text)
+    return url_for("alerts", **values)
 
 
 def _read_address() -> dict[str, str]:
@@ -298,13 +298,13 @@ def _searchable(arguments: Mapping[str, Sequence[str]]) -> dict[str, Any]:
     return {name: texts for name, texts in arguments.items() if name in SEARCH}
 
 
-def describe_schedule(every: str) -> str:
+def describe_schedule(schedule_text: str) -> str:
     """When an alert is delivered, in the language of the page."""
-    if every == AT_ONCE:
+    if schedule_text == AT_ONCE:
         return _("at once")
-    if every == HOURLY:
+    if schedule_text == HOURLY:
         return _("hourly")
-    kind, *rest = every.split()
+    kind, *rest = schedule_text.split()
     clock = rest[-1] if rest and ":" in rest[-1] else _EARLIEST
     if kind == "daily":
         return _("daily at %(time)s", time=clock)

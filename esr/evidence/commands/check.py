@@ -60,8 +60,8 @@ def check(text: str | None, where: str, path: Path | None, format_name: str) -> 
     path, text = _choose_input(text, path)
     with esr.open(where) as index:
         if path is None:
-            found = index.check(text)
-            print_answer(format_name, found.as_dict(), (), lambda: _draw(found))
+            answer = index.check(text)
+            print_answer(format_name, answer.as_dict(), (), lambda: _draw(answer))
             return
         draft = index.check_draft(sys.stdin.read() if str(path) == "-" else read_draft(path))
     print_answer(format_name, draft.as_dict(), (), lambda: _draw_draft(draft))
@@ -83,8 +83,8 @@ def _choose_input(text: str | None, path: Path | None) -> tuple[Path | None, str
     return path, text or ""
 
 
-def _draw(found: QuotationCheck) -> str:
-    return "\n\n".join(_draw_quotation(quotation) for quotation in found.quotations)
+def _draw(check: QuotationCheck) -> str:
+    return "\n\n".join(_draw_quotation(quotation) for quotation in check.quotations)
 
 
 def _draw_draft(draft: DraftCheck) -> str:
@@ -130,10 +130,10 @@ def _draw_quotation(quotation: CheckedQuotation) -> str:
 
 def _name_speaker(quotation: CheckedQuotation) -> str:
     """The speaker, with the certainty and, if another appearance than the first names the speaker, its id."""
-    said = quotation.speaker, quotation.certainty
+    speaker = quotation.speaker, quotation.certainty
     spoken = [appearance for appearance in (quotation.first, *quotation.later) if appearance]
     by = next(
-        (appearance for appearance in spoken if (appearance.speaker, appearance.certainty) == said), None
+        (appearance for appearance in spoken if (appearance.speaker, appearance.certainty) == speaker), None
     )
     place = f"in {by.sentence_id}" if by and by is not quotation.first else ""
     notes = ", ".join(filter(None, (quotation.certainty, place)))
