@@ -62,7 +62,7 @@ class ServedDesk:
     def __init__(self, indexes: ServedIndexes, settings: Settings) -> None:
         self._indexes = indexes
         self._settings = settings
-        self._opened = OnceByKey[str, desks.Desk]()
+        self._opened: OnceByKey[str, desks.Desk] = OnceByKey()
 
     @property
     def is_kept(self) -> bool:
