@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import date
 from typing import Any, NamedTuple
 
 from esr.index.contract import Index
 from esr.index.copies import Appearance, CopyGroup
 from esr.index.hits import Hit
 from esr.index.questions import Copies, HasCopies
+from esr.text.dates import write_day
 from esr.wording import count
 
 
@@ -93,19 +93,10 @@ def _write(facts: CopyFacts) -> str:
     if date is None:
         return text
     where = "" if place is None else f"in {place} " if place else "here "
-    return f"{text}, first {where}on {_write_day(date)}"
+    return f"{text}, first {where}on {write_day(date)}"
 
 
 def write_copies(notes: Mapping[str, CopyNote], sentence_id: str) -> dict[str, Any] | None:
     """The JSON of a sentence's note, None without copies."""
     note = notes.get(sentence_id)
     return note and note.as_dict()
-
-
-def _write_day(text: str) -> str:
-    """A date for readers, such as 3 March 2017; anything but a full date as it is."""
-    try:
-        day = date.fromisoformat(text[:10])
-    except ValueError:
-        return text
-    return f"{day.day} {day:%B} {day.year}"

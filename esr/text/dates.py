@@ -76,6 +76,20 @@ def format_moment(milliseconds: int) -> str:
     return text.removesuffix("T00:00:00.000Z").replace(".000Z", "Z")
 
 
+def read_day(text: str) -> date | None:
+    """The day of a full date, with or without a time of day; None for anything else."""
+    try:
+        return date.fromisoformat(normalise_date(text)[:10])
+    except ValueError:
+        return None
+
+
+def write_day(text: str) -> str:
+    """A date in English words, such as 3 March 2017; anything but a full date as it is."""
+    day = read_day(text)
+    return f"{day.day} {day:%B} {day.year}" if day else text
+
+
 def _parse_period(text: str) -> tuple[int, int]:
     try:
         if _MOMENT.fullmatch(text):

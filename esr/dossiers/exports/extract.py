@@ -12,12 +12,12 @@ from msgspec import Struct
 from esr.dossiers.readings import Reading
 from esr.dossiers.records import Item
 from esr.errors import unknown
-from esr.following.citation_styles import MONTHS, STYLES, quote_inside
+from esr.following.citation_styles import STYLES, quote_inside
 from esr.following.exports import Cited, make_reference
 from esr.index.hits import SentenceRecord
 from esr.stdlib import cached_property
 from esr.text.addresses import web_url
-from esr.text.dates import normalise_date
+from esr.text.dates import read_day, write_day
 from esr.wording import count
 
 _STYLES = {label.lower(): style for label, style in STYLES.items()}
@@ -141,7 +141,7 @@ class Extract(Struct, frozen=True, dict=True):
             text += f" of {count(len({record.document_id for record in records}), 'article')}"
         if sources := {record.source for record in records} - {None, ""}:
             text += f" from {count(len(sources), 'source')}"
-        days = sorted(filter(None, (_day(record.date) for record in records)))
+        days = sorted(filter(None, (read_day(record.date or "") for record in records)))
         return text + (f", {write_period(days[0], days[-1])}" if days else "") + "."
 
 
@@ -149,12 +149,6 @@ def permalink_of(entry: Entry) -> str:
     """The permanent link of an entry; empty without one, or if the citation has it as its address."""
     permalink = web_url(entry.cited.permalink) or ""
     return permalink if permalink != entry.cited.address else ""
-
-
-def write_day(written: str | None) -> str:
-    """A date in words, such as 29 March 2017; as written if it is no full date, empty if unknown."""
-    day = _day(written)
-    return f"{day.day} {MONTHS[day.month - 1]} {day.year}" if day else written or ""
 
 
 def write_period(first: date, last: date) -> str:
@@ -170,15 +164,8 @@ def write_period(first: date, last: date) -> str:
 def list_place(entry: Entry) -> list[str]:
     """The source and the day of an entry, as far as they are known, for a line from left to right."""
     record = entry.cited.record
-    texts = (" ".join(text.split()) for text in (record.source or "", write_day(record.date)))
+    texts = (" ".join(text.split()) for text in (record.source or "", write_day(record.date or "")))
     return [_close_direction(text) for text in texts if text]
-
-
-def _day(written: str | None) -> date | None:
-    try:
-        return date.fromisoformat(normalise_date(written or "")[:10])
-    except ValueError:
-        return None
 
 
 _LEFT_TO_RIGHT_MARK = "\u200e"
