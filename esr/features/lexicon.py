@@ -14,11 +14,10 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar, get_args
 
-import Stemmer
-
 from esr.errors import InputError
 from esr.extras import missing
 from esr.stdlib import cached_property, import_lazily
+from esr.text.analysis.snowball import get_stemmer
 
 if TYPE_CHECKING:
     import hashlib
@@ -83,13 +82,7 @@ class Lexicon:
 
 
 def stem_word(word: str) -> str:
-    stem: str = _stemmer().stemWord(word)
-    return stem
-
-
-@cache
-def _stemmer() -> Stemmer.Stemmer:
-    return Stemmer.Stemmer("english")
+    return get_stemmer("english")(word)
 
 
 def default_lexicon_name() -> str:

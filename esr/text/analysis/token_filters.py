@@ -17,9 +17,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import Stemmer
-
 from esr.stdlib import cached_property, compile_lazily
+from esr.text.analysis.snowball import get_stemmer
 
 _GERMAN_LETTERS = str.maketrans("äàáâöòóôïìíîüùúû", "aaaaooooiiiiuuuu")
 _BEFORE_GERMAN_S = frozenset("bdfghklmnt")
@@ -131,8 +130,7 @@ def build_token_filters(chain: Sequence[Mapping[str, Any]]) -> list[WordFilter]:
             case "keyword_marker":
                 keywords.append(compile_pattern(settings["keywords_pattern"]))
             case "snowball":
-                stemmer = Stemmer.Stemmer(settings["language"].lower(), 0)
-                filters.append(_stem_filter(stemmer.stemWord, overrides, keywords))
+                filters.append(_stem_filter(get_stemmer(settings["language"].lower()), overrides, keywords))
             case "stemmer":
                 stem = STEMMERS[settings["language"]]
                 filters.append(_stem_filter(stem, overrides, keywords))
