@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, get_args
 
-# Words in context
-
 LINES, WIDTH = 100, 50
 """Defaults: lines of a concordance, and characters on each side of the node."""
 _ORDINALS = {1: "first", 2: "second", 3: "third"}
@@ -20,8 +18,6 @@ SORTS: Mapping[str, str] = {
     **{f"right{n}": f"by the words to the right, from the {ordinal}" for n, ordinal in _ORDINALS.items()},
 }
 """The orders of lines. Ties are newest first. Where the sentence ends, lines come after all others."""
-
-# Frequencies of words
 
 WINDOW, COLLOCATIONS, MIN_COUNT = 5, 50, 5
 """Defaults: words on each side, collocations shown, and minimum occurrences of a term near the node."""
@@ -41,8 +37,6 @@ ORDERS: Mapping[str, str] = {
     "log-ratio": "the largest differences first",
 }
 """The orders of key words."""
-
-# Names and quotations
 
 NAMES, COMPANIONS, SENTENCES, MAX_NETWORK = 50, 20, 5, 500
 """Defaults: names of a list, companions and sentences of a name; and the maximum names of a network."""
