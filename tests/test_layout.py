@@ -41,7 +41,7 @@ MAY_IMPORT = {
     "esr/query": "plans text",
     "esr/dependency": "text",
     "esr/models": "dependency plans",
-    "esr/features": "text",
+    "esr/features": "text text/analysis",
     "esr/encoders": "text",
     "esr/enrichment": "encoders features text",
     "esr/loaders": "text",
