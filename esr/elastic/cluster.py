@@ -15,7 +15,7 @@ from elastic_transport import (
     NodeConfig,
     TransportError,
 )
-from elasticsearch import ApiError, AuthorizationException, Elasticsearch
+from elasticsearch import ApiError, AuthorizationException, Elasticsearch, UnsupportedProductError
 
 from esr.elastic.connection import (
     REQUEST_TIMEOUT,
@@ -33,6 +33,8 @@ from esr.index.limits import time_remaining
 def look_up(client: Elasticsearch, sentences: str, documents: str) -> tuple[AliasTargets, NodeConfig]:
     """The indices behind these aliases, and the node that answered. A missing alias has none."""
     answer = client.options(ignore_status=404).indices.get_alias(name=[sentences, documents])
+    if not isinstance(answer.body, dict):  # the page of a proxy, which does not find the address
+        raise UnsupportedProductError("a page", answer.meta, answer.body)
     aliases = {index: body["aliases"] for index, body in answer.items() if isinstance(body, dict)}
     names = (
         ",".join(sorted(index for index in aliases if alias in aliases[index]))

@@ -251,6 +251,36 @@ class _Request(NamedTuple):
     body: Any
 
 
+def is_answer(method: str, target: str, body: Any) -> bool:
+    """Whether a body with a status of success has the outer form of an answer to this request."""
+    if not isinstance(body, dict):
+        return False
+    path = target.partition("?")[0]
+    name = path.rpartition("/")[2]
+    if name == "_search":
+        return _is_search_answer(body)
+    if name == "_msearch":
+        answers = body.get("responses")
+        return isinstance(answers, list) and all(
+            isinstance(answer, dict) and ("error" in answer or _is_search_answer(answer))
+            for answer in answers
+        )
+    if method == "GET" and (name in ("_mapping", "_settings") or "/_alias/" in path):
+        return all(isinstance(value, dict) for value in body.values())
+    return name != "" or isinstance(body.get("version"), dict)
+
+
+def _is_search_answer(body: Mapping[str, Any]) -> bool:
+    shards, hits = body.get("_shards"), body.get("hits")
+    return (
+        isinstance(shards, dict)
+        and isinstance(shards.get("total"), int)
+        and isinstance(shards.get("failed"), int)
+        and isinstance(hits, dict)
+        and isinstance(hits.get("hits"), list)
+    )
+
+
 class ServerTransport(Transport):
     """Sends the requests of the client of Elasticsearch 9 in a form that the server accepts.
 
@@ -264,10 +294,10 @@ class ServerTransport(Transport):
     def perform_request(  # type: ignore[override]
         self, method: str, target: str, *, headers: Mapping[str, str], body: Any = None, **options: Any
     ) -> TransportApiResponse:
-        """The server's answer. Raises UnsupportedProductError if it is a page, as a proxy may send."""
+        """The server's answer. Raises UnsupportedProductError for a page or other JSON, as of a proxy."""
         answer = self._ask(method, target, headers=headers, body=body, **options)
-        if isinstance(answer.body, str) and answer.meta.status < 300:
-            raise UnsupportedProductError("a page", answer.meta, answer.body)
+        if method != "HEAD" and answer.meta.status < 300 and not is_answer(method, target, answer.body):
+            raise UnsupportedProductError("no answer to this request", answer.meta, answer.body)
         return answer
 
     def _ask(

@@ -45,6 +45,9 @@ _TYPE_NAMES: dict[type, str] = {
 class InvalidDocument(ValueError):
     """The fields are not a valid document. The message names the field and says what it must be."""
 
+    def __init__(self, message: str) -> None:
+        super().__init__("".join(c if c.isprintable() else "?" for c in message))  # names come from files
+
 
 def require_string(value: Any, name: str) -> str:
     """Return the value if it is a string that UTF-8 can encode. Raises InvalidDocument."""

@@ -32,6 +32,7 @@ from esr.elastic import requests, statistics, vocabulary
 from esr.elastic import vocabulary as values
 from esr.elastic.cluster import Cluster
 from esr.elastic.connection import AliasTargets, FastJsonSerializer, StickyNodeSelector
+from esr.elastic.dialect import is_answer
 from esr.elastic.index import ElasticsearchIndex
 from esr.elastic.statistics import AliasStatistics
 from esr.elastic.vocabulary import NameReader, ValueReader
@@ -213,6 +214,14 @@ class Server(ThreadingHTTPServer):
         self.paths: list[str] = []
 
 
+ANY_ANSWER = {
+    "version": {"number": "8.19.14"},
+    "_shards": {"total": 1, "failed": 0},
+    "hits": {"hits": []},
+}
+"""What answers the requests of these tests, whichever it is."""
+
+
 class Handler(BaseHTTPRequestHandler):
     server: Server
     kind = PLAIN
@@ -223,7 +232,7 @@ class Handler(BaseHTTPRequestHandler):
         self.server.sent.append(self.headers.get("Content-Type"))
         self.server.paths.append(self.path)
         is_known = self.headers["Accept"] in self.server.known
-        text = json.dumps({"version": {"number": "8.19.14"}} if is_known else REFUSED).encode()
+        text = json.dumps(ANY_ANSWER if is_known else REFUSED).encode()
         self.send_response(200 if is_known else 400)
         for name, value in (("X-elastic-product", "Elasticsearch"), ("Content-Type", self.kind)):
             self.send_header(name, value)
@@ -269,6 +278,37 @@ def test_a_server_is_asked_under_the_path_of_its_proxy(server: Server) -> None:
         cluster.client.search(index=cluster.alias)
         assert cluster.where == where
     assert server.paths == ["/search/de/", "/search/de/news/_search"]
+
+
+@pytest.mark.parametrize(
+    ("request_line", "body", "expected"),
+    [
+        ("GET /", {"version": {"number": "9.4.3"}}, True),
+        ("GET /", {}, False),
+        ("GET /", {"version": "9"}, False),
+        ("POST /news/_search?size=1", ANY_ANSWER, True),
+        ("POST /news/_search", None, False),
+        ("POST /news/_search", [], False),
+        ("POST /news/_search", {"hits": {"hits": []}}, False),
+        ("POST /news/_search", {**ANY_ANSWER, "hits": []}, False),
+        ("POST /news/_search", {**ANY_ANSWER, "_shards": {"total": 1}}, False),
+        ("POST /_msearch", {"responses": [ANY_ANSWER, {"error": {}, "status": 400}]}, True),
+        ("POST /_msearch", {"responses": [{}]}, False),
+        ("POST /_msearch", {"error": "login"}, False),
+        ("GET /news/_mapping", {"news-1": {"mappings": {}}}, True),
+        ("GET /news/_mapping", {"error": "login"}, False),
+        ("GET /_alias/news", {"news-1": {"aliases": {}}}, True),
+        ("GET /_alias/news", {"status": "ok"}, False),
+        ("PUT /news-1/_settings", {"acknowledged": True}, True),
+        ("POST /_aliases", {"acknowledged": True}, True),
+        ("POST /_bulk", "a page", False),
+    ],
+)
+def test_json_that_is_no_answer_to_a_request_is_told_apart(
+    request_line: str, body: Any, expected: bool
+) -> None:
+    method, _, target = request_line.partition(" ")
+    assert is_answer(method, target, body) == expected
 
 
 def test_a_page_in_place_of_an_answer_is_told(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,11 +28,17 @@ def main() -> None:
     parser.add_argument("target", nargs="?", help="one of tests/fuzz/targets.py; none: list them")
     parser.add_argument("--seconds", type=int, default=60)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--record", metavar="URL", help="write the answers of this node of Elasticsearch anew"
+    )
     options = parser.parse_args()
-    if options.target is None:
+    if options.record or options.target is None:
         from tests.fuzz import targets
 
-        print("\n".join(targets.TARGETS))
+        if options.record:
+            targets.record(options.record)
+        else:
+            print("\n".join(targets.TARGETS))
         return
     import atheris
 

@@ -11,19 +11,21 @@ import json
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from functools import cache, partial
 from pathlib import Path
 from tempfile import mkdtemp
 from types import ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
 from unittest import mock
-from urllib.parse import unquote_to_bytes
+from urllib.parse import unquote_to_bytes, urlsplit
 
 import numpy as np
+from elastic_transport import ApiResponseMeta, HttpHeaders, Urllib3HttpNode
 from werkzeug.test import create_environ, run_wsgi_app
 
 from esr.arguments.tables.table import PAGE
+from esr.elastic.dialect import is_answer
 from esr.errors import EsrError, InputError, UsageError
 from esr.folder.format.checkpoint import CHECKPOINT_NAME, read_checkpoint
 from esr.folder.format.files import decode_sealed, map_array, map_bundle
@@ -31,6 +33,7 @@ from esr.folder.format.manifest import MANIFEST_NAME, read_any_format
 from esr.folder.format.segment import DECODE_ERRORS, StoredDocument, compress, encode_document, read_shown
 from esr.index.questions import Features, Languages, Readiness, Records, Summary, WordsWithPrefix
 from esr.loaders import FORMATS, Malformed, ReadOptions, read_documents
+from esr.loaders.confined_process import hold_process
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.analyzer import get_analyzer
 from esr.text.document import Document
@@ -38,6 +41,8 @@ from tests.support import samples
 
 CORPUS = Path(__file__).parent / "corpus"
 """A file for each target, with inputs that runs found: one a line, with the escapes of Python."""
+ANSWERS = Path(__file__).parent / "answers.json"
+"""The answers of a node to `search_all`, which `python -m tests.fuzz --record URL` writes."""
 PACKED = ("gz", "zst", "zip", "tar", "tgz")
 
 
@@ -65,8 +70,17 @@ def write_corpus(name: str, inputs: Iterable[bytes]) -> None:
 # Files of documents
 
 
+@cache
+def hold_child() -> None:
+    """Start the process that reads PDF once, not for each input."""
+    stack = ExitStack()
+    stack.enter_context(hold_process())
+    atexit.register(stack.close)
+
+
 def read_file(format: str, data: bytes) -> None:
     """Read a file as `esr load` does, up to what an index stores of its documents and analyzes in them."""
+    hold_child()
     bad: list[Malformed] = []
     standard_input = SimpleNamespace(buffer=io.BytesIO(data))
     with mock.patch.object(sys, "stdin", standard_input), suppress(InputError):
@@ -245,6 +259,98 @@ def stored_documents() -> list[bytes]:
     return [encode_document(document, ()) for document in made]
 
 
+# Answers of Elasticsearch
+
+
+class Recorded(NamedTuple):
+    """A request and its answer."""
+
+    method: str
+    path: str
+    status: int
+    headers: dict[str, str]
+    body: str
+
+
+class NodeAnswer(NamedTuple):
+    """An answer as the client's nodes return it."""
+
+    meta: ApiResponseMeta
+    body: bytes
+
+
+@cache
+def recorded() -> tuple[Recorded, ...]:
+    return tuple(Recorded(*row) for row in json.loads(ANSWERS.read_text("utf-8")))
+
+
+def record(url: str) -> None:
+    """Write the answers of a node to ANSWERS."""
+    rows: list[Recorded] = []
+    perform = Urllib3HttpNode.perform_request
+
+    def note(node: Urllib3HttpNode, method: str, target: str, **request: Any) -> Any:
+        answer = perform(node, method, target, **request)
+        headers = {name: answer.meta.headers[name] for name in _KEPT if name in answer.meta.headers}
+        body = answer.body.decode()
+        row = Recorded(method, urlsplit(target).path, answer.meta.status, headers, body)
+        rows.extend([] if row in rows else [row])
+        return answer
+
+    from tests.support.elasticsearch import fresh
+
+    with fresh(url) as where:
+        access().store(where)
+        with mock.patch.object(Urllib3HttpNode, "perform_request", note), open_searcher(where) as opened:
+            search_all(opened)
+        alias = where.rpartition("/")[2]
+    text = json.dumps(rows, indent=0)
+    ANSWERS.write_text(text.replace(alias, _ALIAS) + "\n", "utf-8")
+
+
+_KEPT = ("content-type", "x-elastic-product")
+_ALIAS = "news"
+_STATUSES = (0, 200, 400, 404)
+
+
+def ask_elasticsearch(data: bytes) -> None:
+    """Search a node, of which one answer has another body. The first bytes choose it, and its status.
+
+    esr believes what is within an answer of the right outer form.
+    """
+    number, kind = (data[0], data[1]) if len(data) > 1 else (0, 0)
+    changed = recorded()[number % len(recorded())]
+    status = _STATUSES[kind % len(_STATUSES)] or changed.status
+
+    def answer(node: Urllib3HttpNode, method: str, target: str, **request: Any) -> Any:
+        path = urlsplit(target).path
+        row = next(r for r in waiting if (r.method, r.path) == (method, path))
+        waiting.remove(row)
+        waiting.append(row)
+        headers = HttpHeaders(row.headers)
+        is_changed = row is changed
+        meta = ApiResponseMeta(status if is_changed else row.status, "1.1", headers, 0.0, node.config)
+        return NodeAnswer(meta, data[2:] if is_changed else row.body.encode())
+
+    waiting = list(recorded())
+    believed: tuple[type[Exception], ...] = ()
+    with suppress(ValueError):
+        if status < 300 and is_answer(changed.method, changed.path, json.loads(data[2:])):
+            believed = LookupError, TypeError, ValueError, AttributeError
+    with (
+        mock.patch.object(Urllib3HttpNode, "perform_request", answer),
+        mock.patch("esr.elastic.requests.PAUSES", ()),
+        suppress(EsrError, *believed),
+        open_searcher(f"http://localhost:9200/{_ALIAS}") as opened,
+    ):
+        search_all(opened)
+
+
+def elasticsearch_answers() -> Iterator[bytes]:
+    for number, row in enumerate(recorded()):
+        yield bytes([number, 0]) + row.body.encode()
+
+
 TARGETS = {
     **{
         name: Target(partial(read_file, name), lambda name=name: [samples.sample(name)], samples.TOKENS[name])
@@ -256,4 +362,5 @@ TARGETS = {
     "body": Target(post, bodies, [*_SIGNS, *(f'"{name}":'.encode() for name in PAGE)]),
     "folder": Target(read_folder, lambda: [bytes([n]) + c for n, c in enumerate(unsealed_files())]),
     "document": Target(read_document, stored_documents),
+    "elasticsearch": Target(ask_elasticsearch, elasticsearch_answers),
 }

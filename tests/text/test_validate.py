@@ -444,6 +444,7 @@ def test_lists_have_different_lines_and_may_be_one_text():
         ("section", ["x"], "section must be a string, not a list"),
         ("metadata", "x", 'metadata must be an object like {"desk": "Berlin"}, not a string'),
         ("metadata", {"a": "\ud800"}, "metadata.a contains .* half a character"),
+        ("metadata", {"a\0b": "\ud800"}, r"metadata\.a\?b contains .* half a character"),
         ("metadata", {"\ud800": 1}, "a key of metadata contains .* half a character"),
         ("metadata", {"a": [float("inf")]}, "metadata.a must be a finite number"),
     ],
