@@ -13,6 +13,8 @@ from esr.corpus.choices import GROUPINGS, ORDERS, UNITS
 from esr.corpus.concordance import OUTSIDE
 from esr.corpus.formulas import FORMULAS, SYMBOLS
 from esr.corpus.names_and_quotes import ONLY_SOME_WORDS
+from esr.dossiers.exports.formats import FORMATS
+from esr.dossiers.imports import JUDGEMENT_COLUMNS
 from esr.evidence.choices import EVIDENCE_ORDERS
 from esr.evidence.claim_evidence import GROUPS
 from esr.evidence.contrast import RULES
@@ -53,6 +55,7 @@ def table_messages() -> Iterator[tuple[str, str]]:
     for formula in FORMULAS.values():
         yield from _in("esr/corpus", formula.label, formula.meaning)
     yield from _in("webui/pages", *LINE_ORDERS.values(), *OUTSIDE.values())
+    yield from _in("esr/dossiers", FORMATS["text"].label, *JUDGEMENT_COLUMNS.values())
     yield from _in("esr/evidence", *RULES, *RULES.values(), *GROUPS.values())
     yield from _in("esr/evidence", *EVIDENCE_ORDERS, *EVIDENCE_ORDERS.values())
     yield from _in("esr/index", *ENTITY_TYPES)

@@ -138,6 +138,7 @@ def test_clippings_keep_notes_and_tags_and_export_as_citations(
 ) -> None:
     page = opens(f"/search?{QUERY}&passages=no", bypass_csp=True)
     texts = page.locator(".hits p.sentence").all_inner_texts()
+    day = page.locator("#hit-1 time").first.inner_text()
     page.locator("#hit-1 article").hover()
     page.locator("#hit-1 .clip").click()
     expect(page.locator("#hit-1 .clip")).to_have_text("Saved")
@@ -151,6 +152,7 @@ def test_clippings_keep_notes_and_tags_and_export_as_citations(
 
     expect(clips(page)).to_have_count(2)
     assert clips(page).locator(".sentence").all_inner_texts() == texts[:2]
+    assert clips(page).first.locator("time").inner_text() == day
     clips(page).first.get_by_label("Note").fill("Ask the ministry & check")
     clips(page).first.get_by_label("Tags").fill("relief, China, relief")
     clips(page).first.get_by_label("Tags").press("Tab")

@@ -68,6 +68,15 @@ def test_a_plain_query_has_no_chips_notes_or_links(client: FlaskClient) -> None:
     assert 'class="note"' not in html
 
 
+def test_a_period_is_written_as_a_date_and_one_without_articles_leads_to_the_newest(
+    real: FlaskClient,
+) -> None:
+    html = html_of(real, "relief", "&after=2035-11-28&before=2035-11-29")
+    period = part(html, '<ul class="chips" aria-label="Filters">', "</ul>")
+    assert period == "Remove: from 28 November 2035Remove: before 29 November 2035"
+    assert target(html, "Show the newest sentences") == ("/search", {"q": "relief", "sort": "date"})
+
+
 def test_each_thing_that_was_understood_is_removed_by_a_link(client: FlaskClient) -> None:
     html = html_of(client, '"forty houses" -flood the storm', "&model=dir")
     assert chips(html) == [

@@ -73,6 +73,11 @@ class LatestQuotation(NamedTuple):
     speaker: str
     speakers: Sequence[tuple[str, str]]
 
+    @property
+    def text(self) -> str:
+        """What was said, without quotation marks around it: a quotation of several sentences has only one."""
+        return "" if self.quotation is None else self.quotation.text.strip('"“”„‟«» ')
+
 
 PART_LABELS = {
     "entities": N_("names"),

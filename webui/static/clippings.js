@@ -105,7 +105,8 @@
     for (const each of [part(".sentence"), part(".open")]) Object.assign(each, { lang: clipping.language ?? "", dir: "auto" });
     part(".speaker").textContent = clipping.speaker ? _("said by %(name)s", { name: clipping.speaker }) : "";
     part(".source").textContent = clipping.source ?? "";
-    part("time").textContent = clipping.date?.slice(0, 10) ?? "";
+    part("time").dateTime = clipping.date?.slice(0, 10) ?? "";
+    part("time").textContent = formatDay(part("time").dateTime);
     part(".open").textContent = clipping.title ?? clipping.heading ?? clipping.document_id;
     if (/^https?:/.test(clipping.permalink)) part(".open").href = clipping.permalink;
     note.value = clipping.note ?? "";

@@ -49,7 +49,7 @@
     const done = items.filter((each) => gradeOf(each) !== undefined).length;
     progress.textContent = _("%(done)s of %(all)s judged, this is number %(number)s", { done, all: items.length, number: at + 1 });
     heading.textContent = item.query || _("Topic %(name)s", { name: item.topic });
-    const about = [item.source, item.date?.replace(/T.*/, ""), item.title].filter(Boolean).join(" · ");
+    const about = [item.source, formatDay(item.date?.replace(/T.*/, "") ?? ""), item.title].filter(Boolean).join(" · ");
     article.replaceChildren(...[["from", about], ["near", item.previous], ["sentence", item.text], ["near", item.next]]
       .filter(([, text]) => text).map(([name, text]) => {
         const line = kept.element("p", name, text);

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
+from esr.corpus.names_and_quotes import Quotation
 from esr.enrichment.recipe import Recipe
 from esr.index.filters import NO_FILTERS
 from esr.index.questions import ByDay
@@ -20,6 +21,7 @@ from tests.support.elasticsearch import document, load
 from tests.support.index_contents import ENGINES, open_loaded
 from webui.answers.rising_names import find_rising_names
 from webui.app import create_app
+from webui.pages.home import LatestQuotation
 from webui.running.settings import Settings
 
 
@@ -100,6 +102,13 @@ def test_the_first_page_tells_stories_by_their_central_articles(tmp_path: Path) 
     assert heads[0] and heads[0][1] in ("Storm takes bridge", "Bridge and storm")
     assert "and 1 more source" in stories[0] and "more" not in stories[1] and len(stories) == 3
     assert "<b>Monday, " in html and '<time datetime="2024-03-04">4 March 2024</time>' in html
+
+
+@pytest.mark.parametrize("text", ['"It ends. ', "“It ends.”", "It ends."])
+def test_a_quotation_that_stands_alone_has_no_quotation_marks(text: str) -> None:
+    ids = ("a.s0", "a")
+    quotation = Quotation(text, "Ann", "ann lee", "said", *ids, text, 0, len(text), *[None] * 5)
+    assert LatestQuotation(quotation, "Ann Lee", ()).text == "It ends."
 
 
 def test_names_rise_that_the_latest_days_mention_more(tmp_path: Path) -> None:

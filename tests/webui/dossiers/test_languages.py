@@ -1,0 +1,55 @@
+"""The pages of dossiers and alerts in a language that shows which texts are not translated."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from flask import Flask
+
+from tests.support.pseudo_language import NAME, UnmarkedText, make_pseudo_language
+from tests.webui.access.conftest import Server
+from tests.webui.dossiers.conftest import Person
+from webui.translations.language import LANGUAGES
+
+pytestmark = pytest.mark.slow
+ALERT = {"do": "create", "q": "storm", "channel": "mail", "to": "ana@example.org", "when": "weekly"}
+FORMATS = frozenset(
+    "CSV Excel BibTeX RIS CSL-JSON CSL JSON APA MLA Chicago Markdown HTML Word esr".split()  # noqa: SIM905
+)
+DATA = frozenset(("news", "other", "k=1:a=2", "ann@example.org", "UTC", "→", "Storms"))
+"""Names of indices, dossiers and zones, and what placeholders show."""
+CITED = re.compile(r"Sports Writer, “Sports title”.*")
+
+
+@pytest.fixture
+def app(server: Server, locations: dict[str, str]) -> Flask:
+    desk = str(server.file.parent / "desk.sqlite")
+    return server.app(locations, desk=desk, alert_to="mailto:*@example.org https://hooks.example.org/*")
+
+
+def test_every_text_of_dossiers_and_alerts_is_a_message_or_data(
+    app: Flask, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ana, ben = Person(app, server, "ana"), Person(app, server, "ben")
+    dossier = ana.make("Storms", "v0.s0", "v1.s0")
+    assert ana.send(dossier, do="share", name="ben", role="reader").status_code == 200
+    assert ana.send("/alerts?q=storm", **ALERT).status_code == 200
+    monkeypatch.setitem(LANGUAGES, NAME, make_pseudo_language())
+    of_writer = (
+        "/dossiers",
+        dossier,
+        dossier.replace("?", "/history?"),
+        "/save?id=v0.s0",
+        "/alerts",
+        "/alerts?q=storm&source=Sports+Post",
+    )
+    unmarked = {}
+    for person, path in [*((ana, path) for path in of_writer), (ben, "/dossiers"), (ben, dossier)]:
+        answer = person.open(path, headers={"Accept-Language": NAME})
+        assert answer.status_code == 200, path
+        parser = UnmarkedText(FORMATS | DATA)
+        parser.feed(answer.get_data(as_text=True))
+        if found := [text for text in parser.found if not CITED.fullmatch(text)]:
+            unmarked[person is ana, path] = found
+    assert unmarked == {}
