@@ -18,6 +18,9 @@ from playwright.sync_api import Locator, Page, sync_playwright
 
 from esr.wording import format_table
 
+EXAMPLES = ".starts li a, .examples a"
+"""The examples of the first page; those below stories, or those of a page without stories."""
+
 
 class Reader:
     """A reader of the page, whose steps are counted."""
@@ -47,6 +50,10 @@ class Reader:
     def menu(self, name: str) -> None:
         self.click(self.page.locator(".menu summary", has_text=name))
 
+    def choose(self, name: str) -> None:
+        """Follow a link of the open menu, which may have a line of help below its name."""
+        self.click(self.page.locator(".menu[open] a", has_text=name).first, leads_on=True)
+
     def press(self, *keys: str) -> None:
         for key in keys:
             self.steps += 1
@@ -71,7 +78,7 @@ class Reader:
 def visit_first(reader: Reader) -> None:
     """First visit: the first page, and an article from there."""
     reader.open("/")
-    reader.click(reader.page.locator(".examples a").first, leads_on=True)
+    reader.click(reader.page.locator(EXAMPLES).first, leads_on=True)
     reader.click(reader.page.locator(".hits a.open").first)
     reader.see(".whole")
 
@@ -81,7 +88,7 @@ def meet_deadline(reader: Reader) -> None:
     reader.open("/")
     reader.search(reader.query)
     reader.menu("Order")
-    reader.link("Newest")
+    reader.choose("Newest first")
     reader.page.locator("#hit-1 article").hover()
     reader.click(reader.page.locator("#hit-1 .clip"))
     reader.click(reader.page.locator(".told a"), leads_on=True)
@@ -97,7 +104,7 @@ def investigate(reader: Reader) -> None:
     reader.steps += 1
     with reader.page.expect_event("load"):
         bar.click(force=True)
-    reader.link("Documents")
+    reader.link("Articles")
     reader.button("Save this search")
     reader.see(".told a")
 
@@ -167,7 +174,7 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         page = browser.new_page()
         page.goto(given.address)
-        query = given.query or page.locator(".examples a").first.inner_text()
+        query = given.query or page.locator(EXAMPLES).first.inner_text()
         page.close()
         for task in TASKS:
             context = browser.new_context(viewport={"width": 1280, "height": 900})
