@@ -68,8 +68,9 @@ ifeq ($(MEANING),no)
 	$(BIN)/esr load $(DEMO)/newest.jsonl --index $(DEMO)/index --if-exists replace --no-meaning
 else
 	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[meaning]' || echo "== words alone rank"
-	$(BIN)/esr load $(DEMO)/newest.jsonl --index $(DEMO)/index --if-exists replace --meaning || \
-		$(BIN)/esr load $(DEMO)/newest.jsonl --index $(DEMO)/index --if-exists replace --no-meaning
+	$(BIN)/esr load $(DEMO)/newest.jsonl --index $(DEMO)/index --if-exists replace --meaning || { \
+		echo "== no vectors, so words alone rank: see above, and docs/encoders.md"; \
+		$(BIN)/esr load $(DEMO)/newest.jsonl --index $(DEMO)/index --if-exists replace --no-meaning; }
 endif
 	@touch $@
 

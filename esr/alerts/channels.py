@@ -89,7 +89,7 @@ def check_target(target: str) -> str:
         if not host:
             raise UsageError(f"cannot read the address {redact(target)!r}: it has no host")
     elif "://" in target:
-        require("alerts by other services than mail and webhooks", "apprise")
+        require("an alert by another service than mail and webhooks", "apprise")
         if apprise.Apprise.instantiate(target) is None:
             raise UsageError(f"apprise does not know the address {scheme}://…: see its list of services")
     else:
@@ -228,7 +228,7 @@ class Channels:
     # Other services
 
     def _notify(self, target: str, letter: Letter) -> None:
-        require("alerts by other services than mail and webhooks", "apprise")
+        require("an alert by another service than mail and webhooks", "apprise")
         service = apprise.Apprise()
         if not service.add(target):
             raise DeliveryFailed("apprise does not know this address", is_final=True)

@@ -51,7 +51,7 @@ class Desk:
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         migrations: Sequence[Callable[[Any], None]] | None = None,
     ) -> None:
-        require("dossiers", "sqlalchemy")
+        require("the desk of dossiers", "sqlalchemy")
         self.where = where
         self._clock = clock
         self._migrations = migrations
