@@ -211,6 +211,20 @@ class Group(click.Group):
         except click.UsageError as error:
             raise unknown("command", args[0], self.commands) from error
 
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except click.UsageError as error:
+            if error.message.startswith("Got unexpected extra argument") and _takes_text(error.ctx):
+                error.message += ": several words of a text need quotation marks around them"
+            raise
+
+
+def _takes_text(context: click.Context | None) -> bool:
+    return context is not None and any(
+        isinstance(parameter, click.Argument) and parameter.nargs == 1 for parameter in context.command.params
+    )
+
 
 _LACKS_MEMORY = ("can't start new thread", "failed to map segment", "Cannot allocate memory")
 """Parts of the messages of errors that only a lack of memory causes."""

@@ -479,6 +479,11 @@ def test_an_unknown_command_is_rejected_with_the_nearest_name(esr_error: Esr) ->
     assert esr_error("serach", "x") == "unknown command 'serach': did you mean 'search'?"
 
 
+def test_words_without_quotation_marks_are_told_to_take_them(esr: Esr, index: Path) -> None:
+    assert "quotation marks" in esr("search", "mayor", "council", "--index", index).output
+    assert "quotation marks" not in esr("models", "mayor").output
+
+
 def test_an_unknown_option_is_rejected(esr: Esr, index: object) -> None:
     result = esr("search", "china", "--index", index, "--modell", "dir")
     assert result.exit_code == 2
