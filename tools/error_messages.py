@@ -14,12 +14,15 @@ from msgspec import Struct
 
 ROOT = Path(__file__).resolve().parent.parent
 PLACES = (
+    "esr/alerts/schedule.py",
     "esr/arguments/filters.py",
     "esr/arguments/types.py",
     "esr/corpus/concordance.py",
     "esr/corpus/frequencies.py",
     "esr/corpus/names_and_quotes.py",
     "esr/corpus/statements.py",
+    "esr/dossiers/imports.py",
+    "esr/dossiers/links.py",
     "esr/errors.py",
     "esr/evidence/draft_check.py",
     "esr/evidence/quotation_check.py",

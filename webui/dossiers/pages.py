@@ -32,7 +32,8 @@ from webui.running.problems import RequestError
 from webui.running.served_desk import ServedDesk, as_request_errors
 from webui.running.served_indexes import Page, ServedIndexes, Visit
 from webui.running.settings import Settings
-from webui.translations.language import N_, _, ngettext
+from webui.translations.errors import translate_error
+from webui.translations.language import N_, _, as_sentence, ngettext
 
 CHANGES = {
     "create": N_("made the dossier"),
@@ -150,7 +151,7 @@ class DossierPages:
             csrf=make_token(self._desk, person),
             told=self._read_told(),
             new_link=outcome and url_for("shared", token=outcome.link, _external=True),
-            problem_text=problem,
+            problem_text=problem and as_sentence(translate_error(problem)),
             conflict=conflict,
             link_days=LINK_DAYS,
             columns=JUDGEMENT_COLUMNS,

@@ -9,7 +9,7 @@ from flask import Flask
 
 from tests.support.pseudo_language import NAME, UnmarkedText, make_pseudo_language
 from tests.webui.access.conftest import Server
-from tests.webui.dossiers.conftest import Person
+from tests.webui.dossiers.conftest import Person, text_of
 from webui.translations.language import LANGUAGES
 
 pytestmark = pytest.mark.slow
@@ -22,15 +22,16 @@ DATA = frozenset(("news", "other", "k=1:a=2", "ann@example.org", "UTC", "→", "
 CITED = re.compile(r"Sports Writer, “Sports title”.*")
 
 
-@pytest.fixture
-def app(server: Server, locations: dict[str, str]) -> Flask:
+def make_app(server: Server, locations: dict[str, str], **settings: str) -> Flask:
     desk = str(server.file.parent / "desk.sqlite")
-    return server.app(locations, desk=desk, alert_to="mailto:*@example.org https://hooks.example.org/*")
+    to = "mailto:*@example.org https://hooks.example.org/*"
+    return server.app(locations, desk=desk, alert_to=to, **settings)
 
 
 def test_every_text_of_dossiers_and_alerts_is_a_message_or_data(
-    app: Flask, server: Server, monkeypatch: pytest.MonkeyPatch
+    server: Server, locations: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    app = make_app(server, locations)
     ana, ben = Person(app, server, "ana"), Person(app, server, "ben")
     dossier = ana.make("Storms", "v0.s0", "v1.s0")
     assert ana.send(dossier, do="share", name="ben", role="reader").status_code == 200
@@ -53,3 +54,14 @@ def test_every_text_of_dossiers_and_alerts_is_a_message_or_data(
         if found := [text for text in parser.found if not CITED.fullmatch(text)]:
             unmarked[person is ana, path] = found
     assert unmarked == {}
+
+
+def test_what_a_form_refuses_is_told_in_the_language_of_the_page(
+    server: Server, locations: dict[str, str]
+) -> None:
+    ana = Person(make_app(server, locations, language="de"), server, "ana")
+    dossier = ana.make("Storms", "v0.s0")
+    pasted = text_of(ana.send(f"{dossier}", do="paste", addresses="nowhere"))
+    assert "Zeile 1: 'nowhere' ist keine Adresse, die mit http:// oder https:// beginnt. " in pasted
+    zone = {**ALERT, "zone": "Mars"}
+    assert "Unbekannte Zeitzone" in text_of(ana.send("/alerts?q=storm", **zone))
