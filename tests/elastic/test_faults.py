@@ -19,7 +19,7 @@ from elasticsearch import Elasticsearch
 
 from esr import resources
 from esr.elastic import requests
-from esr.elastic.write import actions, bulk, delivery, writer
+from esr.elastic.write import actions, bulk, delivery, delivery_parts, writer
 from esr.errors import EngineUnreachable, EsrError
 from esr.index.factory import open_delivery as delivery_to
 from esr.index.factory import open_generations
@@ -186,7 +186,7 @@ def retry(work: Callable[[], Any], proxy: Proxy, tries: int = 12) -> list[str]:
             else:
                 for module in (writer, delivery):
                     patch.setattr(module, "LOAD_TIMEOUT", 2 + turn)
-                patch.setattr(delivery, "ANSWER_SECONDS", 2 + turn)
+                patch.setattr(delivery_parts, "ANSWER_SECONDS", 2 + turn)
             try:
                 work()
                 return errors
