@@ -216,7 +216,8 @@ class Group(click.Group):
             return super().invoke(ctx)
         except click.UsageError as error:
             if error.message.startswith("Got unexpected extra argument") and _takes_text(error.ctx):
-                error.message += ": several words of a text need quotation marks around them"
+                hint = "several words of a text need quotation marks around them"
+                raise click.UsageError(f"{error.message}: {hint}", error.ctx) from error
             raise
 
 
