@@ -158,11 +158,16 @@ def describe_holdings(searcher: Searcher) -> Holdings:
 def list_lacking(searcher: Searcher, name: str) -> tuple[list[SentenceRecord], int]:
     """The first sentences of some documents that lack something of LACKING, and the number of all such."""
     index = searcher.snapshot().index
-    first: dict[str, SentenceRecord] = {}
-    for hit in index.select(LACKING[name], LISTED * 40, NO_FILTERS, Hits()).hits:
-        record = require_record(hit)
-        first.setdefault(record.document_id, record)
     (counted,) = index.count([LACKING[name]], NO_FILTERS, ByDocument())
+    first: dict[str, SentenceRecord] = {}
+    number = LISTED * 40
+    while len(first) < min(LISTED, counted.documents):
+        answer = index.select(LACKING[name], number, NO_FILTERS, Hits())
+        for record in map(require_record, answer.hits):
+            first.setdefault(record.document_id, record)
+        if number >= answer.total:
+            break
+        number *= 4  # long documents: their sentences follow one another
     return list(first.values())[:LISTED], counted.documents
 
 

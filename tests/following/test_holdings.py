@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 from click.testing import CliRunner
 
 import esr
 from esr.cli.main import main
-from esr.following.holdings import Holdings, describe_holdings
+from esr.following.holdings import Holdings, describe_holdings, list_lacking
 from esr.index.view import restrict
 from esr.plans.plan import HasSource
 from esr.ranking.searcher import Searcher, open_searcher
@@ -70,3 +71,11 @@ def test_an_empty_collection_has_numbers_and_a_table_with_a_head(tmp_path: objec
     assert (holdings.documents, holdings.first, holdings.periods, holdings.sources) == (0, "", [], [])
     printed = CliRunner().invoke(main, ["collection", "--index", where, "--format", "csv"]).output
     assert printed == "source,period,sentences\n"
+
+
+def test_documents_without_a_title_are_listed_however_long_they_are(tmp_path: Path) -> None:
+    long = [document(f"long{n}", *(["It rained."] * 1_100)) for n in range(2)]
+    load(f"{tmp_path}/index", [*long, document("short", "It snowed.")])
+    with open_searcher(f"{tmp_path}/index") as searcher:
+        records, number = list_lacking(searcher, "untitled")
+    assert ([record.document_id for record in records], number) == (["long0", "long1", "short"], 3)
