@@ -232,6 +232,7 @@ def test_an_index_that_is_not_divided_is_stored_as_before(where: Path) -> None:
     assert "by" not in manifest.read_manifest(where).description.as_dict()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("full", [0, 60, 300])
 def test_small_segments_of_a_period_are_merged_when_all_documents_are_read(
     where: Path, full: int, monkeypatch: pytest.MonkeyPatch
@@ -368,6 +369,7 @@ def test_a_period_that_lost_all_of_its_documents_is_gone(where: Path) -> None:
     assert not [path for path in (where / SEGMENTS).iterdir() if path.name.startswith(UNDATED)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("killed_after", [1, 3])
 def test_a_killed_load_is_resumed(
     where: Path, tmp_path: Path, killed_after: int, monkeypatch: pytest.MonkeyPatch

@@ -48,6 +48,7 @@ def test_files_have_addresses_of_the_web_only(name: str) -> None:
     assert "https://news.example/a" in text and "javascript" not in text
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # of the unfinished ZIP
 def test_a_disk_that_is_full_when_a_sheet_is_packed_is_an_error_of_the_disk(
     monkeypatch: pytest.MonkeyPatch,

@@ -253,6 +253,7 @@ with open_searcher(where) as searcher:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("point", ["among sentences", "before the switch"])
 def test_a_run_that_is_killed_leaves_the_former_groups(place: str, point: str) -> None:
     open_delivery(place, LoadOptions()).append(located(MORE))
