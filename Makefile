@@ -1,7 +1,7 @@
 # make demo       install, load the example news, answer a few queries, serve the page, and enrich beside it
 #                 (SERVE=no: do not serve, ENRICH=no: do not enrich, MEANING=no: rank by words alone and at once,
 #                 ELASTICSEARCH=yes: with Docker instead)
-# make quick      the tests of single parts: no node, no browser, no large corpus; in about a minute
+# make quick      the tests of single parts: no node, no browser, no large corpus; in a minute and a half
 # make test       install, check, and run all tests that need no Elasticsearch, in twelve minutes
 # make elasticsearch  the tests that need a node: both engines give the same answers, also on other servers
 # make endurance  crashes, chaos, full disks, fuzzing by the thousand, foreign collections
