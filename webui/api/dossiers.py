@@ -132,7 +132,7 @@ def add(call: Call) -> dict[str, Any]:
             name=call.visit.index_name,
             address=permanent(call.arguments.first("index")),
         )
-    tagged = [convert({**to_builtins(c), **_kept(body, "note", "tags")}, Content) for c in contents]
+    tagged = [convert({**to_builtins(c), **_select(body, "note", "tags")}, Content) for c in contents]
     with as_request_errors():
         written = call.desk.dossiers.add(call.desk.person, body["id"], tagged, after=body.get("after"))
     return _written(written)
@@ -191,7 +191,7 @@ def rename(call: Call) -> dict[str, Any]:
     with as_request_errors():
         return _written(
             call.desk.dossiers.rename(
-                call.desk.person, body["id"], **_kept(body, "name", "description", "base")
+                call.desk.person, body["id"], **_select(body, "name", "description", "base")
             )
         )
 
@@ -231,7 +231,7 @@ def link(call: Call) -> dict[str, Any]:
     """Make a link for reading a dossier. Its token is shown only once."""
     body = _body(call, "dossier_link")
     with as_request_errors("days"):
-        share_link = call.desk.links.make(call.desk.person, body["id"], **_kept(body, "days"))
+        share_link = call.desk.links.make(call.desk.person, body["id"], **_select(body, "days"))
     data: dict[str, Any] = to_builtins(share_link)
     return data
 
@@ -254,7 +254,7 @@ def delete(call: Call) -> dict[str, Any]:
     return {"id": body["id"], "for_good": is_for_good}
 
 
-def _kept(body: dict[str, Any], *names: str) -> dict[str, Any]:
+def _select(body: dict[str, Any], *names: str) -> dict[str, Any]:
     return {name: body[name] for name in names if name in body}
 
 
