@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from esr.evidence.alignment import Token
 from esr.plugin.provisional import (
@@ -54,17 +54,20 @@ def read_candidates(
 ) -> Iterator[SentenceRecord]:
     """Sentences that may have the quotation or a part of it; some are there twice."""
     index, analyzer = searcher.index, get_analyzer(WORDS_ANALYZER)
-    runs = [text[part[0].start : part[-1].end] for part in parts[:_MAX_PARTS]]
+    parts = parts[:_MAX_PARTS]
+    runs = [text[part[0].start : part[-1].end] for part in parts]
+    # In an index by language, the terms of a search depend on the language that it finds.
+    is_by_language = index.analyzer.name == BY_LANGUAGE
+    terms_by_part = [{} if is_by_language else _read_terms(index, text, part) for part in parts]
     for run in runs[:1]:
         if words := tuple(analyzer.terms(run)):
-            # In an index by language, the terms of a search depend on the language that it finds.
-            searched = parts[:_MAX_PARTS] if index.analyzer.name != BY_LANGUAGE else []
-            of_words = [terms for part in searched for terms in _read_terms(index, text, part).values()]
-            hits = Hits(terms=[term for terms in of_words for term in terms])
+            hits = Hits(
+                terms=[term for by_word in terms_by_part for terms in by_word.values() for term in terms]
+            )
             selected = index.select(HasWords(words), _PHRASES, NO_FILTERS, hits, oldest_first=True)
             yield from map(require_record, selected.hits)
-    for part, run in zip(parts, runs, strict=False):
-        rare = run if index.analyzer.name == BY_LANGUAGE else _choose_rare_words(index, text, part)
+    for run, by_word in zip(runs, terms_by_part, strict=True):
+        rare = (by_word and _choose_rare_words(index, by_word)) or run
         try:
             answer = searcher.search(literal(rare), _RANKED, ranking=_RANKING)
         except UnsearchableQuery:
@@ -72,9 +75,11 @@ def read_candidates(
         yield from map(require_record, answer.hits)
 
 
-def _choose_rare_words(index: Index, text: str, part: Sequence[Token]) -> str:
-    """The rarest words of a part, so many that an engine scores all sentences with one of them at once."""
-    terms = _read_terms(index, text, part)
+def _choose_rare_words(index: Index, terms: Mapping[str, Sequence[str]]) -> str:
+    """The rarest of these words, so many that an engine scores all sentences with one of them at once.
+
+    `terms`: those of each word in the index. Empty if no sentence has a word.
+    """
     statistics = index.statistics([term for of_word in terms.values() for term in of_word]).terms
     holders = {word: sum(statistics[term].sf for term in of_word) for word, of_word in terms.items()}
     chosen, scored = set(), 0
@@ -83,7 +88,7 @@ def _choose_rare_words(index: Index, text: str, part: Sequence[Token]) -> str:
         if scored > _SCORED and number >= _LEAST_RARE:
             break
         chosen.add(word)
-    return " ".join(word for word in terms if word in chosen) or text[part[0].start : part[-1].end]
+    return " ".join(word for word in terms if word in chosen)
 
 
 def _read_terms(index: Index, text: str, part: Sequence[Token]) -> dict[str, list[str]]:
