@@ -73,8 +73,8 @@ def mcp(
     """Serve an index to assistants (Model Context Protocol).
 
     Assistants get the tools search, document, timeline, similar, names, quotes, check, check_draft,
-    evidence and contents. Answers have a budget in characters, and each sentence comes with its id and a
-    citation. With --dossiers, they also get tools to read and to add to the dossiers and
+    evidence, reuse and contents. Answers have a budget in characters, and each sentence comes with its id
+    and a citation. With --dossiers, they also get tools to read and to add to the dossiers and
     alerts of a server. Needs the extra mcp.
 
     \b

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import urllib.error
@@ -15,6 +16,7 @@ from typing import Any
 import pytest
 
 import esr
+from esr.bridges.mcp import mcp as command
 from esr.cli import main
 from esr.extras import install_command
 from esr.ranking.ranking import Ranking
@@ -469,6 +471,8 @@ def test_tools_are_marked_as_reading_only_and_describe_their_arguments(server: A
         "reuse",
         "contents",
     ]
+    text = command.help
+    assert [name for name in tools if not re.search(rf"\b{name}\b", text)] == [], "the help of esr mcp"
     for tool in tools.values():
         assert tool.annotations.read_only_hint and tool.description
     assert "description" in tools["search"].input_schema["properties"]["query"]
