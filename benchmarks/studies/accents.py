@@ -2,8 +2,9 @@
 
     python -m benchmarks.studies.accents FOLDER
 
-FOLDER is that of `benchmarks.studies.languages`. `words` is the share of the words with accents of the
-documents whose form without accents finds one of the sentences with the word. Prints a table.
+FOLDER is that of `benchmarks.studies.languages`; a language without `topics.tsv` has words alone. `words` is
+the share of the words with accents of the documents whose form without accents finds one of the sentences
+with the word. Prints a table.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ _WORDS = 300
 def main(folder: Path) -> None:
     print("| language | analyzer | topics | as written | without accents | difference | words |")
     print("| --- | --- | ---: | ---: | ---: | ---: | ---: |")
-    for of_language in sorted(path for path in folder.iterdir() if (path / "topics.tsv").exists()):
+    for of_language in sorted(path for path in folder.iterdir() if (path / "docs.jsonl.gz").exists()):
         with tempfile.TemporaryDirectory() as work:
             _compare(of_language, Path(work) / "index")
 
@@ -45,14 +46,19 @@ def _compare(folder: Path, where: Path) -> None:
     analyzer = choose_analyzer(one.document.language for one in located).analyzer
     open_writer(str(where), LoadOptions(analyzer=analyzer)).load(located)
     documents = [one.document for one in located]
+    precision = _compare_questions(folder, where, documents) if (folder / "topics.tsv").exists() else "| | |"
+    with open_searcher(str(where)) as searcher:
+        words = _find_words(searcher, documents, analyzer)
+    print(f"| {folder.name} | {analyzer} | {precision} | {words} |")
+
+
+def _compare_questions(folder: Path, where: Path, documents: list[Document]) -> str:
+    """The number of questions, AP as written and without accents, and the difference."""
     qrels = dict(find_judgements(documents, folder))
     topics = dict(line.split("\t") for line in (folder / "topics.tsv").read_text("utf-8").splitlines())
     bare = {query: strip_accents(text) for query, text in topics.items()}
     written, typed = (mean_ap(qrels, rank_by_esr(where, texts)) for texts in (topics, bare))
-    with open_searcher(str(where)) as searcher:
-        words = _find_words(searcher, documents, analyzer)
-    figures = f"{written:.4f} | {typed:.4f} | {typed - written:+.4f} | {words}"
-    print(f"| {folder.name} | {analyzer} | {len(topics)} | {figures} |")
+    return f"{len(topics)} | {written:.4f} | {typed:.4f} | {typed - written:+.4f}"
 
 
 def strip_accents(text: str) -> str:

@@ -26,7 +26,7 @@ from esr.query.interpretation import terms_of_word
 from esr.text.analyzer import Analyzer, get_analyzer
 from esr.text.analyzer_definitions import WORDS_ANALYZER
 
-_MAX_FORMS = 64
+_MAX_FORMS = 256
 """Maximum number of forms of a word that are analysed. Those with the fewest accents come first."""
 _COVERED, _ACCENTED = 0.5, 0.25
 """If more than this share of the sentences with a word in any form have its term as typed, it stays alone.

@@ -20,8 +20,8 @@ from esr.wording import format_table
 
 ROOT = Path(__file__).resolve().parents[2]
 CODES = (
-    "ar", "ca", "cs", "da", "de", "el", "en", "es", "fi", "fr", "hi", "hu", "it", "ja", "ko", "nl", "no",
-    "pl", "pt", "ro", "ru", "sv", "tr", "uk", "vi", "zh",
+    "ar", "ca", "cs", "da", "de", "el", "en", "es", "fi", "fr", "he", "hi", "hu", "it", "ja", "ko", "nl",
+    "no", "pl", "pt", "ro", "ru", "sv", "tr", "uk", "vi", "zh",
 )  # fmt: skip
 """The languages of the table. Others that have an analyzer are in the table before it."""
 NAMES = {
