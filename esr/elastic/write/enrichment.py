@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 from esr.elastic import meta
@@ -21,7 +22,15 @@ from esr.elastic.connection import LOAD_TIMEOUT
 from esr.elastic.copies import COPIES, other_slot, serve_slot
 from esr.elastic.dialect import SEPARATOR
 from esr.elastic.documents import WITHOUT_CONTEXT, decode_document, encode_quotes
-from esr.elastic.requests import count, hits_of, read_entries, refresh, search, search_pages
+from esr.elastic.requests import (
+    count,
+    hits_of,
+    read_buckets,
+    read_entries,
+    refresh,
+    search,
+    search_pages,
+)
 from esr.elastic.tables import store_table
 from esr.elastic.vectors import encode_vector, index_vectors, map_vectors
 from esr.elastic.vocabulary import (
@@ -54,9 +63,11 @@ from esr.index.names import (
     read_ids,
     resolve_names,
 )
+from esr.index.runs.declined_names import declining_languages, find_declined
 from esr.index.runs.name_variants import add_variants, find_variants
 from esr.stdlib import batched
 from esr.text.analyzer import Analyzer, get_analyzer
+from esr.text.analyzer_definitions import primary_language
 from esr.text.document import Document
 from esr.text.sentence_enrichment import QUOTES, VECTORS, SentenceEnrichment
 
@@ -240,19 +251,32 @@ def store_short_forms(cluster: Cluster) -> None:
     ]
     keys = sorted({key for form in stored for key in (form.short, form.full)})
     joined = join_short_forms(stored, count_types(cluster, keys))
-    short_forms = add_ids(add_variants(joined, find_variants(_count_all(cluster))), _count_ids(cluster))
+    variants = add_variants(joined, find_variants(_count_all(cluster)))
+    languages = _read_languages(cluster)
+    for code in declining_languages():
+        if written := [language for language in languages if primary_language(language) == code]:
+            types = _count_all(cluster, {"terms": {"language": written}})
+            variants = add_variants(variants, find_declined(code, types))
+    short_forms = add_ids(variants, _count_ids(cluster))
     for load in meta.searchable_loads(cluster):
         if load.short_forms != short_forms:
             meta.write(cluster, replace(load, short_forms=short_forms))
 
 
-def _count_all(cluster: Cluster) -> Mapping[str, Mapping[str, int]]:
-    """By key, the number of documents that have it with each type, for all names."""
+def _count_all(cluster: Cluster, query: Query | None = None) -> Mapping[str, Mapping[str, int]]:
+    """By key, the number of documents, perhaps only of matching ones, that have it with each type."""
     counts: dict[str, dict[str, int]] = {}
     for type in ENTITY_TYPES:
-        for key, documents in count_values(cluster, f"{FIELD}.{type}"):
-            counts.setdefault(key, {})[type] = documents
+        for bucket in read_buckets(cluster, cluster.documents_alias, f"{FIELD}.{type}", query=query):
+            counts.setdefault(bucket["key"]["value"], {})[type] = bucket["doc_count"]
     return counts
+
+
+def _read_languages(cluster: Cluster) -> list[str]:
+    """The languages that documents name."""
+    by_language = {"language": {"terms": {"field": "language", "size": _MAX_LANGUAGES}}}
+    answer = search(cluster, index=cluster.documents_alias, size=0, aggs=by_language)
+    return [bucket["key"] for bucket in answer["aggregations"]["language"]["buckets"]]
 
 
 def _count_ids(cluster: Cluster) -> Counter[tuple[str, str]]:
@@ -453,13 +477,9 @@ class ElasticsearchEnrichment:
 
     def _done_clause(self, recipe: Recipe) -> Query:
         recorded = {digest: r for load in self._loads.values() for digest, r in load.recipes.items()}
-        return build_done_clause(recipe, map(Recipe.from_dict, recorded.values()), self._languages)
-
-    def _languages(self) -> list[str]:
-        """The languages that documents name."""
-        by_language = {"language": {"terms": {"field": "language", "size": _MAX_LANGUAGES}}}
-        answer = search(self._cluster, index=self._cluster.documents_alias, size=0, aggs=by_language)
-        return [bucket["key"] for bucket in answer["aggregations"]["language"]["buckets"]]
+        return build_done_clause(
+            recipe, map(Recipe.from_dict, recorded.values()), partial(_read_languages, self._cluster)
+        )
 
     def _find_entries(self, document_ids: Sequence[str]) -> dict[str, DocumentEntries]:
         alias, source = self._cluster.documents_alias, ["sentences.id", "language"]

@@ -6,7 +6,7 @@ Each batch is one commit of the manifest. Files left by a killed run are deleted
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Container, Iterable, Iterator, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import islice
 from pathlib import Path
@@ -48,8 +48,10 @@ from esr.index.names import (
     read_ids,
     resolve_names,
 )
+from esr.index.runs.declined_names import declining_languages, find_declined
 from esr.index.runs.name_variants import add_variants, find_variants
 from esr.text.analyzer import Analyzer, get_analyzer
+from esr.text.analyzer_definitions import primary_language
 from esr.text.attributes import META_PREFIX
 from esr.text.document import Document
 from esr.text.sentence_enrichment import QUOTES, REUSE, STORED_PARTS, TABLE, VECTORS, SentenceEnrichment
@@ -441,7 +443,32 @@ def find_short_forms(segments: Sequence[Segment]) -> dict[str, list[str]]:
     }
     short_forms = [ShortForm(short, full, _count(numbers)) for (short, full), numbers in documents.items()]
     joined = add_variants(join_short_forms(short_forms, types), find_variants(types))
+    for language in declining_languages():
+        if len(inside := _select_documents(segments, language)):
+            joined = add_variants(joined, find_declined(language, _count_inside(by_type, inside)))
     return add_ids(joined, _count_ids(segments))
+
+
+def _select_documents(segments: Sequence[Segment], language: str) -> Numbers:
+    """The numbers of the documents in a language."""
+    numbers, base = [np.zeros(0, np.int64)], 0
+    for segment in segments:
+        codes = [n for n, code in enumerate(segment.languages) if primary_language(code) == language]
+        numbers.append(np.flatnonzero(np.isin(segment.column(LANGUAGE), codes)) + base)
+        base += segment.document_count
+    return np.concatenate(numbers)
+
+
+def _count_inside(
+    by_type: Mapping[str, Mapping[str, Sequence[Numbers]]], inside: Numbers
+) -> dict[str, dict[str, int]]:
+    """By key, the number of these documents that have it with each type."""
+    counts: dict[str, dict[str, int]] = {}
+    for key, of_key in by_type.items():
+        for type, numbers in of_key.items():
+            if found := len(np.intersect1d(np.concatenate(numbers), inside)):
+                counts.setdefault(key, {})[type] = found
+    return counts
 
 
 def _count_ids(segments: Sequence[Segment]) -> Counter[tuple[str, str]]:

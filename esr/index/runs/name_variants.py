@@ -55,12 +55,13 @@ def find_variants(types: TypeCounts) -> dict[str, list[str]]:
 def add_variants(
     joined: Mapping[str, Sequence[str]], variants: Mapping[str, Sequence[str]]
 ) -> dict[str, list[str]]:
-    """Add variants to the short forms of names. Those of a variant become those of its name."""
+    """Add variants to the short forms of names. Those of a variant or a short form become its name's."""
     merged = {full: list(short_forms) for full, short_forms in joined.items()}
-    short = {key for short_forms in joined.values() for key in short_forms}
-    for main, others in variants.items():
-        for other in others if main not in short else ():
-            if other not in short:
+    full_of = {key: full for full, short_forms in joined.items() for key in short_forms}
+    for variant, others in variants.items():
+        main = full_of.get(variant, variant)
+        for other in others:
+            if other not in full_of and other != main:
                 merged.setdefault(main, []).extend((other, *merged.pop(other, ())))
     return merged
 
