@@ -14,6 +14,8 @@ from msgspec import Struct
 
 ROOT = Path(__file__).resolve().parent.parent
 PLACES = (
+    "esr/alerts/alert_conditions.py",
+    "esr/alerts/channels.py",
     "esr/alerts/schedule.py",
     "esr/arguments/filters.py",
     "esr/arguments/types.py",
@@ -21,8 +23,13 @@ PLACES = (
     "esr/corpus/frequencies.py",
     "esr/corpus/names_and_quotes.py",
     "esr/corpus/statements.py",
+    "esr/dossiers/account.py",
     "esr/dossiers/imports.py",
     "esr/dossiers/links.py",
+    "esr/dossiers/merging.py",
+    "esr/dossiers/records.py",
+    "esr/dossiers/saved_searches.py",
+    "esr/dossiers/store.py",
     "esr/errors.py",
     "esr/evidence/draft_check.py",
     "esr/evidence/quotation_check.py",
@@ -52,8 +59,11 @@ PLACES = (
 """The files whose errors readers see."""
 _RAISED = frozenset(
     (
+        "Conflict",
         "Forbidden",
+        "NoDossier",
         "NotFound",
+        "NotPermitted",
         "NotVisible",
         "RequestError",
         "TooManyFiles",
@@ -62,8 +72,12 @@ _RAISED = frozenset(
         "UsageError",
     )
 )
-_KINDS = frozenset(("Registry", "look_up", "unknown"))
+_KINDS = frozenset(("Registry", "_check_number", "look_up", "unknown"))
 """Calls whose first argument is the kind of a thing, which a message names."""
+
+
+_WORDS = ("WORDS", "ROLES")
+"""Tables whose values and keys are parts of messages."""
 
 
 class ErrorMessage(Struct, frozen=True):
@@ -81,9 +95,16 @@ def error_messages() -> Iterator[ErrorMessage]:
             match node:
                 case ast.Call(func=ast.Name(id=name), args=[first, *_]) if name in _RAISED | _KINDS:
                     yield from _read(place, first)
+                case ast.Call(func=ast.Name(id="check_text"), args=[ast.Constant() as first, _, ast.Name()]):
+                    yield from _read(place, first)
+                case ast.Call(func=ast.Name(id="InputError"), args=[_, problem]):
+                    yield from _read(place, problem)
+                case ast.AnnAssign(target=ast.Name(id=name), value=ast.Dict(keys, values)) if name in _WORDS:
+                    for word in values if name == "WORDS" else keys:
+                        yield from _read(place, word)
 
 
-def _read(place: str, node: ast.expr) -> Iterator[ErrorMessage]:
+def _read(place: str, node: ast.expr | None) -> Iterator[ErrorMessage]:
     match node:
         case ast.Constant(value=str(text)):
             yield ErrorMessage(place, text.replace("%", "%%"), ())

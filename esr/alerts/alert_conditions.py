@@ -117,18 +117,18 @@ def read_conditions(arguments: Mapping[str, Any], where: str = "the alert") -> C
         if value and query is None:
             raise InputError(where, f"{needed} needs a query")
     if least_score is not None and search.ranking.reranker() is not None:
-        problem = (
-            "a second stage ranks sentences by what else is found: least_score is for a ranking without one"
+        raise InputError(
+            where,
+            "a second stage ranks sentences by what else is found: least_score is for a ranking without one",
         )
-        raise InputError(where, problem)
     if unusual and (like or least_score is not None):
         raise InputError(where, "unusual counts the sentences of a query: give no least_score and no like")
     if languages and not like:
-        problem = (
+        raise InputError(
+            where,
             "languages needs like: words are found in their own language alone, and sentences of others by "
-            "their meaning. Give the query as a sentence to be similar to"
+            "their meaning. Give the query as a sentence to be similar to",
         )
-        raise InputError(where, problem)
     return Conditions(
         query,
         search.ranking,

@@ -32,6 +32,15 @@ NEEDED: Mapping[Work, Role] = {
     "delete": "owner",
 }
 """The least role that a kind of work needs."""
+WORDS: Mapping[Work, str] = {
+    "read": "read it",
+    "history": "see its changes",
+    "change": "change it",
+    "restore": "restore an earlier state",
+    "share": "share it",
+    "delete": "delete it",
+}
+"""Kinds of work in messages."""
 EVERYBODY = "*"
 """The group of all people with a login."""
 MOST_ITEMS = 5_000
@@ -328,9 +337,8 @@ def check_content(content: Content) -> Content:
     if not content.document_id or not content.text.strip():
         raise UsageError("an item needs the id of its document and a text")
     if (content.kind == "sentence") != bool(content.sentence_id):
-        raise UsageError(
-            f"a {content.kind} {'needs' if content.kind == 'sentence' else 'has no'} sentence_id"
-        )
+        is_sentence = content.kind == "sentence"
+        raise UsageError("a sentence needs a sentence_id" if is_sentence else "a document has no sentence_id")
     check_text("text of an item", content.text, TEXT_CHARS)
     for name in ("index", "document_id", "sentence_id", "title", "date", "source", "url", "permalink"):
         check_text(f"{name} of an item", getattr(content, name) or "", NOTE_CHARS)

@@ -11,6 +11,7 @@ from esr.dossiers.desk import Desk, make_id
 from esr.dossiers.records import (
     EVERYBODY,
     TITLE_CHARS,
+    WORDS,
     Conflict,
     Member,
     NoDossier,
@@ -153,7 +154,7 @@ class SavedSearches:
             raise NoDossier(f"there is no saved search {id!r}, or you may not read it")
         search = _read_row(dict(row), person, members)
         if not allows(search.role, work):
-            raise NotPermitted(f"you are a {search.role} of this saved search, and may not {work} it")
+            raise NotPermitted(f"you are a {search.role} of this saved search, and may not {WORDS[work]}")
         return search
 
     def _update(self, connection: sql.Connection, id: str, values: Mapping[str, Any]) -> None:
@@ -164,10 +165,11 @@ class SavedSearches:
 def _check_unchanged(field: str, now: Any, new: Any) -> None:
     """Raise Conflict if somebody else's value would be lost."""
     if new != now:
-        message = (
-            f"somebody else changed this search since you read it: read it again, then change its {field}"
+        raise Conflict(
+            f"somebody else changed this search since you read it: read it again, then change its {field}",
+            field,
+            now,
         )
-        raise Conflict(message, field, now)
 
 
 def _encode(values: Mapping[str, Any]) -> dict[str, Any]:

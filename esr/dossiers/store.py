@@ -20,6 +20,7 @@ from esr.dossiers.records import (
     MOST_ITEMS,
     NOTE_CHARS,
     TITLE_CHARS,
+    WORDS,
     Change,
     Content,
     Dossier,
@@ -441,7 +442,7 @@ class OpenedDossier:
     def check(self, work: Work) -> None:
         """Raise NotPermitted unless the role of the person allows the work."""
         if not allows(self.role, work):
-            raise NotPermitted(f"you are a {self.role} of this dossier, and may not {_WORDS[work]}")
+            raise NotPermitted(f"you are a {self.role} of this dossier, and may not {WORDS[work]}")
 
     def state_at(self, version: int | None) -> State | None:
         """The state at a version, by default the present one; None if it is not kept."""
@@ -600,16 +601,6 @@ class OpenedDossier:
                     versions.c.dossier == self.id, versions.c.item == item, versions.c.version == version
                 )
             )
-
-
-_WORDS: Mapping[Work, str] = {
-    "read": "read it",
-    "history": "see its changes",
-    "change": "change it",
-    "restore": "restore an earlier state",
-    "share": "share it",
-    "delete": "delete it",
-}
 
 
 def _edit_of(item: Item) -> Edit:

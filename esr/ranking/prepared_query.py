@@ -328,11 +328,17 @@ class PreparedQuery(Struct, frozen=True, dict=True):
 
     def with_all_words(self) -> PreparedQuery:
         """The same query restricted to candidates with every wanted word. Does not use the index."""
+        return self._restrict(self.interpretation.all_words)
+
+    def with_matching(self) -> PreparedQuery:
+        """The same query restricted to sentences that match it, if any can. Does not use the index."""
+        return self if self.matching is None else self._restrict(self.matching)
+
+    def _restrict(self, condition: Condition | None) -> PreparedQuery:
         if not self.has_candidates:
             return self
-        interpretation = self.interpretation
-        needs_term = not interpretation.decides_candidates
-        plan = replace(self.plan, condition=interpretation.all_words, candidates="all", needs_term=needs_term)
+        needs_term = not self.interpretation.decides_candidates
+        plan = replace(self.plan, condition=condition, candidates="all", needs_term=needs_term)
         return replace(self, plan=plan)
 
     def replan(self, ranking: Ranking) -> Plan:

@@ -112,10 +112,11 @@ FILES = """## Files
 With another ending, the address of a page of results is a file, for people and programs:
 `/search.csv?q=storm`. It takes the arguments of the page, and two of its own:
 """
-AFTER_FILES = f"""`k=all` lists every sentence of the ranking one by one, and so does a `k` above
-{SETTINGS.max_depth:,}. A smaller `k` lists what the page lists, without repeats. The order is always that of
-the ranking, on both engines. The header `X-Total-Count` says how many sentences match. If `k=all`
-meets the limit, `X-Incomplete` and the name of the file say so. Tables have the columns
+AFTER_FILES = f"""`k=all` lists every sentence that matches, one by one: as many as the page says. A `k` above
+{SETTINGS.max_depth:,} lists the ranking, which also has sentences near the words. A smaller `k` lists what
+the page lists, without repeats. The order is always that of the ranking, on both engines. The header
+`X-Total-Count` says how many sentences match. If `k=all` meets the limit, `X-Incomplete` and the name
+of the file say so. Tables have the columns
 `{",".join(COLUMNS)}`
 unless `fields` chooses others. Lines of JSON have all fields of a hit.
 

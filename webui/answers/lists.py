@@ -9,8 +9,6 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from msgspec.structs import replace
-
 from esr.corpus.concordance import Concordance, LineOptions, build_concordance
 from esr.following.newest import add_scores, find_newest
 from esr.following.novelty import NovelAnswer, find_novel
@@ -116,35 +114,39 @@ _BATCH = 1_000
 """Sentences of a file read at a time."""
 
 
-def list_hits(searcher: Searcher, search: SearchRequest, settings: Settings, is_all: bool) -> Listing:
-    """The hits of a file: up to a limit those of the page, beyond it all sentences in order, unfolded.
-    `is_all`: the search is for all sentences that match, up to its `k`. Raises RequestError.
+def list_hits(
+    searcher: Searcher, search: SearchRequest, settings: Settings, is_all: bool, most: int | None = None
+) -> Listing:
+    """The hits of a file of at most `most` rows. Raises RequestError.
+
+    Up to a limit these are the best sentences of the entries of the page, beyond it all of the ranking in
+    order, unfolded. `is_all`: the search is for all sentences that match, up to its `k`.
     """
-    arrangement = replace(search.arrangement, passages=False)
-    search = replace(search, arrangement=arrangement)
-    listed = settings.max_k if arrangement.group else settings.max_depth
+    listed = settings.max_k if search.arrangement.group else settings.max_depth
     prepared = prepare_search(searcher, search, settings)
-    if arrangement.novel or (search.k <= listed and not is_all):
-        answer, entries, _ = rank_and_arrange(prepared, search, search.k, settings)
-        best = (passage.best for entry in entries[: search.k] for passage in entry.passages)
+    k = min(search.k, most or search.k)
+    if search.arrangement.novel or (search.k <= listed and not is_all):
+        answer, entries, _ = rank_and_arrange(prepared, search, k, settings)
+        best = (passage.best for entry in entries[:k] for passage in entry.passages)
         return Listing(best, prepared, answer.incomplete, answer.total)
     with blame_argument(None):
-        if arrangement.by_date:
+        if search.arrangement.by_date:
             result = prepared.index.select(
                 prepared.all_words,
-                search.k,
+                k,
                 search.filters,
                 Hits(records=False),
-                oldest_first=arrangement.sort == "oldest",
+                oldest_first=search.arrangement.sort == "oldest",
             )
             hits = _read_records(prepared, result.hits, is_scored=False)
             incomplete, total = result.incomplete, result.total
         else:
-            answer = prepared.search(search.k, search.filters, records=False)
+            ranked = prepared.with_matching() if is_all else prepared
+            answer = ranked.search(k, search.filters, records=False)
             hits = _read_records(prepared, answer.hits)
             incomplete, total = answer.incomplete, answer.total
-    if is_all and total > search.k:
-        incomplete = incomplete or f"only the first {search.k:,} of {total:,} sentences"
+    if total > k and (is_all or k < search.k):
+        incomplete = incomplete or f"only the first {k:,} of {total:,} sentences"
     return Listing(hits, prepared, incomplete, total)
 
 

@@ -213,7 +213,8 @@ class DossierPages:
         except Conflict as error:
             return self.show(conflict=self._describe_conflict(error))
         except NoDossier as error:
-            return self.show(conflict={"message": str(error), "item": "", "sent": _read_sent()})
+            message = as_sentence(translate_error(str(error)))
+            return self.show(conflict={"message": message, "item": "", "sent": _read_sent()})
         except UsageError as error:
             if isinstance(error, RequestError) and error.status != RequestError.status:
                 raise

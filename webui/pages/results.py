@@ -106,6 +106,11 @@ class Results:
     span: tuple[str, str] | None
 
     @property
+    def rows(self) -> int:
+        """Number of rows of a file of these entries: the best sentence of each passage."""
+        return sum(len(entry.passages) for entry in self.entries)
+
+    @property
     def folded(self) -> int:
         """Number of sentences folded into others."""
         return sum(len(passage.similar) for entry in self.entries for passage in entry.passages)

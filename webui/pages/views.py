@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from flask import Flask, Response, redirect, request, url_for
-from msgspec.structs import replace
 from werkzeug.wrappers import Response as Redirect
 
 from esr.arguments.tables.rankings import VERSUS
@@ -104,6 +103,7 @@ def install(app: Flask, indexes: ServedIndexes, settings: Settings, render: Page
         exports=OTHER_EXPORTS,
         arrangement=" ".join(names_of("arrangement")),
         most_known=min(MOST_KNOWN, settings.max_k),
+        most_exported=settings.export_k,
         **known,
     )
     app.jinja_env.filters.update(
@@ -338,9 +338,7 @@ def _add_export(get: Route, settings: Settings, format: ExportFormat) -> None:
         with blame_argument(None):
             format.check()
         is_all = arguments.first("k") == ALL
-        if format.most and search.k > format.most:
-            search, is_all = replace(search, k=format.most), True
-        listing = list_hits(visit.searcher.snapshot(), search, settings, is_all)
+        listing = list_hits(visit.searcher.snapshot(), search, settings, is_all, format.most)
         written = columns if format.has_columns else ("permalink",)
         rows = _write_rows(listing, written, arguments.first("index"))
         response = export_file(format, rows, columns, listing.incomplete, listing.total)

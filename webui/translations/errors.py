@@ -23,7 +23,7 @@ def translate_error(message: str) -> str:
     language = current_language()
     if language is DEFAULT:
         return message
-    translated = _translate(language, message) or _translate(language, message.removesuffix("."))
+    translated = _translate(language, message.removesuffix(".")) or _translate(language, message)
     return message if translated is None else as_sentence(translated)
 
 

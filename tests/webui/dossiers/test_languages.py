@@ -65,3 +65,17 @@ def test_what_a_form_refuses_is_told_in_the_language_of_the_page(
     assert "Zeile 1: 'nowhere' ist keine Adresse, die mit http:// oder https:// beginnt. " in pasted
     zone = {**ALERT, "zone": "Mars"}
     assert "Unbekannte Zeitzone" in text_of(ana.send("/alerts?q=storm", **zone))
+
+
+def test_what_a_role_and_a_channel_do_not_allow_is_told_in_the_language_of_the_page(
+    server: Server, locations: dict[str, str]
+) -> None:
+    app = make_app(server, locations, language="de")
+    ana, ben = Person(app, server, "ana"), Person(app, server, "ben")
+    dossier = ana.make("Storms", "v0.s0")
+    ana.send(dossier, do="share", name="ben", role="reader")
+    refused = text_of(ben.send(dossier, do="rename", name="Floods", description=""))
+    assert "Ihre Rolle in diesem Dossier ist Leser. Sie dürfen nicht: es ändern" in refused
+    assert "Es gibt kein Dossier 'nowhere', oder" in text_of(ben.open("/dossier?id=nowhere"))
+    target = {**ALERT, "to": "nobody"}
+    assert "Die Adresse 'mailto:nobody' ist nicht lesbar" in text_of(ana.send("/alerts?q=storm", **target))
