@@ -208,7 +208,7 @@ QUESTIONS = {
         (
             "What has a certain person said about something?",
             "quotations.md",
-            'esr quotes "Theresa May" --about brexit',
+            'esr quotes "Jan Verhoeven" --about election',
         ),
         ("How am I told when something new appears?", "following.md#alerts", "esr watch"),
         ("How do I get what I found into a spreadsheet?", "following.md#citations-and-files", "CSV, Excel"),
