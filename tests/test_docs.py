@@ -219,6 +219,9 @@ QUESTIONS = {
         ("How do I keep what I found, and share it with a colleague?", "dossiers.md", "esr dossier create"),
         ("How am I told by mail when more comes?", "alerts.md", "esr alerts add"),
         ("What do papers in other languages say?", "mixed-languages.md", "languages"),
+        ("How do I put a dossier into Word?", "dossiers.md#out-and-in", "esr[word]"),
+        ("How do I list the newest first?", "following.md#the-newest-first", "--sort date"),
+        ("How do I rank new articles higher?", "ranking.md#freshness", "--ranking latest"),
     ],
     "operator": [
         ("How much memory and disk for a million articles?", "capacity.md", "has 24 sentences"),
@@ -229,6 +232,10 @@ QUESTIONS = {
         ("How do I have copies looked for?", "copies.md", "esr enrich --only reuse"),
         ("Where are dossiers kept, and how are they backed up?", "dossiers.md#the-desk", "ESR_DESK"),
         ("Which analyzer does our language have?", "languages.md", "arabic"),
+        ("What does esr find in Arabic?", "languages.md#what-there-is-in-each-language", "| ar |"),
+        ("Why is my load slow?", "elasticsearch-loads.md#load", "--workers"),
+        ("Which version reads this index?", "versions.md#indices", "format 5: searched"),
+        ("Does it run on Windows?", "installing.md#python-and-platforms", "WSL 2"),
     ],
     "researcher": [
         ("How do I get MAP of TREC topics?", "evaluation.md#measures", "MAP"),
@@ -236,6 +243,7 @@ QUESTIONS = {
         ("What is the formula of 2SI?", "formulas.md", "stages inverted (2S-I)"),
         ("Is A better than B?", "evaluation.md#is-it-luck", "t-test"),
         ("How do I get features for a learner of my own?", "learning.md#other-learners", "--format letor"),
+        ("How do I reproduce a paper's table?", "reproduce.md", "esr reproduce novelty"),
     ],
     "developer": [
         ("How do I search from Python with filters?", "python.md", 'source="Northern Wire"'),
@@ -243,6 +251,8 @@ QUESTIONS = {
         ("How do I search Elasticsearch without esr?", "elasticsearch.md#from-a-program", "esr_client.js"),
         ("How do I load what no format fits?", "extending.md#add-a-loader", "`sniff`"),
         ("Which errors do I catch?", "python.md#what-you-can-rely-on", "`esr.EsrError`"),
+        ("How does my program log in?", "access.md#programs-and-people", "Authorization: Bearer KEY"),
+        ("How do I add a format from a package?", "plugins.md", "formats={"),
     ],
 }
 """What each kind of reader asks, where the answer is, and words of it."""
