@@ -151,12 +151,12 @@ test: $(VENV)/installed-dev chromium postgresql
 	@$(MAKE) --no-print-directory --jobs 2 check compiled
 	ESR_TEST_LONG=$(LONG) $(TESTS) -m "not elasticsearch and not endurance"
 
-# SEED repeats a sample. A folder ends after MINUTES. LEAST per cent have to be killed.
+# SEED repeats a sample. A folder ends after MINUTES. LEAST per cent have to be killed. SLOW=yes also runs slow tests.
 MINUTES ?= 30
 SAMPLE ?= 150
 mutation: kernel
 	$(BIN)/python -m tools.mutation $(PATHS) $(if $(SINCE),--since $(SINCE)) $(if $(filter command environment,$(origin SEED)),--seed $(SEED)) \
-		--minutes $(MINUTES) --sample $(SAMPLE) $(if $(LEAST),--least $(LEAST))
+		--minutes $(MINUTES) --sample $(SAMPLE) $(if $(LEAST),--least $(LEAST)) $(if $(SLOW),--slow)
 
 # Also the processes that the tests start. With a node (ESR_TEST_ELASTICSEARCH), also the tests that need it.
 COVERED := $(BIN)/coverage run -m pytest -q -n 4 --dist loadfile --no-loadscope-reorder

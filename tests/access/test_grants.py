@@ -6,6 +6,7 @@ import errno
 import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import pytest
@@ -128,6 +129,29 @@ def test_a_person_is_found_by_kind_and_everybody_stands_for_who_is_not_named() -
     assert found.needs_login and not Grants((everybody, bob)).needs_login
 
 
+def test_a_name_is_known_if_it_is_listed_and_may_be_if_others_name_people() -> None:
+    ann, bob = Grant("ann", "password", secret="hash"), Grant("bob", "elsewhere", groups=("politics",))
+    program, scraper = Grant("program", "key", secret="hash"), Grant("scraper", "metrics", secret="hash")
+    listed = Grants((ann, program, scraper, Grant("anybody", "anybody")))
+    assert [listed.is_known(name) for name in ("ann", "program", "scraper", "anybody", "eve")] == [
+        *(True, True, False, False, False)
+    ]
+    assert listed.is_known("*") is True and listed.is_known("*", is_group=True) is True
+    assert Grants((bob,)).is_known("bob") is True and Grants((bob,)).is_known("eve") is False
+    assert Grants((Grant("*", "elsewhere"),)).is_known("eve") is None
+
+
+def test_a_group_is_known_if_it_is_listed_and_may_be_if_a_provider_names_people() -> None:
+    ann = Grant("ann", "password", secret="hash", groups=("sports",))
+    bob = Grant("bob", "elsewhere", groups=("politics",))
+    assert [Grants((ann, bob)).is_known(name, is_group=True) for name in ("politics", "sports", "bob")] == [
+        *(True, True, None)
+    ]
+    assert Grants((ann,)).is_known("sports", is_group=True) is True
+    assert Grants((ann,)).is_known("sports") is False
+    assert Grants((ann,)).is_known("politics", is_group=True) is False
+
+
 @pytest.mark.parametrize("length", [LEAST_PASSWORD - 1, MOST_PASSWORD + 1])
 def test_a_password_outside_of_the_limits_is_refused(length: int) -> None:
     with pytest.raises(UsageError, match="10 to 200 characters"):
@@ -169,6 +193,11 @@ def test_a_password_may_be_as_short_or_long_as_the_limits_and_have_short_parts_o
         assert passwords.is_right(grant, password) and not passwords.is_right(grant, password[1:])
         assert not passwords.is_right(None, password)
     assert not passwords.is_right(Grant("ann", "password", "no hash"), "x" * LEAST_PASSWORD)
+
+
+def test_a_password_may_have_a_part_of_the_name_that_is_a_short_word() -> None:
+    need("argon2")
+    assert hash_password("annual flood reports", "eve.ann")
 
 
 # The file
@@ -250,3 +279,36 @@ def test_a_name_that_is_in_the_file_twice_is_refused(tmp_path: Path) -> None:
     path.write_text('{"format":1,"grants":[{"name":"a","kind":"elsewhere"},{"name":"a","kind":"elsewhere"}]}')
     with pytest.raises(EsrError, match="a name is in it twice"):
         read_grants(path)
+
+
+def test_a_file_with_a_grant_that_cannot_be_used_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "access.json"
+    path.write_text(
+        '{"format":1,"grants":[{"name":"a","kind":"elsewhere"},{"name":"ann","kind":"password"}]}'
+    )
+    with pytest.raises(UsageError, match="no valid secret"):
+        read_grants(path)
+
+
+def test_a_change_waits_for_another_one_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, is_locking = tmp_path / "access.json", Event()
+    take_lock = grants_module.take_lock
+
+    def note_and_take(file: int, *, wait: bool) -> object:
+        is_locking.set()
+        return take_lock(file, wait=wait)
+
+    def add_bob() -> None:
+        with changing(path) as grants:
+            grants["bob"] = Grant("bob", "elsewhere")
+
+    second = Thread(target=add_bob)
+    with changing(path) as grants:
+        grants["ann"] = Grant("ann", "elsewhere")
+        monkeypatch.setattr(grants_module, "take_lock", note_and_take)
+        second.start()
+        assert is_locking.wait(60)
+        second.join(0.1)
+        assert second.is_alive(), "it did not wait"
+    second.join(60)
+    assert [*read_grants(path).by_name] == ["ann", "bob"]

@@ -35,6 +35,7 @@ def test_fields_of_documents_restrict_what_is_seen(text: str, condition: Conditi
         ("", "use only the fields source, author"),
         ("after:7d", "write a day, such as 2017-03-05"),
         ("before:soon source:A", "a date such as 2017"),
+        ("after:soon titel:x", "a date such as 2017"),
     ],
 )
 def test_another_filter_is_refused_with_what_to_write_instead(text: str, reason: str) -> None:

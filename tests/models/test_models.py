@@ -74,6 +74,7 @@ def test_a_model_says_what_it_is_and_where_it_is_from(model: Model) -> None:
     for parameter in model.parameters:
         assert parameter.description
         assert parameter.check(parameter.default) == parameter.default, "the default is in range"
+        assert [*map(parameter.check, parameter.grid)] == [*parameter.grid], "what is tried is in range"
     assert set(model.as_dict()) >= {"name", "description", "source", "contexts", "candidates", "parameters"}
 
 

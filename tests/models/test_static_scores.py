@@ -145,6 +145,7 @@ def test_text_that_is_no_feature_is_refused(text: str, message: str) -> None:
         ({"feature": "subj", "form": "linear", "weight": 1}, "unknown key of a feature with form linear"),
         ({"feature": "subj", "form": "satu", "K": 1}, "unknown key"),
         ({"feature": "subj", "form": "linear", "w": True}, "'w' must be a number"),
+        ({"feature": "subj", "form": "linear", "w": math.inf}, "'w' must be a number"),
         ({"feature": "subj", "form": "linear", "curve": CURVE}, "takes no curve"),
         ({"feature": "subj", "form": "floe"}, "has no curve"),
         ({"feature": "subj", "form": "floe", "w": 1, "curve": CURVE}, "unknown key"),

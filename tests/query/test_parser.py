@@ -399,6 +399,15 @@ def test_parentheses_stand_ten_deep_in_one_another() -> None:
     parse("(" * 5000 + "a OR b" + ")" * 5000)
 
 
+def test_a_word_beside_an_or_that_is_read_as_a_word_stays_wanted() -> None:
+    assert clauses("NOT source:X OR a")[-1] == "wanted: text/word a"
+
+
+def test_a_misspelt_field_may_have_two_letters_more_than_the_longest() -> None:
+    assert [note.kind for note in parse("organizationxy:UN").notes] == [NoteKind.MISSPELT_FIELD]
+    assert not parse("organizationxyz:UN").notes
+
+
 def test_a_note_says_what_to_do() -> None:
     messages = [note.message for note in parse("sorce:bbc before:soon place: -title:-x").notes]
     assert messages == [

@@ -29,6 +29,9 @@ from esr.text.analyzer_definitions import (
     choose_analyzer,
     find_misfits,
     get_definition,
+    is_marked,
+    language_group,
+    language_of_term,
 )
 from esr.text.document import Located
 from esr.text.term_spans import find_spans, words_by_term, words_of_terms
@@ -62,6 +65,20 @@ def test_the_analyses_of_the_papers_split_at_all_that_is_no_letter_or_digit(
 ) -> None:
     assert get_analyzer("plain").terms(text) == plain.split()
     assert get_analyzer("english").terms(text) == english.split()
+
+
+def test_terms_of_an_index_by_language_are_marked_with_the_language() -> None:
+    german = get_analyzer("by-language:de")
+    assert german.name == "by-language:de" and german.mark == "de|"
+    assert german.terms("Die Fluten kamen") == ["de|flut", "de|kam"]
+    assert [is_marked(term) for term in ("de|flut", "flut")] == [True, False]
+    assert language_of_term("de|flut") == "de"
+    assert get_analyzer("german").mark == ""
+
+
+def test_languages_that_share_an_analyzer_are_one_group() -> None:
+    languages = ("nb", "nn", "de-AT", "xx", None, "d1", "ää")
+    assert [language_group(language) for language in languages] == ["no", "no", "de", "xx", *["und"] * 3]
 
 
 @pytest.mark.parametrize(

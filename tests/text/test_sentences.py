@@ -4,6 +4,7 @@ import re
 import tomllib
 from collections import Counter
 from importlib.resources import files
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -496,29 +497,31 @@ def test_a_table_has_lists_that_the_rules_know(code):
     load_rules(code)
 
 
-@pytest.mark.parametrize("code", TABLES)
-def test_abbreviations_come_without_their_full_stop_and_once_in_a_list(code):
-    for name in ABBREVIATIONS:
-        words = TABLES[code].get(name, "").split()
-        assert not [word for word in words if word.endswith(".")]
-        assert not [word for word, count in Counter(words).items() if count > 1], name
+def test_abbreviations_come_without_their_full_stop_and_once_in_a_list():
+    wrong = [
+        (code, name, word)
+        for code, table in TABLES.items()
+        for name in ABBREVIATIONS
+        for word, count in Counter(table.get(name, "").split()).items()
+        if word.endswith(".") or count > 1
+    ]
+    assert wrong == []
 
 
-@pytest.mark.parametrize("code", TABLES)
-def test_no_abbreviation_is_in_two_lists_that_contradict_one_another(code):
-    lists = {
-        name: set(TABLES[code].get(name, "").split()) for name in ("titles", "inside", "either", "final")
-    }
-    for name, words in lists.items():
-        for other, others in lists.items():
-            assert name == other or not words & others, f"{name}, {other}"
+def test_no_abbreviation_is_in_two_lists_that_contradict_one_another():
+    wrong = [
+        (code, name, other, word)
+        for code, table in TABLES.items()
+        for name, other in combinations(("titles", "inside", "either", "final"), 2)
+        for word in {*table.get(name, "").split()} & {*table.get(other, "").split()}
+    ]
+    assert wrong == []
 
 
-@pytest.mark.parametrize("code", TABLES)
-def test_openers_begin_sentences_and_are_in_small_letters(code):
-    table = TABLES[code]
-    for name in ("starters", "openers", "speech", "ordinal_after", "ordinal_before"):
-        assert table.get(name, "") == table.get(name, "").lower()
+def test_openers_begin_sentences_and_are_in_small_letters():
+    names = ("starters", "openers", "speech", "ordinal_after", "ordinal_before")
+    words = {(code, name): table.get(name, "") for code, table in TABLES.items() for name in names}
+    assert [place for place, text in words.items() if text != text.lower()] == []
 
 
 def test_the_case_of_an_abbreviation_counts_where_it_has_a_capital():
@@ -554,6 +557,7 @@ def test_a_blank_line_ends_a_sentence_without_a_full_stop(line_end):
         ("en", 'OPINION: The dams came too late | "We have no bread," she said.'),
         ("en", "WATCH - Who Pays for the Dams? | A minister resigned."),
         ("en", "RELATED: Who Pays for the Dams | A minister resigned."),
+        ("en", "RELATED: Who Pays for the Dams | An eBay sale ended."),
         ("en", "Help came on Tuesday | READ MORE: Towns cut off by floods | At night it rained."),
         ("de", "Lesen Sie auch: Hochwasser trifft den Norden | Die Lage bleibt angespannt."),
         ("fr", "LIRE AUSSI : Les crues du siècle | Mais la pluie continue."),
@@ -624,7 +628,8 @@ def test_an_overlong_word_is_a_sentence_of_its_own():
     ]
 
 
-@pytest.mark.parametrize("file", sorted(Path(esr.__file__).parent.rglob("*.py")), ids=lambda file: file.name)
-def test_no_pattern_needs_a_later_python_than_3_11_0(file):
+def test_no_pattern_needs_a_later_python_than_3_11_0():
     """Up to 3.11.4, which Debian 12 has, possessive groups match wrongly: no sentence ended at a period."""
-    assert not re.search(r"\)(?:[*+?]|\{\d+,?\d*\})\+|\(\?>", file.read_text("utf-8"))
+    possessive = re.compile(r"\)(?:[*+?]|\{\d+,?\d*\})\+|\(\?>")
+    files = [*Path(esr.__file__).parent.rglob("*.py")]
+    assert files and [file for file in files if possessive.search(file.read_text("utf-8"))] == []

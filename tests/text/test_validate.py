@@ -14,7 +14,7 @@ from esr.text import validate
 from esr.text.attributes import MAX_ATTRIBUTE_CHARS, attributes, flat_metadata, is_attribute, metadata_values
 from esr.text.document import Document, ParseWord, Quote, Sentence, decode_fields, encode_fields
 from esr.text.scripts import DIRECTIONS, text_direction
-from esr.text.validate import InvalidDocument, build_document, checksum, to_fields
+from esr.text.validate import InvalidDocument, build_document, checksum, quote, to_fields
 
 TREE = [{"word": "an", "head": 1}, {"word": "earthquake", "head": 2}, {"word": "hit", "head": -1}]
 
@@ -300,6 +300,8 @@ def test_a_long_chain_of_heads_is_checked_quickly():
 
 def test_messages_shorten_long_values():
     assert len(error_message({"id": "a " * 5000})) < 300
+    assert quote("a" * 60) == repr("a" * 60)
+    assert quote("a" * 61) == repr("a" * 59 + "…")
 
 
 ANY = st.recursive(

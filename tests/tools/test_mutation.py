@@ -62,6 +62,15 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def mutate(project: Path, path: str) -> list[str]:
+    """The lines that the tool prints."""
+    command = [sys.executable, "-m", "tools.mutation", path, "--seed", "1", "--jobs", "2"]
+    environment = {"PYTHONPATH": f"{project}:{ROOT}", "PATH": "", "ESR_MEANING": "no"}
+    done = subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout.splitlines()
+
+
 def described(mutants: list[Mutant]) -> set[tuple[str, str]]:
     return {mutant.lines() for mutant in mutants}
 
@@ -76,6 +85,28 @@ def test_mutants_are_in_code_that_runs_and_not_in_annotations_or_assertions(proj
     }
     assert ("return number < LIMIT", "return number <= LIMIT") in described(found)
     assert {mutant.in_function for mutant in found if mutant.line == 9} == {False}
+
+
+def test_what_says_what_holds_anyway_is_not_mutated(project: Path) -> None:
+    path = project / "esr/sizes/small.py"
+    path.write_text(
+        "class Size(Struct, frozen=True, kw_only=True):\n    pass\n\n"
+        "@lru_cache(maxsize=8)\ndef pair(a):\n    return zip(a, a[1:], strict=True)\n"
+    )
+    assert {before for before, _ in described(find_mutants("esr/sizes/small.py"))} == {
+        "class Size(Struct, frozen=True, kw_only=True):",
+        "return zip(a, a[1:], strict=True)",
+    }
+    assert not [after for _, after in described(find_mutants("esr/sizes/small.py")) if "=False, kw" in after]
+    assert not [
+        after for _, after in described(find_mutants("esr/sizes/small.py")) if "strict=False" in after
+    ]
+
+
+def test_a_star_between_parameters_is_no_operator(project: Path) -> None:
+    path = project / "esr/sizes/small.py"
+    path.write_text("def size(a, /, b, *, c):\n    return a * b\n")
+    assert {mutant.line for mutant in find_mutants("esr/sizes/small.py")} == {2}
 
 
 def test_a_sample_is_that_of_its_seed_and_has_a_change_of_each_line_first(project: Path) -> None:
@@ -116,11 +147,7 @@ def test_only_changed_lines_are_mutated_since_a_commit(project: Path) -> None:
 @pytest.mark.slow
 def test_each_mutant_is_killed_or_survives_or_has_no_test(project: Path) -> None:
     """The limit is read at import, the comparison is in a function that a test calls, the sum in none."""
-    command = [sys.executable, "-m", "tools.mutation", "esr/sizes", "--seed", "1", "--jobs", "2"]
-    environment = {"PYTHONPATH": f"{project}:{ROOT}", "PATH": "", "ESR_MEANING": "no"}
-    done = subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    lines = done.stdout.splitlines()
+    lines = mutate(project, "esr/sizes")
     survivors = {
         (lines[at + 1], lines[at + 2]) for at, line in enumerate(lines) if line.startswith("survived:")
     }
@@ -131,6 +158,12 @@ def test_each_mutant_is_killed_or_survives_or_has_no_test(project: Path) -> None
     }
     assert sum(line.startswith("no test: esr/sizes/small.py:16") for line in lines) == 3
     assert lines[-1] == "esr/sizes: 1 of 7 killed, 14 %"
+
+
+@pytest.mark.slow
+def test_the_mutants_of_a_line_are_tried_alone(project: Path) -> None:
+    lines = mutate(project, "esr/sizes/small.py:16")
+    assert lines[-1] == "esr/sizes/small.py:16: 0 of 3 killed, 0 %"
 
 
 def test_each_equivalent_mutant_is_one_of_the_code_and_has_a_reason() -> None:

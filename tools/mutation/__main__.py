@@ -15,7 +15,11 @@ from tools.mutation.mutants import Mutant, changed_lines, find_mutants, read_equ
 from tools.mutation.trials import KILLED, Target, try_mutants
 
 FURTHER = {
-    "esr/plans": ("tests/folder/search/test_pruning.py", "tests/folder/search/test_impacts.py"),
+    "esr/plans": (
+        "tests/models/test_static_scores.py",
+        "tests/folder/search/test_pruning.py",
+        "tests/folder/search/test_impacts.py",
+    ),
     "esr/folder/format": ("tests/folder/write", "tests/folder/test_index.py"),
 }
 """Folders of tests that exercise a folder beside its mirrored tests."""
@@ -31,7 +35,9 @@ def mirrored(folder: str) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.mutation", description=__doc__)
-    parser.add_argument("paths", nargs="*", help="folders or files; without, esr and webui with --since")
+    parser.add_argument(
+        "paths", nargs="*", help="folders, files or lines (FILE:LINE); without, esr and webui with --since"
+    )
     parser.add_argument("--since", help="only lines that changed since this commit")
     parser.add_argument("--sample", type=int, default=150, help="mutants of each path (150)")
     parser.add_argument("--seed", type=int, help="of the sample, to repeat it")
@@ -58,7 +64,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     flush=True,
                 )
 
-        target = Target(folder, [mirrored(folder)], FURTHER.get(folder, ()), options.slow)
+        further = FURTHER.get(folder) or FURTHER.get(str(Path(folder).parent), ())
+        target = Target(folder, [mirrored(folder)], further, options.slow)
         try_mutants(target, chosen, seed, options.jobs, started + 60 * options.minutes, report)
         tried = outcomes.total()
         share = 100 * outcomes[KILLED] / max(tried, 1)
@@ -74,7 +81,7 @@ def _collect(paths: Sequence[str], since: str | None) -> dict[str, list[Mutant]]
         if not paths:
             raise SystemExit("name folders, such as esr/plans, or a commit with --since")
         return {
-            path: [mutant for file in _files(Path(path)) for mutant in find_mutants(str(file))]
+            path: [mutant for file, lines in _files(path) for mutant in find_mutants(file, lines)]
             for path in paths
         }
     found: dict[str, list[Mutant]] = {}
@@ -84,8 +91,12 @@ def _collect(paths: Sequence[str], since: str | None) -> dict[str, list[Mutant]]
     return {folder: mutants for folder, mutants in found.items() if mutants}
 
 
-def _files(path: Path) -> list[Path]:
-    return [path] if path.is_file() else sorted(path.glob("*.py"))
+def _files(path: str) -> list[tuple[str, set[int] | None]]:
+    """The files of a path, each with the lines that are changed; None for all of them."""
+    if Path(path).is_dir():
+        return [(str(file), None) for file in sorted(Path(path).glob("*.py"))]
+    file, _, line = path.partition(":")
+    return [(file, {int(line)} if line else None)]
 
 
 if __name__ == "__main__":

@@ -36,6 +36,9 @@ OPERATORS = (
     "ZeroIterationForLoop",
 )  # fmt: skip
 
+_SEPARATOR = re.compile(r"[*/]\s*[,)]")
+"""What separates parameters, as in `def find(text, *, limit)`, which cosmic-ray takes for an operator."""
+
 
 class Mutant(NamedTuple):
     """One change of one file, in a line that is counted from 1."""
@@ -75,9 +78,11 @@ def _operator(name: str) -> Any:
 def find_mutants(path: str, lines: Collection[int] | None = None) -> list[Mutant]:
     """All mutants of a file, or of these lines of it.
 
-    Left out are annotations, assertions, which tell mypy what holds, and what only mypy reads.
+    Left out are what only mypy reads, the sizes of caches, and what says what holds anyway: annotations,
+    assertions, `frozen` of classes and `strict` of `zip`.
     """
     text = _text(path)
+    rows = text.splitlines()
     tree = ast.parse(text)
     skipped = {span for node in ast.walk(tree) for span in _unchecked(node)}
     functions = [
@@ -94,7 +99,8 @@ def find_mutants(path: str, lines: Collection[int] | None = None) -> list[Mutant
             line = start[0]
             if lines is not None and line not in lines:
                 continue
-            if any(low <= start <= high for low, high in skipped):
+            is_separator = _SEPARATOR.match(rows[line - 1], start[1])
+            if is_separator or any(low <= start <= high for low, high in skipped):
                 continue
             in_function = any(low <= line <= high for low, high in functions)
             mutants.append(Mutant(path, line, name, occurrence, in_function))
@@ -108,6 +114,12 @@ def _unchecked(node: ast.AST) -> Iterable[tuple[tuple[int, int], tuple[int, int]
         found = [node]
     elif isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
         found = [node.test, *node.body]
+    elif isinstance(node, ast.ClassDef):
+        found = [keyword.value for keyword in node.keywords if keyword.arg == "frozen"]
+    elif isinstance(node, ast.Call) and ast.unparse(node.func) == "zip":
+        found = [keyword.value for keyword in node.keywords if keyword.arg == "strict"]
+    elif isinstance(node, ast.Call) and ast.unparse(node.func) == "lru_cache":
+        found = [*node.args, *(keyword.value for keyword in node.keywords)]
     elif isinstance(node, ast.AnnAssign | ast.arg):
         found = [node.annotation]
     elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
