@@ -30,11 +30,14 @@ from webui.running.settings import Settings
 SETTINGS = Settings()
 
 
-@pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
-def test_a_default_is_written_as_it_is_read(row: Argument) -> None:
-    usual = row.type.default(SETTINGS)
-    if usual is not None and not isinstance(row.type, Text):
-        assert row.read(row.type.write(usual), SETTINGS) == usual
+def test_each_default_is_written_as_it_is_read() -> None:
+    defaults = [(row, row.type.default(SETTINGS)) for row in TABLE if not isinstance(row.type, Text)]
+    read = [
+        (row.name, row.read(row.type.write(usual), SETTINGS), usual)
+        for row, usual in defaults
+        if usual is not None
+    ]
+    assert len(read) > 50 and [row for row in read if row[1] != row[2]] == []
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-import importlib
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -16,14 +16,9 @@ from tools.layout_figures import PERIPHERY
 PROJECT = Path(esr.__file__).parents[1]
 
 
-@pytest.mark.parametrize("name", esr.plugin.__all__)
-def test_a_name_of_the_interface_can_be_imported(name: str) -> None:
-    assert getattr(importlib.import_module("esr.plugin"), name) is not None
-
-
-@pytest.mark.parametrize("name", provisional.__all__)
-def test_a_provisional_name_can_be_imported(name: str) -> None:
-    assert getattr(provisional, name) is not None
+@pytest.mark.parametrize("module", [esr.plugin, provisional], ids=["interface", "provisional"])
+def test_each_name_of_the_interface_can_be_imported(module: ModuleType) -> None:
+    assert [name for name in module.__all__ if getattr(module, name, None) is None] == []
 
 
 def test_no_name_is_both_promised_and_provisional() -> None:
