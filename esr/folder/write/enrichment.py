@@ -466,8 +466,8 @@ def _count_inside(
     counts: dict[str, dict[str, int]] = {}
     for key, of_key in by_type.items():
         for type, numbers in of_key.items():
-            if found := len(np.intersect1d(np.concatenate(numbers), inside)):
-                counts.setdefault(key, {})[type] = found
+            if documents := len(np.intersect1d(np.concatenate(numbers), inside)):
+                counts.setdefault(key, {})[type] = documents
     return counts
 
 
