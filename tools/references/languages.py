@@ -36,6 +36,7 @@ def build_capabilities() -> str:
     """The table as Markdown. A test compares the page with it."""
     search = _figures("languages", "| language | analyzer | topics | esr, AP |", 3)
     accents = _figures("languages", "| language | analyzer | topics | as written |", 5)
+    typed = _figures("languages", "| language | analyzer | queries | among the first five |", 3)
     quotes = _rows("quotations", "| language | quotations | recall | precision |")
     tone = _rows("features-notes", "| language | subjective | positive | negative |")
     across = {
@@ -50,6 +51,7 @@ def build_capabilities() -> str:
                 code,
                 f"`{analyzer_for_language(code).name}`{_in_brackets(search.get(code))}",
                 accents.get(code, ""),
+                typed.get(code, ""),
                 _with_figures(has_quotes, quotes.get(NAMES.get(code, "")), (2, 3, 5)),
                 _models(code),
                 "yes" if code in read_tables()["titles"] else "",
@@ -57,7 +59,17 @@ def build_capabilities() -> str:
                 across.get(code, ""),
             )
         )
-    heads = ("language", "analyzer", "accents", "quotations", "names", "titles", "tone", "in English")
+    heads = (
+        "language",
+        "analyzer",
+        "accents",
+        "typed",
+        "quotations",
+        "names",
+        "titles",
+        "tone",
+        "in English",
+    )
     return format_table(heads, rows)
 
 
