@@ -16,8 +16,9 @@ from esr.errors import EsrError, IndexClosed, IndexMissing, IndexUnusable, NotFo
 from esr.folder.format import manifest
 from esr.folder.format.damage import Part, SegmentDamaged, parts_of, require_intact
 from esr.folder.format.files import size_on_disk
+from esr.folder.format.manifest import SEGMENTS, Manifest, period_of_segment
 from esr.folder.format.segment import DECODE_ERRORS
-from esr.folder.format.snapshot import Snapshot, summarize_periods
+from esr.folder.format.snapshot import NO_DAMAGE, Lost, Snapshot, summarize_periods
 from esr.folder.search.answers import look_up, read, read_fact
 from esr.folder.search.cache import SearchCache
 from esr.folder.search.candidates import TopK, count_masked, mask_allowed, read_candidates, search_exhaustive
@@ -33,12 +34,20 @@ from esr.folder.search.records import (
     sentence_ids,
 )
 from esr.index.contract import Index, Result
-from esr.index.filters import Filters, resolve_by_field, resolve_condition, resolve_filters, resolve_plan
+from esr.index.filters import (
+    NO_FILTERS,
+    Filters,
+    resolve_by_field,
+    resolve_condition,
+    resolve_filters,
+    resolve_plan,
+)
 from esr.index.hits import CandidateEvidence, Hit, LazyHits, SearchResult, make_hits
 from esr.index.questions import (
     Answer,
     ByField,
     Column,
+    DocumentMarks,
     Fact,
     Grouping,
     Hits,
@@ -55,6 +64,7 @@ from esr.plans.plan import Condition, Plan, Statistics, Unprunable
 from esr.stdlib import import_lazily
 from esr.text.analyzer import Analyzer, get_analyzer
 from esr.text.document import Document
+from esr.text.periods import UNDATED, may_hold
 from esr.text.sentence_enrichment import QuantizedVector
 from esr.threads import start_thread
 
@@ -90,7 +100,6 @@ class FolderSnapshot(Index):
         self._process = os.getpid()
         self._last_blamed = -_BLAME_SECONDS
         self._damage: SegmentDamaged | None = None
-        """Damage found in its files after it was opened, or None. It then answers no more calls."""
 
     @property
     def cache(self) -> SearchCache:
@@ -119,6 +128,29 @@ class FolderSnapshot(Index):
         except Exception as error:
             self._blame_damage(error)
             raise
+
+    @property
+    def lacks(self) -> str | None:
+        """What searches of a divided index lack, None if nothing."""
+        lost = self._cache.snapshot.lost
+        if not lost:
+            return None
+        periods = ", ".join(f"{period_of_segment(name)} ({SEGMENTS}/{name})" for name in lost)
+        return f"the segment of {periods} is damaged or missing"
+
+    @property
+    def damage(self) -> SegmentDamaged | None:
+        """Damage found in its files after it was opened, or None. It then answers no more calls."""
+        return self._damage
+
+    def _require(self, cache: SearchCache, filters: Filters = NO_FILTERS) -> None:
+        """Raise SegmentDamaged if a segment is lost that may have had what the filters allow.
+
+        Only searches can say that they are incomplete. Counts and lists cannot.
+        """
+        for name, damage in cache.snapshot.lost.items():
+            if may_hold(period_of_segment(name) or UNDATED, filters.date_from, filters.date_to):
+                raise SegmentDamaged(damage.path, damage.problem)
 
     def _blame_damage(self, error: Exception) -> None:
         """Raise SegmentDamaged, or IndexUnusable, if damaged files are the cause of an error."""
@@ -170,6 +202,9 @@ class FolderSnapshot(Index):
                     answer = self._summarize(cache)
                 case Readiness():
                     answer = self._check_ready()
+                case DocumentMarks():
+                    self._require(cache)
+                    answer = read_fact(cache, fact)
                 case _:
                     answer = read_fact(cache, fact)
             return answer
@@ -199,6 +234,7 @@ class FolderSnapshot(Index):
             ),
             **({} if read_fact(cache, NearestIsExact()) else {"vector_index": "bits"}),
             **self.description.as_dict(),
+            **({} if self.lacks is None else {"incomplete": self.lacks}),
             **({"periods": list(map(asdict, periods))} if (periods := summarize_periods(snapshot)) else {}),
         }
 
@@ -229,7 +265,7 @@ class FolderSnapshot(Index):
             else:
                 best = answer
             hits = _read_hits(cache, best, records)
-            return SearchResult(hits, best.total, None, best.scored, exhaustive)
+            return SearchResult(hits, best.total, self.lacks, best.scored, exhaustive)
 
     def request(
         self,
@@ -244,6 +280,7 @@ class FolderSnapshot(Index):
 
     def candidates(self, plan: Plan, filters: Filters) -> CandidateEvidence:
         with self._reading() as cache:
+            self._require(cache, filters)
             return read_candidates(cache, resolve_plan(self, plan), resolve_filters(self, filters))
 
     def select(
@@ -256,6 +293,7 @@ class FolderSnapshot(Index):
         oldest_first: bool = False,
     ) -> Answer:
         with self._reading() as cache:
+            self._require(cache, filters)
             condition, filters = resolve_condition(self, condition), resolve_filters(self, filters)
             ordinals, total = counts.find_by_date(condition, cache, k, filters, oldest_first)
             answer: Any
@@ -298,8 +336,11 @@ class FolderSnapshot(Index):
             resolved = [condition and resolve_condition(self, condition) for condition in conditions]
             if isinstance(by, ByField):
                 by_field = resolve_by_field(self, filters, by)
+                for of_field in by_field.values():
+                    self._require(cache, of_field)
                 return [counts.count_facets(cache, condition, by_field, by.size) for condition in resolved]
             filters = resolve_filters(self, filters)
+            self._require(cache, filters)
             if by is not None:
                 return [counts.count_groups(cache, by, condition, filters) for condition in resolved]
             if LOADER.kernel is None:
@@ -313,7 +354,7 @@ class FolderSnapshot(Index):
         with self._reading() as cache:
             snapshot = cache.snapshot
             if ordinals is None:
-                locations = Locations.of(self._find(snapshot, ids))
+                locations = Locations.of(self._find(cache, ids))
             else:
                 locations = locate(snapshot, ordinals)
             answer: Answer = read(cache, column, locations)
@@ -325,7 +366,11 @@ class FolderSnapshot(Index):
         with self._reading() as cache:
             segments = cache.snapshot.segments
             if ids is not None:
-                return find_documents(segments, ids)
+                documents = find_documents(segments, ids)
+                if len(documents) < len({*ids}):
+                    self._require(cache)
+                return documents
+            self._require(cache)
             if positions is not None:
                 return documents_at(segments, positions)
             cache.snapshot.require_intact()
@@ -339,12 +384,13 @@ class FolderSnapshot(Index):
     def close(self) -> None:
         self._lifetime.is_over = True  # mapped files are closed with their last use
 
-    def _find(self, snapshot: Snapshot, ids: Sequence[str]) -> list[Location]:
+    def _find(self, cache: SearchCache, ids: Sequence[str]) -> list[Location]:
         """Find the sentences with these ids. Raises UsageError for an unknown id."""
         locations = []
         for id in ids:
-            location = find_sentence(snapshot, id)
+            location = find_sentence(cache.snapshot, id)
             if location is None:
+                self._require(cache)
                 raise NotFound(f"there is no sentence {id!r} in {self.where}")
             locations.append(location)
         return locations
@@ -398,6 +444,11 @@ class EmbeddedIndex(Index):
         """The last commit, which is opened if it is new. Raises IndexClosed."""
         snapshot, opened = self._opened
         before, mark = snapshot._opened_cache, _commit_mark(self.where)
+        if snapshot.damage is not None and mark == opened:
+            folder, commit, lost = Path(self.where), before.snapshot.manifest, before.snapshot.lost
+            remaining = _leave_out(folder, commit, lost, snapshot.damage)
+            if remaining is not None:
+                return self._use(SearchCache(_open(self.where, before.snapshot, remaining), before), mark)
         # If the folder was removed, mapped files are still readable.
         if mark is not None and mark != opened:
             snapshot = self._use(SearchCache(_open(self.where, before.snapshot), before), mark)
@@ -520,14 +571,29 @@ def _commit_mark(where: str) -> tuple[int, int] | None:
     return status.st_ino, status.st_mtime_ns
 
 
-def _open(where: str, before: Snapshot | None = None) -> Snapshot:
-    """Open the last commit. Segments and layers that `before` has open are reused."""
+def _open(where: str, before: Snapshot | None = None, lost: Lost = NO_DAMAGE) -> Snapshot:
+    """Open the last commit. Segments and layers that `before` has open are reused.
+
+    Damaged segments of a divided index are left out; `lost` are those that are known. Raises SegmentDamaged.
+    """
     folder = Path(where)
+    last = manifest.read_manifest(folder)
     while True:
-        last = manifest.read_manifest(folder)
+        commit = last.without_segments(lost)
         try:
-            return Snapshot(folder, last, before)
-        except SegmentDamaged:
+            return Snapshot(folder, commit, before, lost)
+        except SegmentDamaged as damage:
             # A writer may have replaced the commit and deleted the old files between the two steps.
-            if manifest.read_manifest(folder) == last:
+            now = manifest.read_manifest(folder)
+            remaining = NO_DAMAGE if now != last else _leave_out(folder, commit, lost, damage)
+            if remaining is None:
                 raise
+            last, lost = now, remaining
+
+
+def _leave_out(folder: Path, commit: Manifest, lost: Lost, damage: SegmentDamaged) -> Lost | None:
+    """`lost`, and the segment of a divided index that is damaged; None if no other one could answer."""
+    name = commit.segment_of(damage.path.relative_to(folder))
+    if name is None or period_of_segment(name) is None or len(commit.segments) == 1:
+        return None
+    return {**lost, name: damage}

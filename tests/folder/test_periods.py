@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import random
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from itertools import product
 from pathlib import Path
@@ -15,16 +16,30 @@ from msgspec.structs import replace
 
 from esr import models
 from esr.errors import IndexUnusable, UsageError
-from esr.folder.format import manifest
+from esr.folder.format import damage, manifest
+from esr.folder.format.layer_info import LAYERS
 from esr.folder.format.manifest import CHECKSUMS, SEGMENTS, period_of_segment
 from esr.folder.format.segment import Segment
 from esr.folder.index import EmbeddedIndex
 from esr.folder.search.conditions import find_live
 from esr.folder.write import segment_writer
 from esr.folder.write.delivery import EmbeddedDelivery
-from esr.folder.write.maintenance import EmbeddedGenerations, verify
+from esr.folder.write.maintenance import EmbeddedGenerations, restore, verify
+from esr.index.contract import Index
 from esr.index.filters import NO_FILTERS, Filters
-from esr.index.questions import ByDay, ByName, ByTerm, Features, Grouping, Summary, Texts
+from esr.index.questions import (
+    ByDay,
+    ByField,
+    ByName,
+    ByTerm,
+    DocumentMarks,
+    Features,
+    Grouping,
+    Hits,
+    Records,
+    Summary,
+    Texts,
+)
 from esr.models.priors import PRIORS
 from esr.plans.plan import CANDIDATES, AllOf, AnyOf, DateRange, HasTerm
 from esr.ranking.searcher import Searcher, open_searcher
@@ -343,16 +358,122 @@ def test_the_status_lists_the_periods(where: Path) -> None:
     assert summary["by"] == "month"
 
 
-def test_the_period_of_a_damaged_file_is_named(where: Path) -> None:
+def lose(where: Path, how: str, period: str = "2024-06") -> str:
+    """Damage the segment of a period. Returns its name."""
+    name = next(name for name in segments(where) if period_of_segment(name) == period)
+    folder = where / SEGMENTS / name
+    if how == "deleted":
+        shutil.rmtree(folder)
+    elif how == "truncated":
+        (folder / "first.npy").write_bytes(b"")
+    else:
+        assert how == "its enrichment"
+        (layer,) = (layer for layer in manifest.read_manifest(where).layers if layer.segment == name)
+        (where / LAYERS / layer.name).unlink()
+    return name
+
+
+LOSSES = ["deleted", "truncated", "its enrichment"]
+
+
+@pytest.mark.parametrize("how", LOSSES)
+def test_a_lost_period_is_named_and_the_others_answer(where: Path, tmp_path: Path, how: str) -> None:
     load(where, locate(news()), by="month")
-    name = next(name for name in segments(where) if period_of_segment(name) == "2024-06")
-    (where / SEGMENTS / name / "first.npy").write_bytes(b"")
-    (damaged,) = verify(where, fast=True).damaged
-    assert damaged.path.startswith("segments/2024-06.")
-    with pytest.raises(IndexUnusable, match=r"period 2024-06: .*esr restore.*esr verify"):
-        EmbeddedIndex(str(where))
-    shutil.rmtree(where / SEGMENTS / name)
-    with pytest.raises(IndexUnusable, match=r"period 2024-06: .*esr restore.*esr verify"):
+    rest = tmp_path / "rest"
+    load(rest, locate(d for d in news() if not (d.date or "").startswith("2024-06")), by="month")
+    for folder in (where, rest):
+        with closing(EmbeddedIndex(str(folder))) as index:
+            enrich(index)
+    name = lose(where, how)
+    with open_searcher(str(where)) as searcher, open_searcher(str(rest)) as remaining:
+        for query in ("river flood", "titleword"):
+            result, expected = (of.search(query, 200, candidates="all") for of in (searcher, remaining))
+            assert name in (result.incomplete or "")
+            assert "2024-06" in (result.incomplete or "")
+            assert [(hit.sentence_id, hit.score) for hit in result.hits] == [
+                (hit.sentence_id, hit.score) for hit in expected.hits
+            ]
+        assert "2024-06" in searcher.index.status(Summary())["incomplete"]
+        assert "2024-06" not in [of["period"] for of in searcher.index.status(Summary())["periods"]]
+
+
+def test_counts_and_lists_fail_if_they_would_leave_a_lost_period_out(where: Path) -> None:
+    load(where, locate(news()), by="month")
+    lose(where, "deleted")
+    questions: list[Callable[[Index, Filters], object]] = [
+        lambda index, filters: index.count([None], filters),
+        lambda index, filters: index.count([None], filters, ByDay()),
+        lambda index, filters: index.count([None], filters, ByField(("source",), 5)),
+        lambda index, filters: index.select(DateRange(), 9, filters, Hits()),
+        lambda index, filters: index.select(DateRange(), 9, filters, Texts()),
+    ]
+    lost = next(d for d in news() if (d.date or "").startswith("2024-06") and d.sentences)
+    with open_searcher(str(where)) as searcher:
+        index = searcher.snapshot().index
+        for ask in questions:
+            for filters in (NO_FILTERS, dated(2024, 6)):
+                with pytest.raises(IndexUnusable, match=r"period 2024-06: .*esr restore.*esr verify"):
+                    ask(index, filters)
+            ask(index, dated(2024, 7))
+        for read in (
+            index.documents,
+            lambda: index.documents([lost.id, "d1"]),
+            lambda: index.documents(positions=[0]),
+            lambda: index.read([lost.sentences[0].id], Records()),
+            lambda: index.status(DocumentMarks()),
+        ):
+            with pytest.raises(IndexUnusable, match="period 2024-06"):
+                read()
+        assert [found.id for found in index.documents(["d1"])] == ["d1"]
+
+
+def test_no_delivery_or_enrichment_leaves_a_lost_period_out(where: Path) -> None:
+    load(where, locate(news()), by="month")
+    name = lose(where, "deleted")
+    with pytest.raises(IndexUnusable, match="period 2024-06"):
+        deliver(where, [replace(news()[0], id="new", sentences=())])
+    with (
+        closing(EmbeddedIndex(str(where))) as index,
+        pytest.raises(IndexUnusable, match="period 2024-06"),
+        index.enrichment(),
+    ):
+        pass
+    assert name in segments(where)
+
+
+def test_damage_found_by_a_reader_leaves_a_period_out_until_it_is_restored(
+    where: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(damage, "SMALL", 0)
+    load(where, locate(news()), by="month")
+    shutil.copytree(where, tmp_path / "copy")
+    (name,) = (name for name in segments(where) if period_of_segment(name) == "2024-06")
+    texts = where / SEGMENTS / name / "texts.bytes"
+    content, status = texts.read_bytes(), texts.stat()
+    texts.unlink()
+    texts.write_bytes(bytes(len(content)))
+    os.utime(texts, ns=(status.st_atime_ns, status.st_mtime_ns))
+    with closing(EmbeddedIndex(str(where))) as index:
+        searcher = Searcher(index)
+        (everything,) = index.count([None], NO_FILTERS)
+        with pytest.raises(IndexUnusable, match="period 2024-06"):
+            searcher.search("river flood", 100)
+        assert name in (searcher.search("river", 5).incomplete or "")
+        assert index.count([None], dated(2024, 7))
+        with pytest.raises(IndexUnusable, match="period 2024-06"):
+            index.count([None], NO_FILTERS)
+        restore(tmp_path / "copy", where, copy=True)
+        assert searcher.search("river", 5).incomplete is None
+        assert index.count([None], NO_FILTERS) == [everything]
+
+
+def test_an_index_whose_segments_are_all_lost_cannot_be_opened(where: Path) -> None:
+    load(where, locate(news()), by="month")
+    for period in {*periods(where)}:
+        lose(where, "deleted", str(period))
+    (damaged, *_) = verify(where, fast=True).damaged
+    assert damaged.path.startswith("segments/2024-01.")
+    with pytest.raises(IndexUnusable, match=r"with documents of the period .*esr restore.*esr verify"):
         EmbeddedIndex(str(where))
 
 

@@ -190,6 +190,24 @@ class Manifest(Struct, frozen=True):
         checks = {path: self.checksums.get(path) or read_check(folder / path) for path in self.checked_files}
         return replace(self, checksums={path: check for path, check in checks.items() if check})
 
+    def segment_of(self, path: Path) -> str | None:
+        """The segment that a file of a segment, or a layer, belongs to; None for any other file.
+
+        `path` is relative to the folder of the index.
+        """
+        kind, name, *_ = (*path.parts, "")
+        if kind == LAYERS:
+            name = next((layer.segment for layer in self.layers if layer.name == name), "")
+        return name if name in self.segments else None
+
+    def without_segments(self, names: Container[str]) -> Manifest:
+        """What remains of the commit without these segments, for reading."""
+        return replace(
+            self,
+            segments=tuple(name for name in self.segments if name not in names),
+            layers=tuple(layer for layer in self.layers if layer.segment not in names),
+        )
+
     def layers_of(self, segment: str) -> list[LayerInfo]:
         return [layer for layer in self.layers if layer.segment == segment]
 

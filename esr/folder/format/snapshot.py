@@ -299,12 +299,27 @@ def summarize_periods(snapshot: Snapshot) -> list[PeriodContent]:
     return contents
 
 
+Lost = Mapping[str, SegmentDamaged]
+"""Segments that cannot be read, by name."""
+NO_DAMAGE: Lost = {}
+
+
 class Snapshot:
     """One commit, opened. A search uses one snapshot throughout, so later commits do not affect it."""
 
-    def __init__(self, folder: Path, manifest: Manifest, before: Snapshot | None = None) -> None:
-        """Open a commit. Segments and layers that `before` has open are reused. Raises SegmentDamaged."""
+    def __init__(
+        self,
+        folder: Path,
+        manifest: Manifest,
+        before: Snapshot | None = None,
+        lost: Lost = NO_DAMAGE,
+    ) -> None:
+        """Open a commit. Segments and layers that `before` has open are reused. Raises SegmentDamaged.
+
+        `lost` are the damaged segments of the commit, which `manifest` leaves out.
+        """
         self.folder: Path = folder
+        self.lost: Lost = lost
         self.manifest: Manifest = manifest
         allow_open_files(FILES_OF_SEGMENT * len(manifest.segments))
         self.parts: list[Part] = parts_of(manifest)
