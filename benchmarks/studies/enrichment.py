@@ -1,10 +1,15 @@
 """The rate of enrichment compared with a bare spaCy pool with the same components, sentences and processes.
 
-    python benchmarks/studies/enrichment.py docs.jsonl.gz [--turns 12] [--sentences 1000] [--workers 2]
+    python -m benchmarks.studies.enrichment docs.jsonl.gz [--turns 12] [--sentences 1000] [--workers 2]
+    python -m benchmarks.studies.enrichment docs.jsonl.gz --command [--turns 3] [--sentences 10000]
 
 The bare pool does only the necessary work: it tokenises, runs the components in batches of 128, and returns
 the counts of words, entities and heads. Both pools exist all the time and take turns with the same sentences,
 so that other work on the machine affects both. Processor time is that of the workers and of this process.
+
+With `--command`, whole programs take turns instead: `esr enrich`, which opens a folder, reads and stores, and
+a program that reads the same sentences from a file of lines and gives them to a bare pool. Both start their
+processes and load their models each time. Quotations need no spaCy, so `esr enrich` alone is timed for them.
 Needs Linux and `pip install esr[enrich]`; `python -m esr.loaders.example_news news.jsonl` writes documents.
 """
 
@@ -12,7 +17,11 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import statistics
+import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -26,12 +35,13 @@ from typing import NamedTuple
 import spacy
 from spacy.language import Language
 
+import esr
 from esr import loaders
 from esr.enrichment.enricher import BATCH_SIZE, Enricher
 from esr.enrichment.recipe import installed_models
 from esr.index.runs import enrichment_run
 from esr.text.document import Document
-from esr.text.sentence_enrichment import DEFAULT_PARTS
+from esr.text.sentence_enrichment import DEFAULT_PARTS, QUOTES
 
 COMPONENTS = {
     DEFAULT_PARTS: ("tagger", "parser", "ner"),
@@ -75,14 +85,27 @@ class Peer(NamedTuple):
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     options.add_argument("documents")
-    options.add_argument("--turns", type=int, default=12)
-    options.add_argument("--sentences", type=int, default=1000, help="per turn")
+    options.add_argument("--turns", type=int, help="default: 12, of commands 3")
+    options.add_argument("--sentences", type=int, help="per turn; default: 1000, of commands 10000")
     options.add_argument("--workers", type=int, default=2)
-    options.add_argument("--parts", choices=DEFAULT_PARTS, help="one part; default: all three")
+    options.add_argument(
+        "--parts", choices=(*DEFAULT_PARTS, QUOTES), help="one part; default: the first three"
+    )
+    options.add_argument("--command", action="store_true", help="time whole programs")
+    options.add_argument(
+        "--bare", action="store_true", help="process the lines of a file by a bare pool once"
+    )
     arguments = options.parse_args()
     parts = (arguments.parts,) if arguments.parts else DEFAULT_PARTS
+    if arguments.bare:
+        _process_lines(Path(arguments.documents), COMPONENTS[parts], arguments.workers)
+        return
     source = (located.document for located in loaders.read_documents([arguments.documents]))
-    turns = list(islice(_split_into_turns(source, arguments.sentences), arguments.turns + 1))
+    if arguments.command:
+        documents = next(_split_into_turns(source, arguments.sentences or 10_000))
+        _compare_commands(documents, parts, arguments.workers, arguments.turns or 3)
+        return
+    turns = list(islice(_split_into_turns(source, arguments.sentences or 1000), (arguments.turns or 12) + 1))
     with _bare(COMPONENTS[parts], arguments.workers) as bare, _esr(parts, arguments.workers) as own:
         timings = [_time_both(bare, own, documents, number) for number, documents in enumerate(turns)][1:]
     count = sum(map(_count_sentences, turns[1:]))
@@ -137,7 +160,8 @@ def _esr(parts: tuple[str, ...], workers: int) -> Iterator[Peer]:
 
 
 @contextmanager
-def _bare(components: Sequence[str], workers: int) -> Iterator[Peer]:
+def _bare_pool(components: Sequence[str], workers: int) -> Iterator[ProcessPoolExecutor]:
+    """Processes that have loaded the components."""
     context = get_context("spawn")
     setup = components, context.Barrier(workers)
     with (
@@ -145,6 +169,12 @@ def _bare(components: Sequence[str], workers: int) -> Iterator[Peer]:
         ProcessPoolExecutor(workers, context, _load, setup) as processes,
     ):
         list(processes.map(_count, [["Ready?"]] * workers))
+        yield processes
+
+
+@contextmanager
+def _bare(components: Sequence[str], workers: int) -> Iterator[Peer]:
+    with _bare_pool(components, workers) as processes:
 
         def process(documents: Sequence[Document]) -> int:
             # The same chunks as those of esr.
@@ -155,6 +185,56 @@ def _bare(components: Sequence[str], workers: int) -> Iterator[Peer]:
             return sum(map(len, processes.map(_count, chunks)))
 
         yield Peer(processes, process)
+
+
+def _compare_commands(
+    documents: Sequence[Document], parts: tuple[str, ...], workers: int, turns: int
+) -> None:
+    """Print the processor time of `esr enrich` and of a bare program, the least of some turns."""
+    count = _count_sentences(documents)
+    with tempfile.TemporaryDirectory() as work:
+        index, lines = Path(work, "index"), Path(work, "sentences.txt")
+        esr.create(index, documents, meaning=False).close()
+        lines.write_text("".join(" ".join(s.text.split()) + "\n" for d in documents for s in d.sentences))
+        own = (*_ESR, "enrich", "--index", f"{index}.copy", "--only", ",".join(parts))
+        bare = (*_BARE, str(lines), "--bare", *(("--parts", *parts) if len(parts) == 1 else ()))
+        commands = {"esr": own} if parts == (QUOTES,) else {"spaCy": bare, "esr": own}
+        timings: dict[str, list[Timing]] = {name: [] for name in commands}
+        for turn in range(turns):
+            for name in sorted(commands, reverse=bool(turn % 2)):
+                shutil.rmtree(f"{index}.copy", ignore_errors=True)
+                shutil.copytree(index, f"{index}.copy")
+                timings[name].append(_time_command((*commands[name], "--workers", str(workers))))
+    print(f"{count:,} sentences, {workers} workers, {', '.join(parts)}; the least of {turns} turns")
+    least = {name: min(timing.processor for timing in times) for name, times in timings.items()}
+    for name, seconds in least.items():
+        print(
+            f"{name:6} {seconds:.1f} s of processor, {count / seconds:,.0f} sentences a second and processor"
+        )
+    if "spaCy" in least:
+        print(f"rate of esr over spaCy's by processor: {least['spaCy'] / least['esr']:.3f}")
+
+
+_ESR = (str(Path(sys.executable).with_name("esr")),)
+_BARE = (sys.executable, "-m", "benchmarks.studies.enrichment")
+
+
+def _time_command(command: Sequence[str]) -> Timing:
+    """The time of a program and of all its processes."""
+    before, started = os.times(), time.perf_counter()
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    after = os.times()
+    processor = after.children_user + after.children_system - before.children_user - before.children_system
+    return Timing(time.perf_counter() - started, processor)
+
+
+def _process_lines(file: Path, components: Sequence[str], workers: int) -> None:
+    """Process the lines of a file by a bare pool, in chunks as long as those of esr."""
+    texts = file.read_text().splitlines()
+    size = enrichment_run.CHUNK_SENTENCES
+    chunks = [texts[start : start + size] for start in range(0, len(texts), size)]
+    with _bare_pool(components, workers) as processes:
+        assert sum(map(len, processes.map(_count, chunks))) == len(texts)
 
 
 _nlp: Language
