@@ -223,7 +223,7 @@ QUESTIONS = {
         ("How do I keep what I found, and share it with a colleague?", "dossiers.md", "esr dossier create"),
         ("How am I told by mail when more comes?", "alerts.md", "esr alerts add"),
         ("What do papers in other languages say?", "mixed-languages.md", "languages"),
-        ("How do I put a dossier into Word?", "dossiers.md#out-and-in", "esr[word]"),
+        ("How do I put a dossier into Word?", "dossiers.md#export-and-import", "esr[word]"),
         ("How do I list the newest first?", "following.md#the-newest-first", "--sort date"),
         ("How do I rank new articles higher?", "ranking.md#freshness", "--ranking latest"),
     ],

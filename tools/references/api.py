@@ -59,9 +59,9 @@ for (const hit of answer.hits) console.log(hit.score, hit.text, hit.title, hit.u
 ```
 
 Answers are JSON in UTF-8, with `null` in place of NaN and infinity. Only the operations of
-[dossiers](dossiers.md) change anything. If the server has [logins](access.md), a program sends its key as
-`Authorization: Bearer KEY`. The addresses of pages with `.json` after the name, such as `/search.json?q=…`,
-answer like the operations of the same name.
+[dossiers](dossiers.md) and [alerts](alerts.md) change anything. If the server has [logins](access.md), a
+program sends its key as `Authorization: Bearer KEY`. The addresses of pages with `.json` after the name,
+such as `/search.json?q=…`, answer like the operations of the same name.
 
 ## Queries
 
