@@ -624,6 +624,6 @@ class LayerStack:
     def _split(self, part: str, sentences: Numbers) -> Iterator[tuple[LayerSpan, Numbers, Numbers]]:
         """Yield each span with the indices in `sentences` that it covers, and their numbers in its layer."""
         for span in self._of(part):
-            places = np.flatnonzero((sentences >= span.start) & (sentences < span.stop))
+            (places,) = ((sentences >= span.start) & (sentences < span.stop)).nonzero()
             if len(places):
                 yield span, places, sentences[places] - span.first

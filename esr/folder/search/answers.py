@@ -11,7 +11,7 @@ from esr.errors import NotFound
 from esr.folder.format.snapshot import Snapshot
 from esr.folder.search import vocabulary
 from esr.folder.search.cache import SearchCache
-from esr.folder.search.records import DocumentKey, Locations, group_by_segment, read_evidence, read_records
+from esr.folder.search.records import Locations, group_by_segment, read_evidence, read_records
 from esr.index import questions
 from esr.index.hits import EVIDENCE_COLUMNS, WindowSentence
 from esr.plans.evaluate import Evidence, concatenate, no_evidence
@@ -93,8 +93,8 @@ def _read_windows(
     windows = []
     for owner, number, place, width in zip(*map(np.ndarray.tolist, locations), places, around, strict=True):
         segment = snapshot.segments[owner]
-        key = DocumentKey(owner, segment.sentence_views.document[number])
-        document, first = cache.documents.read([key])[key], segment.sentence_views.first[key.number]
+        key = owner, segment.sentence_views.document[number]
+        document, first = cache.documents.read([key])[key], segment.sentence_views.first[key[1]]
         position = number - first
         if place != (document.id, position):
             raise NotFound(f"there is no sentence {segment.sentence_id(number)!r} at {place}")

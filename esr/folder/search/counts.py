@@ -24,7 +24,6 @@ from esr.folder.search.conditions import find_live, mask_documents, mask_entitie
 from esr.folder.search.field_values import count_values
 from esr.folder.search.name_table import NameTable
 from esr.folder.search.records import (
-    DocumentKey,
     Locations,
     group_by_segment,
     locate,
@@ -446,7 +445,7 @@ def read_texts(cache: SearchCache, ordinals: Numbers, total: int) -> SentenceTex
         sources[places] = np.array([*segment.sources, None], object)[segment.column("source")[of_segment]]
 
     def read() -> Sequence[str]:
-        keys = list(map(DocumentKey, locations.segments.tolist(), documents.tolist()))
+        keys = list(zip(locations.segments.tolist(), documents.tolist(), strict=True))
         shown = cache.documents.read(dict.fromkeys(keys))
         return [shown[key].sentences[n].text for key, n in zip(keys, positions.tolist(), strict=True)]
 

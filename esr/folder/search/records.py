@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from math import isnan
 from typing import NamedTuple
 
 import numpy as np
@@ -21,12 +22,8 @@ from esr.plans.evaluate import Array, Evidence
 from esr.plans.plan import DAY, FEATURE_PREFIX, FieldName, Plan
 from esr.text.document import Document, default_id_prefix
 
-
-class DocumentKey(NamedTuple):
-    """A document: the index of its segment, and its number there."""
-
-    segment: int
-    number: int
+DocumentKey = tuple[int, int]
+"""A document: the index of its segment, and its number there."""
 
 
 class DocumentCache:
@@ -86,7 +83,7 @@ def group_by_segment(locations: Locations) -> Iterator[tuple[int, Numbers, Numbe
     """Yield for each segment its index, the indices of its sentences in `locations`, and their numbers."""
     # A set, since np.unique sorts, and imports numpy.ma on its first call.
     for owner in sorted(set(locations.segments.tolist())):
-        places = np.flatnonzero(locations.segments == owner)
+        (places,) = (locations.segments == owner).nonzero()
         yield owner, places, locations.numbers[places]
 
 
@@ -132,7 +129,7 @@ def read_records(snapshot: Snapshot, cache: DocumentCache, ordinals: Sequence[in
     rows = []
     for owner, ordinal in zip(owners, ordinals, strict=True):
         number = ordinal - bases[owner]
-        rows.append((DocumentKey(owner, columns[owner].document[number]), number))
+        rows.append(((owner, columns[owner].document[number]), number))
     documents = cache.read(dict.fromkeys([key for key, _ in rows]))
     features = _features(snapshot, ordinals) if snapshot.features else None
     stacks = {owner: segments[owner].enrichment for owner in columns}
@@ -174,8 +171,9 @@ def _features(snapshot: Snapshot, ordinals: Sequence[int]) -> list[dict[str, flo
         enriched = snapshot.segments[owner].enrichment
         for name in enriched.features:
             values = enriched.feature(name, numbers)
-            for n in np.flatnonzero(~np.isnan(values)).tolist():
-                features[places[n]][name] = float(values[n])
+            for place, value in zip(places.tolist(), values.tolist(), strict=True):
+                if not isnan(value):
+                    features[place][name] = value
     return features
 
 

@@ -21,7 +21,7 @@ from esr.folder.format.segment import Segment
 from esr.folder.index import EmbeddedIndex
 from esr.folder.search import records
 from esr.folder.search.kernel_loader import LOADER
-from esr.folder.search.records import DocumentCache, DocumentKey
+from esr.folder.search.records import DocumentCache
 from esr.folder.write import segment_writer
 from esr.index.filters import Filters
 from esr.index.limits import DEFAULT_CACHE_LIMIT, VARIABLE, SearchMemory
@@ -336,9 +336,9 @@ def test_what_a_load_replaces_is_read_anew(tmp_path: Path) -> None:
 def test_documents_count_as_much_as_they_take(where_of_records: Path) -> None:
     segments, memory = open_segments(where_of_records), SearchMemory(1 << 30)
     documents = DocumentCache(segments, memory)
-    documents.read([DocumentKey(0, 0)])
+    documents.read([(0, 0)])
     tracemalloc.start()
-    documents.read([DocumentKey(0, number) for number in range(1, 300)])
+    documents.read([(0, number) for number in range(1, 300)])
     taken, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert 0.8 * taken < memory.used < 1.5 * taken
@@ -350,8 +350,8 @@ def test_threads_read_the_same_documents_within_the_limit(where_of_records: Path
 
     def read(seed: int) -> bool:
         numbers = random.Random(seed).sample(range(300), 30)
-        found = documents.read([DocumentKey(0, number) for number in numbers])
-        return [found[DocumentKey(0, number)].id for number in numbers] == [f"d{n}" for n in numbers]
+        found = documents.read([(0, number) for number in numbers])
+        return [found[(0, number)].id for number in numbers] == [f"d{n}" for n in numbers]
 
     assert holds_in_threads(read, range(300))
     assert memory.used == sum(size for _, size in memory.entries.values()) <= memory.limit
