@@ -279,7 +279,11 @@ class Ranking(Struct, frozen=True, dict=True):
 
     def reranker(self) -> Reranker | None:
         """The second stage, or None if neither the model nor the ranking has one."""
-        model = models.get(self.model)
+        return self._reranker
+
+    @cached_property
+    def _reranker(self) -> Reranker | None:
+        model = self._model
         signals = tuple(signal for signal in self.rerank if not signal.type.is_last)
         last = next((signal for signal in self.rerank if signal.type.is_last), None)
         if model.second_stage is None:
@@ -351,6 +355,7 @@ class DefaultRanking(Ranking, frozen=True, dict=True):
 
 
 DEFAULT = DefaultRanking()
+_DEFAULT_BY_WORDS = DefaultRanking(name="words")
 ENCODER_SECONDS = 0.1
 """How long a search of a server or a library waits for the encoder of queries."""
 
@@ -370,7 +375,7 @@ def choose_ranking(ranking: Ranking, index: Index, seconds: float | None = None)
     if not isinstance(ranking, DefaultRanking) or ranking.name:
         return ranking
     if index.status(MainEncoder()) is None:
-        return DefaultRanking(name="words")
+        return _DEFAULT_BY_WORDS
     obstacle = find_obstacle(index, seconds)
     return _default_by_meaning() if obstacle is None else DefaultRanking(name="words", note=obstacle or None)
 
