@@ -90,6 +90,11 @@ class Interpretation(Struct, frozen=True):
         return literal(self.query) if isinstance(self.query, str) else self.query
 
     @property
+    def languages(self) -> tuple[str, ...]:
+        """The codes of the languages of sentences to find, as `ParsedQuery` has them."""
+        return () if isinstance(self.query, str) else self.query.languages
+
+    @property
     def ranked_text(self) -> str:
         """The ranked words, as typed."""
         return " ".join(_ranked_texts(self.parsed))

@@ -211,7 +211,7 @@ class PreparedQuery(Struct, frozen=True, dict=True):
         """Return the best k sentences. The answer's `took_ms` includes the time of preparing."""
         k, filters = check_k(k), read_filters(filters)
         started = time.perf_counter() - self.took_ms / 1000.0
-        if languages := self.interpretation.parsed.languages:
+        if languages := self.interpretation.languages:
             answer = self._search_across(languages, k, filters, records, started)
         else:
             answer = self._search(k, filters, records, started)

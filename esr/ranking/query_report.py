@@ -96,7 +96,7 @@ def report_query(prepared: PreparedQuery, filters: Filters) -> QueryReport:
 
 def _report_languages(report: QueryReport, prepared: PreparedQuery) -> QueryReport:
     """The report of a query in an index by language with the languages of the sentences to find."""
-    index, languages = prepared.index, prepared.interpretation.parsed.languages
+    index, languages = prepared.index, prepared.interpretation.languages
     if languages:
         return replace(report, found_languages=tuple(across.find_groups(index, languages)))
     return replace(report, compares_languages=across.is_multilingual(index.status(MainEncoder())))
