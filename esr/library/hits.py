@@ -388,11 +388,10 @@ class Hits(Table, Sequence[Hit]):
     @cached_property
     def _records(self) -> Sequence[SentenceRecord]:
         """The sentences of the hits, all read now if the search did not read them."""
-        records = [hit.record for hit in self._raw]
-        if any(record is None for record in records):
-            read: list[SentenceRecord] = self._index.read([hit.sentence_id for hit in self._raw], Records())
-            return read
-        return [record for record in records if record is not None]
+        records = [hit.record for hit in self._raw if hit.record is not None]
+        if len(records) < len(self._raw):
+            return self._index.read([hit.sentence_id for hit in self._raw], Records())
+        return records
 
     @cached_property
     def _copies(self) -> Mapping[str, CopyNote]:
