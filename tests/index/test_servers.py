@@ -12,7 +12,8 @@ from tests.conftest import without_node
 from tests.support.base import NoNode
 from tests.support.node import URL_VARIABLE
 from tests.support.runs import IS_LONG
-from tests.support.servers import SERVERS, start_server
+from tests.support.servers import OPENSEARCH, SERVERS, start_server
+from tests.support.stored_indices import KIND_VARIABLE
 
 pytestmark = pytest.mark.elasticsearch
 
@@ -24,9 +25,10 @@ IN_EACH_CHANGE = (
     "tests/elastic/write/test_broken_generations.py::test_a_killed_load_can_be_repeated_or_resumed",
     "tests/index/test_generations.py::test_a_rollback_serves_the_previous_generation_and_can_be_undone",
     "tests/index/test_generations.py::test_an_append_is_a_generation_that_can_be_rolled_back",
+    "tests/index/test_stored_indices.py",
 )
 """Models, statistics, explanations, 500 queries; vectors; enrichment; a load that is killed, repeated and
-resumed; a rollback and an append.
+resumed; a rollback and an append; indices of earlier versions.
 """
 MORE = (
     "tests/index/test_attribute_filters.py",
@@ -49,11 +51,12 @@ def test_both_engines_give_the_same_answers_on_every_server(server: str) -> None
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
     command += ["-m", "elasticsearch and (servers or not endurance)", *IN_EACH_CHANGE]
     command += MORE if IS_LONG else ("-k", "not anew")  # a killed load is resumed only
+    kind = "opensearch" if server in OPENSEARCH else "elasticsearch"
     try:
         with start_server(server) as url:
             done = subprocess.run(
                 command,
-                env={**os.environ, URL_VARIABLE: url},
+                env={**os.environ, URL_VARIABLE: url, KIND_VARIABLE: kind},
                 capture_output=True,
                 text=True,
                 check=False,

@@ -20,7 +20,7 @@ from esr.ranking.searcher import open_searcher
 from esr.text.document import Document
 from tests.support.elasticsearch import fresh, load
 from tests.support.index_contents import documents, read_enrichment, states
-from tests.support.stored_indices import EXPORTS, FOLDERS, import_export, unpack_folder
+from tests.support.stored_indices import FOLDERS, import_export, list_exports_of_server, unpack_folder
 from tools.index_fixture import PROJECT, fixture
 
 pytestmark = pytest.mark.slow
@@ -35,7 +35,7 @@ def stored_indices() -> Iterator[Any]:
         name = file.name.removesuffix(".tar.gz")
         yield pytest.param((file, False), id=name)
         yield pytest.param((file, True), id=f"{name}-later")
-    for file in EXPORTS:
+    for file in list_exports_of_server():
         name = file.name.removesuffix(".ndjson.gz")
         yield pytest.param((file, False), id=name, marks=pytest.mark.elasticsearch)
 

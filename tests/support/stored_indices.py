@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import tarfile
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -17,6 +18,14 @@ from tools.index_fixture import INDEXES, PROJECT, STORED_ALIAS
 FOLDERS = sorted((PROJECT / INDEXES).glob("*.tar.gz"))
 EXPORTS = sorted((PROJECT / INDEXES).glob("*.ndjson.gz"))
 """What servers had of an index: requests that create its indices, and their entries."""
+KIND_VARIABLE = "ESR_TEST_SERVER"
+"""The kind of the server that the tests have, as in the names of exports. By default Elasticsearch."""
+
+
+def list_exports_of_server() -> list[Path]:
+    """Those that a server of this kind made: Elasticsearch and OpenSearch have other types of fields."""
+    kind = os.environ.get(KIND_VARIABLE, "elasticsearch")
+    return [file for file in EXPORTS if file.name.startswith(f"{kind}-")]
 
 
 def unpack_folder(file: Path, target: Path) -> str:
