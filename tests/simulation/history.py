@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -30,9 +31,10 @@ from esr.loaders.delivered_files import open_delivered_files
 from esr.text.document import Document, Located
 from tests.simulation import model
 from tests.simulation.file_system import Image, Recorder, Trouble, read_image
+from tests.simulation.gateway import Gateway
 from tests.simulation.model import NO_INDEX, Refused, State
 from tests.simulation.observation import PARTS, Observation, expect, expect_answers, is_same, observe, search
-from tests.simulation.steps import Crash, Failure, History, Step, Visit
+from tests.simulation.steps import Crash, Disturbance, Failure, History, Step, Visit
 from tests.simulation.world import Clock, simulated
 from tests.support.fake_enricher import FakeEnricher
 
@@ -53,13 +55,18 @@ def located(documents: Sequence[Document]) -> list[Located]:
 class Run:
     """A history that is being run, in a folder of its own.
 
-    With `real`, nothing is simulated: that is the location of the index, also in Elasticsearch.
+    With `real`, nothing is simulated: that is the location of the index, also in Elasticsearch. With
+    `gateway`, commands reach the server by it.
     """
 
-    def __init__(self, history: History, root: Path, *, real: str | None = None) -> None:
+    def __init__(
+        self, history: History, root: Path, *, real: str | None = None, gateway: Gateway | None = None
+    ) -> None:
         self.history = history
         self.root = root
         self.real = real
+        self.gateway = gateway
+        self._uses_gateway = False
         self.recorder = Recorder(root) if real is None else None
         self.clock = Clock()
         self.states = {INDEX: NO_INDEX, BACKUP: NO_INDEX}
@@ -72,7 +79,11 @@ class Run:
         return self.root.parent / f"{self.root.name}-sources" / "record"
 
     def where(self, place: str = INDEX) -> str:
-        return self.real if self.real is not None and place == INDEX else str(self.root / place)
+        if self.real is None or place != INDEX:
+            return str(self.root / place)
+        if self.gateway is not None and self._uses_gateway:
+            return f"{self.gateway.url}{urlsplit(self.real).path}"
+        return self.real
 
     def run(self) -> None:
         """Raises Wrong."""
@@ -109,9 +120,15 @@ class Run:
         error = self._execute(step, target, path)
         if error is None and is_refused and path[0].serving is not None:
             raise Wrong("it must be refused, and was not")
-        may_fail = is_refused or isinstance(step.trouble, Failure) or _is_refused(step, error)
+        may_fail = is_refused or isinstance(step.trouble, Failure | Disturbance) or _is_refused(step, error)
         if error is not None and not may_fail:
             raise Wrong(f"it failed: {error}") from error
+        if error is not None and isinstance(step.trouble, Disturbance) and step.kind == "enrich":
+            # A batch is not one step there: what is missing is known, and enriched by the next run.
+            self.step = msgspec.structs.replace(step, trouble=None)
+            error = self._execute_really(_COMMANDS[step.kind])
+            if error is not None and not is_refused:
+                raise Wrong(f"it failed again, without a disturbance: {error}") from error
         allowed = path if error is not None else path[-1:]
         crash = step.trouble if isinstance(step.trouble, Crash) else None
         if isinstance(step.trouble, Failure):
@@ -165,7 +182,7 @@ class Run:
         command = _COMMANDS[step.kind]
         recorder = self.recorder
         if recorder is None:
-            return _call(command, self)
+            return self._execute_really(command)
         self._begin, recorder.attempts = len(recorder.calls), 0
         self._record_before = self.record.read_bytes() if self.record.exists() else None
         if isinstance(step.trouble, Failure):
@@ -178,6 +195,20 @@ class Run:
         finally:
             recorder.before_call = lambda number, kind, path: None
         self.counts["calls"] += recorder.attempts
+        return error
+
+    def _execute_really(self, command: Callable[[Run], object]) -> EsrError | None:
+        trouble, gateway = self.step.trouble, self.gateway
+        if gateway is None:
+            return _call(command, self)
+        self._uses_gateway = True
+        try:
+            with gateway.disturbed(trouble if isinstance(trouble, Disturbance) else None) as disturbed:
+                error = _call(command, self)
+        finally:
+            self._uses_gateway = False
+        self.counts["disturbed"] += bool(disturbed)
+        self.counts["failed"] += bool(disturbed) and error is not None
         return error
 
     # What is seen
@@ -422,8 +453,8 @@ def run_history(history: History, root: Path, seed: int = 0) -> Counter[str]:
     return run.counts
 
 
-def run_really(history: History, where: str, root: Path) -> Counter[str]:
+def run_really(history: History, where: str, root: Path, gateway: Gateway | None = None) -> Counter[str]:
     """Run a history without simulation, in a folder or in Elasticsearch. Raises Wrong."""
-    run = Run(history, root, real=where)
+    run = Run(history, root, real=where, gateway=gateway)
     run.run()
     return run.counts

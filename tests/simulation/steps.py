@@ -74,6 +74,22 @@ class Visit(msgspec.Struct, frozen=True, tag=True):
     what: str
 
 
+class Disturbance(msgspec.Struct, frozen=True, tag=True):
+    """A request to a server goes wrong, and all later ones if it `persists`.
+
+    `busy` and `unavailable` are refused, and `cut` does not arrive. `lost` is carried out, but not answered;
+    `repeated` is carried out twice. `part` leaves out an item of a bulk request, or a shard of a search.
+    """
+
+    request: int
+    kind: str
+    persists: bool = False
+
+    def concerns(self, number: int) -> bool:
+        return number == self.request or (self.persists and number > self.request)
+
+
+DISTURBANCES = ("busy", "unavailable", "cut", "lost", "repeated", "part")
 CALLS = 160
 """Few steps make more calls than this."""
 VISITS = ("read", "back up", "write")
@@ -100,7 +116,7 @@ class Step(msgspec.Struct, frozen=True):
     seconds: float = 60.0
     settles: bool = False
     searches: bool = False
-    trouble: Crash | Failure | Visit | None = None
+    trouble: Crash | Failure | Visit | Disturbance | None = None
 
 
 KINDS = {
@@ -134,6 +150,7 @@ class History(msgspec.Struct, frozen=True):
 
 
 NEED_FOLDERS = {"back up", "restore"}
+ON_SERVERS = {kind: weight for kind, weight in KINDS.items() if kind not in NEED_FOLDERS}
 
 
 def draw_history(seed: int, *, faults: bool = True, kinds: Mapping[str, float] = KINDS) -> History:
@@ -147,6 +164,22 @@ def draw_history(seed: int, *, faults: bool = True, kinds: Mapping[str, float] =
         small=chance.choice([0, 4096]),
         batch=chance.choice([2, 50]),
     )
+
+
+def draw_server_history(seed: int) -> History:
+    """The history of a seed on a server, where three of four steps are disturbed."""
+    history = draw_history(seed, faults=False, kinds=ON_SERVERS)
+    chance = random.Random(f"disturbances of {seed}")
+    disturbed = [
+        msgspec.structs.replace(step, trouble=draw_disturbance(chance) if chance.random() < 0.75 else None)
+        for step in history.steps
+    ]
+    return msgspec.structs.replace(history, steps=tuple(disturbed))
+
+
+def draw_disturbance(chance: random.Random) -> Disturbance:
+    """Most steps make 10 to 60 requests."""
+    return Disturbance(1 + int(60 * chance.random()), chance.choice(DISTURBANCES), chance.random() < 0.25)
 
 
 def draw_step(chance: random.Random, faults: bool, kinds: Mapping[str, float]) -> Step:

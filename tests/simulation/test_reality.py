@@ -5,23 +5,25 @@ from __future__ import annotations
 import os
 import tempfile
 from collections import Counter
+from contextlib import closing
 
 import pytest
 
+from esr.elastic import requests
+from esr.elastic.write import bulk
+from tests.simulation.gateway import Gateway
 from tests.simulation.history import run_really
 from tests.simulation.runner import desk
-from tests.simulation.steps import KINDS, NEED_FOLDERS, History, describe, draw_history
+from tests.simulation.steps import ON_SERVERS, History, describe, draw_history, draw_server_history
 from tests.support.elasticsearch import fresh
 from tests.support.runs import rounds
 
 pytestmark = pytest.mark.slow
 
-IN_ELASTICSEARCH = {kind: weight for kind, weight in KINDS.items() if kind not in NEED_FOLDERS}
 
-
-def _run(history: History, where: str) -> Counter[str]:
+def _run(history: History, where: str, gateway: Gateway | None = None) -> Counter[str]:
     with desk() as root:
-        return run_really(history, where, root)
+        return run_really(history, where, root, gateway)
 
 
 def test_histories_on_a_disk_are_as_the_model_says() -> None:
@@ -39,10 +41,33 @@ def test_histories_on_a_disk_are_as_the_model_says() -> None:
 def test_histories_in_elasticsearch_are_as_the_model_says(elasticsearch_url: str) -> None:
     counts = Counter[str]()
     for seed in range(rounds(60)):
-        history = draw_history(seed, faults=False, kinds=IN_ELASTICSEARCH)
+        history = draw_history(seed, faults=False, kinds=ON_SERVERS)
         with fresh(elasticsearch_url) as where:
             try:
                 counts += _run(history, where)
             except AssertionError as error:
                 raise AssertionError("\n".join([f"seed {seed}: {error}", *describe(history)])) from error
     assert counts["steps"] and counts["searches"]
+
+
+@pytest.fixture
+def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Requests that are refused are sent again soon."""
+    monkeypatch.setattr(bulk, "FIRST_WAIT", 0.01)
+    monkeypatch.setattr(bulk, "LONGEST_WAIT", 0.02)
+    monkeypatch.setattr(requests, "PAUSES", (0.01, 0.01, 0.01))
+
+
+@pytest.mark.endurance
+@pytest.mark.usefixtures("short_waits")
+def test_histories_with_disturbed_requests_are_as_the_model_says(elasticsearch_url: str) -> None:
+    counts = Counter[str]()
+    with closing(Gateway(elasticsearch_url)) as gateway:
+        for seed in range(rounds(60)):
+            history = draw_server_history(seed)
+            with fresh(elasticsearch_url) as where:
+                try:
+                    counts += _run(history, where, gateway)
+                except AssertionError as error:
+                    raise AssertionError("\n".join([f"seed {seed}: {error}", *describe(history)])) from error
+    assert counts["disturbed"] > counts["failed"] > 0, counts
