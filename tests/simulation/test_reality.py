@@ -63,7 +63,7 @@ def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_histories_with_disturbed_requests_are_as_the_model_says(elasticsearch_url: str) -> None:
     counts = Counter[str]()
     with closing(Gateway(elasticsearch_url)) as gateway:
-        for seed in range(rounds(60)):
+        for seed in range(rounds(12)):
             history = draw_server_history(seed)
             with fresh(elasticsearch_url) as where:
                 try:
