@@ -109,6 +109,7 @@ def test_a_system_without_file_locks_is_named(command: str, tmp_path: Path) -> N
     assert "WSL 2" in done.stderr and "docs/installing.md" in done.stderr
 
 
+@pytest.mark.slow
 def test_what_needs_no_folder_works_without_file_locks() -> None:
     program = 'import sys; sys.modules["fcntl"] = None; import esr.cli.main, esr.elastic.index'
     subprocess.run([sys.executable, "-c", program], check=True, timeout=120)

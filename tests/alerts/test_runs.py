@@ -26,6 +26,8 @@ from tests.support.elasticsearch import document, fresh, load, located
 from tests.support.fake_enricher import FakeEnricher
 from tests.support.index_contents import enrich
 
+pytestmark = pytest.mark.slow
+
 ANN = Person("ann")
 FIRST = [
     document("a", "A storm came.", "It rained.", date="2017-01-05", source="BBC"),

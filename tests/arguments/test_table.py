@@ -62,6 +62,7 @@ def test_the_options_of_python_have_the_keywords_of_the_tables() -> None:
     assert written == get_type_hints(LoadOptions).keys() - get_type_hints(LoginOptions).keys()
 
 
+@pytest.mark.slow
 def test_options_of_commands_are_made_from_rows_in_one_place() -> None:
     project = Path(__file__).parents[2]
     paths = sorted((project / "esr").rglob("*.py"))

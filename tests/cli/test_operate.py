@@ -78,6 +78,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> object:
         yield where
 
 
+@pytest.mark.slow
 def test_load_export_load_is_the_identity(esr: Esr, place: str, tmp_path: Path) -> None:
     source, out, second = tmp_path / "in.jsonl", tmp_path / "out.jsonl.gz", tmp_path / "second.jsonl"
     source.write_text("".join(to_json_line(document) + "\n" for document in corpus()))

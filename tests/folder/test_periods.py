@@ -50,6 +50,8 @@ from tests.support.folder_index import document, file_contents, load
 from tests.support.index_contents import documents as stored_documents
 from tests.support.index_contents import enrich, index_contents, read_enrichment
 
+pytestmark = pytest.mark.slow
+
 WORDS = "bank fraud river flood relief minister vote the court rare stone İstanbul"
 QUERIES = ["river relief", "flood flood bank minister", "rare titleword unseenword", '"river flood" OR court']
 SPLITS = [(m.name, c) for m in models.MODELS.values() for c in (m.contexts or (None,))]
@@ -156,7 +158,6 @@ def change(where: Path) -> None:
     EmbeddedDelivery(where).remove(["d3", "d44", "d60"])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("model, context", SPLITS)
 def test_scores_do_not_depend_on_the_parts(indexes: Indexes, model: str, context: str | None) -> None:
     rules = sorted(CANDIDATES)
@@ -247,7 +248,6 @@ def test_an_index_that_is_not_divided_is_stored_as_before(where: Path) -> None:
     assert "by" not in manifest.read_manifest(where).description.as_dict()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("full", [0, 60, 300])
 def test_small_segments_of_a_period_are_merged_when_all_documents_are_read(
     where: Path, full: int, monkeypatch: pytest.MonkeyPatch
@@ -490,7 +490,6 @@ def test_a_period_that_lost_all_of_its_documents_is_gone(where: Path) -> None:
     assert not [path for path in (where / SEGMENTS).iterdir() if path.name.startswith(UNDATED)]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("killed_after", [1, 3])
 def test_a_killed_load_is_resumed(
     where: Path, tmp_path: Path, killed_after: int, monkeypatch: pytest.MonkeyPatch

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from tools.mutation.interpreted import KERNEL
 from tools.mutation.mutants import Mutant, changed_lines, find_mutants, read_equivalents, sample
 from tools.mutation.trials import KILLED, Target, try_mutants
 
@@ -21,12 +22,15 @@ FURTHER = {
         "tests/folder/search/test_impacts.py",
     ),
     "esr/folder/format": ("tests/folder/write", "tests/folder/test_index.py"),
+    KERNEL: ("tests/encoders/test_folder.py",),
 }
 """Folders of tests that exercise a folder beside its mirrored tests."""
 
 
 def mirrored(folder: str) -> str:
-    """The tests of a folder, or of the nearest one above that has some."""
+    """The tests of a folder, or of the nearest one above that has some; for the kernel, those of searches."""
+    if folder.startswith(KERNEL):
+        return "tests/folder/search"
     path = Path("tests", *Path(folder).parts[folder.startswith("esr") :])
     while not path.exists():
         path = path.parent

@@ -27,6 +27,7 @@ from typing import Any, NoReturn
 import coverage
 import pytest
 
+from tools.mutation.interpreted import KERNEL, interpret_kernel
 from tools.mutation.mutants import Mutant
 
 OWN = ("esr", "webui", "tests", "clients", "tools")
@@ -42,6 +43,8 @@ class Target:
 
     def __init__(self, name: str, tests: Sequence[str], further: Sequence[str], slow: bool) -> None:
         self.name = name
+        self.prepare = interpret_kernel if name.startswith(KERNEL) else lambda: None
+        """Is called in a process before it imports the code."""
         self.tests = tests
         """The mirrored tests, which run first."""
         self.further = further
@@ -99,6 +102,7 @@ def _anew(target: Target, mutant: Mutant | None, seed: int, folder: Path) -> Cal
         setattr(SourceFileLoader, "get_code", get_code)  # noqa: B010
         os.environ["PYTEST_DEBUG_TEMPROOT"] = str(folder)
         folder.mkdir()
+        target.prepare()
         return int(pytest.main(["-x", *_options(target.marks, seed), *target.tests]))
 
     return run
@@ -125,8 +129,11 @@ class _Loaded:
         self.coverage = coverage.Coverage(
             data_file=None, include=self.paths, config_file=False, branch=False, messages=False
         )
+        # Tests need not import the code while they are collected.
+        self.coverage.set_option("run:disable_warnings", ["no-data-collected"])
 
     def run(self) -> int:
+        self.target.prepare()
         self.coverage.start()
         paths = [path for path in (*self.target.tests, *self.target.further) if Path(path).exists()]
         return int(pytest.main([*_options(self.target.marks, self.seed), *paths], plugins=[self]))

@@ -43,6 +43,7 @@ def read_terms(documents: list[Located], title: bool = False) -> list[DocumentTe
         return [terms.read_document(number) for number in range(segment.document_count)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batch", [1, 1 << 17])
 @settings(max_examples=20, deadline=None)
 @given(st.lists(st.lists(words.filter(bool), min_size=1, max_size=6), min_size=1, max_size=4))

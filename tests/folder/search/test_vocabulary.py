@@ -195,6 +195,7 @@ def test_similar_words_are_counted_over_all_segments(tmp_path: Path, monkeypatch
         assert similar("electon", 2, 6) == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("full", [1, None])
 def test_similar_words_are_those_that_a_comparison_with_all_words_finds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, full: int | None

@@ -261,6 +261,7 @@ SKETCH = (
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(60), deadline=None)
 @given(
     st.lists(st.lists(SKETCH, max_size=5), min_size=1, max_size=3),

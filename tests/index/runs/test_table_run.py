@@ -37,6 +37,8 @@ from tests.support.elasticsearch import all_indices, document, fresh, http, load
 from tests.support.fake_enricher import VOCABULARY, write_tiny_encoder
 from tests.support.runs import need
 
+pytestmark = pytest.mark.slow
+
 need("tokenizers")
 need("scipy")
 
