@@ -5,6 +5,9 @@
 COLLECTIONS and FOLDER are those of `benchmarks.studies.meaning`, which stores indexes with the encoder's own
 vectors in FOLDER. In a copy of each, tables take the place of the encoder for a part of the documents. That
 takes a minute for a state of a collection.
+
+With `--languages de ru`, COLLECTIONS has a folder for each language as in `benchmarks.studies.languages`. The
+encoder is the multilingual one, the indexes are made in FOLDER, and a separate table is written.
 """
 
 from __future__ import annotations
@@ -15,22 +18,32 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from benchmarks.studies.languages import find_judgements
 from benchmarks.studies.meaning import COLLECTIONS, TARGET, TOPICS, by_ranking, read_topics_and_judgements
-from esr.enrichment.enricher import DEFAULT_SETTINGS, Enricher
+from esr import loaders
+from esr.enrichment.enricher import DEFAULT_SETTINGS, Enricher, VectorSettings
 from esr.enrichment.recipe import Recipe
 from esr.enrichment.table_enricher import TableEnricher, fit_to_documents, load_pieces
 from esr.index.contract import Index
+from esr.index.factory import open_writer
 from esr.index.questions import MainEncoder, Summary, Vectors
+from esr.index.runs.enrichment_run import run_enrichment
 from esr.index.runs.table_run import choose_sample
+from esr.index.writer import LoadOptions
 from esr.lab import measures
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import open_searcher
+from esr.text.analyzer_definitions import choose_analyzer
 from esr.text.document import Document
 from esr.text.sentence_enrichment import VECTORS, QuantizedVector, SentenceEnrichment
 
 BEGIN, END = "<!-- figures: python -m benchmarks.studies.meaning_table -->", "<!-- end of figures -->"
+BEGIN_LANGUAGES = "<!-- figures: python -m benchmarks.studies.meaning_table --languages de ru -->"
+MULTILINGUAL = VectorSettings("use-multilingual-v3")
 WORDS, ENCODER = "words alone", "`hybrid`, all by the encoder"
 Encoded = Sequence[tuple[Document, Sequence[QuantizedVector | None]]]
+Queries = Mapping[str, str]
+Judged = Mapping[str, Mapping[str, int]]
 
 
 class State(NamedTuple):
@@ -57,23 +70,44 @@ def main() -> None:
     options.add_argument("collections", type=Path, nargs="+")
     options.add_argument("--work", type=Path, required=True)
     options.add_argument("--only", nargs="+", default=COLLECTIONS, metavar="NAME")
+    options.add_argument("--languages", nargs="+", default=(), metavar="CODE")
     arguments = options.parse_args()
     values: dict[str, Mapping[str, float]] = {}
-    for name in arguments.only:
+    for name in arguments.languages or arguments.only:
         sources = [folder / name for folder in arguments.collections if (folder / name).is_dir()]
-        if sources:
-            values[name] = _evaluate(sources[0], arguments.work / name, arguments.work / f"{name}.table")
-    before, rest = TARGET.read_text("utf-8").split(BEGIN, 1)
+        where = arguments.work / name
+        if sources and arguments.languages:
+            values[name] = _evaluate(*_load_language(sources[0], where), where, MULTILINGUAL, STATES[1:3])
+        elif sources:
+            values[name] = _evaluate(
+                *read_topics_and_judgements(sources[0], 0, TOPICS), where, DEFAULT_SETTINGS
+            )
+    begin = BEGIN_LANGUAGES if arguments.languages else BEGIN
+    before, rest = TARGET.read_text("utf-8").split(begin, 1)
     TARGET.write_text(
-        before + "\n".join([BEGIN, "", *_format(values), "", END]) + rest.split(END, 1)[1], "utf-8"
+        before + "\n".join([begin, "", *_format(values), "", END]) + rest.split(END, 1)[1], "utf-8"
     )
 
 
-def _evaluate(source: Path, where: Path, copy: Path) -> dict[str, float]:
+def _load_language(source: Path, where: Path) -> tuple[Queries, Judged]:
+    """Load and encode the documents of a language. Returns its queries and their judgements."""
+    located = list(loaders.read_documents([str(source / "docs.jsonl.gz")]))
+    analyzer = choose_analyzer(each.document.language for each in located).analyzer
+    open_writer(str(where), LoadOptions(analyzer=analyzer, if_exists="replace")).load(located)
+    with open_searcher(str(where)) as searcher:
+        run_enrichment(searcher.index, Enricher([VECTORS], vectors=MULTILINGUAL))
+    judged = dict(find_judgements([each.document for each in located], source))
+    topics = (source / "topics.tsv").read_text("utf-8").splitlines()
+    return dict(line.split("\t", 1) for line in topics), judged
+
+
+def _evaluate(
+    queries: Queries, judged: Judged, where: Path, settings: VectorSettings, states: Sequence[State] = STATES
+) -> dict[str, float]:
     """The mean AP of words, of the encoder, and of each state."""
+    copy = where.with_name(f"{where.name}.table")
     shutil.rmtree(copy, ignore_errors=True)
     shutil.copytree(where, copy)
-    queries, judged = read_topics_and_judgements(source, 0, TOPICS)
 
     def measure(ranking: Ranking) -> float:
         with open_searcher(str(copy)) as searcher:
@@ -85,24 +119,23 @@ def _evaluate(source: Path, where: Path, copy: Path) -> dict[str, float]:
     means = {WORDS: measure(Ranking()), ENCODER: measure(hybrid)}
     with open_searcher(str(copy)) as searcher:
         encoded = _read_vectors(searcher.index)
-    pieces = load_pieces(DEFAULT_SETTINGS)
-    for state in STATES:
+    for state in states:
         with open_searcher(str(copy)) as searcher:
             count = searcher.index.status(Summary())["sentences"]
             samples = [
-                {
-                    document.id
-                    for document in choose_sample(searcher.index, DEFAULT_SETTINGS, int(share * count))
-                }
+                choose_sample(searcher.index, settings, int(share * count))
                 for share in (state.fitted, state.by_encoder)
             ]
-            fitted, by_encoder = ([pair for pair in encoded if pair[0].id in ids] for ids in samples)
-            table = TableEnricher(fit_to_documents(DEFAULT_SETTINGS, fitted, pieces).to_bytes())
-            documents = [document for document, _ in encoded if document.id not in samples[1]]
+            chosen = [{document.id for document in sample.documents} for sample in samples]
+            fitted, by_encoder = ([pair for pair in encoded if pair[0].id in ids] for ids in chosen)
+            tokenizer = samples[0].tokenizer
+            pieces = load_pieces(settings, tokenizer)
+            table = TableEnricher(fit_to_documents(settings, tokenizer, fitted, pieces).to_bytes())
+            documents = [document for document, _ in encoded if document.id not in chosen[1]]
             by_table = zip(documents, table.enrich_batch(documents), strict=True)
             _store(searcher.index, table.recipe, [(d.id, sentences) for d, sentences in by_table])
             by_own = [(d.id, list(map(_enrich, vectors))) for d, vectors in by_encoder]
-            _store(searcher.index, Enricher([VECTORS]).recipe, by_own)
+            _store(searcher.index, Enricher([VECTORS], vectors=settings).recipe, by_own)
         means[state.name] = measure(hybrid)
     return means
 
@@ -129,7 +162,7 @@ def _read_vectors(index: Index) -> Encoded:
 def _format(values: Mapping[str, Mapping[str, float]]) -> list[str]:
     """A row for each state, with the share of the encoder's gain over words."""
     lines = ["| vectors | " + " | ".join(values) + " |", "| --- |" + " ---: |" * len(values)]
-    for name in (WORDS, ENCODER, *(state.name for state in STATES)):
+    for name in next(iter(values.values())):
         cells = []
         for means in values.values():
             gain = (means[name] - means[WORDS]) / (means[ENCODER] - means[WORDS])

@@ -166,7 +166,7 @@ def _plan_enrichment(names: tuple[str, ...]) -> Callable[[str, bool], None]:
     if parts:
         enricher.Enricher(parts)
     if TABLE in requested:
-        table_enricher.check_tokenizer(enricher.DEFAULT_SETTINGS)
+        table_enricher.find_tokenizer(enricher.DEFAULT_SETTINGS)
 
     def enrich_loaded(where: str, is_quiet: bool) -> None:
         if TABLE in requested:

@@ -6,6 +6,9 @@ the vectors that the encoder has made of some sentences. The first finds a linea
 vectors of single pieces, so that pieces in none of the sentences have vectors too. The second finds what to
 add to the vectors of the pieces in these sentences. Queries may still be encoded by the encoder itself.
 
+Pieces are those of the encoder's tokenizer. For an encoder that has none, they are learned from texts of the
+collection.
+
 The same sentences give the same table. The vector of a sentence does not depend on those encoded with it.
 """
 
@@ -13,7 +16,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -23,12 +26,14 @@ from msgspec import Struct
 from esr.encoders.encoder import LARGEST, Floats, quantize
 from esr.errors import EsrError, to_one_line
 from esr.extras import require
-from esr.stdlib import cached_property
+from esr.stdlib import cached_property, import_lazily
 from esr.text.sentence_enrichment import QuantizedVector
 
 if TYPE_CHECKING:
+    import tokenizers
     from scipy.sparse import csr_array
-    from tokenizers import Tokenizer
+else:
+    tokenizers = import_lazily("tokenizers")
 
 Mask = npt.NDArray[np.bool_]
 VERSION = 1
@@ -39,6 +44,9 @@ _MAX_STEPS, _PRECISION = 50, 1e-6
 """Conjugate gradients end after so many steps, or when the squared error has fallen to this share."""
 _COVERED = 0.3
 """What remains of the weight of a piece with each group that has it, in the choice of a sample."""
+LEARNED_PIECES = 8_000
+"""The most pieces that are learned from texts, for an encoder without a tokenizer of its own."""
+_UNKNOWN = "[UNK]"
 _BATCH = 4096
 """Number of sentences whose pieces are in memory at once."""
 _MAGIC, _LENGTH = b"esr-table", 8
@@ -53,7 +61,7 @@ class TitledSentence(NamedTuple):
 
 
 class TableSettings(Struct, frozen=True):
-    """What a table imitates. `tokenizer` is the content of the encoder's tokenizer.json.
+    """What a table imitates. `tokenizer` is the content of a tokenizer.json: the encoder's, or a learned one.
 
     `made_with` has the id of the encoder and what else its vectors depend on, by name, as in their recipe.
     """
@@ -172,6 +180,25 @@ class VectorTable:
 
 
 REFIT = "esr enrich --only table"
+_PURPOSE = "the table of vectors"
+
+
+def learn_tokenizer(texts: Iterable[str]) -> str:
+    """Learn frequent parts of words from texts, by byte-pair encoding. Returns a tokenizer.json.
+
+    The same texts give the same one. Raises UsageError if a package is missing.
+    """
+    require(_PURPOSE, "tokenizers", "scipy")
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE(unk_token=_UNKNOWN))
+    tokenizer.normalizer = tokenizers.normalizers.Sequence(
+        [tokenizers.normalizers.NFKC(), tokenizers.normalizers.Lowercase()]
+    )
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    trainer = tokenizers.trainers.BpeTrainer(
+        vocab_size=LEARNED_PIECES, special_tokens=[_UNKNOWN], show_progress=False
+    )
+    tokenizer.train_from_iterator(texts, trainer)
+    return tokenizer.to_str()
 
 
 class PieceCounter:
@@ -179,16 +206,20 @@ class PieceCounter:
 
     def __init__(self, tokenizer: str) -> None:
         """Raises UsageError if a package is missing, EsrError for a bad tokenizer."""
-        require("the table of vectors", "tokenizers", "scipy")
-        from tokenizers import Tokenizer
-
+        require(_PURPOSE, "tokenizers", "scipy")
         try:
-            self._tokenizer: Tokenizer = Tokenizer.from_str(tokenizer)
+            self._tokenizer: tokenizers.Tokenizer = tokenizers.Tokenizer.from_str(tokenizer)
         except Exception as error:  # the library raises plain Exception
             raise EsrError(f"the table of vectors has a bad tokenizer: {to_one_line(error)}") from None
         self._tokenizer.no_padding()
         self._tokenizer.no_truncation()
         self.size: int = self._tokenizer.get_vocab_size()
+
+    @property
+    def texts(self) -> list[str]:
+        """The pieces, by their numbers."""
+        numbers = self._tokenizer.get_vocab()
+        return sorted(numbers, key=numbers.__getitem__)
 
     def split(self, texts: Sequence[str]) -> list[npt.NDArray[np.int64]]:
         """The numbers of each text's pieces, without special tokens."""
@@ -285,11 +316,18 @@ def fit_table(
 
 
 def _map_pieces(features: csr_array, targets: Floats, alone: Floats) -> Floats:
-    """The ridge regression of targets on the sums of the vectors of single pieces, applied to the latter."""
+    """A linear map of the vectors of single pieces, by which their sums come near the targets.
+
+    It is a ridge regression of what the best multiple of the sums themselves leaves. So from few sentences,
+    the map is nearly that multiple.
+    """
     centred = np.asarray(alone - alone.mean(axis=0), np.float32)
     sums = np.asarray(features @ centred, np.float64)
+    squares = float((sums * sums).sum())
+    multiple = float((sums * targets).sum()) / squares if squares else 0.0
     products = sums.T @ sums + MAP_PENALTY * np.eye(sums.shape[1])
-    return np.asarray(centred @ np.linalg.solve(products, sums.T @ targets).astype(np.float32), np.float32)
+    rest = np.linalg.solve(products, sums.T @ (targets - multiple * sums)).astype(np.float32)
+    return np.asarray(np.float32(multiple) * centred + centred @ rest, np.float32)
 
 
 def _solve(features: csr_array, targets: Floats) -> Floats:

@@ -23,6 +23,7 @@ from esr.encoders.table import (
     VectorTable,
     choose_by_pieces,
     fit_table,
+    learn_tokenizer,
 )
 from esr.enrichment.enricher import DEFAULT_SETTINGS, SentenceVectors, VectorSettings
 from esr.enrichment.recipe import Recipe
@@ -101,35 +102,49 @@ def versions_of(settings: VectorSettings) -> Mapping[str, str]:
     return SentenceVectors(settings).versions
 
 
-def check_tokenizer(settings: VectorSettings) -> str:
-    """The tokenizer of an encoder that a table can imitate. Raises UsageError if none can, and EsrError."""
-    folder = find_folder(settings.encoder)
-    if TOKENIZER not in folder.description.file_names:
+def find_tokenizer(settings: VectorSettings, texts: Iterable[str] = ()) -> str:
+    """The tokenizer of an encoder that a table can imitate; for one without, it is learned from the texts.
+
+    Raises UsageError for an encoder on a server, or if a package is missing, and EsrError.
+    """
+    folder = None if is_address(settings.encoder) else find_folder(settings.encoder)
+    if folder is None or folder.description.url:
         raise UsageError(
-            f"no table can imitate the encoder {folder.description.name}: it has no {TOKENIZER}; "
+            f"no table can imitate the encoder {settings.encoder}, which is on a server: "
             "choose another, or run esr enrich --only vectors"
         )
-    return (folder.path / TOKENIZER).read_text("utf-8")
+    if TOKENIZER in folder.description.file_names:
+        return (folder.path / TOKENIZER).read_text("utf-8")
+    return learn_tokenizer(texts)
 
 
-def choose_texts(settings: VectorSettings, groups: Sequence[Sequence[str]], wanted: int) -> list[int]:
+def choose_texts(tokenizer: str, groups: Sequence[Sequence[str]], wanted: int) -> list[int]:
     """Positions of groups of texts, with `wanted` texts in all, for a sample (`choose_by_pieces`)."""
-    return choose_by_pieces(groups, wanted, PieceCounter(check_tokenizer(settings)))
+    return choose_by_pieces(groups, wanted, PieceCounter(tokenizer))
+
+
+def count_pieces(tokenizer: str) -> int:
+    """The number of a tokenizer's pieces."""
+    return PieceCounter(tokenizer).size
 
 
 def load_pieces(
-    settings: VectorSettings, on_progress: Callable[[int], object] = lambda pieces: None
+    settings: VectorSettings, tokenizer: str, on_progress: Callable[[int], object] = lambda pieces: None
 ) -> Floats:
-    """The encoder's vectors of single pieces, of shape (pieces, dimensions), from the cache or computed.
+    """The encoder's vectors of a tokenizer's single pieces, of shape (pieces, dimensions).
 
-    Raises EsrError if the encoder cannot be loaded.
+    Those of its own tokenizer are read from the cache, or computed once. Raises EsrError if the encoder
+    cannot be loaded.
     """
-    path = cache_folder() / f"{find_folder(settings.encoder).description.id.replace(' ', '-')}-pieces.npy"
-    with suppress(OSError, ValueError):  # there is none, or it is damaged
-        return np.asarray(np.load(path, allow_pickle=False), np.float32)
+    description = find_folder(settings.encoder).description
+    path = cache_folder() / f"{description.id.replace(' ', '-')}-single-pieces.npy"
+    if not description.takes_text:
+        with suppress(OSError, ValueError):  # there is none, or it is damaged
+            return np.asarray(np.load(path, allow_pickle=False), np.float32)
     encoder = load_encoder(settings.encoder)
-    if not isinstance(encoder, Encoder):
-        raise UsageError(f"no table can imitate the encoder {settings.encoder}, which is on a server")
+    assert isinstance(encoder, Encoder)  # find_tokenizer refuses others
+    if description.takes_text:
+        return encoder.encode_alone(PieceCounter(tokenizer).texts, on_progress)
     pieces = encoder.encode_pieces(on_progress)
     with suppress(OSError):  # the next fit computes them again
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -140,12 +155,16 @@ def load_pieces(
 
 
 def fit_to_documents(
-    settings: VectorSettings, encoded: Iterable[Encoded], pieces: Floats, others: Iterable[Document] = ()
+    settings: VectorSettings,
+    tokenizer: str,
+    encoded: Iterable[Encoded],
+    pieces: Floats,
+    others: Iterable[Document] = (),
 ) -> VectorTable:
     """Fit a table to the vectors of documents, in any order, and to those of pieces (`load_pieces`).
 
-    `others` are documents of the same collection, which show how many pieces these lack. Raises
-    UsageError for an encoder that no table can imitate, EsrError if no sentence has a vector.
+    `others` are documents of the same collection, which show how many pieces these lack. Raises EsrError if
+    no sentence has a vector.
     """
     sentences: list[TitledSentence] = []
     vectors: list[QuantizedVector] = []
@@ -154,9 +173,7 @@ def fit_to_documents(
             if vector is not None and vector.scale > 0:
                 sentences.append(sentence)
                 vectors.append(vector)
-    of_table = TableSettings(
-        check_tokenizer(settings), SentenceVectors(settings).versions, settings.title_weight
-    )
+    of_table = TableSettings(tokenizer, SentenceVectors(settings).versions, settings.title_weight)
     values = np.array([vector.array for vector in vectors], np.float32)
     scales = np.array([vector.scale for vector in vectors], np.float32)
     texts = [sentence.text for sentence in _sentences_of(others)]

@@ -40,7 +40,7 @@ def check_meaning(choice: bool | None) -> None:
     """
     if choice:
         _require_packages()
-        table_enricher.check_tokenizer(table_enricher.default_settings())
+        table_enricher.find_tokenizer(table_enricher.default_settings())
     elif choice is None:
         _is_refused()
 

@@ -10,7 +10,14 @@ import pytest
 from msgspec.structs import replace
 
 from esr.encoders.encoder import Floats, normalize, quantize
-from esr.encoders.table import TableSettings, TitledSentence, VectorTable, fit_table
+from esr.encoders.table import (
+    PieceCounter,
+    TableSettings,
+    TitledSentence,
+    VectorTable,
+    fit_table,
+    learn_tokenizer,
+)
 from esr.errors import EsrError
 from esr.text.sentence_enrichment import QuantizedVector
 from tests.support.fake_enricher import VOCABULARY, write_tiny_encoder
@@ -112,6 +119,25 @@ def test_a_piece_in_no_sentence_gets_a_vector_by_its_likeness(
         numbers(v) for v in table.encode([TitledSentence("", text) for text in ("storm", "court", "river")])
     )
     assert float(known @ unknown) > 0.5 + float(other @ unknown)
+
+
+def test_from_few_sentences_other_pieces_keep_nearly_the_encoders_vectors(settings: TableSettings) -> None:
+    few = SENTENCES[::37]
+    own = {word: ALONE[1 + VOCABULARY.index(word)] for word in VOCABULARY}
+    sums = [np.sum([own[word] for word in sentence.text.split()], axis=0) for sentence in few]
+    table = fit_table(settings, few, np.array([normalize(vector) for vector in sums]), ALONE)
+    others = [word for word in VOCABULARY if table.unknown_share([word]) == 1]
+    cosines = [float(numbers(table.encode_query(word)) @ normalize(own[word])) for word in others]
+    assert len(others) > 10 and np.mean(cosines) > 0.6
+
+
+def test_the_same_texts_give_the_same_pieces() -> None:
+    texts = ["Der Sturm über der Stadt", "Stürme und Städte", "наводнение в городе", "наводнения"] * 3
+    learned = learn_tokenizer(texts)
+    assert learn_tokenizer(iter(texts)) == learned
+    pieces = PieceCounter(learned)
+    assert {"stadt", "наводнени", "der"} <= {*pieces.texts}
+    assert [pieces.texts[number] for number in pieces.split(["STADT der"])[0]] == ["stadt", "der"]
 
 
 def test_it_knows_how_many_pieces_its_sentences_lack(settings: TableSettings, vectors: Floats) -> None:

@@ -161,7 +161,7 @@ VOCABULARY = [
 ]
 SYNONYMS = {"hurricane": "storm", "gale": "storm", "quake": "earthquake", "aid": "relief", "town": "city"}
 """Words with nearly the vector of another."""
-_FLOAT, _INT64 = 1, 7
+_FLOAT, _INT64, _STRING = 1, 7, 8
 
 
 def write_tiny_encoder(folder: Path, dimensions: int = 16, **description: Any) -> Path:
@@ -171,6 +171,27 @@ def write_tiny_encoder(folder: Path, dimensions: int = 16, **description: Any) -
     model = _model(nodes, {"table": table}, ["input_ids"], "tokens")
     (folder / "model.onnx").write_bytes(model)
     content = {"name": "tiny", "dimensions": dimensions, **description}
+    (folder / "encoder.json").write_text(json.dumps(content))
+    return folder
+
+
+def write_tiny_text_encoder(folder: Path, dimensions: int = 16) -> Path:
+    """Write an encoder like the tiny one whose model splits texts at spaces, so it has no tokenizer."""
+    folder.mkdir(parents=True, exist_ok=True)
+    vocabulary = {word: number for number, word in enumerate(["", *VOCABULARY])}
+    keys = b"".join(_bytes(9, word.encode()) for word in vocabulary)
+    attributes = [
+        _bytes(1, b"keys_strings") + keys + _varint_field(20, 8),
+        _bytes(1, b"values_int64s") + _numbers(8, range(len(vocabulary))) + _varint_field(20, 7),
+        _bytes(1, b"default_int64") + _varint_field(3, 0) + _varint_field(20, 2),
+    ]
+    nodes = _node("StringSplit", ["text"], "words", outputs=["lengths"])
+    nodes += _node("LabelEncoder", ["words"], "numbers", *attributes, domain="ai.onnx.ml")
+    nodes += _node("Gather", ["table", "numbers"], "tokens")
+    table = _token_vectors(vocabulary, dimensions)
+    model = _model(nodes, {"table": table}, ["text"], "tokens", _STRING, {"": 20, "ai.onnx.ml": 2})
+    (folder / "model.onnx").write_bytes(model)
+    content = {"name": "tiny-text", "dimensions": dimensions, "takes_text": True}
     (folder / "encoder.json").write_text(json.dumps(content))
     return folder
 
@@ -229,20 +250,37 @@ def _token_vectors(vocabulary: dict[str, int], dimensions: int) -> np.ndarray[An
     return vectors
 
 
-def _model(nodes: bytes, tables: Mapping[str, Table], inputs: Sequence[str], output: str) -> bytes:
+def _model(
+    nodes: bytes,
+    tables: Mapping[str, Table],
+    inputs: Sequence[str],
+    output: str,
+    type: int = _INT64,
+    operators: Mapping[str, int] = {"": 13},
+) -> bytes:
     """An ONNX model, in the encoding of Protocol Buffers, by the numbers of the fields in onnx.proto."""
     graph = nodes + _bytes(2, b"tiny")
     for name, table in tables.items():
         tensor = _numbers(1, table.shape) + _varint_field(2, _FLOAT) + _bytes(8, name.encode())
         graph += _bytes(5, tensor + _bytes(9, table.tobytes()))
-    graph += b"".join(_bytes(11, _value(name, _INT64)) for name in inputs)
+    graph += b"".join(_bytes(11, _value(name, type)) for name in inputs)
     graph += _bytes(12, _value(output, _FLOAT))
-    return _varint_field(1, 8) + _bytes(7, graph) + _bytes(8, _varint_field(2, 13))
+    sets = [_bytes(1, name.encode()) + _varint_field(2, number) for name, number in operators.items()]
+    return _varint_field(1, 8) + _bytes(7, graph) + b"".join(_bytes(8, each) for each in sets)
 
 
-def _node(operator: str, inputs: Sequence[str], output: str, attribute: bytes = b"") -> bytes:
-    names = b"".join(_bytes(1, name.encode()) for name in inputs) + _bytes(2, output.encode())
-    return _bytes(1, names + _bytes(4, operator.encode()) + (_bytes(5, attribute) if attribute else b""))
+def _node(
+    operator: str,
+    inputs: Sequence[str],
+    output: str,
+    *attributes: bytes,
+    domain: str = "",
+    outputs: Sequence[str] = (),
+) -> bytes:
+    node = b"".join(_bytes(1, name.encode()) for name in inputs)
+    node += b"".join(_bytes(2, name.encode()) for name in (output, *outputs))
+    node += _bytes(4, operator.encode()) + b"".join(_bytes(5, attribute) for attribute in attributes)
+    return _bytes(1, node + _bytes(7, domain.encode()))
 
 
 def _value(name: str, type: int) -> bytes:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from itertools import groupby, islice
+from itertools import chain, groupby, islice
+from typing import NamedTuple
 
 import numpy as np
 from msgspec import Struct
@@ -19,9 +20,10 @@ from esr.enrichment.enricher import Enricher, VectorSettings
 from esr.enrichment.table_enricher import (
     Encoded,
     TableEnricher,
-    check_tokenizer,
     choose_texts,
+    count_pieces,
     describe_unknown,
+    find_tokenizer,
     fit_to_documents,
     load_pieces,
 )
@@ -71,15 +73,14 @@ def run_table(
 ) -> TableReport:
     """Fit a table to about `sample` sentences, by default SAMPLE_SHARE of all, and encode all others by it.
 
-    `on_start` is called with the name of a step and its number of documents, `on_progress` with the number of
-    documents done since its last call. Raises UsageError for an encoder that no table can imitate.
+    `on_start` is called with the name of a step and its number of documents or pieces, `on_progress` with the
+    number done since its last call. Raises UsageError for an encoder that no table can imitate.
     """
     started = time.perf_counter()
-    check_tokenizer(settings)
+    chosen = choose_sample(index, settings, sample)
     enricher = Enricher([VECTORS], vectors=settings)
     encoder = enricher.recipe.versions["encoder"]
-    chosen = choose_sample(index, settings, sample)
-    ids = [document.id for document in chosen]
+    ids = [document.id for document in chosen.documents]
     run_enrichment(
         index,
         enricher,
@@ -88,11 +89,12 @@ def run_table(
         on_start=lambda done, documents: on_start("sample", documents - done),
         on_progress=on_progress,
     )
-    on_start("pieces", 0)
-    pieces = load_pieces(settings, on_progress)
+    on_start("pieces", count_pieces(chosen.tokenizer))
+    pieces = load_pieces(settings, chosen.tokenizer, on_progress)
     on_start("fit", 0)
-    encoded = _read_vectors(index.snapshot(), chosen, encoder)
-    table = fit_to_documents(settings, encoded, pieces, _read_others(index, ids)).to_bytes()
+    encoded = _read_vectors(index.snapshot(), chosen.documents, encoder)
+    others = _read_others(index, ids)
+    table = fit_to_documents(settings, chosen.tokenizer, encoded, pieces, others).to_bytes()
     with index.enrichment() as enrichment:
         enrichment.store_table(table)
     by_table = TableEnricher(table)
@@ -104,8 +106,8 @@ def run_table(
         on_progress=on_progress,
     )
     return TableReport(
-        len(chosen),
-        sum(len(document.sentences) for document in chosen),
+        len(chosen.documents),
+        sum(len(document.sentences) for document in chosen.documents),
         report.documents,
         report.sentences,
         time.perf_counter() - started,
@@ -131,11 +133,18 @@ def encode_by_table(index: Index) -> int:
     return run_enrichment(index, enricher, end=RunEnd(finishes=False)).documents
 
 
-def choose_sample(index: Index, settings: VectorSettings, sentences: int | None = None) -> list[Document]:
+class Sample(NamedTuple):
+    """Documents in the order of their ids, and the tokenizer that splits texts of their collection."""
+
+    documents: list[Document]
+    tokenizer: str
+
+
+def choose_sample(index: Index, settings: VectorSettings, sentences: int | None = None) -> Sample:
     """Documents with at least this number of sentences in all, by default a share of the index's.
 
     They are chosen from CANDIDATES times as many pseudo-random ones, so that they have many of the word
-    pieces. The choice is the same for the same collection. Raises UsageError as `check_tokenizer`.
+    pieces. The choice is the same for the same collection. Raises UsageError as `find_tokenizer`.
     """
     share = int(SAMPLE_SHARE * index.status(Summary())["sentences"])
     wanted = min(max(share, LEAST_SAMPLE), MOST_SAMPLE) if sentences is None else sentences
@@ -149,9 +158,10 @@ def choose_sample(index: Index, settings: VectorSettings, sentences: int | None 
         of_page = groupby(page, key=lambda position: position // length)
         runs += [[documents[position] for position in positions] for _, positions in of_page]
     texts = [[sentence.text for document in run for sentence in document.sentences] for run in runs]
-    chosen = choose_texts(settings, texts, wanted) if runs else []
+    tokenizer = find_tokenizer(settings, chain.from_iterable(texts))
+    chosen = choose_texts(tokenizer, texts, wanted) if runs else []
     sample = (document for number in chosen for document in runs[number])
-    return sorted(sample, key=lambda document: document.id)
+    return Sample(sorted(sample, key=lambda document: document.id), tokenizer)
 
 
 def _read_others(index: Index, chosen: Collection[str]) -> Iterator[Document]:

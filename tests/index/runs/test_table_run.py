@@ -8,15 +8,17 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 import esr
 from esr.cli.main import main
+from esr.encoders import load_encoder
 from esr.encoders.table import VectorTable
 from esr.enrichment.enricher import Enricher, VectorSettings
 from esr.enrichment.table_enricher import TableEnricher
-from esr.errors import EsrError, UsageError
+from esr.errors import UsageError
 from esr.folder.write import enrichment as folder_enrichment
 from esr.index.contract import Index
 from esr.index.factory import open_delivery, open_generations
@@ -34,7 +36,7 @@ from esr.text.sentence_enrichment import QuantizedVector
 from esr.text.validate import to_json_line
 from tests.index.test_meaning_parity import FIRST, MORE, make_documents
 from tests.support.elasticsearch import all_indices, document, fresh, http, load, located
-from tests.support.fake_enricher import VOCABULARY, write_tiny_encoder
+from tests.support.fake_enricher import VOCABULARY, write_tiny_encoder, write_tiny_text_encoder
 from tests.support.runs import need
 
 pytestmark = pytest.mark.slow
@@ -110,9 +112,16 @@ def explained_origins(where: str) -> dict[str, str | None]:
         return {id: second.vector for id, second in explained.items() if second is not None}
 
 
+def cosine(one: QuantizedVector, other: QuantizedVector) -> float:
+    a, b = one.array.astype(float), other.array.astype(float)
+    return float(a @ b / np.sqrt((a @ a) * (b @ b)))
+
+
 def sampled_ids(index: Index, settings: VectorSettings) -> set[str]:
     return {
-        sentence.id for document in choose_sample(index, settings, SAMPLE) for sentence in document.sentences
+        sentence.id
+        for document in choose_sample(index, settings, SAMPLE).documents
+        for sentence in document.sentences
     }
 
 
@@ -245,14 +254,26 @@ def test_deliveries_and_rollbacks_keep_the_table(place: str, settings: VectorSet
     assert stored(place) == before and fit(place, settings) == digest
 
 
-def test_an_encoder_without_a_tokenizer_has_no_table(tmp_path: Path) -> None:
-    load(str(tmp_path / "index"), FIRST)
-    encoder = write_tiny_encoder(tmp_path / "encoder", takes_text=True)
-    with (
-        open_searcher(str(tmp_path / "index")) as searcher,
-        pytest.raises(EsrError, match=r"no table can imitate the encoder tiny: it has no tokenizer\.json"),
-    ):
-        run_table(searcher.index, VectorSettings(str(encoder)))
+def test_an_encoder_without_a_tokenizer_has_a_table_of_pieces_learned_from_the_sample(
+    anywhere: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = VectorSettings(str(write_tiny_text_encoder(tmp_path / "encoder", 24)))
+    monkeypatch.setenv("ESR_ENCODER", settings.encoder)
+    load(anywhere, FIRST)
+    digest = fit(anywhere, settings)
+    assert digest in stored(anywhere)[0] and fit(anywhere, settings) == digest
+    with open_searcher(anywhere) as searcher:
+        table = VectorTable.from_bytes(searcher.index.status(StoredTable()) or b"")
+        assert searcher.search("storm city", ranking=Ranking.from_file("hybrid")).hits
+    assert table.unknown_share(["storm city", "Storm CITY"]) == 0 < table.unknown_share(["жук"])
+    encoder = load_encoder(settings.encoder)
+    similarity = [cosine(table.encode_query(text), encoder.encode_query(text)) for text in VOCABULARY]
+    assert sum(similarity) / len(similarity) > 0.8
+
+
+def test_an_encoder_on_a_server_has_no_table(place: str) -> None:
+    with open_searcher(place) as searcher, pytest.raises(UsageError, match="which is on a server: choose"):
+        run_table(searcher.index, VectorSettings("http://localhost:1/embed"))
 
 
 def test_a_sample_is_a_share_within_limits(
@@ -260,11 +281,11 @@ def test_a_sample_is_a_share_within_limits(
 ) -> None:
     load(str(tmp_path / "index"), FIRST)
     with open_searcher(str(tmp_path / "index")) as searcher:
-        assert len(choose_sample(searcher.index, settings)) == len(FIRST), "of few sentences, all"
+        assert len(choose_sample(searcher.index, settings).documents) == len(FIRST), "of few sentences, all"
         monkeypatch.setattr(table_run, "LEAST_SAMPLE", 1)
         monkeypatch.setattr(table_run, "SAMPLE_SHARE", 0.1)
         tenth = choose_sample(searcher.index, settings)
-        assert sum(len(d.sentences) for d in tenth) == pytest.approx(0.1 * len(IDS), abs=5)
+        assert sum(len(d.sentences) for d in tenth.documents) == pytest.approx(0.1 * len(IDS), abs=5)
         assert choose_sample(searcher.index, settings) == tenth
 
 
@@ -274,7 +295,7 @@ def test_a_sample_has_more_pieces_than_documents_at_random(tmp_path: Path, setti
     load(str(tmp_path / "index"), [*repeated, *varied])
     with open_searcher(str(tmp_path / "index")) as searcher:
         sample = choose_sample(searcher.index, settings, 24)
-    assert sum(document.id.startswith("b") for document in sample) >= 8, "at random, 3"
+    assert sum(document.id.startswith("b") for document in sample.documents) >= 8, "at random, 3"
 
 
 def test_a_sample_of_many_documents_has_runs_that_follow_one_another(
@@ -286,7 +307,8 @@ def test_a_sample_of_many_documents_has_runs_that_follow_one_another(
     load(str(tmp_path / "index"), documents)
     with open_searcher(str(tmp_path / "index")) as searcher:
         order = [document.id for document in searcher.index.documents()]
-        chosen = sorted(order.index(document.id) for document in choose_sample(searcher.index, settings, 650))
+        sample = choose_sample(searcher.index, settings, 650)
+        chosen = sorted(order.index(document.id) for document in sample.documents)
     runs = {n // 4 for n in chosen}
     assert len(chosen) > 200 and len(chosen) / (4 * len(runs)) > 0.6, "most runs are whole"
 
