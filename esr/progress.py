@@ -16,6 +16,8 @@ else:
     tqdm = import_lazily("tqdm")
 
 Item = TypeVar("Item")
+LINE_SECONDS = 10.0
+"""The least time between two lines of `StepProgress`."""
 
 
 def track_documents(documents: Iterable[Item]) -> Iterator[Item]:
@@ -52,8 +54,7 @@ def show_steps() -> Iterator[Callable[[str], None]]:
                 bar.set_description_str(step)
                 bar.update(1)
             else:
-                minutes, seconds = divmod(int(monotonic() - begin), 60)
-                print(f"{minutes:3}:{seconds:02}  {step}", file=sys.stderr, flush=True)
+                print(f"{_minutes(monotonic() - begin)}  {step}", file=sys.stderr, flush=True)
 
         yield show
 
@@ -80,12 +81,63 @@ class SendProgress:
             self._bar.close()
 
 
+class StepProgress:
+    """Steps with known numbers of items: a bar on a terminal; elsewhere a line in each LINE_SECONDS seconds.
+
+    A line says the step and how long it still takes.
+    """
+
+    def __init__(self) -> None:
+        self._bar = _open_bar(" items", total=0, mininterval=0.5)
+        self._begin = self._said = self._began_step = monotonic()
+        self._step, self._total, self._done = "", 0, 0
+
+    def start(self, step: str, total: int) -> None:
+        """Begin a step with so many items; 0 if it has none to count."""
+        self._step, self._total, self._done, self._began_step = step, total, 0, monotonic()
+        self._bar.reset(total)
+        self._bar.set_description(step)
+        self._say()
+
+    def update(self, count: int) -> None:
+        """Advance by so many items."""
+        self._done += count
+        self._bar.update(count)
+        self._say()
+
+    def _say(self) -> None:
+        now = monotonic()
+        if now - self._said < LINE_SECONDS or not isinstance(self._bar, _NoBar):
+            return
+        self._said = now
+        line = f"{_minutes(now - self._begin)}  {self._step}"
+        if self._done and self._total:
+            left = (now - self._began_step) / self._done * (self._total - self._done)
+            line += f": {self._done:,} of {self._total:,}, {_minutes(left).strip()} left"
+        print(line, file=sys.stderr, flush=True)
+
+    def __enter__(self) -> StepProgress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.close()
+
+
+def _minutes(seconds: float) -> str:
+    minutes, seconds = divmod(int(seconds), 60)
+    return f"{minutes:3}:{seconds:02}"
+
+
 class _NoBar:
     """A bar that shows nothing."""
 
     total: int | None = None
 
     def update(self, count: int = 1) -> None: ...
+
+    def reset(self, total: int) -> None: ...
+
+    def set_description(self, description: str) -> None: ...
 
     def close(self) -> None: ...
 

@@ -23,6 +23,7 @@ from esr.index.runs.enrichment_run import RunEnd, run_enrichment
 from esr.index.runs.reuse_run import run_reuse
 from esr.index.runs.table_run import run_table
 from esr.processes import exit_on_sigterm
+from esr.progress import StepProgress
 from esr.ranking.searcher import open_searcher
 from esr.text.sentence_enrichment import DEFAULT_PARTS, PARTS, REUSE, TABLE
 from esr.wording import count
@@ -113,10 +114,10 @@ def read_analyzer(where: str) -> str:
 
 
 _STEPS = {
-    "sample": "encoding a sample",
+    "sample": "encoding a sample of the documents",
     "pieces": "encoding pieces of words",
-    "fit": "fitting",
-    "table": "encoding by the table",
+    "fit": "fitting the table of vectors",
+    "table": "encoding the documents by the table",
 }
 
 
@@ -125,20 +126,14 @@ def fit_index(
 ) -> None:
     """Fit the table of an index and encode all by it, with a progress bar. Print a report unless `quiet`."""
     exit_on_sigterm()
-    bar = tqdm(unit=" documents", disable=None, mininterval=0.5, leave=False)
-
-    def start_step(step: str, documents: int) -> None:
-        bar.reset(documents)
-        bar.set_description(_STEPS[step])
-
-    with open_searcher(where) as searcher, bar:
+    with open_searcher(where) as searcher, StepProgress() as progress:
         report = run_table(
             searcher.index,
             vectors,
             sample=sample,
             workers=workers,
-            on_start=start_step,
-            on_progress=bar.update,
+            on_start=lambda step, items: progress.start(_STEPS[step], items),
+            on_progress=progress.update,
         )
     if not quiet:
         click.echo(
