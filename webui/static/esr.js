@@ -180,14 +180,17 @@
     link.setAttribute("aria-expanded", "true");
   }
 
-  /* The article beside the list, where the screen is wide enough for both or for a sheet over the list */
+  /* The article beside the list, where the screen is wide enough for both */
 
   const canRead = () => matchMedia("(min-width: 1100px)").matches && document.querySelector(".hits");
 
   async function read(link) {
     sessionStorage.removeItem(CLOSED);
     const state = { ...history.state, article: link.href };
+    const hit = link.closest(".hits > li");
+    const top = hit?.getBoundingClientRect().top;
     const reader = await showArticle(link);
+    if (hit) scrollBy(0, hit.getBoundingClientRect().top - top); // the list is narrower now
     if (history.state?.article) history.replaceState(state, "");
     else history.pushState(state, "");
     reader.focus({ preventScroll: true });
@@ -277,9 +280,11 @@
   function closeReader() {
     const reader = document.querySelector(".reader");
     if (!reader) return;
+    const opened = document.querySelector(".opened");
+    const top = opened?.getBoundingClientRect().top;
     reader.remove();
     document.querySelector(".desk").classList.remove("reading");
-    const opened = document.querySelector(".opened");
+    if (opened) scrollBy(0, opened.getBoundingClientRect().top - top);
     opened?.classList.remove("opened");
     opened?.querySelector("a.open")?.focus({ preventScroll: true });
   }
