@@ -47,7 +47,7 @@ def place_of_line(searcher: Searcher, query: str, ranking: str) -> int | None:
     return find_weaker(prepared, prepared.search(len(TEXTS)).hits)
 
 
-def set_strong(monkeypatch: pytest.MonkeyPatch, cosines: Mapping[str, float]) -> None:
+def set_strong(monkeypatch: pytest.MonkeyPatch, cosines: Mapping[str, tuple[float, float]]) -> None:
     monkeypatch.setattr(weaker, "STRONG_SIMILARITY", cosines)
 
 
@@ -57,18 +57,35 @@ def test_by_words_the_line_stands_before_the_first_hits_with_few_of_them(searche
     assert place_of_line(searcher, "harbour rescue", "words") is None, f"fewer than {WEAK_RUN} weak hits"
 
 
+def test_a_word_that_no_document_has_makes_no_hit_weak(searcher: Searcher) -> None:
+    assert place_of_line(searcher, f"{QUERY} harbuor rescu", "words") == WITH_THE_WORDS
+
+
 def test_by_meaning_a_hit_is_weak_only_if_it_is_not_similar_either(
     searcher: Searcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    set_strong(monkeypatch, {"tiny": 1.1})
+    set_strong(monkeypatch, {"tiny": (1.1, 1.1)})
     assert place_of_line(searcher, QUERY, "hybrid") is not None, "no sentence is that similar"
-    set_strong(monkeypatch, {"tiny": -1.1})
+    set_strong(monkeypatch, {"tiny": (-1.1, -1.1)})
     assert place_of_line(searcher, QUERY, "hybrid") is None, "all are that similar"
+
+
+def test_a_hit_with_few_of_the_words_must_be_more_similar(
+    searcher: Searcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    set_strong(monkeypatch, {"tiny": (-1.1, 1.1)})
+    assert place_of_line(searcher, QUERY, "hybrid") is not None
+    monkeypatch.setattr(weaker, "FEW_WORDS", 2)
+    assert place_of_line(searcher, QUERY, "hybrid") is None, "the query has more words"
+    monkeypatch.undo()
+    set_strong(monkeypatch, {"tiny": (-1.1, 1.1)})
+    monkeypatch.setattr(weaker, "SOME_SHARE", 0.0)
+    assert place_of_line(searcher, QUERY, "hybrid") is None, "all have enough"
 
 
 def test_a_list_by_an_encoder_that_was_not_measured_has_no_line(
     searcher: Searcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    set_strong(monkeypatch, {"another": 1.1})
+    set_strong(monkeypatch, {"another": (1.1, 1.1)})
     assert place_of_line(searcher, QUERY, "hybrid") is None
     assert place_of_line(searcher, QUERY, "words") == WITH_THE_WORDS

@@ -6,8 +6,10 @@ The first n entries do not depend on how many are requested, so "Show more" move
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from esr.corpus.concordance import Concordance, LineOptions, build_concordance
 from esr.following.newest import add_scores, find_newest
@@ -73,27 +75,61 @@ def rank_and_arrange(
             repeats = novel.repeats if arrangement.fold else {}
             passages = single([hit, *repeats.get(hit.sentence_id, ())] for hit in answer.hits)
         else:
-            answer, passages = _fill_list(prepared, search, k, settings)
+            find = _HitFinder(prepared, search, k + settings.max_k).find
+            answer, passages = _fill_list(find, prepared, search, k, settings)
         has_more = len(entries := build_entries(passages, arrangement)) > k
         if not (has_more or arrangement.group or arrangement.novel) and answer.total > len(answer.hits):
             # The list is short if hits repeat others or do not answer the query. More entries may follow.
             further = min(k + settings.max_k, settings.max_depth)
             has_more = len(entries) == k or (
-                arrangement.joins and len(_fill_list(prepared, search, further, settings)[1]) > len(entries)
+                arrangement.joins
+                and len(_fill_list(find, prepared, search, further, settings)[1]) > len(entries)
             )
     record_search(search.query, answer.total)
     return ArrangedAnswer(answer, entries, has_more)
 
 
+class _HitFinder:
+    """The hits of a search, of which a list may ask for more and more.
+
+    A second stage ranks as many however few are asked for, so it runs once, and only their records are read
+    later.
+    """
+
+    def __init__(self, prepared: PreparedQuery, search: SearchRequest, most: int) -> None:
+        self._prepared = prepared
+        self._search = search
+        self._most = hits_to_fold(most)
+        reranker = None if search.arrangement.by_date else prepared.ranking.reranker()
+        self._is_once = reranker is not None and not search.parsed.languages
+        self._ranked: Answer | None = None
+        self._read: list[Hit] = []
+
+    def find(self, k: int) -> Answer:
+        """The first k hits, with their records."""
+        if not self._is_once or k > self._most:
+            return _find_hits(self._prepared, self._search, k)
+        if self._ranked is None:
+            self._ranked = self._prepared.search(self._most, self._search.filters, records=False)
+        hits = self._ranked.hits[len(self._read) : k]
+        records = self._prepared.index.read([hit.sentence_id for hit in hits], Records()) if hits else []
+        self._read += [hit._replace(record=record) for hit, record in zip(hits, records, strict=True)]
+        return replace(self._ranked, hits=self._read[:k])
+
+
 def _fill_list(
-    prepared: PreparedQuery, search: SearchRequest, k: int, settings: Settings
+    find: Callable[[int], Answer],
+    prepared: PreparedQuery,
+    search: SearchRequest,
+    k: int,
+    settings: Settings,
 ) -> tuple[Answer, list[Passage]]:
     """The hits of k entries, and their passages: fewer than k if most hits are folded."""
     arrangement = search.arrangement
     count = hits_to_fetch(arrangement, k, settings.max_k)
     most = _GROWTH * hits_to_fold(k) if arrangement.joins else hits_to_fold(settings.max_depth)
     while True:
-        answer = _find_hits(prepared, search, count)
+        answer = find(count)
         passages = arrange_hits(answer.hits, arrangement, prepared, search.filters)
         is_filled = arrangement.group or len(passages) >= min(k, answer.total)
         if is_filled or len(answer.hits) < count or count >= most:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from html import unescape
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -13,7 +14,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from esr.index.hits import Hit
-from esr.ranking.prepared_query import PreparedQuery
+from esr.ranking.prepared_query import Answer, PreparedQuery
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.document import Document, Sentence
@@ -22,6 +23,7 @@ from tests.support.fake_index import STORM, FakeIndex
 from tests.support.page_corpus import error, get, ids
 from webui.answers.entries import Entry, arrange_hits, build_entries, hits_to_fetch
 from webui.answers.explanations import ExplainedSentence, explain_sentence
+from webui.answers.lists import prepare_search, rank_and_arrange
 from webui.api.operation import BASE
 from webui.app import create_app
 from webui.arguments.request import Arrangement, SearchRequest
@@ -80,6 +82,33 @@ def test_a_hit_has_the_chosen_fields_and_its_id(client: FlaskClient) -> None:
     assert first == {**texts[0], "passage": texts, "more": 0, "reason": None}
     similar = get(client, "/similar", id="a.s1", fields="text", own="yes")["hits"]
     assert similar and all(hit.keys() == {"sentence_id", "text"} for hit in similar)
+
+
+def test_a_list_that_needs_more_hits_runs_the_second_stage_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    where = str(tmp_path / "index")
+    texts = [f"The storm of hour {n} blew." for n in range(9)]
+    load(where, [document(f"d{n}", texts, date=f"2017-01-{n + 1:02}") for n in range(20)])
+    search = SearchRequest(
+        "storm hour", Ranking.from_file("latest"), arrangement=Arrangement(fold=False, per_document=1)
+    )
+    asked: list[int] = []
+    ask = PreparedQuery.search
+
+    def count(prepared: PreparedQuery, k: int, *args: Any, **options: Any) -> Answer:
+        asked.append(k)
+        return ask(prepared, k, *args, **options)
+
+    with open_searcher(where) as searcher:
+        prepared = prepare_search(searcher, search, Settings())
+        monkeypatch.setattr(PreparedQuery, "search", count)
+        found = rank_and_arrange(prepared, search, 10, Settings())
+        assert len(asked) == 1
+        passages = arrange_hits(ask(prepared, 180).hits, search.arrangement, prepared)
+    best = [passage.best for passage in passages]
+    assert len(found.entries) >= 10
+    assert [entry.best for entry in found.entries] == best[: len(found.entries)]
 
 
 def test_an_article_has_as_many_hits_as_are_asked_for(client: FlaskClient) -> None:
