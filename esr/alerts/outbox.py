@@ -392,6 +392,16 @@ class Outbox:
             rows = connection.execute(query.order_by(table.c.made_at.desc(), table.c.id).limit(limit))
             return [Delivery(*row) for row in rows]
 
+    def last_deliveries(self) -> dict[str, Delivery]:
+        """The last delivery of each search, by search."""
+        table = tables.deliveries
+        newest_first = table.c.made_at.desc(), table.c.id
+        place = sql.func.row_number().over(partition_by=table.c.search, order_by=newest_first)
+        placed = sql.select(*(table.c[name] for name in Delivery._fields), place.label("place")).subquery()
+        query = sql.select(*(placed.c[name] for name in Delivery._fields)).where(placed.c.place == 1)
+        with self._reading() as connection:
+            return {row.search: Delivery(*row) for row in connection.execute(query)}
+
     def forget(self, searches: Collection[str], before: datetime) -> None:
         """Delete what belongs to no search of these, and what was delivered before a moment.
 

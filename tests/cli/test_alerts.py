@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from sqlalchemy import Engine, event
 
 from esr.alerts.channels import MAIL, SENDER
 from esr.index.factory import open_delivery
@@ -64,6 +65,39 @@ def test_an_alert_is_added_run_and_logged(esr: Esr, where: str, mailbox: Mailbox
     assert mail["Subject"] == "storms: 1 new sentence"
     assert "sent" in esr("alerts", "log").stdout
     assert json.loads(esr("alerts", "log", "--json").stdout)[0]["state"] == "sent"
+
+
+def test_many_alerts_are_listed_with_their_last_deliveries_in_as_few_queries_as_one(
+    esr: Esr, where: str, mailbox: Mailbox
+) -> None:
+    queries: list[str] = []
+
+    def count_queries() -> int:
+        queries.clear()
+        assert esr("alerts", "list").exit_code == 0
+        return len(queries)
+
+    def note(_connection: object, _cursor: object, query: str, *_others: object) -> None:
+        queries.append(query)
+
+    add(esr, where)
+    event.listen(Engine, "before_cursor_execute", note)
+    try:
+        count_queries()  # makes the tables of deliveries
+        of_one = count_queries()
+        for _ in range(2):
+            add(esr, where)
+        assert count_queries() == of_one
+    finally:
+        event.remove(Engine, "before_cursor_execute", note)
+    esr("alerts", "run", "--once")
+    for id in "bc":
+        append(where, id, f"Storm {id}.")
+        assert "sent 3" in esr("alerts", "run", "--once").stdout
+    log = json.loads(esr("alerts", "log", "--json").stdout)
+    newest = {one["search"]: one["id"] for one in reversed(log)}
+    listed = json.loads(esr("alerts", "list", "--json").stdout)
+    assert {one["id"]: one["last"]["id"] for one in listed} == newest and len(newest) == 3
 
 
 def test_an_alert_is_not_run_for_an_owner_without_access(

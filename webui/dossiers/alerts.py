@@ -134,12 +134,12 @@ class AlertPage:
             except UsageError as error:
                 problem = str(error)
         box = outbox.Outbox(desk.desk)
-        failures = box.failures()
+        failures, last = box.failures(), box.last_deliveries()
         response = self._render(
             None,
             "alerts.html",
             alerts=[
-                _describe(search, failures.get(search.id, ""), box.deliveries(search.id, 1))
+                _describe(search, failures.get(search.id, ""), last.get(search.id))
                 for search in desk.saved_searches.list_readable(person)
                 if search.delivery.get("collection")
             ],
@@ -265,7 +265,7 @@ def _read_schedule(sent: Mapping[str, str]) -> str:
             return when
 
 
-def _describe(search: SavedSearch, failure: str, deliveries: Sequence[Any]) -> dict[str, Any]:
+def _describe(search: SavedSearch, failure: str, last: outbox.Delivery | None) -> dict[str, Any]:
     """An alert as the list shows it."""
     delivery, arguments = search.delivery, dict(search.arguments)
     index = delivery.get("index", "")
@@ -287,8 +287,8 @@ def _describe(search: SavedSearch, failure: str, deliveries: Sequence[Any]) -> d
         "zone": "" if delivery.get("every", AT_ONCE) == AT_ONCE else delivery.get("zone", ""),
         "is_paused": bool(delivery.get("is_paused")),
         "failure": failure,
-        "last": deliveries[0] if deliveries else None,
-        "state": _(STATES[deliveries[0].state]) if deliveries else "",
+        "last": last,
+        "state": "" if last is None else _(STATES[last.state]),
         "may_change": allows(search.role, "change"),
         "may_delete": allows(search.role, "delete"),
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -133,10 +133,9 @@ def list_alerts(as_json: bool, desk_where: str | None) -> None:
     """
     with open_desk(find_desk(desk_where)) as desk:
         box = Outbox(desk)
-        failures = box.failures()
+        failures, last = box.failures(), box.last_deliveries()
         listed = [
-            _describe(search, failures.get(search.id, ""), box.deliveries(search.id, 1))
-            for search in _read_all(desk)
+            _describe(search, failures.get(search.id, ""), last.get(search.id)) for search in _read_all(desk)
         ]
     if as_json:
         click.echo(json.dumps(listed, indent=1, ensure_ascii=False))
@@ -155,7 +154,7 @@ def list_alerts(as_json: bool, desk_where: str | None) -> None:
             click.echo(f"    {'' if is_stopped else 'failed: '}{alert['failure']}")
 
 
-def _describe(search: SavedSearch, failure: str, deliveries: Sequence[Delivery]) -> dict[str, Any]:
+def _describe(search: SavedSearch, failure: str, last: Delivery | None) -> dict[str, Any]:
     delivery = search.delivery
     return {
         "id": search.id,
@@ -168,7 +167,7 @@ def _describe(search: SavedSearch, failure: str, deliveries: Sequence[Delivery])
         "zone": delivery.get("zone", ""),
         "is_paused": bool(delivery.get("is_paused")),
         "failure": failure,
-        "last": deliveries[0]._asdict() if deliveries else None,
+        "last": None if last is None else last._asdict(),
     }
 
 
