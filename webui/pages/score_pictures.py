@@ -74,12 +74,16 @@ def score_bars(explanation: Explanation) -> ScoreBars:
 
 
 def _weighted_rows(explanation: Explanation) -> list[tuple[Origin, list[Addition]]]:
-    """The rows of both stages. Those of the first are multiplied by its weight in the second."""
+    """The rows of both stages. Those of the first are multiplied by its weight in the second.
+
+    A feature that adds nothing is left out: the page lowers furniture, which few sentences are.
+    """
     second = explanation.second
     weight = 1.0 if second is None else second.weight
     rows = [
         (origin, [Addition(part.origin, weight * part.adds) for part in row])
         for origin, row in (explanation.rows if weight else [])
+        if origin.kind != "feature" or any(part.adds for part in row)
     ]
     return rows + [(part.origin, [part]) for part in (second.additions if second else [])]
 

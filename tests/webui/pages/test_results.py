@@ -23,7 +23,7 @@ from esr.ranking.answers import describe_match
 from esr.ranking.explanation.explain import explain
 from esr.ranking.explanation.explanation import Explanation
 from esr.ranking.query_report import report_query, report_reading
-from esr.ranking.ranking import Ranking
+from esr.ranking.ranking import FURNITURE, Ranking
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.analyzer import get_analyzer
 from esr.text.document import Quote, Sentence
@@ -610,6 +610,21 @@ def test_a_boost_that_looks_at_a_feature_has_a_row_of_its_own(searcher: Searcher
     bars = score_bars(explanation)
     assert [(row.label, row.adds) for row in bars.rows if row.kind == "boost"] == [("answer_type loc", 2.0)]
     assert sum(row.adds for row in bars.rows) == pytest.approx(explanation.score, abs=1e-6)
+
+
+def test_a_feature_has_a_row_only_if_it_adds_something(tmp_path: Path) -> None:
+    texts = {"The storms came.": 0.0, "Share these storms.": 1.0}
+    known = [
+        Sentence(f"a.s{n}", text, features={FURNITURE: value})
+        for n, (text, value) in enumerate(texts.items())
+    ]
+    load(tmp_path / "i", [document("a", *known)])
+    with open_searcher(str(tmp_path / "i")) as searcher:
+        for sentence, has_row in (("a.s0", False), ("a.s1", True)):
+            bars = score_bars(
+                explain_sentence(searcher, SearchRequest("storms"), sentence, Settings()).explanation
+            )
+            assert [row.label for row in bars.rows if row.kind == "feature"] == ["furniture satu"] * has_row
 
 
 ACCENT = 'fill="#a3262e"'
