@@ -471,6 +471,26 @@ def test_what_a_module_keeps_to_itself_is_used_there(trees: dict[str, ast.Module
     assert not unused
 
 
+def test_an_error_of_any_kind_is_caught_only_to_raise_it_again_or_for_a_reason(
+    trees: dict[str, ast.Module],
+) -> None:
+    """The reason is a comment in the line of `except` or in the line before it."""
+    without = []
+    for path, tree in trees.items():
+        lines = (ROOT / path).read_text("utf-8").splitlines()
+        for handler in ast.walk(tree):
+            if isinstance(handler, ast.ExceptHandler) and catches_all(handler):
+                is_raised = any(isinstance(node, ast.Raise) for node in ast.walk(handler))
+                before, line = lines[handler.lineno - 2 : handler.lineno]
+                if not is_raised and "  # " not in line and not before.strip().startswith("# "):
+                    without.append(f"{path}:{handler.lineno}")
+    assert without == []
+
+
+def catches_all(handler: ast.ExceptHandler) -> bool:
+    return handler.type is None or ast.unparse(handler.type) in ("Exception", "BaseException")
+
+
 def private_names(tree: ast.Module) -> Iterator[str]:
     """The private names that a module defines, but for functions that a decorator hands to others."""
     for node in tree.body:

@@ -19,7 +19,7 @@ from esr.index.runs.enrichment_run import run_enrichment
 from esr.index.view import restrict
 from esr.plans.plan import DateRange
 from esr.query import across_languages, in_language, literal, parse
-from esr.ranking.across import OWN_MARGIN
+from esr.ranking.across import OWN_MARGIN, is_multilingual
 from esr.ranking.query_kinds import list_kinds
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
@@ -152,6 +152,19 @@ def test_every_door_takes_the_languages(searcher: Searcher) -> None:
     assert "Ein hurricane." in html and "The storm rose" not in html
     assert "by meaning in Arabic, German" in html
     assert client.get("/search?q=storm&languages=d:e").status_code == 400
+
+
+def test_encoders_of_one_language_do_not_compare_languages() -> None:
+    ids = {
+        "use-multilingual-v3 1": True,
+        "all-minilm-l6-v2 1": False,
+        "hf:intfloat/multilingual-e5-small@0a1b 1": True,
+        "hf:BAAI/bge-small-en-v1.5@0a1b 1": False,
+        "hf:somebody/unknown@0a1b 1": True,
+        "./folder 1": True,
+    }
+    assert {id: is_multilingual(id) for id in ids} == ids
+    assert not is_multilingual(None)
 
 
 def test_the_page_offers_other_languages_where_vectors_compare_them(searcher: Searcher) -> None:

@@ -5,14 +5,18 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
+import pytest
+
 from esr.index.hits import Hit
 from esr.ranking.answers import (
     MOST_OF_DOCUMENT,
     MOST_SENTENCES,
+    Match,
     Passage,
     build_passages,
     passage_dict,
     single,
+    write_match,
 )
 from tests.support.fake_index import STORM
 
@@ -83,3 +87,19 @@ def test_as_json_a_passage_is_its_best_hit_with_the_others_beside_it() -> None:
     assert shown["sentence_id"] == "a2" and [hit["sentence_id"] for hit in shown["passage"]] == ["a1", "a2"]
     assert (shown["more"], shown["folded"]) == (0, [])
     assert passage_dict(alone)["passage"] == []
+
+
+@pytest.mark.parametrize(
+    ("match", "text"),
+    [
+        (Match(0, 3, 0, False), "none of the words"),
+        (Match(1, 1, 0, False), "the word itself"),
+        (Match(2, 2, 1, False), "both words; once nearby"),
+        (Match(4, 4, 2, True), "all four words; twice nearby; in the headline"),
+        (Match(3, 4, 3, False), "three of four words; three times nearby"),
+        (Match(10, 11, 0, False), "ten of 11 words"),
+        (Match(0, 3, 0, True), "none of the words; in the headline"),
+    ],
+)
+def test_a_match_is_written_in_words(match: Match, text: str) -> None:
+    assert write_match(match) == text

@@ -307,6 +307,17 @@ def test_a_new_password_and_a_revoked_person_end_sessions(people: Server, locati
     assert status(client) == 401
 
 
+def test_a_file_of_grants_that_is_damaged_is_told_to_people_who_are_logged_in(
+    people: Server, locations: dict[str, str]
+) -> None:
+    client = people.app(locations, secret_file=people.secret()).test_client()
+    log_in(client)
+    people.file.write_text("{")
+    answer = client.get("/search?q=storm", base_url=BASE)
+    assert answer.status_code == 503 and "cannot read who may search" in answer.text
+    assert "Log in" in answer.text and ">ann<" not in answer.text
+
+
 def test_a_login_leads_to_no_other_site(client: FlaskClient) -> None:
     elsewhere = [
         *(
