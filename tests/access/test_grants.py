@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import errno
 import os
+from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Event, Thread
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from esr.access import grants as grants_module
 from esr.access.grants import (
+    LEAST_GUESSES,
     LEAST_PASSWORD,
     MOST_PASSWORD,
     Grant,
@@ -177,6 +180,15 @@ def test_a_common_password_is_refused(password: str) -> None:
     need("zxcvbn")
     with pytest.raises(UsageError, match="common or easy to guess"):
         hash_password(password, "ann")
+
+
+def test_a_password_must_withstand_a_million_guesses(monkeypatch: pytest.MonkeyPatch) -> None:
+    need("argon2")
+    for guesses, is_common in ((LEAST_GUESSES - 1, True), (LEAST_GUESSES, False)):
+        estimate = SimpleNamespace(zxcvbn=lambda _, guesses=guesses: {"guesses": guesses})
+        monkeypatch.setattr(grants_module, "zxcvbn", estimate)
+        with pytest.raises(UsageError, match="common") if is_common else nullcontext():
+            hash_password("wet chalk!", "ann")
 
 
 @pytest.mark.slow

@@ -21,7 +21,8 @@ FURTHER = {
         "tests/folder/search/test_pruning.py",
         "tests/folder/search/test_impacts.py",
     ),
-    "esr/folder/format": ("tests/folder/write", "tests/folder/test_index.py"),
+    "esr/folder/format": ("tests/folder", "tests/index", "tests/enrichment", "tests/following"),
+    "esr/ranking": ("tests/index", "tests/following", "tests/evidence"),
     KERNEL: ("tests/encoders/test_folder.py",),
 }
 """Folders of tests that exercise a folder beside its mirrored tests."""

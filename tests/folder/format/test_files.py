@@ -17,8 +17,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from esr.errors import IndexUnusable
+from esr.folder.format import files
 from esr.folder.format.files import (
     NewFile,
+    create_folder,
     map_array,
     map_bundle,
     save_array,
@@ -117,6 +119,18 @@ def test_a_file_that_was_cut_off_is_an_error_of_its_value(tmp_path: Path) -> Non
     (tmp_path / "a.npy").write_bytes(content[:-8])
     with pytest.raises(ValueError):
         map_array(tmp_path / "a.npy")
+
+
+def test_a_new_folder_is_made_durable_with_each_parent_that_it_needs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[Path] = []
+    monkeypatch.setattr(files, "sync_folder", synced.append)
+    create_folder(tmp_path / "a/b/c")
+    assert (tmp_path / "a/b/c").is_dir() and {*synced} == {tmp_path / "a/b", tmp_path / "a", tmp_path}
+    synced.clear()
+    create_folder(tmp_path / "a")
+    assert synced == [tmp_path]
 
 
 def test_a_lock_file_that_the_writer_before_removed_is_not_the_one_that_is_held(
