@@ -42,6 +42,9 @@ _KEYWORDS = {
 }
 _PLACEHOLDER = re.compile(r"%\((\w+)\)s|%%|%")
 
+_BREAKING = re.compile(r"« | »|(?:^|\S) [:;!?](?=\s|$)")
+"""In French, a sign with a space that does not keep it on the line of its word."""
+
 
 def extract() -> Catalog:
     """All messages of the pages, with the files that they are in."""
@@ -134,6 +137,8 @@ def _faults(message: Message, catalogue: Catalog) -> Iterator[str]:
         # A form for exactly one or two things may say so in words.
         if own != placeholders and not (len(ids) > 1 and own == placeholders - {"num"}):
             yield f"placeholders {sorted(own)}, not {sorted(placeholders)}"
+        if catalogue.locale_identifier == "fr" and _BREAKING.search(text):
+            yield "a space that breaks beside : ; ! ? « or »"
 
 
 def main(arguments: list[str]) -> int:
