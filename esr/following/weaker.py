@@ -31,8 +31,8 @@ def find_weaker(prepared: PreparedQuery, hits: Sequence[Hit]) -> int | None:
 
     Hits need records. A list by the vectors of an encoder that is not in STRONG_SIMILARITY has no weak part.
     """
-    seen = prepared.statistics.terms
-    terms = frozenset(term for term in prepared.interpretation.counts if seen[term].is_seen)
+    statistics = prepared.statistics.terms
+    terms = frozenset(term for term in prepared.interpretation.counts if statistics[term].is_seen)
     if len(terms) < 2:
         return None
     weights = weigh_by_rarity(prepared.index, terms)

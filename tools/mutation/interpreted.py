@@ -62,7 +62,7 @@ def _interpret_intrinsic(function: Any) -> Callable[..., Any]:
 
     def read(address: Any, place: Any = 0) -> Any:
         at = int(address) + int(place) * kind.itemsize
-        return np.frombuffer((ctypes.c_char * kind.itemsize).from_address(at), kind)[0]
+        return np.frombuffer(ctypes.string_at(at, kind.itemsize), kind)[0]
 
     return read
 
@@ -74,7 +74,7 @@ class _Wide(np.ndarray[Any, Any]):
         return _widen(super().__getitem__(key))
 
 
-class _Record(np.record):
+class _Record(np.record):  # type: ignore[misc]  # its stubs call it final, numpy does not
     """A record with its fields as attributes, also `size`, which is one of all numbers of numpy."""
 
     def __getattribute__(self, name: str) -> Any:
