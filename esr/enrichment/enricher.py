@@ -20,12 +20,14 @@ import numpy as np
 from esr.encoders import DEFAULT, AnyEncoder, load_encoder, quantize
 from esr.encoders.encoder import Floats, normalize
 from esr.encoders.encoder_folder import find_folder, is_here
+from esr.enrichment import listed_names
 from esr.enrichment.quotes import VERSION as QUOTES_VERSION
 from esr.enrichment.quotes import find_quotes
 from esr.enrichment.recipe import (
     DEFAULT_LANGUAGE,
     ENGLISH,
     LANGUAGES,
+    LISTED_NAMES,
     MODEL,
     InstalledModel,
     Recipe,
@@ -392,18 +394,30 @@ class Enricher:
         vectors: Iterable[QuantizedVector | None],
     ) -> list[SentenceEnrichment]:
         features, quotes = self._features(document, annotations), self._quotes(document)
+        entities = self._entities(document, annotations)
         return [
             SentenceEnrichment(
                 {**computed, **sentence.features},
-                annotation.entities if annotation and "entities" in self._parts else None,
+                entities_of,
                 sentence.parse if sentence.parse is not None else _parse_of(annotation),
                 vector,
                 quotes_of,
             )
-            for sentence, annotation, computed, vector, quotes_of in zip(
-                document.sentences, annotations, features, vectors, quotes, strict=False
+            for sentence, annotation, computed, vector, quotes_of, entities_of in zip(
+                document.sentences, annotations, features, vectors, quotes, entities, strict=False
             )
         ]
+
+    def _entities(
+        self, document: Document, annotations: Sequence[Annotation | None]
+    ) -> Sequence[tuple[Entity, ...] | None]:
+        """The names of each sentence: by the model, or by lists in languages for which none is installed."""
+        code = self._code(document.language)
+        if "entities" not in self._parts:
+            return [None] * len(annotations)
+        if code in listed_names.LANGUAGES and code not in self._models:
+            return listed_names.find_names(document, code)
+        return [annotation.entities if annotation else None for annotation in annotations]
 
     def _quotes(self, document: Document) -> Sequence[tuple[Quote, ...]]:
         """The quotations of each sentence: those in the document, if it has any, or else computed ones."""
@@ -465,6 +479,8 @@ class Enricher:
             versions |= {"enrichment": str(VERSION), "spacy": spacy_version(), **models}
             if self._default_language:
                 versions[DEFAULT_LANGUAGE] = self._default_language
+        if "entities" in self._parts:
+            versions[LISTED_NAMES] = str(listed_names.VERSION)
         if "features" in self._parts:
             computed = {f.name: f.version for f in FEATURES.values() if f.compute is not None}
             versions |= {

@@ -20,6 +20,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from esr.enrichment import listed_names
 from esr.errors import EsrError, UsageError, unknown
 from esr.extras import install_command, missing
 from esr.features.tone import TONE, read_classifier
@@ -181,6 +182,8 @@ def describe_missing_models(documents: Mapping[str, int], models: Mapping[str, o
 def _describe_language(documents: int, code: str) -> str:
     if not code:
         return f"{documents:,} of unknown language"
+    if code in listed_names.LANGUAGES:
+        return f"{code} {documents:,} ({listed_names.describe_method(code)})"
     return f"{code} {documents:,} ({LANGUAGES[code].command if code in LANGUAGES else 'spaCy has none'})"
 
 
@@ -260,6 +263,8 @@ DEFAULT_LANGUAGE = "language"
 """Key of the language assumed for documents that name none. Left out if it is unknown."""
 VECTORS_ONLY = ("encoder", "title weight", VECTORS, TABLE)
 """Tools that only vectors depend on."""
+LISTED_NAMES = "listed names"
+"""The key of the version of names without a model, on which only entities depend."""
 QUOTES_ONLY = (QUOTES,)
 """Tools on which only quotations depend: their rules."""
 SPACY_ONLY = ("enrichment", "spacy", DEFAULT_LANGUAGE, *FEATURES_ONLY)
@@ -284,11 +289,12 @@ class Recipe:
             return Recipe((part,), {name: v for name, v in self.versions.items() if name == REUSE})
         models = (name for name in self.versions if name.startswith(MODEL))
         if part == VECTORS:
-            unneeded = {*SPACY_ONLY, *QUOTES_ONLY, *models}
+            unneeded = {*SPACY_ONLY, *QUOTES_ONLY, LISTED_NAMES, *models}
         elif part == QUOTES:
-            unneeded = {*SPACY_ONLY, *VECTORS_ONLY, *models} - {DEFAULT_LANGUAGE}
+            unneeded = {*SPACY_ONLY, *VECTORS_ONLY, LISTED_NAMES, *models} - {DEFAULT_LANGUAGE}
         else:
             unneeded = {*VECTORS_ONLY, *QUOTES_ONLY, *(() if part == "features" else FEATURES_ONLY)}
+            unneeded |= {LISTED_NAMES} if part != "entities" else set()
         return Recipe((part,), {n: v for n, v in self.versions.items() if n not in unneeded})
 
     def for_language(self, language: str | None) -> Recipe:
@@ -300,6 +306,8 @@ class Recipe:
             return Recipe(self.parts, {**self.versions, DEFAULT_LANGUAGE: code})
         if MODEL + code not in self.versions:
             unneeded.add("spacy")
+        if MODEL + code in self.versions or code not in listed_names.LANGUAGES:
+            unneeded.add(LISTED_NAMES)
         if code != ENGLISH:
             unneeded.update(ENGLISH_ONLY)
         if TONE in self.versions:

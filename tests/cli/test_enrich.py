@@ -169,14 +169,14 @@ def test_documents_are_enriched_by_the_models_of_their_languages(esr: Esr, tmp_p
     esr("load", tmp_path / "news.jsonl", "--index", where, "--analyzer", "multilingual")
     lines = esr("enrich", "--index", where, "--workers", 2).stdout.splitlines()
     assert lines[1:] == [
-        "2 documents were enriched without a model of their language: hi 1 (spaCy has none), "
+        "2 documents were enriched without a model of their language: hi 1 (places by lists), "
         "de 1 (python -m spacy download de_core_news_sm)"
     ]
     with open_searcher(str(where)) as searcher:
         ids = [f"{code}.s0" for code in texts]
         records = dict(zip(texts, searcher.index.read(ids, Records()), strict=True))
         parses = dict(zip(texts, searcher.index.read(ids, Parses()), strict=True))
-    assert {code for code, record in records.items() if record.entities} == {"fr", "en"}
+    assert {code for code, record in records.items() if record.entities} == {"fr", "en", "hi"}
     assert {code for code, parse in parses.items() if parse} == {"fr", "en"}
     # By the lexicon in English. By a classifier in others, if its encoder is on this machine.
     toned = {"en"} if open_tones() is None else {"en", "fr", "de"}

@@ -21,7 +21,7 @@ from esr.wording import format_table
 ROOT = Path(__file__).resolve().parents[2]
 CODES = (
     "ar", "ca", "cs", "da", "de", "el", "en", "es", "fi", "fr", "he", "hi", "hu", "it", "ja", "ko", "nl",
-    "no", "pl", "pt", "ro", "ru", "sv", "tr", "uk", "vi", "zh",
+    "no", "pl", "pt", "ro", "ru", "sv", "sw", "tr", "uk", "vi", "zh",
 )  # fmt: skip
 """The languages of the table. Others that have an analyzer are in the table before it."""
 NAMES = {
@@ -37,6 +37,7 @@ def build_capabilities() -> str:
     search = _figures("languages", "| language | analyzer | topics | esr, AP |", 3)
     accents = _figures("languages", "| language | analyzer | topics | as written |", 5)
     typed = _figures("languages", "| language | analyzer | queries | among the first five |", 3)
+    listed = _figures("features-notes", "| language | names in | names | judged | right |", 4)
     quotes = _rows("quotations", "| language | quotations | recall | precision |")
     tone = _rows("features-notes", "| language | subjective | positive | negative |")
     across = {
@@ -53,7 +54,7 @@ def build_capabilities() -> str:
                 accents.get(code, ""),
                 typed.get(code, ""),
                 _with_figures(has_quotes, quotes.get(NAMES.get(code, "")), (2, 3, 5)),
-                _models(code),
+                _models(code) or _in_lists(listed.get(code)),
                 "yes" if code in read_tables()["titles"] else "",
                 _with_figures(has_tone, tone.get(code), (1, 2, 3)),
                 across.get(code, ""),
@@ -78,6 +79,10 @@ def _models(code: str) -> str:
     if language is None:
         return ""
     return "pip" if language.command.startswith("pip") else "spaCy"
+
+
+def _in_lists(figure: str | None) -> str:
+    return f"lists ({figure})" if figure else ""
 
 
 def _in_brackets(figure: str | None) -> str:
