@@ -27,7 +27,7 @@ from msgspec import Struct, to_builtins
 from esr.errors import EsrError, InputError, UsageError, to_one_line, unknown
 from esr.extras import require
 from esr.registry import Registry
-from esr.stdlib import import_lazily
+from esr.stdlib import cached_property, import_lazily
 
 if TYPE_CHECKING:
     import huggingface_hub
@@ -86,7 +86,7 @@ class EncoderDescription:
             return ()
         return (MODEL,) if self.takes_text else (MODEL, TOKENIZER)
 
-    @property
+    @cached_property
     def id(self) -> str:
         """The name and a digest of all that determines the vectors, which are comparable for equal ids."""
         decisive = (

@@ -131,12 +131,17 @@ def read_origins(snapshot: Snapshot, encoder: str, locations: Locations) -> list
 def multiply(segment: Segment, recipes: Collection[str], query: QuantizedVector, numbers: Numbers) -> Array:
     """The products of the query with the vectors of these sentences of a segment, NaN without a vector."""
     products = np.full(len(numbers), np.nan)
-    for span in segment.enrichment.vector_spans:
-        places = np.flatnonzero((numbers >= span.start) & (numbers < span.stop))
-        if span.recipe in recipes and len(places) and span.layer.dimensions == len(query.values):
-            rows = numbers[places] - span.first
-            whole = multiply_rows(span.layer.vectors, rows, query.array)
-            products[places] = whole * (span.layer.vector_scales[rows] * query.scale)
+    spans = segment.enrichment.vector_spans
+    owners = np.searchsorted([span.start for span in spans], numbers, "right") - 1
+    by_owner = np.argsort(owners, kind="stable")
+    starts = np.flatnonzero(np.diff(owners[by_owner], prepend=-2))
+    for places in np.split(by_owner, starts[1:]) if len(numbers) else ():
+        span, of_span = spans[owners[places[0]]], numbers[places]
+        if owners[places[0]] < 0 or span.recipe not in recipes or span.layer.dimensions != len(query.values):
+            continue
+        places, rows = places[of_span < span.stop], of_span[of_span < span.stop] - span.first
+        whole = multiply_rows(span.layer.vectors, rows, query.array)
+        products[places] = whole * (span.layer.vector_scales[rows] * query.scale)
     return products
 
 
@@ -195,17 +200,17 @@ def find_nearest(
         for span in segment.enrichment.vector_spans
         if span.recipe in recipes and span.layer.dimensions == len(query.values)
     ]
-    chunks = list(_split(spans))
-    with start_threads(sum(chunk.stop - chunk.start for chunk in chunks)) as pool:
+    groups = list(_split(spans))
+    with start_threads(sum(chunk.stop - chunk.start for group in groups for chunk in group)) as pool:
         run = pool.map if pool else map
         search = VectorSearch(query, k)
         bits = BITS.read({span.layer for _, span, _ in spans}, run) if may_use_bits(cache, encoder) else {}
         if bits:
-            selected = run(search.multiply_some, chunks, search.bound(chunks, bits, run))
+            selected = run(search.multiply_some, groups, search.bound(groups, bits, run))
         else:
-            selected = run(search.multiply_all, chunks)
-        for chunk, (numbers, products) in zip(chunks, selected, strict=True):
-            search.add(chunk.base + numbers, products)
+            selected = run(search.multiply_all, groups)
+        for ordinals, products in selected:
+            search.add(ordinals, products)
     return search.find_best()
 
 
@@ -239,15 +244,23 @@ class Chunk(NamedTuple):
     stop: int
 
 
-def _split(spans: Iterable[tuple[int, LayerSpan, Mask | None]]) -> Iterator[Chunk]:
+def _split(spans: Iterable[tuple[int, LayerSpan, Mask | None]]) -> Iterator[list[Chunk]]:
+    """Groups of chunks, which a thread takes at once: many layers are small."""
     most, covered = _MOST_CHUNK if LOADER.kernel else _CHUNK_WITHOUT_KERNEL, 0
+    group, left = list[Chunk](), LEAST_CHUNK
     for base, span, mask in spans:
         start = span.start
         while start < span.stop:
-            stop = min(start + min(max(LEAST_CHUNK, covered // 2), most), span.stop)
-            yield Chunk(base, span, mask, start, stop)
+            stop = min(start + left, span.stop)
+            group.append(Chunk(base, span, mask, start, stop))
+            left -= stop - start
             covered += stop - start
             start = stop
+            if not left:
+                yield group
+                group, left = [], min(max(LEAST_CHUNK, covered // 2), most)
+    if group:
+        yield group
 
 
 def _rows(chunk: Chunk) -> tuple[object, Mask]:
@@ -273,18 +286,25 @@ class VectorSearch:
         self.limit: float = -np.inf
         """Only greater products may be among the best. Threads read it."""
 
-    def bound(self, chunks: Sequence[Chunk], bits: Mapping[Layer, VectorBits], run: _Run) -> list[Bounded]:
+    def bound(
+        self, groups: Sequence[Sequence[Chunk]], bits: Mapping[Layer, VectorBits], run: _Run
+    ) -> list[list[Bounded]]:
         """Find the rows of each chunk that may be among the best, and a limit from the products of some.
 
-        A chunk is compared with the limit from the chunks before, so that few bounds are written.
+        A group is compared with the limit from the groups before, so that few bounds are written.
         """
-        estimates = {layer: of_layer.estimate(self._query) for layer, of_layer in bits.items()}
-        count = sum(chunk.stop - chunk.start for chunk in chunks)
+        means = {id(of_layer.mean): of_layer.mean for of_layer in bits.values()}
+        of_means = {number: SplitQuery(self._query, mean) for number, mean in means.items()}
+        estimates = {
+            layer: of_means[id(of_layer.mean)].estimate(of_layer) for layer, of_layer in bits.items()
+        }
+        count = sum(chunk.stop - chunk.start for group in groups for chunk in group)
         of_seed = min(max(count // (_SEEDS * self._k), 1), MOST_OF_SEED)
         bounded, best = [], np.zeros(0)
-        for of_chunk, seeds in run(partial(self._bound_chunk, estimates, of_seed), chunks):
-            bounded.append(of_chunk)
-            best = np.concatenate([best, seeds])
+        bound_chunk = partial(self._bound_chunk, estimates, of_seed)
+        for of_group in run(lambda group: list(map(bound_chunk, group)), groups):
+            bounded.append([of_chunk for of_chunk, _ in of_group])
+            best = np.concatenate([best, *(seeds for _, seeds in of_group)])
             if len(best) >= self._k:
                 best = np.partition(best, -self._k)[-self._k :]
                 self.limit = np.nextafter(best[0], -np.inf)
@@ -302,17 +322,25 @@ class VectorSearch:
         )
         return (numbers[:size].copy(), bounds[:size].copy()), seeds
 
-    def multiply_some(self, chunk: Chunk, bounded: Bounded) -> tuple[Numbers, Array]:
-        """Those of the bounded sentences of a chunk whose products exceed the limit, and these products."""
+    def multiply_some(self, group: Sequence[Chunk], bounded: Sequence[Bounded]) -> tuple[Numbers, Array]:
+        """Those of the bounded sentences of a group whose products exceed the limit, and these products."""
+        return _join(map(self._multiply_bounded, group, bounded))
+
+    def multiply_all(self, group: Sequence[Chunk]) -> tuple[Numbers, Array]:
+        """The sentences of a group whose products exceed the limit, and these products."""
+        return _join(
+            (chunk.base + numbers, found) for chunk in group for numbers, found in [self._multiply(chunk)]
+        )
+
+    def _multiply_bounded(self, chunk: Chunk, bounded: Bounded) -> tuple[Numbers, Array]:
         (numbers, bounds), layer = bounded, chunk.span.layer
         products = np.empty(len(numbers))
         size = LOADER.kernel.multiply_some(
             numbers, products, bounds, layer.vectors, layer.vector_scales, self._numbers, self.limit
         )
-        return numbers[:size] + chunk.span.first, products[:size]
+        return chunk.base + chunk.span.first + numbers[:size], products[:size]
 
-    def multiply_all(self, chunk: Chunk) -> tuple[Numbers, Array]:
-        """The sentences of a chunk whose products exceed the limit, and these products."""
+    def _multiply(self, chunk: Chunk) -> tuple[Numbers, Array]:
         size = chunk.stop - chunk.start
         if LOADER.kernel is not None:
             rows, products = np.empty(size, np.int64), np.empty(size)
@@ -343,6 +371,11 @@ class VectorSearch:
         return self._ordinals[0], self._products[0]
 
 
+def _join(found: Iterable[tuple[Numbers, Array]]) -> tuple[Numbers, Array]:
+    numbers, products = zip(*found, strict=True)
+    return np.concatenate(numbers), np.concatenate(products)
+
+
 class VectorBits(NamedTuple):
     """The bits of a layer's vectors, of shape (blocks, words, 64), with the other inputs of an estimate."""
 
@@ -350,37 +383,44 @@ class VectorBits(NamedTuple):
     factors: npt.NDArray[np.float32]
     """Of shape (blocks, 3, 64)."""
     mean: npt.NDArray[np.float32]
+    """What was subtracted from the vectors: mostly that of the largest layer, so that layers share it."""
     spread: float
     """The factor of the standard errors. It is above 1 if some dimensions outweigh the others."""
     longest: float
     """An upper bound of the vectors' lengths."""
 
-    def estimate(self, query: QuantizedVector) -> tuple[object, ...]:
-        """The bits and a query as an argument of the kernel.
 
-        The query is split into a multiple of the mean and a rest, whose numbers are quantized to three bits.
-        """
-        numbers, length = query.array * query.scale, float(self.mean @ self.mean)
-        of_mean = float(numbers @ self.mean) / length if length > 0 else 0.0
-        rest = numbers - of_mean * self.mean
+class SplitQuery:
+    """A query's vector as a multiple of a mean and a rest, whose numbers are quantized to three bits."""
+
+    def __init__(self, query: QuantizedVector, mean: npt.NDArray[np.float32]) -> None:
+        numbers, length = query.array * query.scale, float(mean @ mean)
+        self._of_mean = float(numbers @ mean) / length if length > 0 else 0.0
+        rest = numbers - self._of_mean * mean
         deviation = float(np.sqrt(np.mean(rest * rest))) or 1.0
         levels = np.clip(np.rint((rest / (deviation * _WIDTH) + 1) * 3.5), 0, 7).astype(np.uint8)
         odd = 2.0 * levels - 7
-        planes = np.zeros((3, self.words.shape[1] * 64), np.uint8)
+        planes = np.zeros((3, -(-len(levels) // 64) * 64), np.uint8)
         planes[:, : len(levels)] = levels >> np.arange(3, dtype=np.uint8)[:, None] & 1
         words = np.packbits(planes, axis=1, bitorder="little").view(np.uint64)
-        step = float(odd @ rest / (odd @ odd))
-        lost = np.linalg.norm(rest - step * odd) / math.sqrt(layout.LOST)
-        error = _ERRORS * self.spread * float(max(np.linalg.norm(rest), lost))
+        self._words = np.ascontiguousarray(words.T)
+        self._step = float(odd @ rest / (odd @ odd))
+        lost = np.linalg.norm(rest - self._step * odd) / math.sqrt(layout.LOST)
+        self._error = _ERRORS * float(max(np.linalg.norm(rest), lost))
         # Rounding of 32-bit sums, which the standard errors do not cover if all vectors are nearly equal.
-        rounding = 2.0**-23 * (len(numbers) + 8) * float(np.linalg.norm(numbers)) * self.longest
-        return self.words, self.factors, np.ascontiguousarray(words.T), of_mean, step, error, rounding
+        self._rounding = 2.0**-23 * (len(numbers) + 8) * float(np.linalg.norm(numbers))
+
+    def estimate(self, bits: VectorBits) -> tuple[object, ...]:
+        """The bits of a layer with this mean and the query, as an argument of the kernel."""
+        error, rounding = self._error * bits.spread, self._rounding * bits.longest
+        return bits.words, bits.factors, self._words, self._of_mean, self._step, error, rounding
 
 
 class BitsCache:
     """The bits of layers, computed when a search first needs them, and kept while the layer is open.
 
-    Threads share it. While bits are being computed, other searches work without them.
+    Threads share it. While bits are being computed, other searches work without them. A query is split once
+    for all layers with the same mean.
     """
 
     def __init__(self) -> None:
@@ -399,9 +439,11 @@ class BitsCache:
             with self.computing.take() as is_first:
                 if not is_first:
                     return {}
+                largest = max(layers, key=lambda layer: len(layer.vector_scales))
+                mean = self.kept[largest].mean if largest in self.kept else _measure_mean(largest)
                 for layer in layers:
                     if layer not in self.kept:
-                        self.kept[layer] = compute_bits(layer, run)
+                        self.kept[layer] = compute_bits(layer, mean, run)
         return {layer: self.kept[layer] for layer in layers}
 
 
@@ -409,17 +451,13 @@ BITS = BitsCache()
 after_fork(BITS.renew)
 
 
-def compute_bits(layer: Layer, run: _Run) -> VectorBits:
+def compute_bits(layer: Layer, mean: npt.NDArray[np.float32], run: _Run) -> VectorBits:
     vectors, scales = layer.vectors, layer.vector_scales
     lanes = LOADER.kernel.LANES
     blocks = -(-len(scales) // lanes)
     words = np.zeros((blocks, _words(layer), lanes), np.uint64)
     factors = np.full((blocks, 3, lanes), np.nan, np.float32)
-    known = np.flatnonzero(np.isfinite(scales))
-    sample = known[:: max(len(known) // _SAMPLE, 1)]
-    numbers = vectors[sample] * scales[sample, None].astype(np.float32)
-    mean = numbers.sum(axis=0) / np.float32(max(len(sample), 1))
-
+    sample, numbers = _draw_sample(layer)
     at_once = _MOST_CHUNK // lanes
 
     def compute(start: int) -> None:
@@ -429,8 +467,20 @@ def compute_bits(layer: Layer, run: _Run) -> VectorBits:
 
     list(run(compute, range(0, blocks, at_once)))
     of_sample = factors[sample // lanes, :, sample % lanes]
-    longest = float(scales[known].max(initial=0.0)) * 127 * math.sqrt(layer.dimensions)
+    longest = float(np.nanmax(scales, initial=0.0)) * 127 * math.sqrt(layer.dimensions)
     return VectorBits(words, factors, mean, _measure_spread(numbers - mean, of_sample), longest)
+
+
+def _draw_sample(layer: Layer) -> tuple[Numbers, npt.NDArray[np.float32]]:
+    """The rows of some vectors of a layer, and these vectors."""
+    known = np.flatnonzero(np.isfinite(layer.vector_scales))
+    rows = known[:: max(len(known) // _SAMPLE, 1)]
+    return rows, layer.vectors[rows] * layer.vector_scales[rows, None].astype(np.float32)
+
+
+def _measure_mean(layer: Layer) -> npt.NDArray[np.float32]:
+    _, numbers = _draw_sample(layer)
+    return np.asarray(numbers.sum(axis=0) / np.float32(max(len(numbers), 1)), np.float32)
 
 
 def _measure_spread(distances: npt.NDArray[np.float32], factors: npt.NDArray[np.float32]) -> float:

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -225,15 +225,18 @@ def collection(monkeypatch: pytest.MonkeyPatch) -> Iterator[Collection]:
 
 @pytest.fixture
 def multiplied(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The share of the rows that are multiplied, by chunk."""
+    """The share of the rows that are multiplied, by group of chunks."""
     shares: list[float] = []
     multiply_some = similarity.VectorSearch.multiply_some
 
     def note(
-        search: similarity.VectorSearch, chunk: similarity.Chunk, bounded: similarity.Bounded
+        search: similarity.VectorSearch,
+        group: Sequence[similarity.Chunk],
+        bounded: Sequence[similarity.Bounded],
     ) -> tuple[Numbers, Array]:
-        shares.append(float(np.sum(bounded[1] >= search.limit)) / (chunk.stop - chunk.start))
-        return multiply_some(search, chunk, bounded)
+        multiplied = sum(int(np.sum(bounds >= search.limit)) for _, bounds in bounded)
+        shares.append(multiplied / sum(chunk.stop - chunk.start for chunk in group))
+        return multiply_some(search, group, bounded)
 
     monkeypatch.setattr(similarity.VectorSearch, "multiply_some", note)
     return shares
@@ -277,7 +280,9 @@ def test_no_product_exceeds_its_bound_and_each_seed_is_the_best_of_its_group(
     scales[::9] = np.nan
     query = QuantizedVector(vectors[500].tobytes(), 0.001)
     layer = SimpleNamespace(vectors=vectors, vector_scales=scales, dimensions=dimensions)
-    estimate = similarity.compute_bits(cast(Layer, layer), map).estimate(query)
+    mean = draw.uniform(-0.01, 0.01, dimensions).astype(np.float32)
+    bits = similarity.compute_bits(cast(Layer, layer), mean, map)
+    estimate = similarity.SplitQuery(query, mean).estimate(bits)
     allowed = draw.random(stop - start) < 0.5 if has_mask else np.zeros(0, bool)
     products = vectors.astype(int) @ query.array.astype(int) * (scales * query.scale)
     is_wanted = np.isfinite(scales) & (np.arange(size) >= start) & (np.arange(size) < stop)
@@ -312,9 +317,9 @@ def test_bits_are_computed_once_for_each_layer(
     computed: list[int] = []
     compute = similarity.compute_bits
 
-    def note(layer: Layer, run: Callable[..., Iterable[Any]]) -> similarity.VectorBits:
+    def note(layer: Layer, *arguments: Any) -> similarity.VectorBits:
         computed.append(len(layer.vectors))
-        return compute(layer, run)
+        return compute(layer, *arguments)
 
     monkeypatch.setattr(similarity, "compute_bits", note)
     query = collection.draw_vector()
@@ -327,6 +332,12 @@ def test_bits_are_computed_once_for_each_layer(
     collection.enrich(range(475, 500), missing=1)
     assert collection.find(query, 30) == collection.sort(query, 30)
     assert 0 < sum(computed) < 500
+
+
+def test_layers_share_a_mean_so_that_a_query_is_split_once(collection: Collection) -> None:
+    collection.find(collection.draw_vector(), 30)
+    layers = [*collection.index.cache.snapshot.layers.values()]
+    assert len(layers) > 2 and len({id(similarity.BITS.kept[layer].mean) for layer in layers}) == 1
 
 
 def test_a_server_computes_bits_before_the_first_search(collection: Collection) -> None:
