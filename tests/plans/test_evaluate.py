@@ -14,6 +14,8 @@ from esr.plans.evaluate import (
     Evidence,
     GroupedEvidence,
     concatenate,
+    mixture_shares,
+    no_evidence,
     round_outward,
     score_sentences,
     split_scores,
@@ -91,6 +93,41 @@ def test_the_parts_add_up_to_the_scores(case: tuple[Plan, Evidence]) -> None:
     for adds in split.fields.values():
         total = total + adds.sum(axis=0)
     assert total == pytest.approx(score_sentences(plan, evidence), rel=1e-9, abs=1e-9, nan_ok=True)
+
+
+def test_a_term_that_is_not_the_querys_own_has_no_background() -> None:
+    mixture = Mixture(0.0, Affine(0.5), Affine(), Affine(), Affine(0.5))
+    terms = (PlanTerm("a", 2.0, 0.25), PlanTerm("b", 3.0, 0.5, own=False))
+    plan = Plan(terms, mixture, "all", "document")
+    evidence = Evidence({"sentence": np.array([[1.0], [2.0]])}, {"sentence": np.array([4.0])}, {})
+    split = split_scores(plan, evidence)
+    assert split.background.tolist() == [[2 * math.log(0.25)], [0.0]]
+    assert split.length.tolist() == [2 * math.log(0.5)]
+    assert split.fields["sentence"] == pytest.approx(np.array([[2 * math.log1p(1.0)], [3 * math.log1p(1.0)]]))
+
+
+def test_the_worth_of_an_occurrence_in_an_empty_field_is_a_number() -> None:
+    mixture = Mixture(0.0, Affine(0.5), Affine(0.2), Affine(), Affine(0.3))
+    lengths = {"sentence": np.array([0.0, 2.0]), "surrounding": np.array([0.0, 4.0])}
+    shares = mixture_shares(mixture, lengths)  # type: ignore[arg-type]
+    assert {name: share.tolist() for name, share in shares.items()} == {
+        "sentence": [0.5, 0.25],
+        "surrounding": [0.2, 0.05],
+    }
+
+
+def test_no_sentences_have_evidence_that_can_be_scored() -> None:
+    plan = Plan(
+        (PlanTerm("a", 1.0, 0.1), PlanTerm("b", 1.0, 0.1)),
+        Mixture(2.0, Affine(0.5), Affine(0.1), Affine(0.1), Affine(0.3)),
+        "all",
+        "document",
+        (StaticScore("length", "linear"),),
+    )
+    nothing = no_evidence(2, ["length"])
+    assert score_sentences(plan, nothing).shape == (0,)
+    assert {array.shape for array in (*nothing.lengths.values(), *nothing.columns.values())} == {(0,)}
+    assert {array.shape for array in nothing.counts.values()} == {(2, 0)}
 
 
 @given(plans())

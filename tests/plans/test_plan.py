@@ -14,12 +14,15 @@ from esr.plans.plan import (
     Curve,
     DateRange,
     HasLanguage,
+    HasPrefix,
     HasSource,
     HasTerm,
+    HasWords,
     Mixture,
     Not,
     Plan,
     PlanTerm,
+    SaidBy,
     StaticScore,
     all_of,
     any_of,
@@ -75,3 +78,10 @@ def test_a_plan_is_json_with_the_names_of_its_conditions() -> None:
     }
     assert plan.as_dict()["condition"] is None
     assert plan.candidate_terms == ("flood", "x") and plan.query_weight == 2.25
+
+
+def test_what_a_plan_leaves_open_has_the_value_that_changes_nothing() -> None:
+    assert PlanTerm("flood", 2.0) == ("flood", 2.0, 0.0, True)
+    assert not SaidBy(("ann",)).probable
+    assert StaticScore("length", "linear") == StaticScore("length", "linear", 1.0, 0.0, False)
+    assert HasWords(("a",)).field == HasPrefix("a").field == "sentence"
