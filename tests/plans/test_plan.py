@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from esr.plans.plan import (
     Affine,
     AllOf,
     AnyOf,
+    CollectionStatistics,
     Condition,
     Curve,
     DateRange,
@@ -84,4 +85,6 @@ def test_what_a_plan_leaves_open_has_the_value_that_changes_nothing() -> None:
     assert PlanTerm("flood", 2.0) == ("flood", 2.0, 0.0, True)
     assert not SaidBy(("ann",)).probable
     assert StaticScore("length", "linear") == StaticScore("length", "linear", 1.0, 0.0, False)
+    nothing = {**asdict(CollectionStatistics()), "bounds": 0}
+    assert nothing == dict.fromkeys(nothing, 0)
     assert HasWords(("a",)).field == HasPrefix("a").field == "sentence"
