@@ -18,7 +18,7 @@ from esr.folder.format.layers import (
     save_layer,
     select_layer,
 )
-from esr.index.names import LOCATION, PERSON
+from esr.index.names import ENTITY_TYPES, LOCATION, ORGANIZATION, PERSON, ResolvedName
 from esr.text.document import Quote
 from esr.text.sentence_enrichment import QuantizedVector
 
@@ -88,6 +88,16 @@ def test_a_layer_has_what_was_stored(tmp_path: Path) -> None:
     assert layer.sentences_of(1).tolist() == [0, 3]
     assert sorted(layer.sentences_with_name("bob").tolist()) == [0, 3, 3]
     assert layer.sentences_with_name("nobody").tolist() == []
+
+
+def test_a_name_has_the_type_of_what_its_short_form_stands_for(tmp_path: Path) -> None:
+    company = ResolvedName("apple inc", ORGANIZATION)
+    layer = write(
+        tmp_path / "layer", [EncodedEnrichment({}, {PERSON: ("Apple",)}, None, resolved={"Apple": company})]
+    )
+    assert layer.entities(0) == {PERSON: ("Apple",)} and layer.resolved(0) == {"Apple": company}
+    assert [ENTITY_TYPES[number] for number in layer.names.types.tolist()] == [ORGANIZATION]
+    assert layer.sentences_with_name("apple inc").tolist() == [0]
 
 
 @pytest.mark.parametrize("part", PARTS)

@@ -343,6 +343,17 @@ def test_a_login_leads_to_no_other_site(client: FlaskClient) -> None:
     assert log_in(client, next=elsewhere[0]).headers["Location"] == "/"
 
 
+def test_a_program_without_a_key_is_told_how_it_may_ask(
+    server: Server, locations: dict[str, str], client: FlaskClient
+) -> None:
+    server.add("program")
+    keys_alone = server.app(locations).test_client()
+    for asking, way in ((client, "Log in, or send a key"), (keys_alone, "Send a key")):
+        answer = asking.get("/api/v1/search?q=storm")
+        assert answer.status_code == 401 and answer.headers["WWW-Authenticate"] == "Bearer"
+        assert f'"{way} as the header Authorization: Bearer KEY' in answer.text
+
+
 # A proxy that authenticates
 
 
@@ -371,6 +382,7 @@ def test_the_header_of_a_proxy_is_believed_from_its_address_only(
     assert get("10.1.2.3", "mallory") == 403
     assert get("10.1.2.3", ["mallory", "ann@example.org"]) == 403
     assert get("10.1.2.3", "") == 401
+    assert get("", "ann@example.org") == get("unix:", "ann@example.org") == 401  # a peer without an address
 
 
 def test_the_groups_that_a_proxy_names_share_dossiers(server: Server, locations: dict[str, str]) -> None:
