@@ -185,12 +185,22 @@ def read_checksums(cluster: Cluster) -> Iterator[tuple[str, str]]:
     return ((source["document_id"], source.get("checksum", "")) for source in sources)
 
 
-def _read_sources(cluster: Cluster, source: Any, size: int) -> Iterator[Mapping[str, Any]]:
-    """Yield a part of the `_source` of each document, in order, in pages of `size`."""
+def read_sizes(cluster: Cluster, query: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
+    """Yield the id and the number of sentences of each document that matches, in order."""
+    sources = _read_sources(cluster, ["document_id", "size"], _MARKS, query)
+    return ((source["document_id"], source["size"]) for source in sources)
+
+
+def _read_sources(
+    cluster: Cluster, source: Any, size: int, query: Mapping[str, Any] | None = None
+) -> Iterator[Mapping[str, Any]]:
+    """Yield a part of the `_source` of each document that matches, in order, in pages of `size`."""
     with cluster.translate_errors():
         answer = cluster.client.open_point_in_time(index=cluster.documents_alias, keep_alive=_KEEP_ALIVE)
     point_in_time = {"id": answer["id"], "keep_alive": _KEEP_ALIVE}
     body: dict[str, Any] = {"sort": [{"ordinal": "asc"}], "source": source}
+    if query is not None:
+        body["query"] = query
     try:
         for page in search_pages(cluster, size, pit=point_in_time, **body):
             point_in_time["id"] = page["pit_id"]

@@ -48,6 +48,7 @@ from esr.index.questions import (
     ByField,
     Column,
     DocumentMarks,
+    DocumentsBefore,
     Fact,
     Grouping,
     Hits,
@@ -204,6 +205,9 @@ class FolderSnapshot(Index):
                     answer = self._check_ready()
                 case DocumentMarks():
                     self._require(cache)
+                    answer = read_fact(cache, fact)
+                case DocumentsBefore(moment):
+                    self._require(cache, Filters(date_to=moment - 1))
                     answer = read_fact(cache, fact)
                 case _:
                     answer = read_fact(cache, fact)

@@ -411,6 +411,13 @@ class DocumentMarks(Fact[Mapping[str, str]], frozen=True):
     stage: ClassVar[str] = "document_marks"
 
 
+class DocumentsBefore(Fact[Mapping[str, int]], frozen=True):
+    """The number of sentences of each document dated before a moment, by id, in the collection's order."""
+
+    stage: ClassVar[str] = "documents_before"
+    moment: int
+
+
 class NearestIsExact(Fact[bool], frozen=True):
     """Whether `nearest` is exact.
 

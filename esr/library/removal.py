@@ -8,7 +8,7 @@ from typing import NamedTuple
 from esr.errors import UsageError
 from esr.index.contract import Index
 from esr.index.filters import NO_FILTERS, Filters
-from esr.index.questions import Hits, Records
+from esr.index.questions import DocumentsBefore, Hits, Records
 from esr.query import parse
 from esr.ranking.searcher import Searcher
 from esr.stdlib import batched
@@ -51,22 +51,23 @@ def parse_before(text: str) -> int:
 
 
 def select_documents(index: Index, query: str | None, before: str | None) -> Selection:
-    """The documents with a sentence that has every word of a query, or dated before a day, or both.
+    """The documents dated before a day, with a sentence that has every word of a query, or both.
 
     Raises UsageError if neither is given, or the query has nothing to search for.
     """
     if query is None and before is None:
         raise UsageError("nothing says which documents to remove: give ids, a query or a date")
     moment = None if before is None else parse_before(before)
+    if query is None and moment is not None:
+        sizes = index.status(DocumentsBefore(moment))
+        return Selection(list(sizes), sum(sizes.values()), moment)
     filters = NO_FILTERS if moment is None else Filters(date_to=moment - 1)
-    searcher = Searcher(index, owns_index=False)
-    parsed = parse(f"before:{before}" if query is None else query)
-    if query is not None:
-        searcher = searcher.for_query(parsed)
+    parsed = parse(query or "")
+    searcher = Searcher(index, owns_index=False).for_query(parsed)
     condition = searcher.interpret(parsed).all_words
     assert condition is not None  # an interpreted query is never empty
     hits = searcher.index.select(condition, _ALL, filters, Hits(records=False)).hits
     documents: dict[str, None] = {}
     for batch in batched([hit.sentence_id for hit in hits], _BATCH):
         documents |= {record.document_id: None for record in searcher.index.read(batch, Records())}
-    return Selection(list(documents), len(hits), moment if query is None else None)
+    return Selection(list(documents), len(hits), None)

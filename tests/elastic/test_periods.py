@@ -16,7 +16,7 @@ from esr.errors import IndexUnusable
 from esr.index.contract import Index
 from esr.index.factory import open_delivery, open_migration
 from esr.index.filters import Filters
-from esr.index.questions import ByDay, ByField, DocumentMarks, Hits, Summary, Texts
+from esr.index.questions import ByDay, ByField, DocumentMarks, DocumentsBefore, Hits, Summary, Texts
 from esr.index.writer import LoadOptions
 from esr.plans.plan import DateRange
 from esr.ranking.ranking import Ranking
@@ -196,6 +196,7 @@ def test_counts_and_lists_fail_if_they_would_leave_a_lost_period_out(where: str,
             index.documents,
             lambda: index.documents(["a", "b"]),
             lambda: index.status(DocumentMarks()),
+            lambda: index.status(DocumentsBefore(parse_date_start("2026"))),
         ):
             with pytest.raises(IndexUnusable, match=name):
                 read()

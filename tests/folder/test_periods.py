@@ -33,6 +33,7 @@ from esr.index.questions import (
     ByName,
     ByTerm,
     DocumentMarks,
+    DocumentsBefore,
     Features,
     Grouping,
     Hits,
@@ -421,10 +422,14 @@ def test_counts_and_lists_fail_if_they_would_leave_a_lost_period_out(where: Path
             lambda: index.documents(positions=[0]),
             lambda: index.read([lost.sentences[0].id], Records()),
             lambda: index.status(DocumentMarks()),
+            lambda: index.status(DocumentsBefore(parse_date_start("2024-07"))),
         ):
             with pytest.raises(IndexUnusable, match="period 2024-06"):
                 read()
         assert [found.id for found in index.documents(["d1"])] == ["d1"]
+        before = index.status(DocumentsBefore(parse_date_start("2024-06")))
+        old = [d for d in by_period(news()) if d.date and d.date < "2024-06"]
+        assert list(before.items()) == [(d.id, len(d.sentences)) for d in old]
 
 
 def test_no_delivery_or_enrichment_leaves_a_lost_period_out(where: Path) -> None:

@@ -164,15 +164,22 @@ def test_documents_change_in_steps_that_can_be_taken_back(where: str) -> None:
         assert [generation.state for generation in index.generations()] == ["kept", "serving"]
 
 
-def test_documents_are_removed_by_a_query_or_their_age(where: str) -> None:
+@pytest.mark.parametrize("by", [None, "year"])
+def test_documents_are_removed_by_a_query_or_their_age(where: str, by: str | None) -> None:
     rows = [
         {"id": f"y{year}", "date": f"{year}-03-04", "text": "A flood. It rose."}
         for year in (2014, 2016, 2018)
     ]
-    with esr.create(where, rows) as index:
+    rows += [
+        {"id": "undated", "text": "A flood."},
+        {"id": "empty", "date": "2016", "sentences": []},
+        {"id": "first", "date": "2017", "text": "A flood."},
+        {"id": "last", "date": "2016-12-31T23:59:59.999Z", "text": "A flood."},
+    ]
+    with esr.create(where, rows, by=by) as index:
         assert index.remove(query="flood", before="2015").removed == 1
-        assert index.remove(before="2017").removed == 1
-        assert [document.id for document in index.documents()] == ["y2018"]
+        assert index.remove(before="2017").removed == 3
+        assert {document.id for document in index.documents()} == {"y2018", "undated", "first"}
         with pytest.raises(esr.UsageError, match="by ids, or by query and before"):
             index.remove(["y2018"], query="flood")
         assert index.remove([]).removed == 0

@@ -16,7 +16,7 @@ from elasticsearch import AuthorizationException
 from esr.elastic import meta
 from esr.elastic.cluster import Cluster
 from esr.elastic.copies import GROUP_FIELD, count_taken, has_copies, read_groups
-from esr.elastic.documents import decode_quotes, decode_sentence, read_checksums
+from esr.elastic.documents import decode_quotes, decode_sentence, read_checksums, read_sizes
 from esr.elastic.location import documents_index
 from esr.elastic.requests import MAX_BUCKETS, search
 from esr.elastic.search.counts import (
@@ -156,6 +156,11 @@ def read_fact(opened: OpenedAlias, fact: questions.Fact[Any]) -> Any:
         case questions.DocumentMarks():
             opened.require()
             return dict(read_checksums(opened.cluster))
+        case questions.DocumentsBefore():
+            filters = Filters(date_to=fact.moment - 1)
+            opened.require(filters)
+            query = {"bool": {"filter": filter_clauses(filters, of="documents")}}
+            return dict(read_sizes(opened.within(filters), query))
         case questions.NearestIsExact():
             return not opened.encoders.has_graph()
     raise TypeError(f"status: {fact}")

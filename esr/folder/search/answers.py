@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from esr.errors import NotFound
+from esr.folder.format.segment import Segment
 from esr.folder.format.snapshot import Snapshot
 from esr.folder.search import vocabulary
 from esr.folder.search.cache import SearchCache
+from esr.folder.search.conditions import find_live, mask_dates
 from esr.folder.search.records import Locations, group_by_segment, read_evidence, read_records
 from esr.index import questions
+from esr.index.filters import Filters
 from esr.index.hits import EVIDENCE_COLUMNS, WindowSentence
 from esr.plans.evaluate import Evidence, concatenate, no_evidence
 from esr.plans.plan import FIELDS
@@ -153,6 +156,17 @@ def read_fact(cache: SearchCache, fact: questions.Fact[Any]) -> Any:
             return snapshot.table
         case questions.DocumentMarks():
             return {id: mark for segment in snapshot.segments for id, mark in segment.document_marks()}
+        case questions.DocumentsBefore():
+            live = find_live(snapshot, Filters(date_to=fact.moment - 1))
+            segments = snapshot.segments[live.start : live.stop]
+            return {id: size for segment in segments for id, size in _sizes_before(segment, fact.moment)}
         case questions.NearestIsExact():
             return snapshot.main_encoder is None or not similarity.may_use_bits(cache, snapshot.main_encoder)
     raise TypeError(f"status: {fact}")
+
+
+def _sizes_before(segment: Segment, moment: int) -> Iterator[tuple[str, int]]:
+    """The id and the number of sentences of each document dated before a moment."""
+    numbers = np.flatnonzero(mask_dates(segment, None, moment - 1))
+    sizes = np.diff(segment.column("first"))[numbers]
+    return zip(segment.document_ids.get_many(numbers), sizes.tolist(), strict=True)

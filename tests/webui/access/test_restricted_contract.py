@@ -65,6 +65,7 @@ QUESTIONS: Mapping[type[Any], list[tuple[Any, ...]]] = {
     questions.StoredTable: [()],
     questions.NearestIsExact: [()],
     questions.DocumentMarks: [()],
+    questions.DocumentsBefore: [(2**42,)],
 }
 """Arguments that would show what is hidden, by type of question."""
 COUNTS = {questions.ByDay: {17230: 6}, questions.ByName: {"avonton": 6}}
