@@ -414,6 +414,16 @@ def grammar(language: str) -> Grammar:
     return Grammar(WordLists(**tomllib.loads(table.read_text("utf-8"))) if table else WordLists())
 
 
+def is_pronoun(speaker: str, language: str | None) -> bool:
+    """Whether a speaker as written is only a pronoun of a language, by default of English."""
+    return speaker.lower() in grammar(language or "en").all_pronouns
+
+
+def is_title(word: str, language: str | None) -> bool:
+    """Whether a word is a title or an office, such as CEO, in a language, by default English."""
+    return word.lower() in grammar(language or "en").titles
+
+
 def _set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 

@@ -41,6 +41,7 @@ from esr.plugin.provisional import (
     Table,
     find_overlaps,
     group_repeats,
+    is_pronoun,
     literal_query,
     load_cross_encoder,
     questions,
@@ -236,7 +237,7 @@ def find_evidence(
     if copies and not filters:
         folded = _add_stored_copies(index, compared, folded, copies)
     chosen = [text for texts in folded.values() for text in texts]
-    speakers = _find_speakers(index, [text.sentence_id for text in chosen])
+    speakers = _find_speakers(index, chosen)
     opinions: Sequence[float] = [math.nan] * len(chosen)
     if opinion and chosen:
         opinions = opinion.score(claim, [text.text for text in chosen])
@@ -453,11 +454,14 @@ def _sort(texts: Iterable[EvidenceSentence], order: str) -> list[EvidenceSentenc
     return sorted(texts, key=_appearance) if order == "oldest" else list(texts)
 
 
-def _find_speakers(index: EngineIndex, ids: Sequence[str]) -> list[tuple[str | None, str | None]]:
+def _find_speakers(
+    index: EngineIndex, texts: Sequence[EvidenceSentence]
+) -> list[tuple[str | None, str | None]]:
     """Of each sentence, who speaks in its longest quotation with a speaker, and how surely."""
-    if not ids:
+    if not texts:
         return []
-    quotes_said = [_choose_quote(quotes) for quotes in index.read(list(ids), Quotes())]
+    stored = index.read([text.sentence_id for text in texts], Quotes())
+    quotes_said = [_choose_quote(quotes, text.language) for quotes, text in zip(stored, texts, strict=True)]
     keys = list(dict.fromkeys(quote.name for quote in quotes_said if quote and quote.name))
     names = index.vocabulary(Names(keys)) if keys else {}
     return [
@@ -471,6 +475,9 @@ def _find_speakers(index: EngineIndex, ids: Sequence[str]) -> list[tuple[str | N
     ]
 
 
-def _choose_quote(quotes: Sequence[Quote]) -> Quote | None:
-    spoken = [quote for quote in quotes if quote.speaker or quote.name]
+def _choose_quote(quotes: Sequence[Quote], language: str | None) -> Quote | None:
+    """The longest quotation with a speaker. A pronoun that stands for no known name is none."""
+    spoken = [
+        quote for quote in quotes if quote.name or (quote.speaker and not is_pronoun(quote.speaker, language))
+    ]
     return max(spoken, key=lambda quote: (quote.end - quote.start, -quote.start), default=None)

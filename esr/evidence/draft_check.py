@@ -34,6 +34,7 @@ from esr.plugin.provisional import (
     WordCounts,
     WrittenForms,
     get_analyzer,
+    is_title,
     require_record,
     split_sentences,
 )
@@ -286,20 +287,22 @@ def _choose_names(
 ) -> list[_WrittenName]:
     """The names of a text, each once.
 
-    The first word of a sentence belongs to a name unless the collection writes it with a small letter. Alone,
-    it is a name only if the collection writes it with a capital.
+    The first word of a sentence belongs to a name unless the collection writes it with a small letter. A word
+    alone is a name only if the collection writes it with a capital, and it is no title, such as CEO.
     """
     runs = [name for start, end in sentences for name in _find_runs(text, start, end, read[start])]
-    firsts = list(dict.fromkeys(name.words[0] for name in runs if name.is_first))
+    runs = [name for name in runs if len(name.words) > 1 or not is_title(name.words[0], None)]
+    firsts = list(dict.fromkeys(name.words[0] for name in runs if name.is_first or len(name.words) == 1))
     counts = index.vocabulary(WordCounts(firsts)) if firsts else {}
     spelled = dict(zip(firsts, index.vocabulary(WrittenForms(firsts)), strict=True)) if firsts else {}
     names: dict[tuple[str, ...], _WrittenName] = {}
     for name in runs:
-        if not name.is_first:
+        is_single = len(name.words) == 1
+        if not (name.is_first or is_single):
             names.setdefault(name.words, name)
             continue
         number, spelling = counts.get(name.words[0], 0), spelled[name.words[0]]
-        if len(name.words) == 1 and (number < _LEAST_FIRST or spelling.islower()):
+        if is_single and ((name.is_first and number < _LEAST_FIRST) or (number and spelling.islower())):
             continue
         if number and spelling.islower():
             start = next((match.end() for match in _FIRST_WORD.finditer(text, name.start)), name.end)

@@ -25,6 +25,7 @@ from esr.plugin.provisional import (
     Searcher,
     SentenceRecord,
     find_written,
+    is_pronoun,
 )
 from esr.plugin.provisional import EngineIndex as Index
 
@@ -184,6 +185,8 @@ def _describe(index: Index, stored: StoredSentences, matches: Sequence[Match]) -
                 speaker = (
                     known.form if known else find_written(quote.name, speaker or "") or quote.name.title()
                 )
+            elif speaker and is_pronoun(speaker, record.language):  # which says nothing without its sentence
+                speaker = None
         yield Appearance(
             window.ids[0],
             record.document_id,

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from esr.encoders.cross_encoder import shorten_name
     from esr.encoders.loaded_models import load_cross_encoder
     from esr.enrichment.quote_marks import JoinedText, pair_marks
+    from esr.enrichment.quote_speakers import is_pronoun, is_title
     from esr.errors import unknown
     from esr.extras import missing as missing_package
     from esr.extras import require
@@ -373,6 +374,8 @@ __all__ = [
     "is_feed",
     "is_hidden",
     "is_in_field",
+    "is_pronoun",
+    "is_title",
     "join_lines",
     "line_error",
     "list_examples",
@@ -459,6 +462,7 @@ _MODULES = {
     "esr.dependency.clique_search": "ParsedSentences",
     "esr.deprecation": "find_moved",
     "esr.enrichment.quote_marks": "JoinedText pair_marks",
+    "esr.enrichment.quote_speakers": "is_pronoun is_title",
     "esr.encoders.cross_encoder": "shorten_name",
     "esr.encoders.loaded_models": "load_cross_encoder",
     "esr.errors": "unknown",

@@ -43,6 +43,9 @@ def make_documents() -> Iterator[Document]:
         if id == "aide":
             quote = Quote(0, 45, "Ann Lee", "ann lee", "said", CERTAIN)
             made = replace(made, sentences=(replace(made.sentences[0], quotes=(quote,)),))
+        if id == "court":
+            quote = Quote(0, 20, "He", None, "said")
+            made = replace(made, sentences=(replace(made.sentences[0], quotes=(quote,)),))
         yield made
     for number in range(20):
         yield document(
@@ -84,6 +87,7 @@ def test_sentences_are_grouped_and_copies_folded_into_the_first(index: esr.Index
     assert [(c.rule, c.text, c.claimed) for c in court.contrasts] == [("number", "six", "seven")]
     assert [c.rule for c in aide.contrasts] == ["negation"]
     assert (aide.speaker, aide.certainty) == ("Ann Lee", "certain")
+    assert (court.speaker, court.certainty) == (None, None), "a pronoun is nobody's name"
     assert [(point.claimed, [(v.text, v.sources) for v in point.values]) for point in found.points()] == [
         ("seven", [("six", ["court.example"])])
     ]

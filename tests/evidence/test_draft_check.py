@@ -56,6 +56,11 @@ def test_a_misspelt_name_has_the_form_that_the_sentences_have(index: esr.Index) 
     assert [name.text for name in hyphened] == ["Theresa May"]
 
 
+def test_a_common_noun_and_a_title_alone_are_no_names(index: esr.Index) -> None:
+    names = index.check_draft("They met the CEO of a Country, and then a Market in Russia.").names
+    assert [name.text for name in names] == ["Russia"]
+
+
 def test_equal_numbers_are_the_same_whatever_their_form(index: esr.Index) -> None:
     (sentence,) = index.check_draft("Prices rose five percent in Russia.").sentences
     assert [(number.text, number.verdict) for number in sentence.numbers] == [("five percent", "same")]
