@@ -25,6 +25,7 @@ from esr.plans.plan import (
     PlanTerm,
     SaidBy,
     StaticScore,
+    TermStatistics,
     all_of,
     any_of,
     leaves,
@@ -88,3 +89,12 @@ def test_what_a_plan_leaves_open_has_the_value_that_changes_nothing() -> None:
     nothing = {**asdict(CollectionStatistics()), "bounds": 0}
     assert nothing == dict.fromkeys(nothing, 0)
     assert HasWords(("a",)).field == HasPrefix("a").field == "sentence"
+
+
+def test_the_share_of_a_term_in_the_collection_is_never_zero_or_of_nothing() -> None:
+    collection = CollectionStatistics(occurrences=10, document_terms=4)
+    assert [collection.background(TermStatistics(1, 1, cf)) for cf in (0, 1, 2, 5)] == [0.1, 0.1, 0.2, 0.5]
+    assert [collection.background_by_documents(TermStatistics(df, df, df)) for df in (1, 2)] == [0.25, 0.5]
+    assert CollectionStatistics().background(TermStatistics(0, 0, 0)) == 1.0
+    assert CollectionStatistics().background_by_documents(TermStatistics(1, 1, 1)) == 1.0
+    assert CollectionStatistics(document_terms=1).background_by_documents(TermStatistics(1, 1, 1)) == 1.0

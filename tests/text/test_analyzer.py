@@ -76,6 +76,14 @@ def test_terms_of_an_index_by_language_are_marked_with_the_language() -> None:
     assert get_analyzer("german").mark == ""
 
 
+def test_an_analyzer_for_all_languages_has_no_terms_of_its_own() -> None:
+    by_language = get_analyzer("by-language")
+    assert by_language.for_language("nn").mark == "no|"
+    with pytest.raises(UsageError, match="name one with --query-language"):
+        by_language.terms("The floods")
+    assert not hasattr(by_language, "nothing")
+
+
 def test_languages_that_share_an_analyzer_are_one_group() -> None:
     languages = ("nb", "nn", "de-AT", "xx", None, "d1", "ää")
     assert [language_group(language) for language in languages] == ["no", "no", "de", "xx", *["und"] * 3]

@@ -12,7 +12,15 @@ from hypothesis import strategies as st
 
 from esr.text import validate
 from esr.text.attributes import MAX_ATTRIBUTE_CHARS, attributes, flat_metadata, is_attribute, metadata_values
-from esr.text.document import Document, ParseWord, Quote, Sentence, decode_fields, encode_fields
+from esr.text.document import (
+    Document,
+    ParseWord,
+    Quote,
+    Sentence,
+    custom_id_positions,
+    decode_fields,
+    encode_fields,
+)
 from esr.text.scripts import DIRECTIONS, text_direction
 from esr.text.validate import InvalidDocument, build_document, checksum, quote, to_fields
 
@@ -296,6 +304,17 @@ def test_a_parse_is_rejected_exactly_if_some_word_never_leads_to_a_root(heads):
 def test_a_long_chain_of_heads_is_checked_quickly():
     parse = [{"word": "w", "head": position - 1} for position in range(50_000)]
     assert len(sentence(parse=parse).parse) == 50_000
+
+
+def test_positions_of_sentences_with_ids_of_their_own_are_found():
+    sentences = (Sentence("a.s0", "x"), Sentence("a.1", "x"), Sentence("a.s1", "x"), Sentence("a.s3", "x"))
+    assert custom_id_positions(Document("a", sentences)) == [1, 2]
+
+
+def test_a_message_says_how_short_an_id_must_be_for_sentences_to_have_ids():
+    message = error_message({"id": "a" * 512, "text": "One."})
+    length = int(re.search(r"shorten it to (\d+) bytes", message)[1])
+    assert build_document({"id": "a" * length, "text": "One."}).sentences[0].id == "a" * length + ".s0"
 
 
 def test_messages_shorten_long_values():
