@@ -347,7 +347,7 @@ def choose_written_form(word: str, texts: Iterable[str]) -> str:
 # Short forms
 
 
-RESOLUTION_VERSION = 2
+RESOLUTION_VERSION = 3
 """Increase when `resolve_names` changes: `esr enrich` then resolves stored names again."""
 
 _SMALL_WORDS = frozenset(
@@ -360,7 +360,7 @@ _COMPANY = frozenset(
 
 @cache
 def read_tables() -> Mapping[str, Any]:
-    """The tables: short names of countries, and by language forms of address and titles."""
+    """The tables: short names of countries, types of names, and by language titles and endings."""
     tables: Mapping[str, Any] = json.loads(Path(__file__).with_name("name_tables.json").read_text("utf-8"))
     return tables
 
@@ -427,7 +427,8 @@ def resolve_names(sentences: Iterable[EntitiesByType | None]) -> dict[str, Resol
     The last words of a person's name stand for the one full name that ends with them, and so does the first
     word if no name ends with it; the full name must come before or in the same sentence. An acronym stands
     for the one name of its type with these initials, an organization for the one followed by "Inc" or the
-    like. A form stands for itself if several persons fit, or if it has no capital letters.
+    like. A name of the table of types gets its type. A form stands for itself if several persons fit, or if
+    it has no capital letters.
     """
     keys: dict[str, str] = {}
     types: defaultdict[str, Counter[str]] = defaultdict(Counter)
@@ -446,8 +447,24 @@ def resolve_names(sentences: Iterable[EntitiesByType | None]) -> dict[str, Resol
         if key not in lower
     ]
     full = _full_names(mentions)
-    resolved = {mention.key: name for mention in mentions if (name := _resolve(mention, full)) is not None}
+    resolved = {
+        mention.key: name
+        for mention in mentions
+        if (name := _resolve(mention, full) or _correct_type(mention)) is not None
+    }
     return {form: resolved[key] for form, key in keys.items() if key in resolved}
+
+
+def _correct_type(mention: _Mention) -> ResolvedName | None:
+    """The same name with the type that the table gives it, if models found another one."""
+    type = _known_types().get(mention.key, mention.type)
+    return ResolvedName(mention.key, type) if type != mention.type else None
+
+
+@cache
+def _known_types() -> Mapping[str, str]:
+    """The types of names that models often take for another type, by key."""
+    return {key: type for type, keys in read_tables()["types"].items() for key in keys.split()}
 
 
 _FullNames = Mapping[tuple[str, ...], Sequence[_Mention]]

@@ -401,6 +401,23 @@ def read_counts(searcher: Searcher) -> list[dict[str, int]]:
     return [searcher.index.count([None], Filters(), ByName(100, unit=unit))[0] for unit in units]
 
 
+@pytest.mark.parametrize(
+    ("form", "found", "type"), [("Brexit", PERSON, BODY), ("Twitter", PERSON, BODY), ("Kiev", BODY, PLACE)]
+)
+def test_a_name_that_models_take_for_another_type_has_its_own(form: str, found: str, type: str) -> None:
+    (name,) = resolve_names([{found: (form,)}, {found: (form,)}]).values()
+    assert (name.key, name.type) == (name_key(form), type)
+    assert resolve_names([{type: (form,)}]) == {}
+
+
+def test_the_type_of_such_a_name_holds_in_the_whole_collection(anywhere: str, fresh_reads: None) -> None:
+    with open_enriched(anywhere, {"a": [[("Brexit", PERSON)]], "b": [[("Brexit", PLACE)]]}) as searcher:
+        update(searcher)
+    with open_searcher(anywhere) as searcher:
+        (name,) = searcher.index.vocabulary(Names(["brexit"])).values()
+        assert (name.form, name.type, name.other_types, name.sentences) == ("Brexit", BODY, (), 2)
+
+
 def test_enrichment_that_was_interrupted_resolves_the_same_names(tmp_path: Path) -> None:
     whole, parts = str(tmp_path / "whole"), str(tmp_path / "parts")
     with open_enriched(whole, CABINET) as searcher:
