@@ -166,6 +166,42 @@ def test_the_mutants_of_a_line_are_tried_alone(project: Path) -> None:
     assert lines[-1] == "esr/sizes/small.py:16: 0 of 3 killed, 0 %"
 
 
+INTERPRETED = """
+from tools.mutation.interpreted import interpret_kernel
+
+interpret_kernel()
+from types import FunctionType
+from pathlib import Path
+from sys import argv
+
+from esr.folder.search.kernel_loader import LOADER
+from esr.index.filters import NO_FILTERS
+from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import open_searcher
+from tests.support.folder_index import document, load
+
+LOADER.load()
+assert type(LOADER.kernel.search) is FunctionType and LOADER.kernel.search.__wrapped__
+texts = ["The river rose", "A flood of the river", "The bank is near", "Nobody came", "Flood and bank"]
+load(Path(argv[1]), [document(f"d{n}", *texts[n % 5 :], texts[n % 3]) for n in range(20)])
+with open_searcher(argv[1]) as searcher:
+    hits = [searcher.search(query, 5, model=model).hits for query in argv[2:] for model in ("3mm", "bm25")]
+    LOADER.kernel = None
+    plain = [searcher.search(query, 5, model=model).hits for query in argv[2:] for model in ("3mm", "bm25")]
+assert [[(hit.sentence_id, hit.score) for hit in each] for each in hits] == [
+    [(hit.sentence_id, hit.score) for hit in each] for each in plain
+]
+assert all(plain)
+"""
+
+
+@pytest.mark.slow
+def test_the_interpreted_kernel_finds_what_a_search_without_it_finds(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", INTERPRETED, str(tmp_path / "index"), "flood", "river bank"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 def test_each_equivalent_mutant_is_one_of_the_code_and_has_a_reason() -> None:
     """A line that has changed since would hide a mutant that a test can kill."""
     for (file, before, after), why in read_equivalents().items():
