@@ -329,7 +329,9 @@ class VectorSearch:
     def multiply_all(self, group: Sequence[Chunk]) -> tuple[Numbers, Array]:
         """The sentences of a group whose products exceed the limit, and these products."""
         return _join(
-            (chunk.base + numbers, found) for chunk in group for numbers, found in [self._multiply(chunk)]
+            (chunk.base + numbers, products)
+            for chunk in group
+            for numbers, products in [self._multiply(chunk)]
         )
 
     def _multiply_bounded(self, chunk: Chunk, bounded: Bounded) -> tuple[Numbers, Array]:
@@ -371,8 +373,8 @@ class VectorSearch:
         return self._ordinals[0], self._products[0]
 
 
-def _join(found: Iterable[tuple[Numbers, Array]]) -> tuple[Numbers, Array]:
-    numbers, products = zip(*found, strict=True)
+def _join(parts: Iterable[tuple[Numbers, Array]]) -> tuple[Numbers, Array]:
+    numbers, products = zip(*parts, strict=True)
     return np.concatenate(numbers), np.concatenate(products)
 
 
