@@ -92,6 +92,8 @@ class WordLists(Struct, frozen=True):
     relatives       pronouns of relative clauses
     auxiliaries     verbs before a verb of speech
     fillers         other words between a speaker and a verb: adverbs
+    asides          phrases between a verb and its speaker: "said in a statement Ann Lee"
+    not_by          what makes no speaker after a word of `by`: "según sus siglas"
     openers         words that may precede a speaker at the beginning of a clause
     prepositions    words that end a speaker after the verb, and do not begin one
     articles        words that begin a speaker who is not named
@@ -123,6 +125,8 @@ class WordLists(Struct, frozen=True):
     relatives: str = ""
     auxiliaries: str = ""
     fillers: str = ""
+    asides: str = ""
+    not_by: str = ""
     openers: str = ""
     prepositions: str = ""
     articles: str = ""
@@ -150,7 +154,11 @@ class Grammar:
         self.cue: re.Pattern[str] = _verbs(lists.cues)
         self.cue_after: re.Pattern[str] = _verbs(f"{lists.cues} {lists.after_cues}")
         self.cue_before: re.Pattern[str] = _verbs(f"{lists.cues} {lists.weak_cues}")
-        self.by: re.Pattern[str] = re.compile(rf"(?<![\w’'-])(?:{_either(lists.by)})(?![\w-])", re.IGNORECASE)
+        no_speaker = rf"(?!\s+(?:{_either(lists.not_by)})(?![\w-]))"
+        self.by: re.Pattern[str] = re.compile(
+            rf"(?<![\w’'-])(?:{_either(lists.by)})(?![\w-]){no_speaker}", re.IGNORECASE
+        )
+        self.asides: re.Pattern[str] = re.compile(rf"(?:\s*(?:{_either(lists.asides)})(?![\w-]),?)*")
         self.new_cue: re.Pattern[str] = re.compile(lists.new_cue, re.VERBOSE)
         self.pronouns: frozenset[str] = _set(lists.pronouns)
         self.other_pronouns: frozenset[str] = _set(lists.other_pronouns)
@@ -212,7 +220,10 @@ class Grammar:
     def after_verb(self, right: str) -> Phrase | None:
         """The speaker at the beginning of the text after a verb: (said) "Robby Mook, a manager"."""
         words: list[Word] = []
+        aside = self.asides.match(right)
         for word in read_words(right):
+            if aside and word.start < aside.end():
+                continue
             if not words:
                 if word.bare in self.all_pronouns:
                     return _pronoun(word)
