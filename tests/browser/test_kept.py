@@ -124,11 +124,15 @@ def test_all_sentences_and_chosen_columns_are_exported_without_scripts(opens: Op
     for column in ("rank", "score", "sentence id", "document id", "position", "url"):
         page.get_by_label(column, exact=True).uncheck()
     page.get_by_label("language", exact=True).check()
-    lines = download(page, "All as CSV", tmp_path).read_text("utf-8-sig").splitlines()
+    button = page.get_by_role("button", name=re.compile("sentences as CSV$"))
+    with page.expect_download() as waiting:
+        button.click()
+    lines = Path(waiting.value.path()).read_text("utf-8-sig").splitlines()
     assert lines[0] == "text,title,date,source,language" and len(lines) > 3
+    assert button.inner_text() == f"{len(lines) - 1} sentences as CSV"
     assert all("Northern Wire" in line for line in lines[1:])
     with page.expect_download() as waiting:
-        page.get_by_label("All", exact=True).check()
+        page.get_by_label(re.compile("All: ")).check()
         page.get_by_role("button", name="RIS", exact=True).click()
     assert Path(waiting.value.path()).read_text("utf-8").count("\nER  -") == len(lines) - 1
 
