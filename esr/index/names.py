@@ -464,7 +464,7 @@ def _correct_type(mention: _Mention) -> ResolvedName | None:
 @cache
 def _known_types() -> Mapping[str, str]:
     """The types of names that models often take for another type, by key."""
-    return {key: type for type, keys in read_tables()["types"].items() for key in keys.split()}
+    return {name_key(key): type for type, keys in read_tables()["types"].items() for key in keys.split()}
 
 
 _FullNames = Mapping[tuple[str, ...], Sequence[_Mention]]
