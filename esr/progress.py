@@ -18,6 +18,8 @@ else:
 Item = TypeVar("Item")
 LINE_SECONDS = 10.0
 """The least time between two lines of `StepProgress`."""
+LEAST_SHARE = 0.05
+"""The share of a step's items that must be done to say how long the others take: many come at once."""
 
 
 def track_documents(documents: Iterable[Item]) -> Iterator[Item]:
@@ -112,8 +114,10 @@ class StepProgress:
         self._said = now
         line = f"{_minutes(now - self._begin)}  {self._step}"
         if self._done and self._total:
-            left = (now - self._began_step) / self._done * (self._total - self._done)
-            line += f": {self._done:,} of {self._total:,}, {_minutes(left).strip()} left"
+            line += f": {self._done:,} of {self._total:,}"
+            if self._done >= LEAST_SHARE * self._total:
+                left = (now - self._began_step) / self._done * (self._total - self._done)
+                line += f", {_minutes(left).strip()} left"
         print(line, file=sys.stderr, flush=True)
 
     def __enter__(self) -> StepProgress:

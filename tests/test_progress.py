@@ -20,12 +20,13 @@ def test_a_long_step_says_where_it_is_and_how_long_it_still_takes(
 ) -> None:
     with StepProgress() as progress:
         progress.start("encoding a sample", 1_200)
-        for now in (109.0, 130.0, 131.0, 170.0):
+        for now, items in ((105.0, 1), (120.0, 1), (130.0, 198), (131.0, 100), (170.0, 100)):
             clock.append(now)
-            progress.update(100)
+            progress.update(items)
         clock.append(181.0)
         progress.start("fitting", 0)
     assert capsys.readouterr().err.splitlines() == [
+        "  0:20  encoding a sample: 2 of 1,200",
         "  0:30  encoding a sample: 200 of 1,200, 2:30 left",
         "  1:10  encoding a sample: 400 of 1,200, 2:20 left",
         "  1:21  fitting",
