@@ -423,6 +423,12 @@ def test_each_statistic_leads_to_its_formula(real: FlaskClient, address: str) ->
     assert shown and all(unescape(text).replace(" ", "") in page for text in shown)
 
 
+def test_a_concordance_writes_dates_as_other_views_do(real: FlaskClient) -> None:
+    page = real.get("/concordance?q=relief").text
+    written = re.findall(r'<time datetime="(\d{4}-\d\d-\d\d)">([^<]+)</time>', page)
+    assert written and all(day[:4] in text and day not in text for day, text in written)
+
+
 def test_a_concordance_tells_exact_forms_from_those_that_a_search_finds(tmp_path: Path) -> None:
     texts = "An immigrant came.", "Immigrants left.", "Two immigrants met an immigrant."
     load(str(tmp_path / "i"), [document("a", *texts)], analyzer="english-stem")
