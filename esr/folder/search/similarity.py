@@ -477,7 +477,7 @@ def _draw_sample(layer: Layer) -> tuple[Numbers, npt.NDArray[np.float32]]:
     """The rows of some vectors of a layer, and these vectors."""
     known = np.flatnonzero(np.isfinite(layer.vector_scales))
     rows = known[:: max(len(known) // _SAMPLE, 1)]
-    return rows, layer.vectors[rows] * layer.vector_scales[rows, None].astype(np.float32)
+    return rows, np.asarray(layer.vectors[rows] * layer.vector_scales[rows, None], np.float32)
 
 
 def _measure_mean(layer: Layer) -> npt.NDArray[np.float32]:
