@@ -94,6 +94,7 @@ def test_german_has_rules_of_its_own(text: str, quotation: str, speaker: str) ->
         ("nl", "“We gaan morgen weg”, zei Jan de Vries.", "“We gaan morgen weg”", "Jan de Vries"),
         ("nl", "Jan de Vries heeft gezegd: “We gaan weg.”", "“We gaan weg.”", "Jan de Vries"),
         ("pl", "„Jutro stąd wyjeżdżamy” – powiedział Jan Nowak.", "„Jutro stąd wyjeżdżamy”", "Jan Nowak"),
+        ("pl", "„Jutro stąd wyjeżdżam” – informował Jan Nowak.", "„Jutro stąd wyjeżdżam”", "Jan Nowak"),
         ("pl", "„Jutro stąd jadę” – napisał w piątek na blogu Jan Nowak.", "„Jutro stąd jadę”", "Jan Nowak"),
         (
             "nl",
