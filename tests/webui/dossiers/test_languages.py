@@ -61,6 +61,8 @@ def test_what_a_form_refuses_is_told_in_the_language_of_the_page(
 ) -> None:
     ana = Person(make_app(server, locations, language="de"), server, "ana")
     dossier = ana.make("Storms", "v0.s0")
+    formats = re.findall(r'name="format"[^>]*>([^<]+)</button>', ana.open(dossier).get_data(as_text=True))
+    assert formats[:4] == ["Word", "Markdown", "Nur Text", "HTML"], "names stay names"
     pasted = text_of(ana.send(f"{dossier}", do="paste", addresses="nowhere"))
     assert "Zeile 1: 'nowhere' ist keine Adresse, die mit http:// oder https:// beginnt. " in pasted
     zone = {**ALERT, "zone": "Mars"}
