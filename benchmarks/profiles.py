@@ -48,10 +48,10 @@ class Cost(NamedTuple):
 
 def measure(cluster: Cluster, load: Callable[[], object]) -> Cost:
     """The cost of a load into the cluster."""
-    started, node, own = time.perf_counter(), _node_seconds(cluster), _own_seconds()
+    started, node, own = time.perf_counter(), _node_seconds(cluster), own_seconds()
     load()
     seconds = time.perf_counter() - started
-    return Cost(seconds, _node_seconds(cluster) - node, _own_seconds() - own)
+    return Cost(seconds, _node_seconds(cluster) - node, own_seconds() - own)
 
 
 def _node_seconds(cluster: Cluster) -> float:
@@ -60,7 +60,7 @@ def _node_seconds(cluster: Cluster) -> float:
     return sum(float(node["process"]["cpu"]["total_in_millis"]) for node in nodes) / 1000
 
 
-def _own_seconds() -> float:
+def own_seconds() -> float:
     """Processor seconds of this process and of its children that have ended."""
     usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(usage.ru_utime + usage.ru_stime for usage in usages)
