@@ -18,13 +18,17 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from esr.stdlib import import_lazily
 from esr.text.document import Document
 from esr.text.sentence_enrichment import LOCATION, ORGANIZATION, PERSON, Entity
 
-babel = import_lazily("babel")
+if TYPE_CHECKING:
+    import babel
+    import babel.core
+else:
+    babel = import_lazily("babel")
 
 VERSION = 1
 """Increase when the names of a document change."""
