@@ -131,17 +131,15 @@ def read_origins(snapshot: Snapshot, encoder: str, locations: Locations) -> list
 def multiply(segment: Segment, recipes: Collection[str], query: QuantizedVector, numbers: Numbers) -> Array:
     """The products of the query with the vectors of these sentences of a segment, NaN without a vector."""
     products = np.full(len(numbers), np.nan)
-    spans = segment.enrichment.vector_spans
+    spans = [span for span in segment.enrichment.vector_spans if span.recipe in recipes]
     owners = np.searchsorted([span.start for span in spans], numbers, "right") - 1
-    by_owner = np.argsort(owners, kind="stable")
-    starts = np.flatnonzero(np.diff(owners[by_owner], prepend=-2))
-    for places in np.split(by_owner, starts[1:]) if len(numbers) else ():
-        span, of_span = spans[owners[places[0]]], numbers[places]
-        if owners[places[0]] < 0 or span.recipe not in recipes or span.layer.dimensions != len(query.values):
-            continue
-        places, rows = places[of_span < span.stop], of_span[of_span < span.stop] - span.first
-        whole = multiply_rows(span.layer.vectors, rows, query.array)
-        products[places] = whole * (span.layer.vector_scales[rows] * query.scale)
+    for owner in np.unique(owners[owners >= 0]).tolist():
+        span = spans[owner]
+        places = np.flatnonzero((owners == owner) & (numbers < span.stop))
+        if span.layer.dimensions == len(query.values):
+            rows = numbers[places] - span.first
+            whole = multiply_rows(span.layer.vectors, rows, query.array)
+            products[places] = whole * (span.layer.vector_scales[rows] * query.scale)
     return products
 
 

@@ -271,6 +271,15 @@ def test_an_encoder_without_a_tokenizer_has_a_table_of_pieces_learned_from_the_s
     assert sum(similarity) / len(similarity) > 0.8
 
 
+def test_new_sentences_without_vectors_are_ranked_by_words(place: str, settings: VectorSettings) -> None:
+    fit(place, settings)
+    open_delivery(place, LoadOptions()).append(located([document("new", "storm city", "storm storm")]))
+    with open_searcher(place) as searcher:
+        answer = searcher.search("storm city", 300, ranking=Ranking.from_file("hybrid"))
+    assert "new.s0" in [hit.sentence_id for hit in answer.hits]
+    assert answer.without_vector == 2
+
+
 def test_an_encoder_on_a_server_has_no_table(place: str) -> None:
     with open_searcher(place) as searcher, pytest.raises(UsageError, match="which is on a server: choose"):
         run_table(searcher.index, VectorSettings("http://localhost:1/embed"))
