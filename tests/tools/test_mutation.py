@@ -166,6 +166,15 @@ def test_the_mutants_of_a_line_are_tried_alone(project: Path) -> None:
     assert lines[-1] == "esr/sizes/small.py:16: 0 of 3 killed, 0 %"
 
 
+@pytest.mark.slow
+def test_a_test_that_fails_without_a_change_is_left_out(project: Path) -> None:
+    path = project / "tests/sizes/test_small.py"
+    path.write_text(path.read_text() + "\ndef test_broken():\n    assert is_small(12)\n")
+    lines = mutate(project, "esr/sizes")
+    assert "  tests/sizes/test_small.py::test_broken" in lines
+    assert lines[-1] == "esr/sizes: 1 of 7 killed, 14 %"
+
+
 INTERPRETED = """
 from tools.mutation.interpreted import interpret_kernel
 

@@ -76,18 +76,24 @@ def try_mutants(
         _import_all(name for name in result["modules"] if name.partition(".")[0] not in OWN)
         seconds = 20.0 + 4 * result["seconds"]
         again = [mutants[number] for number in result["again"]]
-        control = iter([(-1, seconds, _anew(target, None, seed, Path(folder) / "control"))] if again else [])
+        control = iter(
+            [(-1, seconds, _anew(target, None, seed, Path(folder) / "control", result["failed"]))]
+            if again
+            else []
+        )
         if any(outcome == KILLED for _, outcome in _race(control, 1, deadline)):
             raise SystemExit(f"{' '.join(target.tests)}: the tests fail without a change after a new import")
         trials = (
-            (number, seconds, _anew(target, mutant, seed, Path(folder) / f"again{number}"))
+            (number, seconds, _anew(target, mutant, seed, Path(folder) / f"again{number}", result["failed"]))
             for number, mutant in enumerate(again)
         )
         for number, outcome in _race(trials, jobs, deadline):
             report(again[number], outcome)
 
 
-def _anew(target: Target, mutant: Mutant | None, seed: int, folder: Path) -> Callable[[], int]:
+def _anew(
+    target: Target, mutant: Mutant | None, seed: int, folder: Path, left_out: Sequence[str]
+) -> Callable[[], int]:
     """Run the mirrored tests with the changed module, in a process that has not imported it."""
 
     def run() -> int:
@@ -103,7 +109,8 @@ def _anew(target: Target, mutant: Mutant | None, seed: int, folder: Path) -> Cal
         os.environ["PYTEST_DEBUG_TEMPROOT"] = str(folder)
         folder.mkdir()
         target.prepare()
-        return int(pytest.main(["-x", *_options(target.marks, seed), *target.tests]))
+        deselected = [f"--deselect={test}" for test in left_out]
+        return int(pytest.main(["-x", *_options(target.marks, seed), *deselected, *target.tests]))
 
     return run
 
