@@ -63,11 +63,11 @@ def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_histories_with_disturbed_requests_are_as_the_model_says(elasticsearch_url: str) -> None:
     counts = Counter[str]()
     with closing(Gateway(elasticsearch_url)) as gateway:
-        for seed in range(rounds(12)):
+        for seed in range(rounds(100)):
             history = draw_server_history(seed)
             with fresh(elasticsearch_url) as where:
                 try:
                     counts += _run(history, where, gateway)
                 except AssertionError as error:
                     raise AssertionError("\n".join([f"seed {seed}: {error}", *describe(history)])) from error
-    assert counts["disturbed"] > counts["failed"] > 0, counts
+    assert counts["disturbed"] > counts["failed"], counts
