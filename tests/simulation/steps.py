@@ -149,7 +149,8 @@ class History(msgspec.Struct, frozen=True):
     """The number of sentences of a batch of enrichment."""
 
 
-NEED_FOLDERS = {"back up", "restore"}
+NEED_FOLDERS = {"back up", "restore", "stale load", "stale delivery"}
+"""A load into a server replaces what is served at its end, and a delivery is refused if that has changed."""
 ON_SERVERS = {kind: weight for kind, weight in KINDS.items() if kind not in NEED_FOLDERS}
 
 
