@@ -101,12 +101,15 @@ def read_value_counts(cluster: Cluster, name: str) -> Iterator[tuple[str, int]]:
         yield pair.removeprefix(start), count
 
 
-def count_values(cluster: Cluster, field: str, start: str = "") -> Iterator[tuple[str, int]]:
+def count_values(
+    cluster: Cluster, field: str, start: str = "", query: Mapping[str, Any] | None = None
+) -> Iterator[tuple[str, int]]:
     """The written values of a field from `start` on, in order, and the number of documents with each.
 
-    With a start, only documents with a value of this prefix count.
+    Only documents that match `query` count; without it and with a start, those with a value of this prefix.
     """
-    query = {"prefix": {field: start}} if start else None
+    if start and query is None:
+        query = {"prefix": {field: start}}
     for bucket in read_buckets(cluster, cluster.documents_alias, field, query=query, after=start):
         yield bucket["key"]["value"], bucket["doc_count"]
 

@@ -22,15 +22,7 @@ from esr.elastic.connection import LOAD_TIMEOUT
 from esr.elastic.copies import COPIES, other_slot, serve_slot
 from esr.elastic.dialect import SEPARATOR
 from esr.elastic.documents import WITHOUT_CONTEXT, decode_document, encode_quotes
-from esr.elastic.requests import (
-    count,
-    hits_of,
-    read_buckets,
-    read_entries,
-    refresh,
-    search,
-    search_pages,
-)
+from esr.elastic.requests import count, hits_of, read_entries, refresh, search, search_pages
 from esr.elastic.tables import store_table
 from esr.elastic.vectors import encode_vector, index_vectors, map_vectors
 from esr.elastic.vocabulary import (
@@ -267,8 +259,8 @@ def _count_all(cluster: Cluster, query: Query | None = None) -> Mapping[str, Map
     """By key, the number of documents, perhaps only of matching ones, that have it with each type."""
     counts: dict[str, dict[str, int]] = {}
     for type in ENTITY_TYPES:
-        for bucket in read_buckets(cluster, cluster.documents_alias, f"{FIELD}.{type}", query=query):
-            counts.setdefault(bucket["key"]["value"], {})[type] = bucket["doc_count"]
+        for key, documents in count_values(cluster, f"{FIELD}.{type}", query=query):
+            counts.setdefault(key, {})[type] = documents
     return counts
 
 
