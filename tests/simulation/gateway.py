@@ -18,18 +18,23 @@ _OWN_HEADERS = {"connection", "host", "content-length", "accept-encoding", "tran
 """What belongs to one connection, and is not passed on."""
 
 
-class _Message(NamedTuple):
-    """A request or an answer. Of an answer, `first` is the status."""
-
-    first: Any
+class _Request(NamedTuple):
+    method: str
     path: str
     headers: dict[str, str]
     body: bytes
 
-    @property
-    def text(self) -> bytes:
-        """The body, uncompressed."""
-        return gzip.decompress(self.body) if self.headers.get("content-encoding") == "gzip" else self.body
+
+class _Answer(NamedTuple):
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
+def _uncompress(message: _Request | _Answer) -> bytes:
+    """The body of a message."""
+    is_compressed = message.headers.get("content-encoding") == "gzip"
+    return gzip.decompress(message.body) if is_compressed else message.body
 
 
 class Gateway:
@@ -65,7 +70,7 @@ class Gateway:
         finally:
             self._disturbance = None
 
-    def answer(self, request: _Message) -> _Message | None:
+    def answer(self, request: _Request) -> _Answer | None:
         """The answer to a request; None: the connection is cut without one."""
         with self._lock:
             self._requests += 1
@@ -94,51 +99,45 @@ class Gateway:
                     return _lose_a_shard(self._send(request))
         return self._send(request)
 
-    def _send(self, request: _Message) -> _Message:
+    def _send(self, request: _Request) -> _Answer:
         with closing(http.client.HTTPConnection(*self._address, timeout=60)) as connection:
-            connection.request(request.first, request.path, request.body or None, request.headers)
+            connection.request(request.method, request.path, request.body or None, request.headers)
             answer = connection.getresponse()
             headers = {name.lower(): value for name, value in answer.getheaders()}
-            return _Message(answer.status, "", headers, answer.read())
+            return _Answer(answer.status, headers, answer.read())
 
-    def _leave_out_one_item(self, request: _Message) -> _Message:
+    def _leave_out_one_item(self, request: _Request) -> _Answer:
         """The last item of a bulk request is rejected, as by a full queue of its shard."""
-        lines = request.text.rstrip(b"\n").split(b"\n")
-        starts = [number for number, line in enumerate(lines) if _is_action(lines, number)]
-        last = starts[-1]
-        ((verb, target),) = json.loads(lines[last]).items()
+        lines = _uncompress(request).rstrip(b"\n").split(b"\n")
+        last, verb, target = _find_last_item(lines)
         rejected = {"_index": target.get("_index", ""), "_id": target.get("_id", ""), "status": 429}
         rejected["error"] = {"type": "es_rejected_execution_exception", "reason": "the queue is full"}
         if last == 0:
             return _to_answer(200, {"took": 1, "errors": True, "items": [{verb: rejected}]})
         headers = {name: value for name, value in request.headers.items() if name != "content-encoding"}
         answer = self._send(request._replace(headers=headers, body=b"\n".join([*lines[:last], b""])))
-        if answer.first != 200:
+        if answer.status != 200:
             return answer
-        content = json.loads(answer.text)
+        content = json.loads(_uncompress(answer))
         content["items"].append({verb: rejected})
         return _to_answer(200, {**content, "errors": True}, answer.headers)
 
 
-def _is_action(lines: list[bytes], number: int) -> bool:
-    """Whether a line of a bulk request names an action; those of others follow their action."""
-    if number == 0:
-        return True
-    before = _read_verb(lines[number - 1])
-    follows = before in ("index", "create", "update") and _is_action(lines, number - 1)
-    return not follows
+def _find_last_item(lines: list[bytes]) -> tuple[int, str, dict[str, Any]]:
+    """The number of the first line of the last item of a bulk request, what is done, and to what."""
+    number = last = 0
+    verb, target = "", dict[str, Any]()
+    while number < len(lines):
+        ((verb, target),) = json.loads(lines[number]).items()
+        last, number = number, number + (1 if verb == "delete" else 2)
+    return last, verb, target
 
 
-def _read_verb(line: bytes) -> str:
-    content = json.loads(line)
-    return next(iter(content)) if len(content) == 1 else ""
-
-
-def _lose_a_shard(answer: _Message) -> _Message:
+def _lose_a_shard(answer: _Answer) -> _Answer:
     """The answer to a search without one shard: its hits are missing, and the answer says so."""
-    if answer.first != 200:
+    if answer.status != 200:
         return answer
-    content = json.loads(answer.text)
+    content = json.loads(_uncompress(answer))
     for part in content.get("responses", [content]):
         shards = part.get("_shards")
         if not shards:
@@ -150,16 +149,16 @@ def _lose_a_shard(answer: _Message) -> _Message:
     return _to_answer(200, content, answer.headers)
 
 
-def _refuse(status: int, kind: str, reason: str) -> _Message:
+def _refuse(status: int, kind: str, reason: str) -> _Answer:
     cause = {"type": kind, "reason": reason}
     return _to_answer(status, {"error": {"root_cause": [cause], **cause}, "status": status})
 
 
-def _to_answer(status: int, content: Any, headers: dict[str, str] | None = None) -> _Message:
+def _to_answer(status: int, content: Any, headers: dict[str, str] | None = None) -> _Answer:
     """An answer of the server with other content."""
     usual = {"x-elastic-product": "Elasticsearch", "content-type": "application/json"}
     kept = {name: value for name, value in (headers or usual).items() if name != "content-encoding"}
-    return _Message(status, "", kept, json.dumps(content).encode())
+    return _Answer(status, kept, json.dumps(content).encode())
 
 
 def _handler(gateway: Gateway) -> type[BaseHTTPRequestHandler]:
@@ -171,13 +170,13 @@ def _handler(gateway: Gateway) -> type[BaseHTTPRequestHandler]:
             headers = {name.lower(): value for name, value in self.headers.items()}
             kept = {name: value for name, value in headers.items() if name not in _OWN_HEADERS}
             try:
-                answer = gateway.answer(_Message(self.command, self.path, kept, self.rfile.read(length)))
+                answer = gateway.answer(_Request(self.command, self.path, kept, self.rfile.read(length)))
             except OSError:  # the server is not there
                 answer = None
             if answer is None:
                 self.close_connection = True
                 return
-            self.send_response_only(answer.first)
+            self.send_response_only(answer.status)
             for name, value in answer.headers.items():
                 if name not in _OWN_HEADERS:
                     self.send_header(name, value)
