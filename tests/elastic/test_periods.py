@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from itertools import product
 from typing import Any, NamedTuple
@@ -13,17 +13,16 @@ from esr.elastic import meta
 from esr.elastic.index import ElasticsearchIndex
 from esr.elastic.search import sentence_search
 from esr.errors import IndexUnusable
-from esr.index.contract import Index
 from esr.index.factory import open_delivery, open_migration
 from esr.index.filters import Filters
-from esr.index.questions import ByDay, ByField, DocumentMarks, DocumentsBefore, Hits, Summary, Texts
+from esr.index.questions import ByDay, ByField, DocumentMarks, DocumentsBefore, Summary
 from esr.index.writer import LoadOptions
-from esr.plans.plan import DateRange
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.dates import parse_date_start
 from tests.index.test_parity import FILTERS, QUERIES, SPLITS, corpus, random_documents
 from tests.support.elasticsearch import document, fresh, http, load, located
+from tests.support.index_contents import COUNTS_AND_LISTS
 
 pytestmark = [pytest.mark.elasticsearch, pytest.mark.slow]
 
@@ -178,16 +177,9 @@ def test_a_lost_period_is_named_and_the_others_answer(where: str, how: str) -> N
 def test_counts_and_lists_fail_if_they_would_leave_a_lost_period_out(where: str, how: str) -> None:
     load(where, SOME, by="year")
     name = lose(where, how)
-    questions: list[Callable[[Index, Filters], object]] = [
-        lambda index, filters: index.count([None], filters),
-        lambda index, filters: index.count([None], filters, ByDay()),
-        lambda index, filters: index.count([None], filters, ByField(("source",), 5)),
-        lambda index, filters: index.select(DateRange(), 9, filters, Hits()),
-        lambda index, filters: index.select(DateRange(), 9, filters, Texts()),
-    ]
     with open_searcher(where) as searcher:
         index = searcher.snapshot().index
-        for ask in questions:
+        for ask in COUNTS_AND_LISTS:
             with pytest.raises(IndexUnusable, match=rf"{name}.*missing.*snapshot.*esr rollback"):
                 ask(index, Filters())
             ask(index, Filters(date_from=parse_date_start("2025-01-01")))  # 2024 has none of these

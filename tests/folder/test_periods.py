@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import random
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from itertools import product
 from pathlib import Path
@@ -25,18 +25,15 @@ from esr.folder.search.conditions import find_live
 from esr.folder.write import segment_writer
 from esr.folder.write.delivery import EmbeddedDelivery
 from esr.folder.write.maintenance import EmbeddedGenerations, restore, verify
-from esr.index.contract import Index
 from esr.index.filters import NO_FILTERS, Filters
 from esr.index.questions import (
     ByDay,
-    ByField,
     ByName,
     ByTerm,
     DocumentMarks,
     DocumentsBefore,
     Features,
     Grouping,
-    Hits,
     Records,
     Summary,
     Texts,
@@ -48,8 +45,8 @@ from esr.text.dates import parse_date_end, parse_date_start
 from esr.text.document import Document, Located, ParseWord, Sentence
 from esr.text.periods import PERIODS, UNDATED, period_of_document
 from tests.support.folder_index import document, file_contents, load
+from tests.support.index_contents import COUNTS_AND_LISTS, enrich, index_contents, read_enrichment
 from tests.support.index_contents import documents as stored_documents
-from tests.support.index_contents import enrich, index_contents, read_enrichment
 
 pytestmark = pytest.mark.slow
 
@@ -401,17 +398,10 @@ def test_a_lost_period_is_named_and_the_others_answer(where: Path, tmp_path: Pat
 def test_counts_and_lists_fail_if_they_would_leave_a_lost_period_out(where: Path) -> None:
     load(where, locate(news()), by="month")
     lose(where, "deleted")
-    questions: list[Callable[[Index, Filters], object]] = [
-        lambda index, filters: index.count([None], filters),
-        lambda index, filters: index.count([None], filters, ByDay()),
-        lambda index, filters: index.count([None], filters, ByField(("source",), 5)),
-        lambda index, filters: index.select(DateRange(), 9, filters, Hits()),
-        lambda index, filters: index.select(DateRange(), 9, filters, Texts()),
-    ]
     lost = next(d for d in news() if (d.date or "").startswith("2024-06") and d.sentences)
     with open_searcher(str(where)) as searcher:
         index = searcher.snapshot().index
-        for ask in questions:
+        for ask in COUNTS_AND_LISTS:
             for filters in (NO_FILTERS, dated(2024, 6)):
                 with pytest.raises(IndexUnusable, match=r"period 2024-06: .*esr restore.*esr verify"):
                     ask(index, filters)

@@ -19,14 +19,36 @@ from esr.folder.format.files import map_bundle, save_bundle
 from esr.folder.format.layer_info import LAYERS, new_layer_name
 from esr.index.contract import Index
 from esr.index.factory import is_elasticsearch, open_generations
-from esr.index.questions import EvidenceOf, Features, Parses, Quotes, Records, SimilaritiesTo, Windows
+from esr.index.filters import Filters
+from esr.index.questions import (
+    ByDay,
+    ByField,
+    EvidenceOf,
+    Features,
+    Hits,
+    Parses,
+    Quotes,
+    Records,
+    SimilaritiesTo,
+    Texts,
+    Windows,
+)
 from esr.index.runs.enrichment_run import EnrichmentReport, run_enrichment
-from esr.plans.plan import FEATURE_PREFIX
+from esr.plans.plan import FEATURE_PREFIX, DateRange
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.document import Document
 from esr.text.sentence_enrichment import QuantizedVector
 from tests.support.elasticsearch import fresh, http, load
 from tests.support.fake_enricher import DIMENSIONS, ENCODER, FakeEnricher
+
+COUNTS_AND_LISTS: Sequence[Callable[[Index, Filters], object]] = (
+    lambda index, filters: index.count([None], filters),
+    lambda index, filters: index.count([None], filters, ByDay()),
+    lambda index, filters: index.count([None], filters, ByField(("source",), 5)),
+    lambda index, filters: index.select(DateRange(), 9, filters, Hits()),
+    lambda index, filters: index.select(DateRange(), 9, filters, Texts()),
+)
+"""Questions that would be answered wrongly without a part of the index."""
 
 NOT_ENRICHED: Mapping[str, Any] = {
     "features": {},

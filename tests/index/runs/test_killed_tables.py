@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
@@ -27,7 +27,6 @@ from esr.text.sentence_enrichment import QuantizedVector
 from esr.text.validate import to_json_line
 from tests.index.test_meaning_parity import make_documents
 from tests.support.elasticsearch import http, load
-from tests.support.fake_enricher import write_tiny_encoder
 from tests.support.processes import ForkedProcess, run_esr, run_esr_until
 from tests.support.runs import need, rounds
 
@@ -55,14 +54,6 @@ class Undisturbed(NamedTuple):
     digest: str
     fitted: Sequence[Found]
     replaced: Sequence[Found]
-
-
-@pytest.fixture(scope="module")
-def settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VectorSettings]:
-    with pytest.MonkeyPatch.context() as patch:
-        folder = str(write_tiny_encoder(tmp_path_factory.mktemp("encoder") / "tiny", 24))
-        patch.setenv("ESR_ENCODER", folder)
-        yield VectorSettings(folder)
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -46,14 +45,6 @@ need("scipy")
 
 SAMPLE = 40
 IDS = [sentence.id for document in FIRST for sentence in document.sentences]
-
-
-@pytest.fixture(scope="module")
-def settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VectorSettings]:
-    with pytest.MonkeyPatch.context() as patch:
-        folder = str(write_tiny_encoder(tmp_path_factory.mktemp("encoder") / "tiny", 24))
-        patch.setenv("ESR_ENCODER", folder)
-        yield VectorSettings(folder)
 
 
 @pytest.fixture
