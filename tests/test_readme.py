@@ -14,6 +14,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 
@@ -186,6 +187,17 @@ def served(
         process.communicate(timeout=60)
 
 
+def log_in(address: str, name: str, password: str, following: str) -> str:
+    """The page that follows a login."""
+    browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+    with browser.open(f"{address}/login", timeout=60) as form:
+        (csrf,) = set(re.findall(r'name="csrf" value="([^"]+)"', form.read().decode()))
+    fields = {"csrf": csrf, "next": following, "name": name, "password": password}
+    with browser.open(f"{address}/login", urlencode(fields).encode(), timeout=60) as answer:
+        page: str = answer.read().decode()
+    return page
+
+
 def fetch_hits(address: str) -> list[dict[str, str]]:
     """The hits of the request that the README makes with curl, at this server."""
     with urllib.request.urlopen(address + CURL.removeprefix(SERVED), timeout=60) as answer:
@@ -211,6 +223,9 @@ def test_make_demo_loads_news_answers_queries_and_serves_them(tmp_path: Path) ->
             with urllib.request.urlopen(link, timeout=60) as page:
                 answered.append("data-sentence-id" in page.read().decode())
         assert answered[0] and answered[3], "a search, and who said it"
+        (password,) = re.findall(r"log in as reader with the password (\S+)", output)
+        assert '<h1 class="title">Dossiers</h1>' in log_in(address, "reader", password, "/dossiers")
+        assert "webui.audit" not in output
     again = subprocess.run(
         [*make, "SERVE=no"], cwd=ROOT, env=OUTSIDE_OF_MAKE, capture_output=True, text=True, check=False
     )

@@ -4,7 +4,8 @@
     python -m tools.demo --docker [--no-enrich]               Elasticsearch and the page, by docker compose
     python -m tools.demo --newest NEWS.jsonl                  prints the news, the newest first
 
-Quotations need no further package, names need spaCy, vectors an encoder. Unavailable parts are left out.
+Quotations need no further package, names need spaCy, vectors an encoder, dossiers the extras access and desk.
+Unavailable parts are left out. Whoever logs in with the name and the password that are printed has dossiers.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import secrets
 import shutil
 import signal
 import subprocess
@@ -22,12 +24,16 @@ import urllib.request
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 from urllib.parse import quote
 
 ROOT = Path(__file__).resolve().parents[1]
 ESR = (sys.executable, "-c", "from esr.cli import run; run()")
 NOTE = "Quotations, names and vectors are added while the demonstration runs, to the newest articles first."
+PIP = (sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--editable")
+AUDIT = b'"logger":"webui.audit"'
+READER = "reader"
+"""The name with which one logs in to have dossiers."""
 START_SECONDS, STOP_SECONDS, POLL_SECONDS = 900, 20.0, 15.0
 
 
@@ -123,8 +129,7 @@ class Demo:
             return "the image has no encoder (docs/encoders.md)"
         if not self._in_docker and part.module and find_spec(part.module) is None:
             say(f"installing the extra {part.extra} for {part.title}")
-            pip = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--editable")
-            if reason := self._run(part, sys.executable, *pip, f"{ROOT}[{part.extra}]"):
+            if reason := self._run(part, *PIP, f"{ROOT}[{part.extra}]"):
                 return reason
         return self._run(part, *self._prefix, "enrich", "--only", part.names)
 
@@ -174,12 +179,61 @@ def say(text: str) -> None:
         print(f"== {text}", flush=True)
 
 
+def make_desk(folder: Path) -> dict[str, str]:
+    """Let one person log in, with dossiers in `folder`, and everybody else search.
+
+    Returns the settings of the server; without what this needs, none. A second call keeps the person.
+    """
+    access, password, secret = folder / "access.json", folder / "password", folder / "secret"
+    try:
+        if find_spec("argon2") is None or find_spec("sqlalchemy") is None:
+            say("installing the extras access and desk for dossiers")
+            subprocess.run([*PIP, f"{ROOT}[access,desk]"], check=True, capture_output=True, text=True)
+        if not access.exists():
+            for file, size in ((password, 9), (secret, 32)):
+                file.touch(mode=0o600)
+                file.write_text(secrets.token_urlsafe(size), "utf-8")
+            people = (
+                ("anybody", "--kind", "anybody"),
+                (READER, "--kind", "password", "--password-file", str(password)),
+            )
+            for person in people:
+                command = [*ESR, "keys", "add", *person, "--file", str(access)]
+                subprocess.run(command, check=True, capture_output=True, text=True)
+    except subprocess.CalledProcessError as error:
+        access.unlink(missing_ok=True)
+        say(f"dossiers are left out: {(error.stderr.strip().splitlines() or ['it gave no reason'])[-1]}")
+        return {}
+    say(f"log in as {READER} with the password {password.read_text('utf-8')} to save sentences in dossiers")
+    return {
+        "ESR_ACCESS": str(access),
+        "ESR_DESK": str(folder / "desk.sqlite"),
+        "ESR_SECRET_FILE": str(secret),
+        "ESR_PLAIN_HTTP": "1",
+    }
+
+
+def print_without_audit(log: IO[bytes]) -> None:
+    """Print what a server logs, but not who asked for what, which it logs where people log in."""
+    for line in log:
+        if AUDIT not in line:
+            sys.stderr.write(line.decode(errors="replace"))
+            sys.stderr.flush()
+
+
 def serve(index: str, port: int, *, enriches: bool) -> int:
     """Serve a folder until Ctrl-C. Returns the status of the server."""
-    settings = {"ESR_ACCESS_LOG": "0", "ESR_NOTE": NOTE if enriches else ""}
+    settings = {
+        "ESR_ACCESS_LOG": "0",
+        "ESR_NOTE": NOTE if enriches else "",
+        **make_desk(Path(index).resolve().parent),
+    }
     environment = {**os.environ, **{k: v for k, v in settings.items() if v}, "ESR_INDEX": index}
     os.environ["ESR_INDEX"] = index
-    server = subprocess.Popen([*ESR, "serve", "--port", str(port)], env=environment)
+    command = [*ESR, "serve", "--port", str(port)]
+    server = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE)
+    assert server.stderr is not None
+    threading.Thread(target=print_without_audit, args=(server.stderr,), daemon=True).start()
     demo = Demo(f"http://127.0.0.1:{port}", ESR, in_docker=False)
     try:
         demo.wait(server)
