@@ -16,7 +16,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from benchmarks.memory import PeakUsage
 from benchmarks.speed import corpus, figures
 from benchmarks.speed.figures import ROOT
 from benchmarks.speed.workspace import ANALYZER, ESR, count_bytes
+from benchmarks.timeline import Timeline
 from esr.topics.topic_files import read_topics
 
 PART = "scale"
@@ -32,20 +33,28 @@ EVERY = 30
 """The step between headlines that are queries, unchanged."""
 
 
-def load(source: Path, where: Path, times: int) -> dict[str, Any]:
-    """Load the documents `times` times into a folder. Measures wall-clock and processor time."""
+def load(lines: Iterable[str], where: Path, *options: str, seconds: float = float("inf")) -> dict[str, Any]:
+    """Load documents into a folder, those of the first `seconds`. Measures wall-clock and processor time.
+
+    A timeline of memory and disk is written beside the folder.
+    """
     command = [*ESR, "load", "-", "--format", "jsonl", "--index", str(where), "--if-exists", "replace"]
-    started = time.perf_counter()
+    started, sent = time.perf_counter(), 0
     with subprocess.Popen(
-        [*command, "--analyzer", ANALYZER, "--json"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        [*command, "--analyzer", ANALYZER, "--json", *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as loader:
         assert loader.stdin is not None and loader.stdout is not None
         peak = PeakUsage(loader.pid)
-        for line in corpus.lines(source, times):
+        timeline = Timeline(loader.pid, where, where.with_suffix(".timeline.jsonl"), lambda: sent)
+        for line in lines:
             loader.stdin.write(line.encode())
+            sent += 1
+            if time.perf_counter() - started > seconds:
+                break
         loader.stdin.close()
         report = json.loads(loader.stdout.read())
         loader.wait()
+    timeline.stop()
     peak.stop()
     return {
         "documents": report["documents"],
@@ -74,12 +83,15 @@ def headlines(path: Path) -> list[str]:
 
 def measure(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
     for times in options.times:
-        where = options.work / f"{times}x"
+        where = options.work / (f"archive-{times}x" if options.archive else f"{times}x")
         loaded = where.with_suffix(".json")
         if not loaded.exists():
             shutil.rmtree(where, ignore_errors=True)
             loaded.parent.mkdir(parents=True, exist_ok=True)
-            loaded.write_text(json.dumps(load(options.documents, where, times)), "utf-8")
+            lines = corpus.archive_lines if options.archive else corpus.lines
+            by = ["--by", "month"] if options.archive else []
+            report = load(lines(options.documents, times), where, *by, seconds=options.minutes * 60)
+            loaded.write_text(json.dumps(report), "utf-8")
         figure = {"key": times, "load": json.loads(loaded.read_text("utf-8")), "bytes": count_bytes(where)}
         print(json.dumps(figure), flush=True)
         yield figure | {"search": search(where, options.queries)}
@@ -94,6 +106,8 @@ def main() -> None:
     parser.add_argument("queries", type=Path)
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--times", type=int, nargs="+", default=[1, 4, 20])
+    parser.add_argument("--archive", action="store_true", help="a growing archive, in periods of a month")
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="to send documents at most")
     parser.add_argument("--raw", type=Path, default=ROOT / "docs" / "capacity.jsonl")
     parser.add_argument("--remove", action="store_true")
     options = parser.parse_args()
