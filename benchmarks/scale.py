@@ -5,12 +5,18 @@
 A collection of N times the documents (`benchmarks.speed.corpus`) is piped into `esr load -`, so that only the
 index takes disk space. Figures are appended to docs/capacity.jsonl, with commit, machine and load. An
 existing index is searched without being loaded again; `--remove` deletes each index after its measurement.
+
+`--archive` loads a growing archive in periods of a month (`corpus.archive_lines`), and then also measures
+searches with filters, an append of 1,000 documents to the last month, one removal from the first, and `esr
+verify`. While it loads, `FOLDER/archive-Nx.timeline.jsonl` gets a sample of memory and disk every 30
+seconds.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
 import shutil
 import subprocess
@@ -27,7 +33,9 @@ from benchmarks.speed.workspace import ANALYZER, ESR, count_bytes
 from benchmarks.timeline import Timeline
 from esr.topics.topic_files import read_topics
 
-PART = "scale"
+PART, ARCHIVE = "scale", "scale, archive"
+DELIVERED = 1000
+"""Documents of a delivery."""
 SEARCHES = 150
 EVERY = 30
 """The step between headlines that are queries, unchanged."""
@@ -65,13 +73,40 @@ def load(lines: Iterable[str], where: Path, *options: str, seconds: float = floa
     }
 
 
-def search(where: Path, queries: Path) -> dict[str, Any]:
+def search(where: Path, queries: Path, *options: str) -> dict[str, Any]:
     """The output of `benchmarks.scale_search` in a new process."""
-    command = [sys.executable, "-m", "benchmarks.scale_search", str(where)]
+    command = [sys.executable, "-m", "benchmarks.scale_search", str(where), *options]
     lines = "\n".join(headlines(queries))
     process = subprocess.run(command, input=lines, text=True, stdout=subprocess.PIPE, cwd=ROOT, check=True)
     result: dict[str, Any] = json.loads(process.stdout)
     return result
+
+
+def change(source: Path, where: Path) -> dict[str, Any]:
+    """Append 1,000 documents to the last month, remove a document of the first one, and verify all files."""
+    delivery = where.with_suffix(".delivery.jsonl")
+    lines = corpus.delivery_lines(source, DELIVERED)
+    delivery.write_text("".join(lines), "utf-8")
+    index = ["--index", str(where)]
+    return {
+        "append": _run("append", str(delivery), *index),
+        "remove": _run("remove", "part0-0", *index),
+        "verify": _run("verify", *index),
+    }
+
+
+def _run(*arguments: str) -> dict[str, float]:
+    """Seconds and memory in MB of a command of esr, with the start of its process."""
+    started = time.perf_counter()
+    with subprocess.Popen([*ESR, *arguments], stdout=subprocess.DEVNULL) as process:
+        peak = PeakUsage(process.pid)
+        process.wait()
+    seconds = round(time.perf_counter() - started, 2)
+    peak.stop()
+    if process.returncode:
+        raise SystemExit(f"esr {arguments[0]} failed")
+    spent = {"processor_seconds": round(peak.processor_seconds, 1), "load": round(os.getloadavg()[0], 1)}
+    return {"seconds": seconds, "memory": round(peak.own / 1e6), **spent}
 
 
 def headlines(path: Path) -> list[str]:
@@ -94,7 +129,9 @@ def measure(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
             loaded.write_text(json.dumps(report), "utf-8")
         figure = {"key": times, "load": json.loads(loaded.read_text("utf-8")), "bytes": count_bytes(where)}
         print(json.dumps(figure), flush=True)
-        yield figure | {"search": search(where, options.queries)}
+        flags = ["--archive"] if options.archive else []
+        figure |= {"search": search(where, options.queries, *flags)}
+        yield figure | ({"changes": change(options.documents, where)} if options.archive else {})
         if options.remove:
             shutil.rmtree(where)
             loaded.unlink()
@@ -113,7 +150,7 @@ def main() -> None:
     options = parser.parse_args()
     environment = figures.describe_environment()
     for figure in measure(options):
-        figures.append(options.raw, PART, figure, environment)
+        figures.append(options.raw, ARCHIVE if options.archive else PART, figure, environment)
 
 
 if __name__ == "__main__":

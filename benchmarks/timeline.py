@@ -18,8 +18,9 @@ EVERY = 30.0
 class Timeline:
     """Appends a sample of a process and its children to a file of JSON Lines every 30 seconds.
 
-    A sample has the seconds since the beginning, the documents that were sent, `own` (private memory), `resident`
-    (with pages of mapped files), and the bytes that the disk of `folder` has less free than at the beginning.
+    A sample has the seconds since the beginning, the documents that were sent, `own` (private memory),
+    `resident`     (with pages of mapped files), and the bytes that the disk of `folder` has less free
+    than at the beginning.
     """
 
     def __init__(self, pid: int, folder: Path, target: Path, sent: Callable[[], int]) -> None:

@@ -6,13 +6,14 @@ shuffled, and their sentences fill the documents in turn. Thus terms remain equa
 their co-occurrences, and no two documents with several sentences are equal. A title moves with the first
 sentence below it.
 
-A growing archive (`archive_lines`) also has new words and new dates. Its vocabulary follows Heaps' law, V = K n^b
-for n words: b is estimated from samples of the collection. Words that occur once or twice in the collection are
-*rare*. In part p, as many of them as the law asks for, V(p) - V(p - 1), chosen at random, become new words, by
-syllables of p at their end. Each other rare word copies what stands in its place in an earlier part, chosen at
-random, which is the word itself or one of its new forms, so that new words recur, and their frequencies follow
-Zipf's law (Simon 1955, "On a class of skew distribution functions"). All other words remain. The documents are
-in random order, dated one after the other, evenly from the first to the last day of `MONTHS` months.
+A growing archive (`archive_lines`) has such parts only, with new words and new dates. Its vocabulary
+follows Heaps' law, V = K n^b for n words: b is estimated from samples of the collection. Words that occur
+once or twice in the collection are *rare*. In part p, as many of them as the law asks for, V(p) - V(p - 1),
+chosen at random, become new words, by syllables of p at their end. Each other rare word copies what stands
+in its place in an earlier part, chosen at random, which is the word itself or one of its new forms, so that
+new words recur, and their frequencies follow Zipf's law (Simon 1955, "On a class of skew distribution
+functions"). All other words remain. The documents are in random order, dated one after the other, evenly
+from the first to the last day of `MONTHS` months.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import date, timedelta
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +79,13 @@ def archive_lines(source: Path, times: int, seed: int = 1) -> Iterator[str]:
             fields = {"date": day.isoformat(), "section": model.get("genre"), "language": "en"}
             yield _line(words.renew(document) | fields)
             number += 1
+
+
+def delivery_lines(source: Path, count: int, seed: int = 1) -> Iterator[str]:
+    """So many documents of the last day of a growing archive, which it does not have."""
+    documents = recombine(list(read(source)), 0, random.Random(f"{seed} delivery"))
+    for document in islice(documents, count):
+        yield _line(document | {"id": f"new-{document['id']}", "date": LAST_DAY.isoformat()})
 
 
 class NewWords:
