@@ -132,6 +132,28 @@ class BlobTable:
         save_array(folder / f"{name}.ends.npy", narrow(ends))
 
 
+class HashRuns:
+    """Hashes of many tables in sorted runs, each more than twice as long as the next, so that there are few.
+
+    A hash is looked up in time that grows with the logarithm of the number of tables, not with their number.
+    """
+
+    def __init__(self) -> None:
+        self._runs: list[Hashes] = []
+        self._views: list[memoryview] = []
+
+    def add(self, hashes: Hashes) -> None:
+        """Add the sorted hashes of a table."""
+        while self._runs and len(self._runs[-1]) <= 2 * len(hashes):
+            hashes = np.sort(np.concatenate([self._runs.pop(), hashes]), kind="stable")
+        self._runs.append(hashes)
+        self._views = [memoryview(run) for run in self._runs]  # type: ignore[arg-type]
+
+    def __contains__(self, hash: int) -> bool:
+        places = ((view, bisect_left(view, hash)) for view in self._views)
+        return any(place < len(view) and view[place] == hash for view, place in places)
+
+
 class StringTable:
     """Distinct strings by number, and their numbers by string, found through sorted hashes."""
 

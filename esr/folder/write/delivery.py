@@ -6,7 +6,7 @@ Segments that lose documents are rewritten. Small neighbouring segments are merg
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -24,7 +24,7 @@ from esr.folder.format.writer_lock import hold_writer_lock
 from esr.folder.write.batches import prepare
 from esr.folder.write.folder_writer import IdRegistry, find_document, may_be_explicit, open_tables, recover
 from esr.folder.write.rewriting import Changes, rewrite_segments
-from esr.folder.write.segment_writer import SegmentWriter
+from esr.folder.write.segment_writer import SegmentWriter, WrittenSegment
 from esr.index.generations import DEFAULT_KEEP, new_generation_name
 from esr.index.withdrawn import Withdrawn
 from esr.index.writer import DeliveryReport, Description, FindIds, no_ids, sentence_id_conflict
@@ -103,10 +103,14 @@ class EmbeddedDelivery:
     ) -> SegmentWriter:
         """Write new and changed documents as new segments."""
         ids = IdRegistry()
-        writer = SegmentWriter(self._folder, description, lambda written: ids.forget())
+
+        def forget(written: Sequence[WrittenSegment]) -> None:
+            ids.forget([segment for segment, _ in written])
+
+        writer = SegmentWriter(self._folder, description, forget)
         with closing(prepare(_skip_unchanged(documents, old, report), description)) as stream:
             for prepared in stream:
-                ids.register(prepared, writer.segments)
+                ids.register(prepared)
                 writer.add(prepared)
                 place = find_document(old, prepared.document.id)
                 if place is None:

@@ -30,7 +30,7 @@ from esr.folder.format.layers import copy_layer
 from esr.folder.format.manifest import SEGMENTS, Manifest
 from esr.folder.format.segment import FILES_OF_SEGMENT, Segment, is_position
 from esr.folder.format.snapshot import describe_known_content, find_known_content, survey_terms
-from esr.folder.format.strings import hash_strings
+from esr.folder.format.strings import HashRuns, hash_strings
 from esr.folder.format.writer_lock import hold_writer_lock
 from esr.folder.write.batches import PreparedDocument, prepare
 from esr.folder.write.rewriting import Changes, rewrite_segments
@@ -46,7 +46,7 @@ from esr.index.writer import (
     sentence_id_conflict,
 )
 from esr.processes import allow_open_files
-from esr.stdlib import blake2b
+from esr.stdlib import blake2b, hash64
 from esr.text.document import Document, Located, default_sentence_id
 
 
@@ -221,7 +221,8 @@ class LoadSession:
         self._report = report
         self._read = 0
         self._digest = blake2b(digest_size=16)
-        self._ids = IdRegistry()
+        self._ids = IdRegistry(existing)
+        self._ids.forget(self._new)
 
     def write(self, documents: Iterable[Located]) -> None:
         """Write all documents. Raises InputError for a bad document that cannot be set aside, or EsrError."""
@@ -299,7 +300,7 @@ class LoadSession:
         If there are duplicates, it is set aside, or InputError is raised.
         """
         try:
-            self._ids.register(prepared, [*self._existing, *self._new])
+            self._ids.register(prepared)
         except InputError as error:
             if self._set_aside is None:
                 raise
@@ -308,7 +309,7 @@ class LoadSession:
         return True
 
     def _segments_written(self, written: Sequence[WrittenSegment]) -> None:
-        self._ids.forget()
+        self._ids.forget([segment for segment, _ in written])
         checkpoint = self.checkpoint
         for segment, layer in written:
             self._new.append(segment)
@@ -320,43 +321,45 @@ class LoadSession:
 class IdRegistry:
     """Refuses duplicate ids of documents and sentences.
 
-    Holds the ids of the segments being built. Ids of written segments are read from disk.
+    Holds the ids of the segments being built, and the hashes of the document ids of those that were written.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, existing: Iterable[Segment] = ()) -> None:
+        """`existing`: segments without the documents to be registered, but maybe with ids of sentences."""
         self._documents: dict[str, tuple[str, int]] = {}
         """For each document id, where the document was read, and its number of sentences."""
         self._explicit_ids: set[str] = set()
         self._unused_defaults: set[str] = set()
         """Default ids of sentences with explicit ids."""
-        self._has_explicit_ids = False
+        self._on_disk = list(existing)
+        """The segments on disk whose ids are taken."""
+        self._written_ids = HashRuns()
+        self._has_explicit_ids = any(segment.has_explicit_ids for segment in self._on_disk)
 
-    def register(self, prepared: PreparedDocument, written: Sequence[Segment]) -> None:
-        """Register the ids of a document. Raises InputError for a duplicate, before registering any.
-
-        `written` are the segments on disk whose ids are taken.
-        """
+    def register(self, prepared: PreparedDocument) -> None:
+        """Register the ids of a document. Raises InputError for a duplicate, before registering any."""
         where, document = prepared.where, prepared.document
-        self._check_document(where, document.id, written)
-        has_explicit_ids = self._has_explicit_ids or any(segment.has_explicit_ids for segment in written)
+        self._check_document(where, document.id)
         # Default ids can only clash with explicit ids, which most loads do not have.
-        if prepared.explicit_ids or has_explicit_ids:
-            self._register_sentences(prepared, written, has_explicit_ids)
+        if prepared.explicit_ids or self._has_explicit_ids:
+            self._register_sentences(prepared)
         self._documents[document.id] = where, len(document.sentences)
 
-    def forget(self) -> None:
-        """Forget the ids of the segments being built, which are now on disk."""
+    def forget(self, written: Iterable[Segment]) -> None:
+        """Forget the ids of the segments being built, which are now on disk: these."""
+        for segment in written:
+            self._on_disk.append(segment)
+            self._written_ids.add(segment.document_ids.hashes)
+            self._has_explicit_ids = self._has_explicit_ids or segment.has_explicit_ids
         self._documents.clear()
         self._explicit_ids.clear()
         self._unused_defaults.clear()
 
-    def _register_sentences(
-        self, prepared: PreparedDocument, written: Sequence[Segment], has_explicit_ids: bool
-    ) -> None:
+    def _register_sentences(self, prepared: PreparedDocument) -> None:
         """Register the ids of a document's sentences, if any sentence has an explicit id."""
         where, document = prepared.where, prepared.document
         defaults = [default_sentence_id(document.id, n) for n in range(len(document.sentences))]
-        doubtful = self._doubtful(defaults, written) if has_explicit_ids else set()
+        doubtful = self._doubtful(defaults) if self._has_explicit_ids else set()
         if not prepared.explicit_ids and not doubtful:
             return
         ids: set[str] = set()
@@ -365,7 +368,7 @@ class IdRegistry:
         for sentence, default in zip(document.sentences, defaults, strict=True):
             is_default = sentence.id == default
             needs_check = not is_default or default in doubtful
-            if needs_check and self._is_used(sentence.id, document.id, written):
+            if needs_check and self._is_used(sentence.id, document.id):
                 raise sentence_id_conflict(where, sentence.id)
             if sentence.id in ids:
                 raise sentence_id_conflict(where, sentence.id, document.id)
@@ -377,19 +380,19 @@ class IdRegistry:
         self._explicit_ids.update(explicit_ids)
         self._unused_defaults.update(unused_defaults)
 
-    def _doubtful(self, defaults: Sequence[str], written: Sequence[Segment]) -> set[str]:
+    def _doubtful(self, defaults: Sequence[str]) -> set[str]:
         """The default ids that may be explicit ids of other sentences."""
-        on_disk = compress(defaults, may_be_explicit(defaults, written).tolist())
+        on_disk = compress(defaults, may_be_explicit(defaults, self._on_disk).tolist())
         return self._explicit_ids.intersection(defaults).union(on_disk)
 
-    def _check_document(self, where: str, document_id: str, written: Sequence[Segment]) -> None:
+    def _check_document(self, where: str, document_id: str) -> None:
         if document_id in self._documents:
             first = self._documents[document_id][0]
             raise InputError(where, f"document id {document_id!r} is duplicated: first used at {first}")
-        if any(segment.document_ids.find(document_id) is not None for segment in written):
+        if hash64(document_id) in self._written_ids and find_document(self._on_disk, document_id):
             raise InputError(where, f"document id {document_id!r} is duplicated in this load")
 
-    def _is_used(self, sentence_id: str, own_document: str, written: Sequence[Segment]) -> bool:
+    def _is_used(self, sentence_id: str, own_document: str) -> bool:
         if sentence_id in self._explicit_ids:
             return True
         document_id, _, position = sentence_id.rpartition(".s")
@@ -397,7 +400,7 @@ class IdRegistry:
             exists = int(position) < self._documents[document_id][1]
             if exists and sentence_id not in self._unused_defaults:
                 return True
-        return any(segment.find_sentence(sentence_id) is not None for segment in written)
+        return any(segment.find_sentence(sentence_id) is not None for segment in self._on_disk)
 
 
 _TABLES = frozenset(
