@@ -15,7 +15,14 @@ from hypothesis import strategies as st
 
 from esr.folder.format import strings
 from esr.folder.format import words as word_table
-from esr.folder.format.strings import BlobTable, StringTable, find_string, hash_strings, prefix_range
+from esr.folder.format.strings import (
+    BlobTable,
+    HashRuns,
+    StringTable,
+    find_string,
+    hash_strings,
+    prefix_range,
+)
 from esr.folder.format.words import (
     EncodedLists,
     Group,
@@ -264,3 +271,14 @@ def test_strings_with_a_prefix_are_found_in_code_point_order(
         StringTable.save(Path(folder), "strings", strings)
         matches = StringTable(Path(folder), "strings").with_prefix(prefix, limit)
         assert matches == sorted(string for string in strings if string.startswith(prefix))[:limit]
+
+
+@pytest.mark.parametrize("sizes", [[5] * 40, [100, 3, 0, 50, 1, 1, 1], [1, 2, 4, 8, 16]])
+def test_hashes_of_many_tables_are_found(sizes: list[int]) -> None:
+    strings_ = [f"d{number}" for number in range(sum(sizes))]
+    runs, start = HashRuns(), 0
+    for size in sizes:
+        assert not any(hash in runs for hash in hash_strings(strings_[start:]).tolist())
+        runs.add(np.sort(hash_strings(strings_[start : start + size])))
+        start += size
+        assert all(hash in runs for hash in hash_strings(strings_[:start]).tolist())
