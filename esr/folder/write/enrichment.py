@@ -28,6 +28,7 @@ from esr.folder.format.layers import (
     Layer,
     LayerEntity,
     LayerStack,
+    copy_layer,
     merge_layers,
     save_groups,
     save_layer,
@@ -75,13 +76,23 @@ def read_stored(stack: LayerStack, sentences: Numbers, parts: Sequence[str]) -> 
         )
 
 
+MOST_HIDDEN = 0.1
+"""The share of a layer's documents that later layers may override before it is written again without them."""
+
+
 def tidy_layers(folder: Path, layers: list[LayerInfo], segment: Segment, new: LayerInfo) -> list[LayerInfo]:
-    """The layers after adding `new`: hidden ones are removed, and neighbours of `new` merged.
+    """The layers after adding `new`: what it hides is removed from others, and its neighbours are merged.
 
     Layers are merged so that each is more than twice as large as the next. So a segment always has few
     layers, and a fully enriched segment has one.
     """
-    layers = [layer for n, layer in enumerate(layers) if not _is_hidden(layer, layers[n + 1 :])]
+    layers = [
+        shown
+        for n, layer in enumerate(layers)
+        for shown in (
+            _remove_hidden(folder, layer, segment, layers[n + 1 :]) if layer.overlaps(new) else [layer]
+        )
+    ]
     mergeable = [
         layer
         for n, layer in enumerate(layers)
@@ -96,11 +107,25 @@ def tidy_layers(folder: Path, layers: list[LayerInfo], segment: Segment, new: La
     return layers
 
 
-def _is_hidden(layer: LayerInfo, later: Sequence[LayerInfo]) -> bool:
-    """Whether later layers override every part of every document of a layer."""
-    others = [other for other in later if other.segment == layer.segment]
-    owners = (resolve_owners(others, part, layer.stop)[layer.start :] for part in layer.parts)
-    return all((owner >= 0).all() for owner in owners)
+def _remove_hidden(
+    folder: Path, layer: LayerInfo, segment: Segment, later: Sequence[LayerInfo]
+) -> list[LayerInfo]:
+    """The layer, or layers of its other documents if later layers override every part of too many of them."""
+    others = [other for other in later if other.overlaps(layer)]
+    is_shown = np.zeros(layer.documents, bool)
+    for part in layer.parts:
+        is_shown |= resolve_owners(others, part, layer.stop)[layer.start :] < 0
+    if np.count_nonzero(~is_shown) <= MOST_HIDDEN * layer.documents:
+        return [layer]
+    sizes = np.diff(segment.column("first"))[layer.start : layer.stop]
+    pieces = []
+    for start, stop, _ in split_by_owner(np.where(is_shown, 0, -1)):
+        piece = replace(layer, name=new_layer_name(), start=layer.start + start, stop=layer.start + stop)
+        is_in_piece = np.zeros(layer.documents, bool)
+        is_in_piece[start:stop] = True
+        copy_layer(folder, layer, piece, np.repeat(is_in_piece, sizes))
+        pieces.append(piece)
+    return pieces
 
 
 def _group_layers(layers: Sequence[LayerInfo], documents: int) -> list[list[LayerInfo]]:

@@ -131,6 +131,29 @@ def test_another_recipe_replaces_all_of_the_first(
     assert len(manifest.read_manifest(where).recipes) == 1
 
 
+@pytest.mark.parametrize("done", [range(3, 20), range(19, 0, -2)])
+def test_layers_hold_little_that_another_recipe_has_replaced(where: Path, done: range) -> None:
+    """Batches of one document, in different orders, over a segment that another recipe has enriched."""
+    load(where, NEWS)
+    index = EmbeddedIndex(str(where))
+    versions = {d.id: "1" for d in DOCUMENTS}
+    with index.enrichment() as enrichment:
+        enricher = FakeEnricher(version="1")
+        enrichment.store(enricher.recipe, [(d.id, enricher.enrich(d)) for d in DOCUMENTS])
+        for number in done:
+            enricher, changed = FakeEnricher(version="2"), DOCUMENTS[number]
+            enrichment.store(enricher.recipe, [(changed.id, enricher.enrich(changed))])
+            versions[changed.id] = "2"
+            stored = manifest.read_manifest(where).layers
+            assert len(layers(where)) == len(stored)
+            assert sum(layer.documents for layer in stored) <= 1.1 * len(DOCUMENTS)
+            assert read_enrichment(index, DOCUMENTS) == {
+                k: v
+                for d in DOCUMENTS
+                for k, v in expected_enrichment(FakeEnricher(version=versions[d.id]), [d]).items()
+            }
+
+
 def test_merging_neighbors_retains_what_was_enriched_again_between_them(where: Path) -> None:
     """One recipe, another over half of it, then the first again beside both."""
     load(where, NEWS)
