@@ -1,12 +1,13 @@
-"""How well quotations and speakers are found in several languages, on the parallel treebanks PUD.
+"""How well quotations and speakers are found in several languages, on treebanks.
 
-    python -m benchmarks.studies.quotation_languages FOLDER [LANGUAGE ...]
+    python -m benchmarks.studies.quotation_languages FOLDER [TREEBANK ...]
 
 FOLDER has the files `<code>_pud-ud-test.conllu` of the Parallel Universal Dependencies treebanks (ar, de, en,
-es, fr, it, pl, pt, ru, tr, zh). `quotation_labels.tsv` says which of their sentences quote somebody and whom,
-and how they were drawn. Each sentence is a document. Text between marks of at least three words counts. A
-quotation is right if it shares half of its union with the text between marks of a labelled sentence, a
-speaker if it has the name of the label. Prints a table; with languages, also the errors in these.
+es, fr, it, pl, pt, ru, tr, zh), or `<code>_<treebank>-ud-<part>.conllu` of others that `quotation_labels.tsv`
+names. It says which of their sentences quote somebody and whom, and how they were drawn. Each sentence is a
+document. Text between marks of at least three words counts. A quotation is right if it shares half of its
+union with the text between marks of a labelled sentence, a speaker if it has the name of the label. Prints a
+table; with the beginnings of names of files (es, es_gsd), also the errors in these.
 """
 
 from __future__ import annotations
@@ -33,9 +34,10 @@ def main(folder: Path, shown: Sequence[str]) -> None:
     labels = dict(read_labels())
     print("| language | quotations | recall | precision | names | speaker |")
     print("| --- | ---: | ---: | ---: | ---: | ---: |")
-    for path in sorted(folder.glob("*_pud-ud-test.conllu")):
-        code = path.name.partition("_")[0]
-        print(_measure(code, dict(read_texts(path)), labels, code in shown))
+    for path in sorted(folder.glob("*-ud-*.conllu")):
+        name = path.stem.removesuffix("_pud-ud-test")
+        is_shown = any(name.startswith(one) for one in shown)
+        print(_measure(name, dict(read_texts(path)), labels, is_shown))
 
 
 def read_labels() -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -56,8 +58,9 @@ def read_texts(path: Path) -> Iterator[tuple[str, str]]:
             yield sentence, line.removeprefix("# text = ")
 
 
-def _measure(code: str, texts: Mapping[str, str], labels: Mapping[str, tuple[str, ...]], shows: bool) -> str:
-    """The row of a language."""
+def _measure(part: str, texts: Mapping[str, str], labels: Mapping[str, tuple[str, ...]], shows: bool) -> str:
+    """The row of a treebank."""
+    code = part.partition("_")[0]
     wanted = found_wanted = found = right = named = right_names = 0
     for id, text in texts.items():
         document = Document(id, (Sentence(f"{id}.s0", text),), language=code)
@@ -82,9 +85,9 @@ def _measure(code: str, texts: Mapping[str, str], labels: Mapping[str, tuple[str
             named, right_names = named + 1, right_names + is_right
         if shows and (len(got) < len(gold) or len(hits) < len(quotes) or (hits and names and not is_right)):
             read = [(text[quote.start : quote.end][:40], quote.speaker, quote.cue) for quote in quotes]
-            print(f"{code} {id} {names}\n   {text}\n   {read}", file=sys.stderr)
+            print(f"{part} {id} {names}\n   {text}\n   {read}", file=sys.stderr)
     figures = f"{found_wanted / max(wanted, 1):.3f} | {right / max(found, 1):.3f} | {named}"
-    return f"| {code} | {wanted} | {figures} | {right_names / max(named, 1):.3f} |"
+    return f"| {part} | {wanted} | {figures} | {right_names / max(named, 1):.3f} |"
 
 
 def _is_long(text: str, piece: tuple[int, int]) -> bool:

@@ -31,6 +31,8 @@ _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0e7f]")
 _SIGNATURE = re.compile(r"\s*[―—–]\s*((?:[^\W\d_a-zß-ÿ][\w.’'-]*\s+){1,4}[^\W\d_a-zß-ÿ][\w’'-]*)\.?\s*")
 """A name that signs a quotation: "“We left.” — Ann Lee"."""
 _NAMED_BEFORE_COLON = re.compile(r"\s*((?:[^\W\d_a-zß-ÿ][\w.’'-]*\s+){0,4}[^\W\d_a-zß-ÿ][\w.’'-]*)\s*:\s*")
+_ASIDE = re.compile(r"[\s,.!?…]\s?[–—-]\s+(?=\w)([^–—\"“”«»]{3,150}?)[,.;]?\s[–—-]\s")
+"""An aside between dashes within a quotation: "„To prawda – mówi Ann Lee – ale …”"."""
 
 
 class Source(NamedTuple):
@@ -92,6 +94,8 @@ class _Finder:
             before = previous.source if previous else None
             if source.speaker is None and before and self._in_sentence_of(previous, start):
                 source = source._replace(speaker=before.speaker, at=before.at)
+            if source.speaker is None and self._grammar.drops_subjects:
+                source = self._with_subject(source, n, start)
             if not self._is_next_to_verb(source) and not self._may_say(source, quoted):
                 source = source._replace(speaker=None, at=source.cue_at)
             return Quotation(pieces, source, before is not None and before.cue_at == source.cue_at)
@@ -107,21 +111,64 @@ class _Finder:
         if previous is not None and self._in_sentence_of(previous, start):
             return Quotation(pieces, previous.source, True)
         is_work = self._grammar.has_works_in_marks and is_title(quoted.strip(_MARKS + " "))
-        if (words >= _LONG or _LEADS_TO.search(between)) and not is_work:
+        is_led_to = self._is_led_to(between, quoted, end)
+        if (words >= _LONG or is_led_to) and not is_work:
             subject = self._grammar.subject(clause)
             if subject and self._is_in_headline(subject, start - len(clause)):
                 subject = None
             if subject and subject.text.lower() in self._grammar.other_pronouns:
                 subject = None
+            if subject and not self._is_named(subject.text, start - len(clause) + subject.start):
+                subject = None
             source = _source_of(subject, start - len(clause), None, -1) if subject else None
             return Quotation(pieces, source if self._may_say(source, quoted) else None, False)
         return None
+
+    def _is_led_to(self, between: str, quoted: str, end: int) -> bool:
+        """Whether a colon leads to a quotation that no verb shows; a list of titles has a colon, too."""
+        if between.rstrip().endswith((":", "：")):
+            rest = self._text[end : self._joined.sentence_end(end - 1)]
+            return not re.search(r"\w", rest) or self._is_sentence(quoted, end)
+        is_whole = self._grammar.is_subject_first or bool(_SENTENCE_END.search(quoted))
+        return is_whole and bool(_LEADS_TO.search(between))
 
     def _may_say(self, source: Source | None, quoted: str) -> bool:
         """Whether a source that no verb names may be that of a quotation: few people name themselves."""
         if source is None or source.speaker is None:
             return True
         return not names_speaker(self._grammar, quoted, source.speaker)
+
+    def _is_name(self, speaker: str, at: int) -> bool:
+        """Whether what stands before a colon is a name."""
+        rules = self._grammar
+        # Letters of other scripts have no case in the pattern, so it may have taken a verb.
+        has_verb = not speaker.isascii() and rules.cue.search(speaker)
+        return not has_verb and rules.has_name(read_words(speaker)) and self._is_named(speaker, at)
+
+    def _is_named(self, speaker: str, at: int) -> bool:
+        """Whether a speaker whom no verb shows has a name, a title or is a pronoun.
+
+        One word with the capital of the first word of a sentence is no name, unless the document has it
+        with a capital elsewhere: "Fact: “…”".
+        """
+        rules, words = self._grammar, read_words(speaker)
+        if rules.is_caseless or speaker.lower() in rules.all_pronouns:
+            return True
+        names = [word for word in words if rules.has_name([word])]
+        if len(names) != 1 or any(word.bare in rules.titles for word in words):
+            return True
+        place = at + names[0].start
+        if rules.is_subject_first and self._text[at + len(speaker) :].startswith(","):
+            return True
+        return self._text[self._joined.sentence_start(place) : place].strip(_MARKS + "“„ ") != "" or any(
+            self._is_within(match.start())
+            for match in re.finditer(rf"(?<!\w){re.escape(names[0].text)}(?!\w)", self._text)
+        )
+
+    def _is_within(self, position: int) -> bool:
+        """Whether a small word or a comma is before a place, so that a sentence does not begin there."""
+        before = self._text[self._joined.sentence_start(position) : position].rstrip()
+        return (before[-1:].isalpha() and before.split()[-1][0].islower()) or before.endswith(",")
 
     def _is_next_to_verb(self, source: Source) -> bool:
         """Whether no comma is between a speaker and the verb: "Bay was glad for Lee, saying" may be Bay."""
@@ -156,6 +203,8 @@ class _Finder:
 
     def _source(self, start: int, end: int, low: int, high: int) -> Source | None:
         after, before = self._source_after(start, end, high), self._source_before(start, low)
+        if after is None and before is None:
+            return self._source_within(start, end)
         if after and not after.speaker and self._grammar.is_subject_first:
             clause = self._clause_start(start, low)
             if name := self._grammar.before_quotation(self._text[clause:start]):
@@ -167,6 +216,48 @@ class _Finder:
         goes_on = self._last_sign(end) in ",?!" or self._text[end : end + 1] == ","
         first, second = (after, before) if goes_on else (before, after)
         return first if first.speaker or not second.speaker else second
+
+    def _with_subject(self, source: Source, n: int, start: int) -> Source:
+        """A source whose verb has no subject of its own, with that of the clause before the quotation."""
+        name = self._earlier_subject(min(source.cue_at, start), n)
+        if name is None or name.text.lower() in self._grammar.all_pronouns:
+            return source
+        return source._replace(speaker=name.text, at=name.start)
+
+    def _source_within(self, start: int, end: int) -> Source | None:
+        """The source between dashes within a quotation, whose first words are a verb and its speaker."""
+        rules = self._grammar
+        for aside in _ASIDE.finditer(self._text, start, end):
+            cue = rules.find_cue(rules.cue_after, aside[1])
+            if cue is None:
+                continue
+            if any(word.bare not in rules.fillers for word in read_words(aside[1][: cue.start()])):
+                continue
+            place = aside.start(1)
+            name = rules.after_verb(aside[1][cue.end() :])
+            return _source_of(name, place + cue.end(), cue[0], place + cue.start())
+        return None
+
+    def _earlier_subject(self, before: int, n: int) -> Phrase | None:
+        """The subject of the last verb of speech of a sentence before a place, or of its first clause.
+
+        What is quoted in that sentence does not count.
+        """
+        rules = self._grammar
+        first = self._joined.sentence_start(before)
+        left = self._text[first:before]
+        for start, end in (piece for pieces in self._spans[max(0, n - 3) : n] for piece in pieces):
+            begin, stop = max(start - first, 0), max(end - first, 0)
+            left = left[:begin] + " " * (min(stop, len(left)) - begin) + left[stop:]
+        for cue in reversed(list(rules.cue.finditer(left))):
+            if not rules.is_verb(left, cue):
+                continue
+            if name := rules.before_verb(left[: cue.start()]):
+                return Phrase(name.text, name.start + first)
+            if name := rules.after_verb(left[cue.end() :]):
+                return Phrase(name.text, name.start + first + cue.end())
+        name = rules.subject(left)
+        return Phrase(name.text, name.start + first) if name else None
 
     def _last_sign(self, end: int) -> str:
         """The last sign between marks: before a French mark after the blank."""
@@ -238,9 +329,7 @@ class _Finder:
         if by and len(left) - by.end() < _REACH_BEFORE and (name := rules.after_verb(left[by.end() :])):
             return _source_of(name, clause + by.end(), by[0], clause + by.start(), is_near=False)
         named = _NAMED_BEFORE_COLON.fullmatch(left)
-        # Letters of other scripts have no case in the pattern, so it may have taken a verb.
-        has_verb = named and not named[1].isascii() and rules.cue.search(named[1])
-        if named and not has_verb and rules.has_name(read_words(named[1])):
+        if named and self._is_name(named[1], clause + named.start(1)):
             return Source(named[1], clause + named.start(1), ":", clause)
         cues = list(rules.cue.finditer(left)) or list(rules.cue_before.finditer(left))
         for cue in reversed(cues):

@@ -110,6 +110,10 @@ class WordLists(Struct, frozen=True):
     order           "subject-first" if a quotation may be between its speaker and the verb: "dedi"
     letters         "caseless" if names have no capitals
     works           "yes" if titles of works are in the same marks, also after a comma
+    subjects        "dropped" if a verb without a subject has that of the clause before
+    nouns           "bare" if a speaker who is not named has no article: "pisze redakcja"
+    subordinators   conjunctions of clauses whose names do not speak: "when Ann Lee came," (he said)
+    manners         words that say how somebody speaks, where nouns are bare
     before          a pattern that ends at a quotation, with the groups `speaker` and `cue`, for languages
                     without blanks
     after           a pattern that begins after a quotation, likewise
@@ -143,6 +147,10 @@ class WordLists(Struct, frozen=True):
     order: str = ""
     letters: str = ""
     works: str = ""
+    subjects: str = ""
+    nouns: str = ""
+    subordinators: str = ""
+    manners: str = ""
     before: str = "(?!)"
     after: str = "(?!)"
 
@@ -183,6 +191,10 @@ class Grammar:
         self.is_subject_first: bool = lists.order == "subject-first"
         self.is_caseless: bool = lists.letters == "caseless"
         self.has_works_in_marks: bool = lists.works == "yes"
+        self.drops_subjects: bool = lists.subjects == "dropped"
+        self.has_bare_nouns: bool = lists.nouns == "bare"
+        self.subordinators: frozenset[str] = _set(lists.subordinators)
+        self.manners: frozenset[str] = _set(lists.manners)
         self.pattern_before: re.Pattern[str] = re.compile(lists.before, re.VERBOSE)
         self.pattern_after: re.Pattern[str] = re.compile(lists.after, re.VERBOSE)
 
@@ -202,14 +214,18 @@ class Grammar:
         if not segments[-1]:  # a comma before the verb closes an apposition
             segments = [segment for segment in segments if segment]
             for segment, apposition in zip(segments[-2::-1], segments[:0:-1], strict=True):
+                if segment[0].bare in self.subordinators:
+                    continue
                 phrase = self._leave_clause(self._noun_phrase(segment))
                 if self.has_name(phrase):
-                    is_office = phrase[-1].bare in self.titles and len(apposition) > 1
-                    is_name = is_office and all(word.is_capital for word in apposition)
+                    is_name = self._is_office(phrase) and len(apposition) > 1
+                    is_name = is_name and all(word.is_capital for word in apposition)
                     return self._cut(left, apposition if is_name else phrase)
+            if any(segment[0].bare in self.subordinators for segment in segments):
+                return self.subject(left)
         last = segments[-1] if segments else []
         if last and last[0].bare in self.relatives and len(segments) > 1:
-            last = segments[-2]
+            last = self._after_last_verb(segments[-2])
         phrase = self._leave_clause(self._noun_phrase(last))
         if self._may_speak(phrase):
             return self._cut(left, phrase)
@@ -242,13 +258,15 @@ class Grammar:
             if len(words) > _MAX_WORDS:
                 return None
         known = self.titles | self.articles
-        if not words or not (self.has_name(words) or any(word.bare in known for word in words)):
+        is_known = self.has_name(words) or any(word.bare in known for word in words)
+        if not words or not (is_known or (self.has_bare_nouns and words[0].bare not in self.manners)):
             return None
         return self._cut(right, words)
 
     def subject(self, left: str) -> Phrase | None:
         """The name or pronoun at the beginning of a clause, possibly after "In June 2009,"."""
-        for segment in re.finditer(r"[^,;:—–]+", left):
+        segments = list(re.finditer(r"[^,;:—–]+", left))
+        for number, segment in enumerate(segments):
             words = [
                 Word(word.text, word.start + segment.start(), word.end + segment.start())
                 for word in read_words(segment[0])
@@ -279,9 +297,21 @@ class Grammar:
                 while words and words[0].is_capital:
                     phrase.append(words.pop(0))
             has_title = bool(phrase) and phrase[-1].bare in self.titles
+            if has_title and not self.has_name(phrase) and number + 1 < len(segments):
+                name = self._name_in(segments[number + 1])
+                return self._cut(left, name or phrase)
             if self.has_name(phrase) or has_title:
                 return self._cut(left, phrase)
         return None
+
+    def _name_in(self, segment: re.Match[str]) -> Sequence[Word]:
+        """The words of a segment if they are a name: "the speaker of the party, Ann Lee,"."""
+        words = [
+            Word(word.text, word.start + segment.start(), word.end + segment.start())
+            for word in read_words(segment[0])
+        ]
+        is_name = len(words) in range(2, 5) and all(word.is_capital for word in words)
+        return words if is_name and self.has_name(words) else ()
 
     def before_quotation(self, left: str) -> Phrase | None:
         """The speaker in the text before a quotation that the verb follows: "Ann Lee, dün" (“…” dedi).
@@ -309,6 +339,11 @@ class Grammar:
         """Whether a word may be between an article and a name."""
         is_other = word.bare in self.prepositions or word.bare in self.fillers
         return word.text[0].islower() and not is_other and not self.cue_before.fullmatch(word.text)
+
+    def _is_office(self, words: Sequence[Word]) -> bool:
+        """Whether words are an office and no name: "Ohio Governor", "the governor of Ohio"."""
+        is_described = words[0].bare in self.articles and any(word.bare in self.titles for word in words)
+        return is_described or words[-1].bare in self.titles
 
     def _noun_phrase(self, words: Sequence[Word]) -> Sequence[Word]:
         """The words before the verb of a clause that may be a speaker; empty if there are none."""
@@ -355,6 +390,14 @@ class Grammar:
                     return rest  # the end of a heading: "False claims Ann Lee"
                 return self._last_name_in(rest) or self._without_adverbs(words[:n])
         return () if words and words[-1].bare in self.unfinished else words
+
+    def _after_last_verb(self, words: Sequence[Word]) -> Sequence[Word]:
+        """The words after the last verb of speech: "so confirms Mayor Ann Lee" (, who said)."""
+        verbs = [
+            n for n, word in enumerate(words) if word.text[0].islower() and self.cue.fullmatch(word.text)
+        ]
+        rest = words[verbs[-1] + 1 :] if verbs else words
+        return rest if self.has_name(rest) else words
 
     def _without_adverbs(self, words: Sequence[Word]) -> Sequence[Word]:
         """The words without fillers at the end."""

@@ -420,3 +420,59 @@ def test_the_label_and_the_headline_of_a_link_never_speak(text: str, speaker: st
 )
 def test_a_speaker_is_found_though_others_are_named(text: str, speaker: str) -> None:
     assert [found[1] for found in quotes_in(text)] == [speaker]
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "speaker"),
+    [
+        ("en", "Fact: “We leave it now, all of us.”", None),
+        ("en", "Critics love Bay. Bay: “We leave it now, all of us.”", "Bay"),
+        ("en", "Ann Lee: “We leave it now, all of us.”", "Ann Lee"),
+        ("pl", "Cytuję: „Powiedz, że płacę dwa złote.”", None),
+        ("pl", "Prezydent: „Nie wracam tu już nigdy.”", "Prezydent"),
+        ("nl", "Fout: „Wij gaan er nu allemaal weg.”", None),
+    ],
+)
+def test_the_first_word_of_a_sentence_is_no_speaker_for_its_capital(
+    language: str, text: str, speaker: str | None
+) -> None:
+    assert [found[1] for found in quotes_in(text, language)] == [speaker]
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "speakers"),
+    [
+        ("es", 'Ana Ruiz cree que es "un error muy grave", señaló a Efe.', ["Ana Ruiz"]),
+        (
+            "es",
+            'Ana Ruiz dijo que "no quiere nada más" y añadió: "Me voy mañana."',
+            ["Ana Ruiz", "Ana Ruiz"],
+        ),
+        ("es", '"Ya", dijo Ana Ruiz, y añadió: "Me voy mañana a casa."', ["Ana Ruiz"]),
+        (
+            "es",
+            "Así lo confirma Ana Ruiz, quien ha asegurado que «todo sigue igual que antes».",
+            ["Ana Ruiz"],
+        ),
+        (
+            "es",
+            'La portavoz del partido de Castilla, Ana Ruiz, ha asegurado: "No hay nada que temer."',
+            ["Ana Ruiz"],
+        ),
+        ("pl", "Kiedy Jan Nowak był w Gdańsku, powiedział: „Nie wracam tu nigdy.”", ["Jan Nowak"]),
+        ("pl", '"Nie wierzymy w to ani trochę" - pisze redakcja.', ["redakcja"]),
+        ("pl", '"Nie wierzymy w to ani trochę" - powiedział cicho.', [None]),
+        ("pl", "„To prawda – mówi Jan Nowak – ale nie wszystko.”", ["Jan Nowak"]),
+        ("ru", "«Это правда, — сказал Иван Петров, — но не вся».", ["Иван Петров"]),
+        ("nl", "„Dat is nu zo,” zei ie.", ["ie"]),
+    ],
+)
+def test_a_speaker_is_found_where_the_grammar_of_a_language_puts_it(
+    language: str, text: str, speakers: list[str | None]
+) -> None:
+    assert [found[1] for found in quotes_in(text, language)] == speakers
+
+
+def test_titles_after_a_colon_or_a_comma_are_no_quotations() -> None:
+    text = "Zijn werken: „De tocht van de zee” (1888), „Maskers tarten de dood” (1890)."
+    assert quotes_in(text, "nl") == []
