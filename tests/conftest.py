@@ -14,6 +14,7 @@ import os
 import re
 import shutil
 import sys
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, MutableMapping
 from pathlib import Path
@@ -45,6 +46,7 @@ def use_memory(environment: MutableMapping[str, str], memory: Path = MEMORY, eno
     is_executable = not os.statvfs(memory).f_flag & os.ST_NOEXEC
     if is_executable and shutil.disk_usage(memory).free >= enough:
         environment["TMPDIR"] = str(memory)
+        tempfile.tempdir = None  # what was found before
 
 
 use_memory(os.environ)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import resource
 import shutil
 import subprocess
@@ -18,8 +19,9 @@ from typing import Any
 
 import pytest
 
-from esr.errors import IndexMissing, IndexUnusable
+from esr.errors import EsrError, IndexMissing, IndexUnusable
 from esr.folder.index import EmbeddedIndex
+from esr.folder.write import segment_writer
 from esr.folder.write.maintenance import EmbeddedGenerations, verify
 from esr.index.questions import Summary
 from tests.support.fake_enricher import build_slow_enricher
@@ -264,6 +266,31 @@ def _assert_nothing_changes(
 @pytest.mark.parametrize("by", [None, "month"])
 def test_a_full_disk_leaves_the_last_commit(small_disk: Path, much_news: Path, by: str | None) -> None:
     _assert_nothing_changes(small_disk / "index", much_news, by=by)
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_load_that_fills_the_disk_in_the_middle_goes_on_once_there_is_room(
+    small_disk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_first: bool
+) -> None:
+    monkeypatch.setattr(segment_writer, "FULL_TERMS", 1)
+    texts = (os.urandom(6_000).hex(" ", 4) for _ in range(8))
+    news = [document(f"n{n}", text, date=f"2024-{n + 1:02}", language="en") for n, text in enumerate(texts)]
+    where, whole = small_disk / "index", tmp_path / "whole"
+    load(whole, news, by="month")
+    if not is_first:
+        load(where, [document("A", "storm")], by="month")
+    room = sum(path.stat().st_blocks for path in whole.rglob("*")) * 512 * 6 // 10
+    (small_disk / "ballast").write_bytes(b"x" * (2 * 1024 * 1024 - room))
+    for _ in range(2):
+        with pytest.raises(EsrError, match="free some space and load with --resume again") as error:
+            load(where, news, if_exists="replace", by="month", resume=True)
+        kept = int(re.findall(r"keeps (\d+) documents of this load", str(error.value))[0])
+        assert 3 <= kept <= 6
+    if not is_first:
+        assert indexed_ids(where) == ["A.s0"]
+    (small_disk / "ballast").unlink()
+    load(where, news, if_exists="replace", by="month", resume=True)
+    assert indexed_ids(where) == indexed_ids(whole)
 
 
 def test_a_first_load_on_a_full_disk_leaves_no_index(small_disk: Path, much_news: Path) -> None:

@@ -505,9 +505,11 @@ def test_a_killed_load_is_resumed(
     assert list((where / SEGMENTS).iterdir())
     with pytest.raises(UsageError, match="other options"):
         load(where, locate(news()), by="year", resume=True)
-    load(where, locate(news()), by="month", resume=True)
+    shutil.copytree(where, tmp_path / "on another machine")
     load(tmp_path / "other", locate(news()), by="month")
-    assert contents(where) == contents(tmp_path / "other")
+    for folder in (where, tmp_path / "on another machine"):
+        load(folder, locate(news()), by="month", resume=True)
+        assert contents(folder) == contents(tmp_path / "other")
 
 
 def contents(where: Path) -> Sequence[dict[str, bytes]]:

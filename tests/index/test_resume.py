@@ -150,9 +150,9 @@ def test_an_interrupted_load_is_not_resumed_with_other_documents(
             load(anywhere, other, resume=True, if_exists="replace")
             assert documents_of(anywhere) == other
         else:
-            with pytest.raises(EsrError, match="not those of the interrupted load"):
+            with pytest.raises(UsageError, match="not those of the interrupted load"):
                 load(anywhere, other, resume=True)
-            interrupt(anywhere, monkeypatch)
+            assert states(anywhere) == ["broken"], "the interrupted load stays"
 
 
 @pytest.mark.slow
@@ -172,6 +172,7 @@ def test_an_interrupted_load_is_not_resumed_with_other_options(
     interrupt(where, monkeypatch)
     with pytest.raises(UsageError, match="had other options"):
         load(where, NEWS, resume=True, analyzer="english")
+    assert states(where) == ["broken"], "the interrupted load stays"
     load(where, NEWS, resume=True)
     assert documents_of(where) == NEWS
 

@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 from msgspec.structs import replace
 
+from esr.disk_errors import NO_SPACE
 from esr.errors import EsrError, IndexMissing, InputError, UsageError
 from esr.folder.format import manifest
 from esr.folder.format.checkpoint import Checkpoint, read_checkpoint, remove_checkpoint, write_checkpoint
@@ -48,6 +49,7 @@ from esr.index.writer import (
 from esr.processes import allow_open_files
 from esr.stdlib import blake2b, hash64
 from esr.text.document import Document, Located, default_sentence_id
+from esr.wording import count as count_of
 
 
 class FolderWriter:
@@ -91,7 +93,8 @@ class FolderWriter:
                     raise EsrError(
                         f"another load into {self._folder} has finished since this one started: load again"
                     )
-                with clean_up_load(self._folder, before):
+                command = "migrate" if self.is_migration else "load with --resume"
+                with clean_up_load(self._folder, before, command):
                     written = self._write(documents, before, report)
                     report.notes += self._describe_known_content(before, written)
                     self._commit(before, written)
@@ -190,6 +193,10 @@ def create_writer(where: str, description: Description, options: LoadOptions, ap
     )
 
 
+class NotResumable(UsageError):
+    """What `--resume` was given with is not what the interrupted load had. The interrupted load stays."""
+
+
 _OTHER_DOCUMENTS = (
     "the documents are not those of the interrupted load: "
     "give the same documents, or start over without --resume"
@@ -235,11 +242,11 @@ class LoadSession:
                 self._digest.update(prepared.encoded)
                 self._digest.update(prepared.paragraphs)
                 if self._read == self._start.documents and self._digest.hexdigest() != self._start.digest:
-                    raise EsrError(_OTHER_DOCUMENTS)
+                    raise NotResumable(_OTHER_DOCUMENTS)
                 if self._accept(prepared):
                     writer.add(prepared)
         if self._read < self._start.documents:
-            raise EsrError(_OTHER_DOCUMENTS)
+            raise NotResumable(_OTHER_DOCUMENTS)
         require_documents(self._report)
         writer.flush()
 
@@ -462,7 +469,7 @@ def recover(folder: Path, description: Description) -> Manifest:
 def start_or_resume(folder: Path, start: Checkpoint, resume: bool) -> Checkpoint:
     """The checkpoint to load from: that of the interrupted load, or `start`, which is then written.
 
-    Raises UsageError if the interrupted load cannot be resumed.
+    Raises NotResumable if the interrupted load cannot be resumed.
     """
     last = read_checkpoint(folder) if resume else None
     if last is None:
@@ -475,11 +482,13 @@ def start_or_resume(folder: Path, start: Checkpoint, resume: bool) -> Checkpoint
         start.append,
         start.is_migration,
     ):
-        raise UsageError(
+        raise NotResumable(
             "the interrupted load had other options: give the same options, or start over without --resume"
         )
     if last.append and last.base != start.base:
-        raise UsageError("the index has changed since the load was interrupted: start over without --resume")
+        raise NotResumable(
+            "the index has changed since the load was interrupted: start over without --resume"
+        )
     if last.base != start.base:  # its name must be newer than generations created since
         last = replace(last, generation_name=start.generation_name)
         write_checkpoint(folder, last)
@@ -487,12 +496,23 @@ def start_or_resume(folder: Path, start: Checkpoint, resume: bool) -> Checkpoint
 
 
 @contextmanager
-def clean_up_load(folder: Path, before: Manifest) -> Iterator[None]:
-    """Clean up after a load. A failed load leaves no trace, an interrupted one can be resumed."""
+def clean_up_load(folder: Path, before: Manifest, command: str) -> Iterator[None]:
+    """Clean up after a load. A failed load leaves no trace, an interrupted one can be resumed.
+
+    So can one that has filled the disk. Raises EsrError then, which says to give `command` again.
+    """
     try:
         yield
+    except NotResumable:
+        raise
     except BaseException as error:
         unfinished = read_checkpoint(folder)
+        is_full = isinstance(error, OSError) and error.errno in NO_SPACE
+        if unfinished is not None and unfinished.segments and is_full:
+            delete_unreferenced(folder)
+            state = f"keeps {count_of(unfinished.documents, 'document')} of this load"
+            with translate_disk_errors(folder, command, state):
+                raise
         if isinstance(error, Exception) or unfinished is None or not unfinished.segments:
             remove_checkpoint(folder)
             delete_unreferenced(folder)
