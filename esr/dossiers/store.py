@@ -448,6 +448,8 @@ class OpenedDossier:
         """The state at a version, by default the present one; None if it is not kept."""
         if version is None:
             return self.state
+        if not self._has_been(version):
+            return None
         table = tables.states.c
         row = self.connection.execute(
             sql.select(table.name, table.description, table.content).where(
@@ -455,6 +457,10 @@ class OpenedDossier:
             )
         ).one_or_none()
         return row and State(row.name, row.description, msgspec.json.decode(row.content, type=Order))
+
+    def _has_been(self, version: int) -> bool:
+        """Whether there was such a version. A database refuses numbers that are too large for it."""
+        return 0 < version <= self.version
 
     def items(self, order: Order | None = None) -> list[Item]:
         """The items of a state, by default of the present one, in their order."""
@@ -479,6 +485,8 @@ class OpenedDossier:
 
     def item_at(self, id: str, version: int) -> Item | None:
         """An item as it was at a version, of its own or of the dossier; None if that is not kept."""
+        if not self._has_been(version):
+            return None
         state = self.state_at(version)
         item_version = dict(state.order).get(id, version) if state else version
         table = tables.item_versions.c

@@ -119,8 +119,9 @@ def test_every_change_is_logged_and_the_last_fifty_states_can_be_restored(dossie
     assert dossiers.read(ANN, id).items[0].note == "10"
     assert dossiers.history(ANN, id)[0].action == "restore"
     assert dossiers.find_holding(ANN, ["a#0", "a#9"]) == {"a#0": [id]}
-    with pytest.raises(NoDossier, match="is not kept"):
-        dossiers.restore(BOB, id, 2)
+    for version in (2, 0, -1, 10**20):
+        with pytest.raises(NoDossier, match="is not kept"):
+            dossiers.restore(BOB, id, version)
 
 
 def test_a_deleted_dossier_is_for_its_owner_to_restore(dossiers: Dossiers) -> None:

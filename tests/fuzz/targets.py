@@ -22,6 +22,7 @@ from urllib.parse import unquote_to_bytes, urlsplit
 
 import numpy as np
 from elastic_transport import ApiResponseMeta, HttpHeaders, Urllib3HttpNode
+from werkzeug.datastructures import Headers
 from werkzeug.test import create_environ, run_wsgi_app
 
 from esr.arguments.tables.table import PAGE
@@ -38,6 +39,7 @@ from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.analyzer import get_analyzer
 from esr.text.document import Document
 from tests.support import samples
+from webui.running.threaded_app import make_environ
 
 CORPUS = Path(__file__).parent / "corpus"
 """A file for each target, with inputs that runs found: one a line, with the escapes of Python."""
@@ -140,7 +142,7 @@ def search(data: bytes) -> None:
 
 
 class Door(NamedTuple):
-    """An application with a desk, and the key of somebody who may search and keep dossiers."""
+    """An application with a desk, the key of somebody who may search and keep dossiers, and another index."""
 
     app: Any
     key: str
@@ -150,19 +152,30 @@ class Door(NamedTuple):
 def door() -> Door:
     server = access().Server(scratch())
     key = server.add("ann")
+    server.add("bea", "--kind", "elsewhere")
+    server.add_person("cem", "quiet otter 41 lamp")
     desk = str(scratch() / "desk")
-    return Door(server.app({"index": str(scratch() / "index")}, desk=desk, alert_to="mailto:*"), key)
+    settings = {"proxies": 1, "user_header": "X-Remote-User", "user_header_from": "127.0.0.1"}
+    settings |= {"groups_header": "X-Remote-Groups", "cors_origins": "https://example.org"}
+    settings |= {"secret_file": server.secret(), "desk": desk, "alert_to": "mailto:*"}
+    return Door(server.app({"index": str(scratch() / "index")}, **settings), key)
 
 
-def send(method: str, address: bytes, body: bytes = b"", **variables: str) -> None:
-    """Send a request as a server hands it on. The application may refuse it, but not fail."""
+def answer(environ: dict[str, Any], told: str) -> tuple[bytes, Headers]:
+    """The body and the headers of an answer. The application may refuse a request, but not fail."""
+    body, status, headers = run_wsgi_app(door().app, environ, buffered=True)
+    content = b"".join(body)
+    assert int(status[:3]) < 500, f"{status} of {len(content)} bytes for {told}"
+    return content, headers
+
+
+def send(method: str, address: bytes, body: bytes = b"", **variables: str) -> bytes:
+    """Send a request as a server hands it on. Returns the body of the answer."""
     path, _, query = address.partition(b"?")
     environ = create_environ(method=method, input_stream=io.BytesIO(body))
     environ |= {"PATH_INFO": "/" + unquote_to_bytes(path).decode("latin-1").removeprefix("/")}
     environ |= {"QUERY_STRING": query.decode("latin-1"), "CONTENT_LENGTH": str(len(body)), **variables}
-    answer, status, _ = run_wsgi_app(door().app, environ, buffered=True)
-    size = sum(map(len, answer))
-    assert int(status[:3]) < 500, f"{status} of {size} bytes for {method} {address!r}: {body!r}"
+    return answer(environ, f"{method} {address!r}: {body!r}")[0]
 
 
 def get(data: bytes) -> None:
@@ -174,6 +187,146 @@ def post(data: bytes) -> None:
     path, _, body = data.partition(b"\n")
     json_of_somebody = {"CONTENT_TYPE": "application/json", "HTTP_AUTHORIZATION": f"Bearer {door().key}"}
     send("POST", b"/api/v1" + path, body, **json_of_somebody)
+
+
+class Dossier(NamedTuple):
+    """A dossier that forms change, an item of it, and the token of forms."""
+
+    id: bytes
+    item: bytes
+    token: bytes
+
+
+def dossier() -> Dossier:
+    """The dossier of this process; a new one if a form has deleted or emptied it."""
+    key = {"CONTENT_TYPE": "application/json", "HTTP_AUTHORIZATION": f"Bearer {door().key}"}
+    if known := _dossiers[-1:]:
+        seen = json.loads(send("GET", b"/api/v1/dossiers/one?id=" + known[0].id, **key))
+        items = [(each.get("item") or each)["id"].encode() for each in seen.get("items", ())]
+        if seen.get("role") == "owner" and known[0].item in items:
+            return known[0]
+    made = json.loads(send("POST", b"/api/v1/dossiers", b'{"name": "Storms"}', **key))["id"]
+    added = {"id": made, "sentences": ["v1.s0", "v1.s1", "v2.s0"]}
+    items = json.loads(send("POST", b"/api/v1/dossiers/add", json.dumps(added).encode(), **key))["items"]
+    page = send("GET", b"/dossiers", **key)
+    token = page.partition(b'name="csrf" value="')[2].partition(b'"')[0]
+    _dossiers[:] = [Dossier(made.encode(), items[0]["id"].encode(), token)]
+    return _dossiers[0]
+
+
+_dossiers: list[Dossier] = []
+
+
+def post_form(data: bytes) -> None:
+    """Post the second line and all after it to the page in the first line.
+
+    In it, DOSSIER, ITEM and TOKEN stand for the ids of a dossier and of an item, and for the token of forms.
+    """
+    place = dossier()
+    for word, value in ((b"DOSSIER", place.id), (b"ITEM", place.item), (b"TOKEN", place.token)):
+        data = data.replace(word, value)
+    path, _, body = data.partition(b"\n")
+    kind = "application/x-www-form-urlencoded"
+    if body.startswith(b"--"):
+        kind = f"multipart/form-data; boundary={body.split(maxsplit=1)[0][2:60].decode('latin-1')}"
+    key = {"HTTP_AUTHORIZATION": f"Bearer {door().key}"}
+    send("POST", path, body, CONTENT_TYPE=kind, **key)
+
+
+def send_headers(data: bytes) -> None:
+    """Get the address in the first line, with a header in each further one. KEY stands for a key."""
+    address, *lines = data.replace(b"KEY", door().key.encode()).replace(b"\r", b"").split(b"\n")
+    raw_path, _, query = address.partition(b"?")
+    pairs = (line.partition(b":") for line in lines if line.partition(b":")[0].strip())
+    headers = [(name.strip().lower(), value.strip()) for name, _, value in pairs]
+    scope = {"method": "GET", "http_version": "1.1", "raw_path": b"/" + raw_path.lstrip(b"/")}
+    scope |= {"query_string": query, "headers": headers, "server": ("localhost", 80)}
+    environ, _ = make_environ({**scope, "client": ("127.0.0.1", 5)})
+    environ["wsgi.input"] = io.BytesIO()
+    _, answered = answer(environ, f"{address!r} with {headers}")
+    for name, value in answered:
+        assert f"{name}{value}".isprintable(), f"{name}: {value!r} for {address!r} with {headers}"
+
+
+_FORMS = (
+    "dossiers\ncsrf=TOKEN&name=Storms",
+    "dossiers\ncsrf=TOKEN&do=restore&id=DOSSIER&version=1",
+    "save?index=index\ncsrf=TOKEN&id=v1.s0&id=v2.s1&document=v0&note=n&tags=a%2Cb&dossier=DOSSIER&name=x",
+    'save/clippings\ncsrf=TOKEN&dossier=DOSSIER&clippings=[{"id":"v1.s0","note":"n","tags":["a"]}]',
+    "alerts?source=x&model=bm25\ncsrf=TOKEN&do=create&name=a&q=storm&to=ann%40example.org&channel=mail&when=daily"
+    "&time=07:30&weekday=monday&zone=Europe/Berlin&least_score=1.5&like=storm%0D%0Aflood&similarity=.6",
+    "alerts\ncsrf=TOKEN&do=preview&q=storm&unusual=yes&least_score=1&require=all",
+    "alerts\ncsrf=TOKEN&do=pause&id=DOSSIER",
+    "login\ncsrf=x&name=cem&password=quiet+otter+41+lamp&next=/%3Fq=storm",
+    "logout\ncsrf=x&forget=yes",
+    "password\ncsrf=x&password=quiet+otter+41+lamp&new=another+long+one",
+    "batch\nqueries=storm%0Aflood&k=2",
+    "check\ntext=The+storm+took+a+bridge.+A+goalkeeper+saw+it.",
+    'clippings.csv\nclippings=[{"id":"v1.s0","note":"n"}]',
+    *(
+        f"dossier?id=DOSSIER\ncsrf=TOKEN&do={fields}"
+        for fields in (
+            "edit&item=ITEM&base=1&note=n&tags=a,b&judgement=2&start=0&end=3",
+            "edit&item=ITEM&marks=The+storm%0Abridge",
+            "move&item=ITEM&move=up&version=2",
+            "move&item=ITEM&after=ITEM&version=1",
+            "arrange&order=date",
+            "remove&item=ITEM",
+            "rename&name=New&description=d&version=1",
+            "paste&addresses=http://localhost/sentence%3Fid%3Dv1.s0%0Av2.s0",
+            "share&name=bea&role=reader&group=yes",
+            "share&name=bea&role=owner",
+            "link&days=3",
+            "revoke&link=x",
+            "restore&version=1",
+            "delete",
+        )
+    ),
+    'dossier?id=DOSSIER\n--b\r\nContent-Disposition: form-data; name="csrf"\r\n\r\nTOKEN\r\n--b\r\nContent-'
+    'Disposition: form-data; name="do"\r\n\r\njudgements\r\n--b\r\nContent-Disposition: form-data; '
+    'name="table"; filename="t.csv"\r\nContent-Type: text/csv\r\n\r\n'
+    "id,judgement,note\nv1.s0,2,n\n\r\n--b--\r\n",
+)
+_FORM_WORDS = sorted(
+    {part for form in _FORMS for field in form.split("&") for part in (field.split("=")[0],)}
+)
+_HEADERS = (
+    "Accept-Language: de-AT,fr;q=0.5,*;q=0.1",
+    "Accept: application/json;q=0.9,text/html;q=0.1",
+    "Accept-Encoding: gzip;q=1,br",
+    "Authorization: Basic YW5uOng=",
+    "Cookie: esr=x.y.z; __Host-esr=a; esr-language=fr; __Host-esr-known=x; esr-dossier=1",
+    "Range: bytes=0-10,20-",
+    'If-Range: "x"',
+    'If-None-Match: W/"x", "y", *',
+    "If-Modified-Since: Wed, 21 Oct 2015 07:28:00 GMT",
+    "Content-Type: application/x-www-form-urlencoded; charset=utf-16",
+    "Content-Length: 3",
+    "Transfer-Encoding: chunked",
+    "Host: example.org:80",
+    "X-Forwarded-For: 10.0.0.1, 10.0.0.2",
+    "X-Forwarded-Proto: https",
+    "X-Forwarded-Host: example.org",
+    "X-Forwarded-Prefix: /news",
+    "X-Forwarded-Port: 443",
+    "X-Remote-User: bea",
+    "X-Remote-Groups: desk, sports",
+    "X-Request-Id: 5",
+    "Traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+    "Origin: https://example.org",
+    "Access-Control-Request-Method: POST",
+    "Referer: https://example.org/?q=x",
+    "User-Agent: x",
+)
+
+
+def headed_addresses() -> Iterator[bytes]:
+    """Each address with all headers, once with a key."""
+    for number, address in enumerate(addresses()):
+        key = "Authorization: Bearer KEY" if number % 3 else _HEADERS[number % len(_HEADERS)]
+        yield b"\n".join((address, *(line.encode() for line in (*_HEADERS[: 1 + number], key))))
+    for path in ("static/esr.css", "login?next=/", "openapi.json", "healthz", "metrics"):
+        yield "\n".join((path, *_HEADERS)).encode()
 
 
 def addresses() -> Iterator[bytes]:
@@ -359,6 +512,19 @@ TARGETS = {
     **{name: Target(partial(read_file, "auto"), lambda name=name: [samples.packed(name)]) for name in PACKED},
     "query": Target(search, lambda: [text.encode() for text in QUERIES], _SIGNS),
     "address": Target(get, addresses, [*_SIGNS, *(f"&{name}=".encode() for name in PAGE)]),
+    "form": Target(
+        post_form,
+        lambda: [form.encode() for form in _FORMS],
+        [
+            *(f"&{word}=".encode() for word in _FORM_WORDS),
+            b"9" * 20,
+            b"9" * 5_000,
+            b"-1",
+            b"%00",
+            b"%ED%A0%80",
+        ],
+    ),
+    "headers": Target(send_headers, headed_addresses, [f"\n{line}".encode() for line in _HEADERS]),
     "body": Target(post, bodies, [*_SIGNS, *(f'"{name}":'.encode() for name in PAGE)]),
     "folder": Target(read_folder, lambda: [bytes([n]) + c for n, c in enumerate(unsealed_files())]),
     "document": Target(read_document, stored_documents),

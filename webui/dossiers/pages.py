@@ -55,6 +55,7 @@ CHANGES = {
 _COUNTED = frozenset({"add", "edit", "move", "remove", "bring"})
 PAGE_ITEMS = 100
 """Items of a dossier on a page."""
+_VERSION_DIGITS = 9
 _TOLD_SECONDS = 300
 _TOLD_SALT = "dossier-told"
 LINK_DAYS = (1, 7, 30, 90)
@@ -120,7 +121,7 @@ class DossierPages:
         check_token(self._desk, person)
         id = request.form.get("id", "")
         if request.form.get("do") == "restore":
-            self._desk.dossiers.restore(person, id, int(request.form.get("version", "0") or 0))
+            self._desk.dossiers.restore(person, id, _read_version(request.form.get("version", "0")) or 0)
             return self._go(id, Outcome(_("Restored.")))
         dossier = self._desk.dossiers.create(person, request.form.get("name", ""))
         return self._go(dossier.id, Outcome())
@@ -160,10 +161,8 @@ class DossierPages:
         return response
 
     def _read(self, person: Person) -> Dossier:
-        version = request.args.get("version", "")
-        if version and not version.isdecimal():
-            raise RequestError(_("there is no such state of the dossier"), "version")
-        return self._desk.dossiers.read(person, request.args.get("id", ""), int(version) if version else None)
+        version = _read_version(request.args.get("version", ""))
+        return self._desk.dossiers.read(person, request.args.get("id", ""), version)
 
     def _describe(self, dossier: Dossier, readings: Sequence[Reading]) -> dict[str, Any]:
         order, tag = request.args.get("order") or "hand", request.args.get("tag", "")
@@ -320,6 +319,15 @@ class DossierPages:
         if item.kind == "document":
             return url_for("document", id=item.document_id, index=index)
         return url_for("sentence", id=item.document_id, says=text_digest(item.text), index=index)
+
+
+def _read_version(text: str) -> int | None:
+    """The number of a state; None without a text. Raises RequestError."""
+    if not text:
+        return None
+    if not text.isdecimal() or len(text) > _VERSION_DIGITS:
+        raise RequestError(_("there is no such state of the dossier"), "version")
+    return int(text)
 
 
 def _read_sent() -> dict[str, str]:

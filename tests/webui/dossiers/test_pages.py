@@ -247,6 +247,20 @@ def test_a_deleted_dossier_and_an_earlier_state_can_be_restored(ana: Person) -> 
     assert items_of(ana.send("/dossiers", do="restore", id=form[1], version=form[2])) == before
 
 
+@pytest.mark.parametrize("version", ["0", "x", "-1", "1e3", "9" * 20, "9" * 5_000])
+def test_a_state_that_never_was_is_refused(ana: Person, version: str) -> None:
+    path = ana.make("Storms", "v0.s0")
+    id, (item,) = path.partition("id=")[2], items_of(ana.open(path))
+    for answer in (
+        ana.open(f"{path}&version={version}"),
+        ana.send(path, do="restore", version=version),
+        ana.send("/dossiers", do="restore", id=id, version=version),
+    ):
+        assert 400 <= answer.status_code < 500
+    assert ana.send(path, do="edit", item=item, base=version, note="n").status_code < 500
+    assert items_of(ana.open(path)) == [item]
+
+
 @pytest.mark.parametrize("format", ["word", "xlsx", "markdown", "csv", "bibtex"])
 def test_a_dossier_is_taken_along_as_a_file_with_its_name(ana: Person, format: str) -> None:
     path = ana.make("Storms: “Avonton” & more", "v0.s0")
