@@ -181,6 +181,7 @@ SEED ?= 1
 HISTORIES ?= 1000
 simulation: $(VENV)/installed-dev
 	$(BIN)/python -m tests.simulation --seed $(SEED) --histories $(HISTORIES) --processes 2
+	$(BIN)/python -m tests.simulation --alerts --seed $(SEED) --histories $(HISTORIES) --processes 2
 	$(BIN)/python -m tests.simulation --planted --histories 1000 --processes 2
 
 # An input that fails is in build/fuzz/TARGET, with its traceback in what is printed.

@@ -26,7 +26,8 @@ def find_news(
     wording.
     """
     digests = list(map(text_digest, matching))
-    open_numbers = [n for n, digest in enumerate(digests) if digest not in former]
+    first = dict(zip(reversed(digests), range(len(digests) - 1, -1, -1), strict=True))
+    open_numbers = sorted(number for digest, number in first.items() if digest not in former)
     gone = {digest: text for digest, text in former.items() if digest not in present}
     pairs = sorted(
         (
@@ -40,13 +41,7 @@ def find_news(
     for _, number, digest in pairs:
         if number not in reworded and digest not in reworded.values():
             reworded[number] = digest
-    listed: set[str] = set()
-    news = []
-    for number in open_numbers:
-        if number not in reworded and digests[number] not in listed:
-            listed.add(digests[number])
-            news.append(number)
-    return news, reworded
+    return [number for number in open_numbers if number not in reworded], reworded
 
 
 def share_of_words(first: str, second: str) -> float:

@@ -32,6 +32,11 @@ def test_a_sentence_beside_a_told_one_is_news_however_similar() -> None:
     assert news_of([TOLD, other]) == [other]
 
 
+def test_a_new_wording_that_stands_twice_is_no_news() -> None:
+    new = "The flood reached the old town on Tuesday."
+    assert news_of([new, "A flood came.", new]) == ["A flood came."]
+
+
 def test_a_told_sentence_has_one_new_wording() -> None:
     near, far = "The flood reached the town on Sunday.", "The flood reached the village on Sunday night."
     assert news_of([far, near]) == [far]

@@ -3,6 +3,7 @@
 python -m tests.simulation --seed 1 --histories 1000        1,000 histories, those of the seeds from 1 on
 python -m tests.simulation --seed 471                       one history again
 python -m tests.simulation --seed 471 --replay 'HISTORY'    one that was shrunk
+python -m tests.simulation --alerts --histories 500         histories with alerts
 python -m tests.simulation --planted --histories 2000       whether each planted fault is found
 """
 
@@ -17,7 +18,7 @@ from functools import partial
 
 from tests.simulation.planted import FAULTS
 from tests.simulation.runner import Defect, Finding, check_history, check_many, find_fault, shrink
-from tests.simulation.steps import decode, describe, encode
+from tests.simulation.steps import decode, describe, draw_alert_history, draw_history, encode
 
 
 def main() -> int:
@@ -31,14 +32,14 @@ def main() -> int:
         return _find_faults(options)
     counts, seconds, defects = Counter[str](), 0.0, list[Defect]()
     limit = 60 * options.minutes if options.minutes else float("inf")
-    for found, counted, spent in check_many(options.seed, options.histories, limit, options.processes):
+    draw = draw_alert_history if options.alerts else draw_history
+    for found, counted, spent in check_many(options.seed, options.histories, limit, options.processes, draw):
         defects += found
         counts += counted
         seconds += spent
-    told = ", ".join(
-        f"{counts[name]:,} {name}"
-        for name in ("histories", "steps", "crashes", "visits", "comparisons", "searches")
-    )
+    names = ["histories", "steps", "crashes", "visits", "comparisons", "searches"]
+    names += ["alert runs", "kills", "meetings"] * options.alerts
+    told = ", ".join(f"{counts[name]:,} {name}" for name in names)
     rate = 60 * counts["histories"] / seconds
     print(f"{told}, from seed {options.seed} on")
     print(f"{seconds:.0f} s of processor time, {rate:.0f} histories a minute")
@@ -57,6 +58,7 @@ def _read_options() -> argparse.Namespace:
     parser.add_argument("--histories", type=int, default=1)
     parser.add_argument("--minutes", type=float, help="begin no history after so many minutes")
     parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--alerts", action="store_true", help="histories with alerts, killed between calls")
     parser.add_argument("--replay", metavar="HISTORY", help="a history as this command prints it")
     parser.add_argument(
         "--planted",

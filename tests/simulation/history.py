@@ -30,11 +30,12 @@ from esr.index.writer import LoadOptions
 from esr.loaders.delivered_files import open_delivered_files
 from esr.text.document import Document, Located
 from tests.simulation import model
+from tests.simulation.alert_desk import AlertDesk
 from tests.simulation.file_system import Image, Recorder, Trouble, read_image
 from tests.simulation.gateway import Gateway
-from tests.simulation.model import NO_INDEX, Refused, State
+from tests.simulation.model import NO_INDEX, Refused, State, Wrong
 from tests.simulation.observation import PARTS, Observation, expect, expect_answers, is_same, observe, search
-from tests.simulation.steps import Crash, Disturbance, Failure, History, Step, Visit
+from tests.simulation.steps import OF_ALERTS, Crash, Disturbance, Failure, History, Step, Visit
 from tests.simulation.world import Clock, simulated
 from tests.support.fake_enricher import FakeEnricher
 
@@ -42,10 +43,6 @@ INDEX, BACKUP = "index", "backup"
 _LOCKED = tuple(f"{INDEX}/{name}" for name in ("segments", "layers", "esr-"))
 """Where a command may change something only while it has the lock."""
 _OTHER_LOAD = ("are not those of the interrupted load", "had other options", "has changed since the load")
-
-
-class Wrong(AssertionError):
-    """The index is not what the model says, or an error has no message of its own."""
 
 
 def located(documents: Sequence[Document]) -> list[Located]:
@@ -72,6 +69,13 @@ class Run:
         self.states = {INDEX: NO_INDEX, BACKUP: NO_INDEX}
         self.counts: Counter[str] = Counter()
         self.step = Step("")
+        self._alerts: AlertDesk | None = None
+
+    @property
+    def alerts(self) -> AlertDesk:
+        if self._alerts is None:
+            self._alerts = AlertDesk(self.root.parent / f"{self.root.name}-alerts", self.clock, self.where())
+        return self._alerts
 
     @property
     def record(self) -> Path:
@@ -102,6 +106,9 @@ class Run:
             if recorded != real:
                 raise Wrong(f"the record is incomplete: {recorded.keys() ^ real.keys()}")
         self._check_searches(INDEX, "at the end")
+        if self._alerts is not None:
+            self._alerts.finish(self.states[INDEX])
+            self.counts += self._alerts.counts
 
     # One step
 
@@ -109,6 +116,9 @@ class Run:
         self.clock.advance(step.seconds)
         if self.recorder is not None and step.settles:
             self.recorder.settle()
+        if step.kind in OF_ALERTS:
+            self.alerts.run_step(step, self.states[INDEX])
+            return
         target = BACKUP if step.kind == "back up" else INDEX
         try:
             path = self._model(step)

@@ -24,6 +24,10 @@ class Refused(Exception):
     """The operation must fail with a message, and change nothing."""
 
 
+class Wrong(AssertionError):
+    """The index or the desk is not what the model says, or an error has no message of its own."""
+
+
 @dataclass(frozen=True)
 class Generation:
     """A whole collection. `age` grows with each generation of an index: the greatest is the newest.

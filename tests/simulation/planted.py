@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
-from datetime import UTC
+from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,11 @@ from unittest import mock
 
 from msgspec.structs import replace
 
+from esr.alerts import outbox, runs
+from esr.alerts.outbox import Delivery, Outbox
+from esr.alerts.runs import Alert, AlertRuns
+from esr.dossiers.desk import make_id
+from esr.dossiers.records import SavedSearch
 from esr.folder.format import checkpoint, clean_up, files, manifest
 from esr.folder.format.files import FileCheck, encode_sealed
 from esr.folder.format.layer_info import LAYERS
@@ -28,15 +33,20 @@ from esr.folder.write.rewriting import Changes
 from esr.index import generations
 from esr.index.withdrawn import NONE_WITHDRAWN, Withdrawn
 from tests.simulation.file_system import Recorder
+from tests.simulation.steps import History, draw_alert_history, draw_history
 
 
 @dataclass(frozen=True)
 class Fault:
-    """The paths whose sync does nothing, as patterns; and names with their new values."""
+    """The paths whose sync does nothing, as patterns; and names with their new values.
+
+    `draw` makes the history of a seed: one in which the fault can show.
+    """
 
     name: str
     unsynced: tuple[str, ...] = ()
     changes: Mapping[tuple[Any, str], Any] = field(default_factory=dict)
+    draw: Callable[[int], History] = draw_history
 
     @contextmanager
     def applied(self) -> Iterator[None]:
@@ -206,6 +216,51 @@ def _pass_disk_errors(folder: Path, command: str = "load", state: str = "") -> I
     yield
 
 
+# Alerts
+
+
+_take, _store_matches, _find, _write_letter, _read_alert = (
+    Outbox.take,
+    Outbox.store_matches,
+    AlertRuns.find,
+    runs.write_letter,
+    runs.read_alert,
+)
+
+
+def _note_before_sending(self: Outbox, now: datetime) -> Delivery | None:
+    delivery = _take(self, now)
+    if delivery is not None:
+        self.end(delivery, now)
+    return delivery
+
+
+def _mark_before_news(self: Outbox, collection: str, before: Any, now: Any, news: Any) -> int:
+    _store_matches(self, collection, before, now, ())
+    return _store_matches(self, collection, now, now, news)
+
+
+def _match_whatever_changed(self: Outbox, collection: str, before: Any, now: Any, news: Any) -> int:
+    known = self.known(collection) or {}
+    return _store_matches(self, collection, {id: known[id] for id in now if id in known}, now, news)
+
+
+def _find_only_new_texts(
+    matching: Sequence[str], former: Mapping[str, str], present: object
+) -> tuple[list[int], dict[int, str]]:
+    texts = list(former.values())
+    return [n for n, text in enumerate(matching) if text not in (*texts, *matching[:n])], {}
+
+
+def _read_as_running(search: SavedSearch) -> Alert | None:
+    alert = _read_alert(search)
+    return None if alert is None else replace(alert, is_paused=False)
+
+
+def _of_alerts(name: str, owner: Any, changed: str, value: Any) -> Fault:
+    return Fault(name, (), {(owner, changed): value}, draw_alert_history)
+
+
 def _everywhere(name: str, value: Any, *owners: Any) -> dict[tuple[Any, str], Any]:
     return {(owner, name): value for owner in owners}
 
@@ -308,5 +363,24 @@ FAULTS = (
         "errors of the disk have no message",
         (),
         _everywhere("translate_disk_errors", _pass_disk_errors, *_WRITERS),
+    ),
+    _of_alerts("a delivery is noted before it is sent", Outbox, "take", _note_before_sending),
+    _of_alerts("a delivery that was sent is not noted", Outbox, "end", lambda self, *_, **options: "sent"),
+    _of_alerts("deliveries of a killed process are not taken back", Outbox, "take_back", lambda self: 0),
+    _of_alerts(
+        "each attempt of a delivery has an id of its own",
+        runs,
+        "write_letter",
+        lambda id, *args, **options: _write_letter(make_id(), *args, **options),
+    ),
+    _of_alerts("documents are marked before their news", Outbox, "store_matches", _mark_before_news),
+    _of_alerts("two processes tell the same", Outbox, "store_matches", _match_whatever_changed),
+    _of_alerts("new wordings are told", outbox, "find_news", _find_only_new_texts),
+    _of_alerts("paused alerts are delivered", runs, "read_alert", _read_as_running),
+    _of_alerts(
+        "the first run tells everything",
+        AlertRuns,
+        "find",
+        lambda *args, **options: _find(*args, **{**options, "tell_all": True}),
     ),
 )

@@ -9,15 +9,20 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from tests.simulation.file_system import Loss
-from tests.simulation.history import Wrong, run_history
+from tests.simulation.history import run_history
+from tests.simulation.model import Wrong
 from tests.simulation.planted import FAULTS, Fault
 from tests.simulation.steps import Crash, History, Step, draw_history
+
+Draw = Callable[[int], History]
+"""Makes the history of a seed."""
 
 
 class Defect(NamedTuple):
@@ -63,13 +68,13 @@ def check_history(history: History, seed: int, counts: Counter[str] | None = Non
     return None
 
 
-def check_seeds(seeds: Sequence[int]) -> tuple[list[Defect], Counter[str], float]:
-    """Run the histories of seeds.
+def check_seeds(seeds: Sequence[int], draw: Draw = draw_history) -> tuple[list[Defect], Counter[str], float]:
+    """Run the histories that are drawn of seeds.
 
     Returns those that fail, what was counted, and the processor time in seconds.
     """
     started, counts = time.process_time(), Counter[str]()
-    defects = [defect for seed in seeds if (defect := check_history(draw_history(seed), seed, counts))]
+    defects = [defect for seed in seeds if (defect := check_history(draw(seed), seed, counts))]
     counts["histories"] = len(seeds)
     return defects, counts, time.process_time() - started
 
@@ -78,7 +83,7 @@ PORTION = 25
 
 
 def check_many(
-    first: int, histories: int, seconds: float, processes: int
+    first: int, histories: int, seconds: float, processes: int, draw: Draw = draw_history
 ) -> Iterator[tuple[list[Defect], Counter[str], float]]:
     """Yield the results of portions of seeds, until there are so many histories or the time is over."""
     end = time.monotonic() + seconds
@@ -87,13 +92,13 @@ def check_many(
     if processes == 1:
         for portion in portions:
             if time.monotonic() < end:
-                yield check_seeds(portion)
+                yield check_seeds(portion, draw)
         return
     with ProcessPoolExecutor(processes) as pool:
         for start in range(0, len(portions), processes):
             if time.monotonic() >= end:
                 return
-            yield from pool.map(check_seeds, portions[start : start + processes])
+            yield from pool.map(partial(check_seeds, draw=draw), portions[start : start + processes])
 
 
 # Planted faults
@@ -104,7 +109,7 @@ def find_fault(number: int, first: int, histories: int) -> Finding:
     fault = FAULTS[number]
     started = time.process_time()
     for count, seed in enumerate(range(first, first + histories), 1):
-        if defect := check_with(fault, draw_history(seed), seed):
+        if defect := check_with(fault, fault.draw(seed), seed):
             return Finding(fault.name, defect, count, time.process_time() - started)
     return Finding(fault.name, None, histories, time.process_time() - started)
 

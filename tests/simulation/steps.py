@@ -89,9 +89,37 @@ class Disturbance(msgspec.Struct, frozen=True, tag=True):
         return number == self.request or (self.persists and number > self.request)
 
 
+class Kill(msgspec.Struct, frozen=True, tag=True):
+    """A run of alerts is killed before a call: a statement, a commit, or before or after a letter is sent."""
+
+    call: int
+
+
+class Meeting(msgspec.Struct, frozen=True, tag=True):
+    """Another process runs the alerts too, before this call or the next one at which the desk is free."""
+
+    call: int
+
+
+ANN, BOB = "mailto:ann@example.org", "mailto:bob@example.org"
+
+
+class Refusal(msgspec.Struct, frozen=True, tag=True):
+    """Letters to these targets are refused, for good if it `is_final`.
+
+    If it `is_received`, they arrive, and the sender does not hear of it.
+    """
+
+    targets: tuple[str, ...] = ()
+    is_final: bool = False
+    is_received: bool = False
+
+
 DISTURBANCES = ("busy", "unavailable", "cut", "lost", "repeated", "part")
 CALLS = 160
 """Few steps make more calls than this."""
+RUN_CALLS = 60
+"""Few runs of alerts make more calls than this."""
 VISITS = ("read", "back up", "write")
 CODES = (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 
@@ -102,8 +130,8 @@ CODES = (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 class Step(msgspec.Struct, frozen=True):
     """One command. `seconds` is by how much the clock goes on before it, or back.
 
-    `number` is of a kept generation. `settles`: the system has written everything to disk before the step.
-    `searches`: queries are compared after it too.
+    `number` is of a kept generation, or of a saved search. `settles`: the system has written everything to
+    disk before the step. `searches`: queries are compared after it too.
     """
 
     kind: str
@@ -116,7 +144,7 @@ class Step(msgspec.Struct, frozen=True):
     seconds: float = 60.0
     settles: bool = False
     searches: bool = False
-    trouble: Crash | Failure | Visit | Disturbance | None = None
+    trouble: Crash | Failure | Visit | Disturbance | Kill | Meeting | Refusal | None = None
 
 
 KINDS = {
@@ -136,6 +164,22 @@ KINDS = {
     "stale delivery": 0.5,
 }
 """The kinds of steps, with how often each is drawn."""
+WITH_ALERTS = {
+    "load": 0.5,
+    "append by load": 0.5,
+    "deliver": 6,
+    "remove": 1,
+    "enrich": 0.5,
+    "roll back": 1,
+    "delete all": 0.3,
+    "back up": 0.5,
+    "restore": 0.7,
+    "add alert": 2,
+    "pause alert": 1,
+    "run alerts": 9,
+}
+"""The kinds of histories of alerts."""
+OF_ALERTS = ("add alert", "pause alert", "run alerts")
 JUMPS = (60.0, 0.0, 0.000001, -3600.0, 86400.0 * 400, -86400.0 * 400)
 
 
@@ -165,6 +209,35 @@ def draw_history(seed: int, *, faults: bool = True, kinds: Mapping[str, float] =
         small=chance.choice([0, 4096]),
         batch=chance.choice([2, 50]),
     )
+
+
+def draw_alert_history(seed: int) -> History:
+    """The history of a seed with alerts. Most troubles are theirs: few steps of the index have one."""
+    chance = random.Random(f"alerts of {seed}")
+    history = draw_history(seed, kinds=WITH_ALERTS)
+    begin = (Step("add alert", number=chance.randrange(3)), Step("run alerts"))
+    more = [draw_step(chance, True, WITH_ALERTS) for _ in range(chance.randint(2, 8))]
+    drawn = [
+        msgspec.structs.replace(step, trouble=_draw_of_alerts(chance, step))
+        for step in (*history.steps[1:], *more)
+    ]
+    first = msgspec.structs.replace(history.steps[0], trouble=None)
+    return msgspec.structs.replace(history, steps=(first, *begin, *drawn))
+
+
+def _draw_of_alerts(chance: random.Random, step: Step) -> Any:
+    if step.kind not in OF_ALERTS:
+        return step.trouble if chance.random() < 0.2 else None
+    way = chance.random()
+    if step.kind != "run alerts" or way < 0.3:
+        return None
+    if way < 0.7:
+        return Kill(chance.randint(1, RUN_CALLS))
+    if way < 0.85:
+        return Meeting(chance.randint(1, RUN_CALLS))
+    is_final = chance.random() < 0.2
+    targets = chance.choice([(ANN,), (BOB,), (ANN, BOB)])
+    return Refusal(targets, is_final, not is_final and chance.random() < 0.4)
 
 
 def draw_server_history(seed: int) -> History:

@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
+from itertools import count
 from pathlib import Path
 
 import pytest
 
 from tests.simulation.file_system import Loss, Recorder, read_image
-from tests.simulation.history import Run, Wrong
+from tests.simulation.history import Run
+from tests.simulation.model import Wrong
 from tests.simulation.planted import FAULTS
 from tests.simulation.runner import check_history, check_seeds, check_with, desk, shrink
-from tests.simulation.steps import Crash, History, Ref, Step, decode, draw_history, encode
+from tests.simulation.steps import (
+    Crash,
+    History,
+    Kill,
+    Ref,
+    Step,
+    decode,
+    draw_alert_history,
+    draw_history,
+    encode,
+)
 from tests.simulation.world import Clock, simulated
 from tests.support.runs import IS_LONG
 
@@ -30,6 +43,41 @@ def test_many_histories_are_as_the_model_says() -> None:
     defects, counts, _ = check_seeds(range(100, 100 + HISTORIES))
     assert not defects, f"python -m tests.simulation --seed {defects[0].seed}: {defects[0].reason}"
     assert counts["crashes"] > HISTORIES / 2 and counts["visits"] and counts["searches"]
+
+
+@pytest.mark.slow
+def test_many_histories_of_alerts_are_as_the_model_says() -> None:
+    defects, counts, _ = check_seeds(range(100, 100 + HISTORIES // 4), draw_alert_history)
+    assert not defects, f"python -m tests.simulation --alerts --seed {defects[0].seed}: {defects[0].reason}"
+    assert counts["kills"] and counts["meetings"] and counts["alert runs"] > HISTORIES
+
+
+def alert_history(trouble: Kill | None) -> History:
+    """A document with a flood is delivered, and the alerts run twice: the first run has this trouble."""
+    (flood,) = [ref for ref in (Ref(0, 0), Ref(0, 1), Ref(0, 2)) if tells_of_a_flood(ref)][:1]
+    steps = Step("load", (Ref(7, 0),)), Step("add alert"), Step("run alerts"), Step("deliver", (flood,))
+    return History((*steps, Step("run alerts", trouble=trouble), Step("run alerts")))
+
+
+def tells_of_a_flood(ref: Ref) -> bool:
+    return any("flood" in sentence.text for sentence in ref.document.sentences)
+
+
+@pytest.mark.slow
+def test_a_run_of_alerts_may_be_killed_before_each_of_its_calls() -> None:
+    (early,) = [fault for fault in FAULTS if fault.name == "a delivery is noted before it is sent"]
+    kills, found = 0, 0
+    for call in count(1):
+        counts = Counter[str]()
+        history = alert_history(Kill(call))
+        defect = check_history(history, 0, counts)
+        assert defect is None, f"call {call}: {defect.reason}"
+        if not counts["kills"]:
+            break
+        kills += 1
+        found += call % 2 == 0 and check_with(early, history, 0) is not None
+    assert kills > 30, "so many statements, commits and letters"
+    assert 0 < found < 10, "only between the note and the letter"
 
 
 def test_what_is_not_synced_is_lost_and_what_is_synced_stays(tmp_path: Path) -> None:

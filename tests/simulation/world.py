@@ -1,13 +1,14 @@
 """The world of a history: a desk with an index and its backup, a clock, and one thread that does all work.
 
 Everything that is left to chance elsewhere follows from the seed here: names of segments, of layers and of
-generations, the order in which threads work, and the time.
+generations, ids of deliveries, the order in which threads work, and the time.
 """
 
 from __future__ import annotations
 
 import os
 import random
+import secrets
 import uuid
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -69,6 +70,7 @@ def simulated(history: History, clock: Clock, seed: int) -> Iterator[None]:
         for owner, name, value in (
             (processes, "Thread", NoThread),
             (uuid, "uuid4", lambda: uuid.UUID(int=chance.getrandbits(128), version=4)),
+            (secrets, "token_hex", lambda size=32: chance.randbytes(size).hex()),
             (generations, "datetime", clock.as_datetime()),
             (segment_writer, "FULL_TERMS", history.full_terms),
             (rewriting, "FULL_TERMS", history.full_terms),
