@@ -53,9 +53,11 @@ from esr.plugin.provisional import (
     find_unknown_filters,
     find_written,
     hit_dict,
+    is_pronoun,
     name_key,
     name_of,
     parse_name_filter,
+    questions,
     require_record,
     resolve_speaker,
     to_columns,
@@ -472,6 +474,16 @@ def count_quoted(searcher: Searcher, speaker: str | None, about: ParsedQuery, fi
 def speaker_key(quotation: Quotation) -> str:
     """The key of a speaker: of its name if that is certain, or else of the speaker as written."""
     return quotation.name or name_key(quotation.speaker or "")
+
+
+def leave_out_pronouns(index: Index, quotations: Sequence[Quotation]) -> list[Quotation]:
+    """The quotations that say who speaks: by a name, or by more than a pronoun of a language of the index."""
+    languages = list(index.status(questions.Languages())) or [None]
+    return [
+        quotation
+        for quotation in quotations
+        if quotation.name or not any(is_pronoun(quotation.speaker or "", language) for language in languages)
+    ]
 
 
 def find_speakers(index: Index, quotations: Sequence[Quotation]) -> Mapping[str, Name]:

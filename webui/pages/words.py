@@ -31,6 +31,7 @@ from esr.corpus.names_and_quotes import (
     Quotation,
     call_speakers,
     find_speakers,
+    leave_out_pronouns,
     name_speaker,
     speaker_key,
 )
@@ -441,7 +442,8 @@ def _add_quotations(get: Route, settings: Settings, render: PageRenderer) -> Non
         k, speaker = arguments.value("k"), arguments.first("speaker")
         result = corpus.read_quotations(visit.searcher, arguments, settings, max(k + 1, SPEAKERS_OF))
         shown = result.quotations[:k]
-        names = find_speakers(visit.searcher.index, result.quotations)
+        attributed = leave_out_pronouns(visit.searcher.index, result.quotations)
+        names = find_speakers(visit.searcher.index, attributed)
         called = call_speakers(names, result.quotations)
         return render(
             visit,
@@ -454,7 +456,7 @@ def _add_quotations(get: Route, settings: Settings, render: PageRenderer) -> Non
             with_all=corpus.count_quoted(visit.searcher, arguments),
             only_some_words=ONLY_SOME_WORDS,
             called=called,
-            speakers=count_speakers(names, result.quotations, called),
+            speakers=count_speakers(names, attributed, called),
             counted=len(result.quotations),
             found=replace(result, quotations=shown),
             headings=find_headings(visit.searcher.index, shown),

@@ -183,6 +183,24 @@ def test_a_pronoun_is_not_counted_as_an_acronym_of_its_letters() -> None:
     assert [form for _, form, _ in counted] == ["WHO", "Wire"] and counted[0][2] == 2
 
 
+def test_a_pronoun_without_a_name_is_not_listed_as_a_speaker(tmp_path: Path) -> None:
+    said = [("he", "en"), ("elle", "fr"), ("the mayor", "en"), ("Er", "en")]
+    articles = [
+        Document(
+            f"a{n}",
+            (Sentence(f"a{n}.s0", f'"Storms come," {who} said.', quotes=(Quote(0, 14, who, None, "said"),)),),
+            language=language,
+        )
+        for n, (who, language) in enumerate(said)
+    ]
+    load(str(tmp_path / "i"), articles)
+    with open_searcher(tmp_path / "i") as searcher:
+        html = create_app(searcher, Settings(access_log=0)).test_client().get("/quotes").text
+    listed = re.findall(r'class="value" href="[^"]+"><bdi>([^<]+)</bdi></a> <span class="number">', html)
+    assert sorted(listed) == ["Er", "the mayor"], "Er is a pronoun of no language of these articles"
+    assert sorted(said_by(html)) == ["Er said", "elle said", "he said", "the mayor said"]
+
+
 def test_the_page_marks_who_speaks_and_says_who_is_only_probable(tmp_path: Path) -> None:
     surely = Quote(0, 18, "Ann Lee", "ann lee", "said", CERTAIN)
     probably = Quote(0, 21, "Bo Day", "bo day", "said", PROBABLE)
