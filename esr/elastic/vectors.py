@@ -135,20 +135,31 @@ def stored_dimensions(field: Mapping[str, Any]) -> int:
 
 def source_with_vectors(cluster: Cluster, fields: Iterable[str]) -> dict[str, Any]:
     """The `_source` parameter of a search that returns these fields, including vectors."""
-    source: dict[str, Any] = {"includes": list(fields)}
-    if not cluster.dialect.excludes_vectors(cluster.version()):
-        return source
-    return {**source, "exclude_vectors": False}
+    return {"includes": list(fields), **_options_of_vectors(cluster)}
+
+
+def _options_of_vectors(cluster: Cluster) -> dict[str, Any]:
+    """What a `_source` parameter needs to include vectors, which depends on the version of the server."""
+    return {"exclude_vectors": False} if cluster.dialect.excludes_vectors(cluster.version()) else {}
 
 
 class EncoderReader:
-    """Reads the fingerprints of vectors by the encoder that made them, and caches them."""
+    """Reads how vectors are stored, and their fingerprints by the encoder that made them; caches both."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._read_at = -MAX_AGE
         self._fingerprints: dict[str, dict[str, str]] = {}
         self._has_graph = False
+        self._options: dict[str, Any] | None = None
+
+    def source(self, fields: Iterable[str]) -> dict[str, Any]:
+        """As `source_with_vectors`, without asking for the version of the server each time."""
+        self._read()
+        options = self._options  # another thread may forget it
+        if options is None:
+            options = self._options = _options_of_vectors(self._cluster)
+        return {"includes": list(fields), **options}
 
     def has_graph(self) -> bool:
         """Whether all vectors are in graphs."""
@@ -188,7 +199,7 @@ class EncoderReader:
                         marks = by_encoder.setdefault(recipe.versions["encoder"], {})
                         marks[recipe.fingerprints[VECTORS]] = recipe.versions.get(TABLE, "")
             self._has_graph = bool(by_encoder) and self._find_graphs()
-            self._fingerprints, self._read_at = by_encoder, now
+            self._fingerprints, self._options, self._read_at = by_encoder, None, now
         return self._fingerprints
 
     def _find_graphs(self) -> bool:

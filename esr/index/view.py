@@ -10,13 +10,18 @@ Every call passes through the view, so its parts hold for all callers:
 *Language*   In an index by language, the view has the terms, statistics and sentences of one language, as if
              the index had only documents in it.
 *Deadline*   Each call fails once the time has passed. Servers also measure calls there.
+
+Calls that do not need each other can be made at the same time (`start_beside`).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Any, NamedTuple, cast, overload
+from contextvars import Context, ContextVar
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple, cast, overload
 
 from msgspec.structs import replace
 
@@ -34,12 +39,20 @@ from esr.index.similarities import SimilarityRescoring
 from esr.index.values import ValueTable
 from esr.index.writer import Description
 from esr.plans.plan import AllOf, Condition, HasEntity, HasTerm, HasWords, Not, Plan, Statistics, all_of
-from esr.stdlib import cached_property
+from esr.stdlib import cached_property, import_lazily
 from esr.text.analyzer import Analyzer
 from esr.text.analyzer_definitions import language_group
 from esr.text.attributes import META, META_PREFIX
 from esr.text.document import Document
 from esr.text.sentence_enrichment import QuantizedVector
+
+if TYPE_CHECKING:
+    from concurrent import futures
+
+    from esr.index import factory
+else:
+    factory = import_lazily("esr.index.factory")
+    futures = import_lazily("concurrent.futures")
 
 _EXTRA, _MOST = 4, 200
 """Factor by which more words and names are read than requested, since some are hidden; and the maximum."""
@@ -103,6 +116,10 @@ class View(Index):
 
     def _call(self, stage: str) -> AbstractContextManager[None]:
         return nullcontext() if self.deadline is None else self.deadline.limit(stage)
+
+    def waiting(self) -> AbstractContextManager[None]:
+        """The context in which to wait for work that calls the view in another thread."""
+        return self._call(BESIDE)
 
     # How conditions, plans and ids are restricted
 
@@ -460,3 +477,47 @@ def languages_of(index: Index, ids: Sequence[str]) -> list[str | None]:
     if chosen_language(index).code is None:
         return [None] * len(ids)
     return [language_group(record.language) for record in index.read(ids, questions.Records())]
+
+
+# Calls at the same time
+
+BESIDE = "beside"
+"""The stage of waiting for calls that are made at the same time."""
+is_beside: ContextVar[bool] = ContextVar("is_beside", default=False)
+"""Whether a call is made beside others, whose thread reports failures."""
+
+
+@cache
+def threads_beside() -> futures.ThreadPoolExecutor:
+    """The threads of calls at the same time."""
+    return futures.ThreadPoolExecutor(24, BESIDE)
+
+
+def start_beside(
+    index: Index,
+    work: Callable[[], Result],
+    waiting: Callable[[], AbstractContextManager[None]] | None = None,
+) -> Callable[[], Result]:
+    """Start work that calls the index in another thread, and return a function that waits for its result.
+
+    A folder computes in this process, so its work begins when the result is requested. So does work that has
+    found no free thread by then. `waiting` makes the context of waiting, by default that of a call of a view.
+    """
+    if not factory.is_elasticsearch(index.where):
+        return work
+    seconds = time_remaining(math.inf)
+
+    def run() -> Result:
+        is_beside.set(True)
+        with nullcontext() if seconds == math.inf else within(seconds):
+            return work()
+
+    future = threads_beside().submit(Context().run, run)
+
+    def finish() -> Result:
+        if future.cancel():
+            return work()
+        with waiting() if waiting else index.waiting() if isinstance(index, View) else nullcontext():
+            return future.result()
+
+    return finish

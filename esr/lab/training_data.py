@@ -143,9 +143,9 @@ def _collect_topic(
     first_scores, values = np.zeros(0), np.zeros((0, len(signals)))
     first_run: dict[str, float] = {}
     if prepared is not None and reranker is not None and (prepared.plan.terms or reranker.uses_vectors):
-        result = prepared.search_first_stage(max(RUN_DEPTH, depth), task.filters)
+        of_depth = replace(reranker, depth=depth)
+        result, candidates = prepared.find_candidates(of_depth, max(RUN_DEPTH, depth), task.filters)
         first_run = {hit.sentence_id: hit.score for hit in result.hits}
-        candidates = prepared.add_candidates(result, replace(reranker, depth=depth), task.filters)
         ids, first_scores = tuple(candidates.hits.ids), candidates.hits.scores
         context = prepared.rerank_context(candidates.top.ids, reranker.columns)
         values = np.column_stack([signal.values(context) for signal in signals])

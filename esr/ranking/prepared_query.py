@@ -24,7 +24,7 @@ from esr.index.contract import Index
 from esr.index.filters import NO_FILTERS, Filters, UnknownFilter, find_unknown_filters
 from esr.index.hits import Hit, LazyHits, SearchResult
 from esr.index.questions import EvidenceOf, Records
-from esr.index.view import chosen_language, languages_of
+from esr.index.view import chosen_language, languages_of, start_beside
 from esr.plans.evaluate import Array, Evidence, apply_static_score, score_sentences
 from esr.plans.plan import (
     FEATURE_PREFIX,
@@ -94,20 +94,31 @@ def _only_lowers(static_score: StaticScore) -> bool:
     )
 
 
-def add_nearest(
-    index: Index, plan: Plan, query: QueryVectors, result: SearchResult, reranker: Reranker, filters: Filters
-) -> Candidates:
-    """Add the nearest sentences to the best hits of the plan, `depth` of each; the other hits stay below.
+def find_nearest(
+    index: Index, plan: Plan, query: QueryVectors, reranker: Reranker, filters: Filters
+) -> Sequence[Hit]:
+    """The `depth` sentences nearest to a query with text, by their vectors.
 
-    The nearest sentences satisfy the plan's condition and the filters, but need none of its terms. They do
-    not depend on the number of hits. Sentences without a term, or without a score by the plan, are left out.
+    They satisfy the plan's condition and the filters, but need none of its terms.
+    """
+    if not query.has_text:
+        return ()
+    encoder, vector = query.vector(reranker.vector_weights)
+    return index.nearest(encoder, vector, reranker.depth, plan.condition, filters)
+
+
+def add_nearest(
+    index: Index, plan: Plan, result: SearchResult, depth: int, nearest_hits: Sequence[Hit]
+) -> Candidates:
+    """Add the nearest sentences to the `depth` best hits of the plan; the other hits stay below.
+
+    Sentences without a term, or without a score by the plan, are left out.
     """
     hits = LazyHits.of(result.hits)
-    best = hits.head(reranker.depth)
-    if not query.has_text:
+    best = hits.head(depth)
+    if not nearest_hits:
         return Candidates(hits, len(best), len(best), result.total)
-    encoder, vector = query.vector(reranker.vector_weights)
-    nearest = LazyHits.of(index.nearest(encoder, vector, reranker.depth, plan.condition, filters))
+    nearest = LazyHits.of(nearest_hits)
     new = nearest.at(np.flatnonzero(~np.isin(nearest.ordinals, best.ordinals)))
     columns = [static_score.column for static_score in plan.static_scores]
     evidence = index.read(
@@ -253,8 +264,7 @@ class PreparedQuery(Struct, frozen=True, dict=True):
             else:
                 result = self.index.search(self.plan, k, filters, records=False)
             return Answer(result.hits, result.total, elapsed_ms(started), self.unseen, *result.diagnostics)
-        result = self.search_first_stage(max(k, reranker.depth), filters)
-        candidates = self.add_candidates(result, reranker, filters)
+        result, candidates = self.find_candidates(reranker, k, filters)
         top = candidates.top
         context = self.rerank_context(top.ids, reranker.columns, top.ordinals.tolist())
         hits, unread = rerank(candidates, context, reranker, max(k, reranker.last_depth)), None
@@ -293,12 +303,21 @@ class PreparedQuery(Struct, frozen=True, dict=True):
             return SearchResult([], 0)
         return self.index.search(self.plan, k, filters, records=False)
 
-    def add_candidates(self, result: SearchResult, reranker: Reranker, filters: Filters) -> Candidates:
-        """The candidates of the second stage. `result` must have at least `depth` hits, or all hits."""
+    def find_candidates(
+        self, reranker: Reranker, k: int, filters: Filters
+    ) -> tuple[SearchResult, Candidates]:
+        """The best sentences of the first stage, k or `depth` if that is more; the candidates of the second.
+
+        k changes only which candidates stay below. Words and vectors are searched at the same time.
+        """
+        index, plan, nearest = self.index, self.plan, None
         if reranker.uses_vectors:
-            return add_nearest(self.index, self.plan, self.vectors, result, reranker, filters)
+            nearest = start_beside(index, partial(find_nearest, index, plan, self.vectors, reranker, filters))
+        result = self.search_first_stage(max(k, reranker.depth), filters)
+        if nearest is not None:
+            return result, add_nearest(index, plan, result, reranker.depth, nearest())
         best = min(reranker.depth, len(result.hits))
-        return Candidates(LazyHits.of(result.hits), best, best, result.total)
+        return result, Candidates(LazyHits.of(result.hits), best, best, result.total)
 
     def rerank_context(
         self, ids: Sequence[str], columns: Iterable[str], ordinals: Sequence[int] | None = None

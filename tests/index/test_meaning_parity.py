@@ -14,7 +14,9 @@ from click.testing import CliRunner
 import esr
 from esr import loaders
 from esr.cli import main
+from esr.elastic import statistics, vectors
 from esr.elastic.cluster import Cluster
+from esr.elastic.search import sentence_search
 from esr.enrichment.enricher import Enricher, VectorSettings
 from esr.index.factory import open_delivery
 from esr.index.filters import NO_FILTERS, Filters
@@ -31,12 +33,14 @@ from esr.text.analyzer_definitions import analyzer_for_language
 from esr.text.document import Document
 from esr.text.validate import build_document
 from tests.index.test_parity import SPLITS, Engines, compare_answers
-from tests.support.elasticsearch import differences, fresh, http, load, located
+from tests.support.elasticsearch import differences, fresh, http, load, located, record_requests
 from tests.support.elasticsearch import document as bare_document
 from tests.support.fake_enricher import SYNONYMS, VOCABULARY, write_tiny_cross_encoder, write_tiny_encoder
 from tests.support.folder_index import ODD, WORDS, boost_corpus
 from tests.support.runs import SHARDS, only_long
 from tests.support.texts import made_up_words, spoilt_texts
+from webui.app import create_app
+from webui.running.settings import Settings
 
 QUERIES = (
     "storm in the city",
@@ -174,6 +178,24 @@ def test_both_engines_give_the_same_answers_through_the_life_of_an_index(
             has_vectors = cluster.dialect.has_vectors
         if has_vectors:
             check_vector_index(places)
+
+
+def test_a_page_by_meaning_asks_a_server_few_times(
+    elasticsearch_url: str, encoder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (sentence_search, statistics, vectors):
+        monkeypatch.setattr(module, "MAX_AGE", 3600.0)  # facts are read once, even if the node is slow
+    page = "/search?q=river+flood+bank&rerank=meaning:25:feedback=.4"
+    with fresh(elasticsearch_url) as where:
+        load(where, FIRST)
+        enrich(where, encoder)
+        with open_searcher(where) as searcher:
+            client = create_app(searcher, Settings(access_log=0)).test_client()
+            client.get(page)  # statistics are read once
+            requests = record_requests(monkeypatch)
+            answer = client.get(page)
+            assert answer.status_code == 200 and answer.text.count("data-sentence-id") > 3
+            assert len(requests) <= 14, requests
 
 
 def check_vector_index(places: tuple[str, str]) -> None:

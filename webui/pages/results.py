@@ -147,6 +147,8 @@ def _find_results(searcher: Searcher, search: SearchRequest, settings: Settings)
     articles = start_beside(index, lambda: count_articles(prepared, listed, filters))
     best = [passage.best for entry in listed for passage in entry.passages[:GROUP_SENTENCES]]
     copies = start_beside(index, lambda: find_copies(index, best))
+    bests = [entry.best for entry in entries]
+    weaker = None if by_date else start_beside(index, lambda: find_weaker(prepared, bests))
     report = report_of()
     shown = [
         hit for entry in listed for passage in entry.passages for hit in (passage.best, *passage.similar)
@@ -165,7 +167,7 @@ def _find_results(searcher: Searcher, search: SearchRequest, settings: Settings)
         count_answer(answer, prepared, report, by_date),
         describe_understanding(search, report),
         articles(),
-        find_weaker(prepared, [entry.best for entry in entries]) if not by_date else None,
+        None if weaker is None else weaker(),
         copies(),
         None if listed else _find_span(searcher, search),
     )

@@ -10,16 +10,15 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
-from contextvars import ContextVar
 from typing import TypeVar
 
 from flask import g
 
 from esr.errors import EngineUnreachable, EsrError
+from esr.index import view
 from esr.index.contract import Index
-from esr.index.factory import is_elasticsearch
+from esr.index.view import BESIDE, is_beside
 
 
 class FairSemaphore:
@@ -162,11 +161,8 @@ class Gate:
         self._inside.release()
 
 
-QUEUE, OPEN, BESIDE, REST = "queue", "open", "beside", "rest"
-"""Stages: waiting for a slot, opening an index, waiting for calls in parallel with a search, and the rest
-(reading the request, writing the answer)."""
-is_beside: ContextVar[bool] = ContextVar("is_beside", default=False)
-"""Whether a call is made beside the search of a request. Only the search reports to the breaker."""
+QUEUE, OPEN, REST = "queue", "open", "rest"
+"""Stages: waiting for a slot, opening an index, and the rest (reading the request, writing the answer)."""
 
 
 class Stage:
@@ -204,27 +200,12 @@ def stage_times(total: float) -> dict[str, float]:
 
 
 T = TypeVar("T")
-PARALLEL_THREADS = ThreadPoolExecutor(24, "beside")
-"""The threads of work that runs beside the answer to a request."""
 
 
 def start_beside(index: Index, work: Callable[[], T]) -> Callable[[], T]:
-    """Start work that calls the index in parallel, and return a function that waits for its result.
-
-    A folder computes in this process, so its work begins when the result is requested. So does work that has
-    found no free thread by then. Failures of this work do not count for the circuit breaker.
-    """
-    if not is_elasticsearch(index.where):
-        return lambda: _run_beside(work)
-    future = PARALLEL_THREADS.submit(_run_beside, work)
-
-    def finish() -> T:
-        if future.cancel():
-            return _run_beside(work)
-        with time_stage(BESIDE):
-            return future.result()
-
-    return finish
+    """As `esr.index.view.start_beside`, for work whose failures do not count for the circuit breaker."""
+    finish = view.start_beside(index, work, lambda: time_stage(BESIDE))
+    return lambda: _run_beside(finish)
 
 
 def _run_beside(work: Callable[[], T]) -> T:

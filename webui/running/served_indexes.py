@@ -23,12 +23,12 @@ from esr.errors import EngineUnreachable, unknown
 from esr.index import questions
 from esr.index.contract import Index
 from esr.index.limits import time_remaining, within
-from esr.index.view import Deadline, View
+from esr.index.view import Deadline, View, is_beside
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.ranking.second_stage.query_encoder import find_obstacle
 from esr.stdlib import cached_property
 from esr.threads import Turn, take_turns
-from webui.running.gate import OPEN, QUEUE, Busy, CircuitBreaker, Gate, Room, is_beside, time_stage
+from webui.running.gate import OPEN, QUEUE, Busy, CircuitBreaker, Gate, Room, time_stage
 from webui.running.problems import Forbidden, TooManyFiles, blame_argument
 from webui.running.rate_limit import client_key
 from webui.running.settings import DEFAULT_NAME, Settings

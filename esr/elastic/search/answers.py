@@ -43,7 +43,7 @@ from esr.elastic.search.sentence_search import (
 )
 from esr.elastic.statistics import read_histogram
 from esr.elastic.tables import read_table
-from esr.elastic.vectors import SCALE, decode_vector, source_with_vectors
+from esr.elastic.vectors import SCALE, decode_vector
 from esr.index import questions
 from esr.index.contract import check_sentences
 from esr.index.filters import Filters
@@ -92,7 +92,7 @@ def _read_similarities(
 
 
 def _read_vectors(opened: OpenedAlias, ids: Sequence[str], encoder: str) -> list[QuantizedVector | None]:
-    source = source_with_vectors(opened.cluster, ["enriched", VECTORS])
+    source = opened.encoders.source(["enriched", VECTORS])
     marks = set(opened.encoders.fingerprints(encoder))
     return [
         decode_vector(fields[VECTORS]) if VECTORS in fields and marks & {*fields["enriched"]} else None

@@ -153,6 +153,7 @@ def find_nearest(
     filters = [*clauses, *_vector_clauses(marks)]
     body: dict[str, Any] = {"sort": SORT, "track_total_hits": False, **hit_fields(False)}
     hits: list[Hit] = []
+    units: list[float] = []
     if has_graph and k * _GRAPH_SHARE <= _LOOKED_AT:
         answer = search(
             cluster,
@@ -164,14 +165,25 @@ def find_nearest(
         hits = decode_hits(hits_of(answer), False, 0.0)
     else:
         scored = _similarity_query({"bool": {"filter": filters}}, query, 1.0, _GREATEST)
+        body["docvalue_fields"] = [*body["docvalue_fields"], {"field": SCALE}]
         for answer in search_pages(cluster, min(k + _MORE, PAGE), index=cluster.alias, query=scored, **body):
-            hits += decode_hits(hits_of(answer), False, -_GREATEST)
+            page = hits_of(answer)
+            hits += decode_hits(page, False, -_GREATEST)
+            units += [_unit(hit, query) for hit in page]
             if len(hits) > k and hits[-1].score < hits[k - 1].score - _ROUNDING:
                 break
     ordinals = np.array([hit.ordinal for hit in hits], np.int64)
-    products = SimilarityReader(cluster, marks, query).read(ordinals.tolist(), ()).sentence
+    if min(units, default=0.0) > _ROUNDING:  # a score tells the whole number that it is a multiple of
+        products = np.rint(np.array([hit.score for hit in hits]) / units) * units
+    else:
+        products = SimilarityReader(cluster, marks, query).read(ordinals.tolist(), ()).sentence
     best = np.lexsort((ordinals, -products))[:k].tolist()
     return [hits[n]._replace(score=float(products[n])) for n in best]
+
+
+def _unit(hit: Any, query: QuantizedVector) -> float:
+    """What a product of whole numbers is multiplied by to be the similarity of a hit."""
+    return float(np.float32(hit["fields"][SCALE][0])) * query.scale
 
 
 def _graph_query(query: QuantizedVector, number: int, filters: Sequence[Query]) -> Query:
@@ -284,6 +296,6 @@ class SimilarityReader:
     def _decode(self, answer: Any) -> Iterator[tuple[int, str, float]]:
         for hit in hits_of(answer):
             fields = hit["fields"]
-            scale = float(np.float32(fields[SCALE][0])) * self._query.scale
             (document,) = fields.get("document_id", ("",))
-            yield fields["ordinal"][0], document, (hit["_score"] - self._shift) * scale
+            product = (hit["_score"] - self._shift) * _unit(hit, self._query)
+            yield fields["ordinal"][0], document, product

@@ -128,8 +128,7 @@ def _list_effects(
     signals = [s for s in reranker.signals if s.type.uses_vectors and math.isnan(s.values(alone)[0])]
     if reranker.trees is None and not signals:
         return None, {}
-    result = prepared.search_first_stage(reranker.depth, filters)
-    candidates = prepared.add_candidates(result, reranker, filters)
+    _, candidates = prepared.find_candidates(reranker, reranker.depth, filters)
     ids = list(dict.fromkeys([*candidates.top.ids, sentence_id]))
     context, place = prepared.rerank_context(ids, reranker.columns), ids.index(sentence_id)
     all_places = np.arange(len(ids))

@@ -17,12 +17,12 @@ from flask.testing import FlaskClient
 
 from esr.access.rates import parse_rate
 from esr.errors import EngineUnreachable, UsageError
+from esr.index import view
 from esr.index.filters import NO_FILTERS
 from esr.ranking.searcher import Searcher
 from tests.support.fake_index import STORM, FakeIndex
 from tests.support.processes import wait_until
 from webui.app import create_app
-from webui.running import gate
 from webui.running.gate import (
     FAILURES,
     PAUSE,
@@ -257,7 +257,7 @@ def test_a_folder_is_asked_when_the_answer_is_wanted() -> None:
 def test_with_all_threads_taken_the_request_asks_for_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     index = ElsewhereIndex("http://localhost:9200/news")
     with ThreadPoolExecutor(1) as threads:
-        monkeypatch.setattr(gate, "PARALLEL_THREADS", threads)
+        monkeypatch.setattr(view, "threads_beside", lambda: threads)
         first = start_beside(index, lambda: index.count())  # type: ignore[arg-type]
         assert index.asked.wait(60)
         finish = start_beside(index, threading.get_ident)  # type: ignore[arg-type]
