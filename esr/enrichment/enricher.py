@@ -21,6 +21,8 @@ from esr.encoders import DEFAULT, AnyEncoder, load_encoder, quantize
 from esr.encoders.encoder import Floats, normalize
 from esr.encoders.encoder_folder import find_folder, is_here
 from esr.enrichment import listed_names
+from esr.enrichment.model_names import VERSION as NAMES_VERSION
+from esr.enrichment.model_names import clean_names
 from esr.enrichment.quotes import VERSION as QUOTES_VERSION
 from esr.enrichment.quotes import find_quotes
 from esr.enrichment.recipe import (
@@ -258,9 +260,9 @@ class Annotator:
         tokens = tuple(map(Token, map(string, codes.tolist()), tags, heads, spaces.astype(bool).tolist()))
         entities = None
         if "entities" in self._outputs:
-            entities = tuple(
-                Entity(e.text, ENTITY_TYPES[e.label_]) for e in doc.ents if e.label_ in ENTITY_TYPES
-            )
+            marked = (Entity(e.text, ENTITY_TYPES[e.label_]) for e in doc.ents if e.label_ in ENTITY_TYPES)
+            language = self._model.language
+            entities = tuple(marked if language == ENGLISH else clean_names(marked, language))
         return Annotation(tokens, entities, "tags" in self._outputs, "heads" in self._outputs)
 
 
@@ -473,7 +475,10 @@ class Enricher:
         return default_lexicon()
 
     def _recipe(self) -> Recipe:
-        models = {MODEL + language: str(model) for language, model in sorted(self._models.items())}
+        models = {
+            MODEL + language: str(model) if language == ENGLISH else f"{model}, names {NAMES_VERSION}"
+            for language, model in sorted(self._models.items())
+        }
         versions: dict[str, str] = {}
         if self._uses_spacy:
             versions |= {"enrichment": str(VERSION), "spacy": spacy_version(), **models}

@@ -54,7 +54,7 @@ def build_capabilities() -> str:
                 accents.get(code, ""),
                 typed.get(code, ""),
                 _with_figures(has_quotes, quotes.get(NAMES.get(code, "")), (2, 3, 5)),
-                _models(code) or _in_lists(listed.get(code)),
+                _with_model(_models(code), listed.get(code)) or _in_lists(listed.get(code)),
                 "yes" if code in read_tables()["titles"] else "",
                 _with_figures(has_tone, tone.get(code), (1, 2, 3)),
                 across.get(code, ""),
@@ -79,6 +79,10 @@ def _models(code: str) -> str:
     if language is None:
         return ""
     return "pip" if language.command.startswith("pip") else "spaCy"
+
+
+def _with_model(model: str, figure: str | None) -> str:
+    return f"{model}{_in_brackets(figure)}" if model else ""
 
 
 def _in_lists(figure: str | None) -> str:
