@@ -171,16 +171,26 @@ def suggesting(monkeypatch: pytest.MonkeyPatch) -> FlaskClient:
     return create_app(Searcher(FakeIndex(STORM, FLOOD))).test_client()
 
 
-@pytest.mark.parametrize("query", ["strom flood", "strom"])
+@pytest.mark.parametrize(("query", "answer"), [("strom flood", "hits"), ("+strom", "nothing")])
 def test_words_that_may_have_been_meant_are_links_above_the_results(
-    suggesting: FlaskClient, query: str
+    suggesting: FlaskClient, query: str, answer: str
 ) -> None:
     html = html_of(suggesting, query, "&model=dir")
     line = "Did you mean: storm (1,234 sentences) · storms (5 sentences)"
     assert part(html, '<p class="suggested">', "</p>") == line.partition("Did")[0] + line
     assert target(html, "storm") == ("/search", {"q": "storm flood", "model": "dir"})
-    answer = "nothing" if query == "strom" else "hits"
     assert html.index('class="suggested"') < html.index(f'class="{answer}"')
+
+
+def test_a_query_without_any_known_word_is_answered_as_it_was_meant(suggesting: FlaskClient) -> None:
+    html = html_of(suggesting, "strom", "&model=dir")
+    line = "No sentence has strom. Sentences for “storm”. Search instead for strom"
+    assert text_of(part(html, '<p class="suggested">', "</p>")) == line
+    assert 'id="hit-1"' in html and "<title>storm" in html and 'value="storm"' in html
+    assert target(html, "Over time") == ("/timeline", {"q": "storm", "model": "dir"})
+    assert target(html, "strom") == ("/search", {"q": "strom", "model": "dir", "literal": "yes"})
+    as_typed = html_of(suggesting, "strom", "&literal=yes")
+    assert "Did you mean: storm" in text_of(as_typed) and 'class="nothing"' in as_typed
 
 
 def test_an_engine_that_cannot_count_still_gives_sentences(

@@ -33,7 +33,7 @@ from esr.text.term_spans import find_spans
 from esr.wording import count, shorten_title
 from webui.arguments import rankings
 from webui.arguments.form import VIEW, build_form, clean_arguments, shorten
-from webui.arguments.links import Links, end_of, path_to
+from webui.arguments.links import Links, change_arguments, end_of, path_to
 from webui.arguments.request import split_pairs
 from webui.pages.wording import (
     is_full_date,
@@ -78,9 +78,16 @@ class PageRenderer:
         self._views: dict[tuple[str, str], tuple[float, frozenset[str]]] = {}
         """By index and visible part: the time of the last lookup, and the views found."""
 
-    def __call__(self, visit: Visit | None, template: str, **values: Any) -> Response:
-        """A page. Error pages have no visit, since a failing engine must not be called again."""
+    def __call__(
+        self, visit: Visit | None, template: str, *, searched: str | None = None, **values: Any
+    ) -> Response:
+        """A page. Error pages have no visit, since a failing engine must not be called again.
+
+        `searched`: the query that takes the place of that of the address, in the form and in links.
+        """
         arguments = clean_arguments(request.query_string, self.settings)
+        if searched is not None and dict(arguments).get("q") != searched:
+            arguments = change_arguments(arguments, q=searched)
         features = _index_features(visit) if visit else ()
         stored = _stored_parts(visit) if visit else ()
         is_comparison = request.endpoint == "compare"

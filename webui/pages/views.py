@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from flask import Flask, Response, redirect, request, url_for
+from msgspec.structs import replace
 from werkzeug.wrappers import Response as Redirect
 
 from esr.arguments.tables.rankings import VERSUS
@@ -123,10 +124,16 @@ def _add_results(get: Route, settings: Settings, render: PageRenderer) -> None:
         if redirection := render.redirect_form("results"):
             return redirection
         search = read_search(request.query_string, settings)
-        page_results = find_results(visit.searcher, search, settings)
+        page_results, unknown = find_results(visit.searcher, search, settings), None
+        if page_results.meant is not None:
+            unknown = search.query, page_results.answer.unseen
+            search = replace(search, query=page_results.meant)
+            page_results = find_results(visit.searcher, search, settings)
         return render(
             visit,
             "results.html",
+            searched=search.query,
+            unknown=unknown,
             search=search,
             results=page_results,
             answer=page_results.answer,
