@@ -240,6 +240,22 @@ def test_the_best_sentence_may_have_the_term_in_its_neighbour_only(
     assert not isinstance(answer, Unprunable) and answer.ordinals.tolist() == [len(best) - 1]
 
 
+@pytest.mark.parametrize(("model", "context"), [("2si", "surrounding"), ("3mm", "document"), ("bm25", None)])
+def test_terms_that_are_not_of_the_query_add_to_scores_and_make_no_candidates(
+    model: str, context: str | None
+) -> None:
+    rng = random.Random(3)
+    bodies = [[" ".join(rng.choices(WORDS, k=5)) for _ in range(3)] for _ in range(12)]
+    with corpus(plain_documents(bodies), full=60) as index:
+        for rule, query in product(CANDIDATES, ("flood bank vote", "only relief")):
+            ranking = Ranking.from_dict({"model": model, "context": context, "candidates": rule})
+            plan = make_plan(index, query, ranking)
+            terms = tuple(term._replace(own=n == 0) for n, term in enumerate(plan.terms))
+            for k in (1, 5, 100):
+                answer = check_pruned(index, replace(plan, terms=terms), k, Filters())
+                assert not isinstance(answer, Unprunable) and answer.total
+
+
 def test_sentences_far_from_the_terms_are_among_the_best() -> None:
     """They get what their document adds and what their own length adds: the short ones and the long ones."""
     bodies = []
