@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 import random
 import re
 from collections import Counter
@@ -98,7 +99,8 @@ class NewWords:
     def __init__(self, documents: list[Document], seed: int = 1) -> None:
         counts, sizes = _count_words(documents, seed)
         self.size = len(counts)
-        self.exponent = float(np.polyfit(*np.log(np.array(sizes, float)).T, 1)[0])
+        documents_read, words = np.log(np.array(sizes, float)).T
+        self.exponent = float(np.polyfit(documents_read, words, 1)[0])
         rare = [word for word, count in counts.items() if count <= RARE]
         self._number = {word: number for number, word in enumerate(rare)}
         self._parts = np.zeros((1, len(rare)), np.int16)
@@ -121,7 +123,7 @@ class NewWords:
 
     def expected(self, parts: int) -> int:
         """The number of different words in so many parts by Heaps' law."""
-        return round(self.size * parts**self.exponent)
+        return round(self.size * math.pow(parts, self.exponent))
 
     def renew(self, document: Document) -> Document:
         """The document with the words of this part."""

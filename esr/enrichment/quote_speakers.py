@@ -223,7 +223,7 @@ class Grammar:
                     return self._cut(left, apposition if is_name else phrase)
             if any(segment[0].bare in self.subordinators for segment in segments):
                 return self.subject(left)
-        last = segments[-1] if segments else []
+        last: Sequence[Word] = segments[-1] if segments else ()
         if last and last[0].bare in self.relatives and len(segments) > 1:
             last = self._after_last_verb(segments[-2])
         phrase = self._leave_clause(self._noun_phrase(last))

@@ -283,20 +283,21 @@ def three_nodes() -> Iterator[Cluster]:
 
 @pytest.mark.elasticsearch
 @pytest.mark.endurance
-@pytest.mark.parametrize("harm", [kill, freeze])
+@pytest.mark.parametrize(("harm", "by"), [(kill, None), (kill, "month"), (freeze, None)])
 def test_any_node_may_be_killed_or_freeze_while_it_is_loaded_and_searched(
-    three_nodes: Cluster, monkeypatch: pytest.MonkeyPatch, harm: Callable[..., None]
+    three_nodes: Cluster, monkeypatch: pytest.MonkeyPatch, harm: Callable[..., None], by: str | None
 ) -> None:
     cluster = three_nodes
-    where = f"http://{hosts(cluster)}/{harm.__name__}"
+    where = f"http://{hosts(cluster)}/{harm.__name__}-{by or 'whole'}"
+    shards = 3 if by is None else 1
     assert is_elasticsearch(where)
     monkeypatch.setattr(Queries, "RATE", 10)
     monkeypatch.setattr(actions, "CHUNK_SENTENCES", 25)
     monkeypatch.setattr(writer, "LOAD_TIMEOUT", 27)  # 9 s for each node, less than it is frozen
     news = list(random_documents(0, 60, seed=3))
-    load(where, BEFORE, shards=3, replicas=1)
+    load(where, BEFORE, shards=shards, replicas=1, by=by)
     reference = f"{where}-right"
-    load(reference, news, shards=3, replicas=1)
+    load(reference, news, shards=shards, replicas=1, by=by)
     wait_until_green(cluster)
     expected = index_contents(reference)
     with Queries(where, [BEFORE, news]) as queries:
@@ -312,8 +313,9 @@ def test_any_node_may_be_killed_or_freeze_while_it_is_loaded_and_searched(
                 where,
                 news,
                 if_exists="replace",
-                shards=3,
+                shards=shards,
                 replicas=1,
+                by=by,
                 resume=True,
                 workers=4,
                 on_progress=break_it,

@@ -85,7 +85,7 @@ class Results:
     title, by document id. `next_k`: how many sentences "Show more" requests, or None. `terms`: the terms of
     `analyzer` to mark in sentences. `weaker`: the number of entries before the weak part of the list,
     or None. `copies`: notes on copies in other documents, by sentence id. `span`: the first and the
-    last day of the collection, where nothing of a period was found. `meant`: the query as it was
+    last day of the collection, where nothing of a period was found. `likely_query`: the query as it was
     likely meant, if no document has any of its words.
     """
 
@@ -105,7 +105,7 @@ class Results:
     weaker: int | None
     copies: Mapping[str, CopyNote]
     span: tuple[str, str] | None
-    meant: str | None
+    likely_query: str | None
 
     @property
     def rows(self) -> int:
@@ -172,11 +172,11 @@ def _find_results(searcher: Searcher, search: SearchRequest, settings: Settings)
         None if weaker is None else weaker(),
         copies(),
         None if listed else _find_span(searcher, search),
-        _find_meant(search, prepared, report),
+        _find_likely_query(search, prepared, report),
     )
 
 
-def _find_meant(search: SearchRequest, prepared: PreparedQuery, report: QueryReport) -> str | None:
+def _find_likely_query(search: SearchRequest, prepared: PreparedQuery, report: QueryReport) -> str | None:
     """The query with the likeliest words in place of its own, if it is of words alone and all are unknown."""
     if search.is_literal or not search.parsed.is_plain:
         return None

@@ -125,9 +125,9 @@ def _add_results(get: Route, settings: Settings, render: PageRenderer) -> None:
             return redirection
         search = read_search(request.query_string, settings)
         page_results, unknown = find_results(visit.searcher, search, settings), None
-        if page_results.meant is not None:
+        if page_results.likely_query is not None:
             unknown = search.query, page_results.answer.unseen
-            search = replace(search, query=page_results.meant)
+            search = replace(search, query=page_results.likely_query)
             page_results = find_results(visit.searcher, search, settings)
         return render(
             visit,
