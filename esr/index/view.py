@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from contextvars import Context, ContextVar
+from contextvars import ContextVar
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, cast, overload
 
@@ -508,11 +508,14 @@ def start_beside(
     seconds = time_remaining(math.inf)
 
     def run() -> Result:
-        is_beside.set(True)
-        with nullcontext() if seconds == math.inf else within(seconds):
-            return work()
+        token = is_beside.set(True)
+        try:
+            with nullcontext() if seconds == math.inf else within(seconds):
+                return work()
+        finally:
+            is_beside.reset(token)
 
-    future = threads_beside().submit(Context().run, run)
+    future = threads_beside().submit(run)
 
     def finish() -> Result:
         if future.cancel():

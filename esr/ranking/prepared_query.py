@@ -8,7 +8,7 @@ its words, or rank far below sentences with more of them.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from operator import index
 from typing import TYPE_CHECKING, Any, SupportsIndex
@@ -310,7 +310,8 @@ class PreparedQuery(Struct, frozen=True, dict=True):
 
         k changes only which candidates stay below. Words and vectors are searched at the same time.
         """
-        index, plan, nearest = self.index, self.plan, None
+        index, plan = self.index, self.plan
+        nearest: Callable[[], Sequence[Hit]] | None = None
         if reranker.uses_vectors:
             nearest = start_beside(index, partial(find_nearest, index, plan, self.vectors, reranker, filters))
         result = self.search_first_stage(max(k, reranker.depth), filters)
