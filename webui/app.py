@@ -9,8 +9,8 @@ from __future__ import annotations
 import hashlib
 import math
 import time
-from collections.abc import Callable, Hashable, Iterable
-from contextlib import closing
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from contextlib import closing, contextmanager
 from datetime import datetime
 from functools import cache, lru_cache
 from pathlib import Path
@@ -156,10 +156,22 @@ class _Request(Request):
     @cached_property
     def args(self) -> MultiDict[str, str]:
         """The arguments of the address. Raises RequestError if it is not UTF-8."""
-        try:
+        with _refuse_other_encodings():
             return super().args
-        except UnicodeDecodeError:
-            raise RequestError("the address is not valid UTF-8", None) from None
+
+    @cached_property
+    def full_path(self) -> str:
+        """The path and the arguments of the address. Raises RequestError if it is not UTF-8."""
+        with _refuse_other_encodings():
+            return super().full_path
+
+
+@contextmanager
+def _refuse_other_encodings() -> Iterator[None]:
+    try:
+        yield
+    except UnicodeDecodeError:
+        raise RequestError("the address is not valid UTF-8", None) from None
 
 
 class _App(Flask):

@@ -142,7 +142,7 @@ def search(data: bytes) -> None:
 
 
 class Door(NamedTuple):
-    """An application with a desk, the key of somebody who may search and keep dossiers, and another index."""
+    """An application with a desk, and the key of somebody who may search and keep dossiers."""
 
     app: Any
     key: str

@@ -83,6 +83,11 @@ def status(client: FlaskClient, **arguments: str) -> int:
     return int(Caller(client, None)("/api/v1/search", q="storm", **arguments).status_code)
 
 
+def test_an_address_that_is_not_utf_8_leads_to_no_login(client: FlaskClient) -> None:
+    answer = client.get("/search", base_url=BASE, environ_overrides={"QUERY_STRING": "q=\xff"})
+    assert answer.status_code == 400 and "not valid UTF-8" in answer.text
+
+
 def test_somebody_logs_in_comes_back_searches_and_logs_out(client: FlaskClient) -> None:
     sent = client.get("/search?q=storm&k=3", base_url=BASE)
     assert (sent.status_code, sent.headers["Location"]) == (302, "/login?next=/search?q%3Dstorm%26k%3D3")
