@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote_plus
 
 import urllib3
@@ -23,7 +23,7 @@ from benchmarks.speed.timing import Search, time_interleaved
 from benchmarks.speed.workspace import ESR, Setup, esr_index
 
 Job = dict[str, Any]
-START_TIMEOUT = 60.0
+START_TIMEOUT = 300.0
 RUNS = 2
 
 
@@ -111,6 +111,20 @@ def _serve_all(locations: dict[str, str]) -> Iterator[dict[str, str]]:
 @contextmanager
 def serve(location: str, **settings: str) -> Iterator[str]:
     """The URL of `esr serve` on a free port. The server is stopped at the end."""
+    with start_server(location, **settings) as server:
+        yield server.url
+
+
+class Started(NamedTuple):
+    """A server, and its process, whose children are the workers."""
+
+    url: str
+    process: subprocess.Popen[bytes]
+
+
+@contextmanager
+def start_server(location: str, **settings: str) -> Iterator[Started]:
+    """`esr serve` on a free port, until the end of the block."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -124,7 +138,7 @@ def serve(location: str, **settings: str) -> Iterator[str]:
     url = f"http://127.0.0.1:{port}"
     try:
         _wait_until_ready(server, url)
-        yield url
+        yield Started(url, server)
     finally:
         server.terminate()
         server.wait()
