@@ -1,7 +1,7 @@
-"""Write the tables of docs/capacity.md: `python -m benchmarks.capacity`.
+"""Write the tables of docs/capacity.md and, of an archive, docs/periods.md: `python -m benchmarks.capacity`.
 
 They are made from `esr/lab/measurements.json`, whose figures come from `benchmarks.scale` and
-`benchmarks.scale_elasticsearch`. The text around them is written by hand.
+`benchmarks.scale_elasticsearch`, and from docs/capacity.jsonl. The text around them is written by hand.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from benchmarks import archive_table
 from esr.lab.commands.capacity import (
     QUANTITIES,
     CapacityEstimate,
@@ -25,6 +26,7 @@ from esr.lab.commands.capacity import (
 )
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "capacity.md"
+PAGES = (PAGE, archive_table.PAGE)
 SIZES = (1e7, 1e8, 1e9)
 QUERIES_PER_SECOND = 50
 _TABLE = re.compile(r"(<!-- (\w+): python -m benchmarks.capacity -->\n)(?:\|.*\n)*")
@@ -101,9 +103,12 @@ TABLES: dict[str, Callable[[], Iterator[str]]] = {
     "folder": lambda: _plans(estimate_folder),
     "elasticsearch": lambda: _plans(estimate_elasticsearch),
     "shards": _shards,
+    "archive": lambda: map(_row, archive_table.archive_rows()),
+    "timeline": lambda: map(_row, archive_table.timeline_rows()),
 }
 """The tables by the name in their marks."""
 
 
 if __name__ == "__main__":
-    PAGE.write_text(fill(PAGE.read_text("utf-8")), "utf-8")
+    for page in PAGES:
+        page.write_text(fill(page.read_text("utf-8")), "utf-8")

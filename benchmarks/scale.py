@@ -30,12 +30,13 @@ from benchmarks.memory import PeakUsage
 from benchmarks.speed import corpus, figures
 from benchmarks.speed.figures import ROOT
 from benchmarks.speed.workspace import ANALYZER, ESR, count_bytes
-from benchmarks.timeline import Timeline
+from benchmarks.timeline import Timeline, read_timeline
 from esr.topics.topic_files import read_topics
 
 PART, ARCHIVE = "scale", "scale, archive"
 DELIVERED = 1000
 """Documents of a delivery."""
+TIMELINE = ".timeline.jsonl"
 SEARCHES = 150
 EVERY = 30
 """The step between headlines that are queries, unchanged."""
@@ -53,7 +54,7 @@ def load(lines: Iterable[str], where: Path, *options: str, seconds: float = floa
     ) as loader:
         assert loader.stdin is not None and loader.stdout is not None
         peak = PeakUsage(loader.pid)
-        timeline = Timeline(loader.pid, where, where.with_suffix(".timeline.jsonl"), lambda: sent)
+        timeline = Timeline(loader.pid, where, where.with_suffix(TIMELINE), lambda: sent)
         for line in lines:
             loader.stdin.write(line.encode())
             sent += 1
@@ -79,7 +80,7 @@ def search(where: Path, queries: Path, *options: str) -> dict[str, Any]:
     lines = "\n".join(headlines(queries))
     process = subprocess.run(command, input=lines, text=True, stdout=subprocess.PIPE, cwd=ROOT, check=True)
     result: dict[str, Any] = json.loads(process.stdout)
-    return result
+    return result | {"load": round(os.getloadavg()[0], 1)}
 
 
 def change(source: Path, where: Path) -> dict[str, Any]:
@@ -128,6 +129,8 @@ def measure(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
             report = load(lines(options.documents, times), where, *by, seconds=options.minutes * 60)
             loaded.write_text(json.dumps(report), "utf-8")
         figure = {"key": times, "load": json.loads(loaded.read_text("utf-8")), "bytes": count_bytes(where)}
+        figure["text_bytes"] = sum(path.stat().st_size for path in where.rglob("texts.bytes"))
+        figure["timeline"] = read_timeline(where.with_suffix(TIMELINE))
         print(json.dumps(figure), flush=True)
         flags = ["--archive"] if options.archive else []
         figure |= {"search": search(where, options.queries, *flags)}

@@ -8,11 +8,14 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import psutil
 
 EVERY = 30.0
 """Seconds between samples."""
+KEPT = 12
+"""Samples of a timeline in the figures."""
 
 
 class Timeline:
@@ -68,3 +71,10 @@ def _size(folder: Path) -> int:
         except FileNotFoundError:
             continue
     return size
+
+
+def read_timeline(file: Path) -> list[dict[str, Any]]:
+    """Some of the samples in a file, at equal distances up to the last one."""
+    samples = [json.loads(line) for line in file.read_text("utf-8").splitlines()] if file.exists() else []
+    places = sorted({len(samples) * number // KEPT for number in range(1, KEPT + 1)} - {0})
+    return [samples[place - 1] for place in places]

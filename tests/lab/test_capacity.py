@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from benchmarks.capacity import PAGE, TABLES, fill
+from benchmarks.capacity import PAGES, TABLES, fill
 from esr.lab.commands.capacity import (
     QUANTITIES,
     CapacityEstimate,
@@ -53,10 +53,10 @@ def test_one_point_gives_no_growth() -> None:
         fit("linear", [10], [1.0])
 
 
-def test_the_page_is_that_of_the_measurements() -> None:
-    page = PAGE.read_text("utf-8")
-    assert page.count("python -m benchmarks.capacity -->") == len(TABLES)
-    assert page == fill(page), "run: python -m benchmarks.capacity"
+def test_the_pages_are_those_of_the_measurements() -> None:
+    pages = [page.read_text("utf-8") for page in PAGES]
+    assert sum(page.count("python -m benchmarks.capacity -->") for page in pages) == len(TABLES)
+    assert pages == list(map(fill, pages)), "run: python -m benchmarks.capacity"
 
 
 @pytest.mark.parametrize(
