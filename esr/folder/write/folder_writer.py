@@ -444,8 +444,9 @@ def may_be_explicit(ids: Sequence[str], segments: Iterable[Segment]) -> Mask:
 
 def find_document(segments: Iterable[Segment], document_id: str) -> tuple[Segment, int] | None:
     """The segment that has a document, and its number there, None if there is none."""
+    hash = hash64(document_id)
     for segment in segments:
-        number = segment.document_ids.find(document_id)
+        number = segment.document_ids.find(document_id, hash)
         if number is not None:
             return segment, number
     return None
