@@ -84,14 +84,17 @@ def search(where: Path, queries: Path, *options: str) -> dict[str, Any]:
 
 
 def change(source: Path, where: Path) -> dict[str, Any]:
-    """Append 1,000 documents to the last month, remove a document of the first one, and verify all files."""
-    delivery = where.with_suffix(".delivery.jsonl")
-    lines = corpus.delivery_lines(source, DELIVERED)
+    """Append 1,000 documents to the last month, remove a document of the first one, and verify all files.
+
+    Later measurements take other documents.
+    """
+    delivery, seed = where.with_suffix(".delivery.jsonl"), int(time.time())
+    lines = corpus.delivery_lines(source, DELIVERED, seed)
     delivery.write_text("".join(lines), "utf-8")
     index = ["--index", str(where)]
     return {
         "append": _run("append", str(delivery), *index),
-        "remove": _run("remove", "part0-0", *index),
+        "remove": _run("remove", f"part0-{seed % DELIVERED}", *index),
         "verify": _run("verify", *index),
     }
 

@@ -83,10 +83,10 @@ def archive_lines(source: Path, times: int, seed: int = 1) -> Iterator[str]:
 
 
 def delivery_lines(source: Path, count: int, seed: int = 1) -> Iterator[str]:
-    """So many documents of the last day of a growing archive, which it does not have."""
+    """So many documents of the last day of a growing archive, which it does not have; others by each seed."""
     documents = recombine(list(read(source)), 0, random.Random(f"{seed} delivery"))
     for document in islice(documents, count):
-        yield _line(document | {"id": f"new-{document['id']}", "date": LAST_DAY.isoformat()})
+        yield _line(document | {"id": f"new{seed}-{document['id']}", "date": LAST_DAY.isoformat()})
 
 
 class NewWords:

@@ -20,7 +20,7 @@ from msgspec.structs import astuple, replace
 
 from esr.folder.format.postings import read_postings
 from esr.folder.format.segment import POSTINGS, Segment
-from esr.folder.format.snapshot import CommitStatistics, reduce_by_document
+from esr.folder.format.snapshot import CommitStatistics
 from esr.folder.kernel import layout
 from esr.folder.kernel.layout import HYPERBOLA, LOGARITHM, MIXTURE, Commit, Formula, Scratch, Transform
 from esr.folder.search.kernel_loader import LOADER
@@ -274,19 +274,26 @@ class KernelTables:
         table, bases = statistics.document_table, statistics.sentence_bases
         self._mapped = [segment.columns for segment in statistics.segments]  # keeps the addresses valid
         segments = list(map(_describe, statistics.segments, bases, table.document_bases.tolist()))
-        documents = (table.first, table.size, table.length, table.shortest, table.longest)
+        columns = (table.first, table.size, table.length, table.shortest, table.longest)
+        documents = np.empty((len(table.size), len(columns)), np.int32)
+        for number, column in enumerate(columns):
+            documents[:, number] = column
         is_first, has_term = np.zeros((2, 64 * (bases[-1] // 64 + 1)), bool)
         is_first[table.first[table.size > 0]] = True
         is_first[bases[-1] :] = True  # nothing follows the last sentence
-        for segment, base in zip(statistics.segments, bases, strict=False):
-            has_term[base : base + segment.sentence_count] = segment.column("length") > 0
-        filled_sizes = reduce_by_document(np.add, has_term[: bases[-1]].astype(np.int32), table, 0)
+        filled_sizes = table.size.astype(np.int32)
+        for segment, base, start in zip(statistics.segments, bases, table.document_bases, strict=False):
+            is_filled = segment.column("length") > 0
+            has_term[base : base + segment.sentence_count] = is_filled
+            # Few sentences have no terms, so this is faster than a sum over all.
+            empty, sizes = np.bincount(segment.column("document")[~is_filled]), filled_sizes[start:]
+            sizes[: len(empty)] -= empty.astype(np.int32)
         self.commit: Commit = Commit(
             np.array(segments, layout.SEGMENT),
             table.document_bases.astype(np.int64),
-            np.stack(documents, axis=1).astype(np.int32).view(layout.DOCUMENT).reshape(-1),
+            documents.view(layout.DOCUMENT).reshape(-1),
             table.size.astype(np.int32),
-            filled_sizes.astype(np.int32),
+            filled_sizes,
             *(
                 np.packbits(mask, bitorder="little").view("<u8").astype(np.uint64)
                 for mask in (is_first, has_term)

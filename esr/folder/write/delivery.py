@@ -22,12 +22,20 @@ from esr.folder.format.segment import Segment, read_counts
 from esr.folder.format.snapshot import describe_known_content, find_known_content
 from esr.folder.format.writer_lock import hold_writer_lock
 from esr.folder.write.batches import prepare
-from esr.folder.write.folder_writer import IdRegistry, find_document, may_be_explicit, open_tables, recover
+from esr.folder.write.folder_writer import (
+    IdRegistry,
+    find_document,
+    find_documents,
+    may_be_explicit,
+    open_tables,
+    recover,
+)
 from esr.folder.write.rewriting import Changes, rewrite_segments
 from esr.folder.write.segment_writer import SegmentWriter, WrittenSegment
 from esr.index.generations import DEFAULT_KEEP, new_generation_name
 from esr.index.withdrawn import Withdrawn
 from esr.index.writer import DeliveryReport, Description, FindIds, no_ids, sentence_id_conflict
+from esr.stdlib import batched
 from esr.text.document import Located
 from esr.text.sentence_enrichment import REUSE
 from esr.wording import count, list_examples
@@ -108,11 +116,12 @@ class EmbeddedDelivery:
             ids.forget([segment for segment, _ in written])
 
         writer = SegmentWriter(self._folder, description, forget)
-        with closing(prepare(_skip_unchanged(documents, old, report), description)) as stream:
+        places: Places = {}
+        with closing(prepare(_skip_unchanged(documents, old, report, places), description)) as stream:
             for prepared in stream:
                 ids.register(prepared)
                 writer.add(prepared)
-                place = find_document(old, prepared.document.id)
+                place = places.pop(prepared.document.id, None)
                 if place is None:
                     report.added += 1
                 else:
@@ -175,15 +184,25 @@ def _describe_lost_periods(before: Manifest, after: Manifest) -> list[str]:
     return [f"no documents remain of {list_examples(lost)} ({count(len(lost), 'period')})"] if lost else []
 
 
+Places = dict[str, tuple[Segment, int]]
+"""The segment of each document that the index has, and its number there, by id."""
+_TOGETHER = 256
+"""Number of documents that are looked up at once."""
+
+
 def _skip_unchanged(
-    documents: Iterable[Located], old: list[Segment], report: DeliveryReport
+    documents: Iterable[Located], old: list[Segment], report: DeliveryReport, places: Places
 ) -> Iterator[Located]:
-    """Yield the documents that are new or differ from the index."""
-    for located in documents:
-        place = find_document(old, located.document.id)
-        if place is not None and place[0].document(place[1]) == located.document:
-            report.unchanged += 1
-        else:
+    """Yield the documents that are new or differ from the index. Adds the places of the latter."""
+    for together in batched(documents, _TOGETHER):
+        found = find_documents(old, [located.document.id for located in together])
+        for located in together:
+            place = found.get(located.document.id)
+            if place is not None and place[0].document(place[1]) == located.document:
+                report.unchanged += 1
+                continue
+            if place is not None:
+                places[located.document.id] = place
             yield located
 
 
