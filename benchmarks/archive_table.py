@@ -59,8 +59,12 @@ def archive_rows() -> Iterator[list[str]]:
     yield ["size", GOALS["bytes"], format_value(figure["bytes"], "B"), "", ""]
     yield ["memory of the loader, and after all searches", GOALS["memory"], _memory(figure), "", ""]
     load = f"{search['load']:.0f}"
-    opened = (format_value(search[name] / 1000, "s") for name in ("opened", "opened thread"))
-    yield ["opening with a first search", GOALS["open"], *opened, load]
+    for name, goal, description in (
+        ("open", GOALS["open"], "opening"),
+        ("opened", "", "with a first search"),
+    ):
+        times = (format_value(search[key] / 1000, "s") for key in (name, f"{name} thread"))
+        yield [description, goal, *times, load]
     for name, description in SEARCHES:
         times = search["ms"][name]
         pairs = (_pair(times, suffix) for suffix in ("", " thread"))

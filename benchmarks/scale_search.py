@@ -56,12 +56,15 @@ def main() -> None:
     queries = sys.stdin.read().splitlines()
     LOADER.load()
     memory = {"before": _memory()}
-    started, thread_started = time.perf_counter(), time.thread_time()
+    started = _clocks()
     searcher = open_searcher(options.index)
+    opened = _clocks()
     searcher.search("news", records=False)
-    opened = {
-        "opened": round((time.perf_counter() - started) * 1000, 1),
-        "opened thread": round((time.thread_time() - thread_started) * 1000, 1),
+    searched = _clocks()
+    milliseconds = {
+        f"{name}{suffix}": round((end - start) * 1000, 1)
+        for name, till in (("open", opened), ("opened", searched))
+        for suffix, start, end in zip(("", " thread"), started, till, strict=True)
     }
     queries = [query for query in queries if _is_searchable(searcher, query)]
     times = {"first, top 10": _time(lambda q: searcher.search(q, 10, records=False), queries)}
@@ -73,7 +76,12 @@ def main() -> None:
     if options.archive:
         times |= _time_archive(searcher, queries)
     memory["end"] = _memory()
-    print(json.dumps({**opened, "queries": len(queries), "ms": times, "memory": memory}))
+    print(json.dumps({**milliseconds, "queries": len(queries), "ms": times, "memory": memory}))
+
+
+def _clocks() -> tuple[float, float]:
+    """Seconds of the wall clock and of the thread."""
+    return time.perf_counter(), time.thread_time()
 
 
 def _time_archive(searcher: Searcher, queries: Sequence[str]) -> dict[str, dict[str, float]]:
