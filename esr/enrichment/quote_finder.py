@@ -149,10 +149,10 @@ class _Finder:
         """Whether a speaker whom no verb shows has a name, a title or is a pronoun.
 
         One word with the capital of the first word of a sentence is no name, unless the document has it
-        with a capital elsewhere: "Fact: “…”".
+        with a capital elsewhere: "Fazit: „…“".
         """
         rules, words = self._grammar, read_words(speaker)
-        if rules.is_caseless or speaker.lower() in rules.all_pronouns:
+        if rules.is_caseless or rules.may_begin_with_name or speaker.lower() in rules.all_pronouns:
             return True
         names = [word for word in words if rules.has_name([word])]
         if len(names) != 1 or any(word.bare in rules.titles for word in words):

@@ -110,6 +110,7 @@ class WordLists(Struct, frozen=True):
     order           "subject-first" if a quotation may be between its speaker and the verb: "dedi"
     letters         "caseless" if names have no capitals
     works           "yes" if titles of works are in the same marks, also after a comma
+    first_words     "names" if the first word of a sentence that no verb shows is mostly a name: "Lee: “…”"
     subjects        "dropped" if a verb without a subject has that of the clause before
     nouns           "bare" if a speaker who is not named has no article: "pisze redakcja"
     subordinators   conjunctions of clauses whose names do not speak: "when Ann Lee came," (he said)
@@ -148,6 +149,7 @@ class WordLists(Struct, frozen=True):
     letters: str = ""
     works: str = ""
     subjects: str = ""
+    first_words: str = ""
     nouns: str = ""
     subordinators: str = ""
     manners: str = ""
@@ -191,6 +193,7 @@ class Grammar:
         self.is_subject_first: bool = lists.order == "subject-first"
         self.is_caseless: bool = lists.letters == "caseless"
         self.has_works_in_marks: bool = lists.works == "yes"
+        self.may_begin_with_name: bool = lists.first_words == "names"
         self.drops_subjects: bool = lists.subjects == "dropped"
         self.has_bare_nouns: bool = lists.nouns == "bare"
         self.subordinators: frozenset[str] = _set(lists.subordinators)

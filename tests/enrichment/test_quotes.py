@@ -425,8 +425,9 @@ def test_a_speaker_is_found_though_others_are_named(text: str, speaker: str) -> 
 @pytest.mark.parametrize(
     ("language", "text", "speaker"),
     [
-        ("en", "Fact: “We leave it now, all of us.”", None),
-        ("en", "Critics love Bay. Bay: “We leave it now, all of us.”", "Bay"),
+        ("en", "Bay: “We leave it now, all of us.”", "Bay"),
+        ("de", "Fazit: „Wir gehen jetzt alle weg von hier.“", None),
+        ("de", "Alle mögen Bay. Bay: „Wir gehen jetzt alle weg.“", "Bay"),
         ("en", "Ann Lee: “We leave it now, all of us.”", "Ann Lee"),
         ("pl", "Cytuję: „Powiedz, że płacę dwa złote.”", None),
         ("pl", "Prezydent: „Nie wracam tu już nigdy.”", "Prezydent"),
