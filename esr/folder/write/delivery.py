@@ -79,8 +79,9 @@ class EmbeddedDelivery:
     def compare(self, documents: Iterable[Located], find_removed: FindIds = no_ids) -> DeliveryReport:
         report = DeliveryReport()
         segments = open_tables(self._folder, manifest.read_manifest(self._folder))
-        for located in _skip_unchanged(documents, segments, report):
-            if find_document(segments, located.document.id) is None:
+        places: Places = {}
+        for located in _skip_unchanged(documents, segments, report, places):
+            if places.pop(located.document.id, None) is None:
                 report.added += 1
             else:
                 report.changed += 1
