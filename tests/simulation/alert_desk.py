@@ -302,6 +302,8 @@ class AlertDesk:
             if state == "sent" and id not in self._receivers.letters:
                 raise Wrong(f"{sent} was never sent, and is noted as sent")
         for id, sent in self._receivers.letters.items():
+            if id not in deliveries:
+                raise Wrong(f"{sent} was sent under an id that no delivery has")
             if deliveries[id][0] != sent:
                 raise Wrong(f"{sent} was sent, not {deliveries[id][0]}")
         for id, copies in self._receivers.copies.items():

@@ -240,11 +240,6 @@ def _mark_before_news(self: Outbox, collection: str, before: Any, now: Any, news
     return _store_matches(self, collection, now, now, news)
 
 
-def _match_whatever_changed(self: Outbox, collection: str, before: Any, now: Any, news: Any) -> int:
-    known = self.known(collection) or {}
-    return _store_matches(self, collection, {id: known[id] for id in now if id in known}, now, news)
-
-
 def _find_only_new_texts(
     matching: Sequence[str], former: Mapping[str, str], present: object
 ) -> tuple[list[int], dict[int, str]]:
@@ -374,7 +369,6 @@ FAULTS = (
         lambda id, *args, **options: _write_letter(make_id(), *args, **options),
     ),
     _of_alerts("documents are marked before their news", Outbox, "store_matches", _mark_before_news),
-    _of_alerts("two processes tell the same", Outbox, "store_matches", _match_whatever_changed),
     _of_alerts("new wordings are told", outbox, "find_news", _find_only_new_texts),
     _of_alerts("paused alerts are delivered", runs, "read_alert", _read_as_running),
     _of_alerts(
