@@ -48,7 +48,7 @@ def follow(name: str) -> Callable[[Page], object]:
 
 
 def open_article(page: Page) -> None:
-    page.locator("#hit-2 a.open").click()
+    page.locator("#hit-2 a.open").first.click()
     page.locator(".reader .at").wait_for()
 
 
