@@ -39,7 +39,8 @@ import numpy as np
 
 from benchmarks.queries import read_queries
 from benchmarks.slow_clients import SLOW
-from benchmarks.speed.serving import ESR, Started, start_server
+from benchmarks.speed.serving import Started, start_server
+from benchmarks.speed.workspace import ESR
 
 ANSWER_SECONDS = 30.0
 """Seconds after which an answer counts as missing."""
