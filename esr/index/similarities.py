@@ -26,6 +26,11 @@ class Similarities(Struct, frozen=True):
     neighbours: Array | None = None
     document: Array | None = None
 
+    def at(self, places: Numbers) -> Similarities:
+        """The products of the sentences at these places."""
+        contexts = (None if values is None else values[places] for values in (self.neighbours, self.document))
+        return Similarities(self.sentence[places], *contexts)
+
 
 class SimilarityRescoring(Struct, frozen=True):
     """Adds `weight` times the similarity to the score of each of the best `window` sentences.

@@ -108,11 +108,17 @@ def find_nearest(
 
 
 def add_nearest(
-    index: Index, plan: Plan, result: SearchResult, depth: int, nearest_hits: Sequence[Hit]
+    index: Index,
+    plan: Plan,
+    result: SearchResult,
+    depth: int,
+    nearest_hits: Sequence[Hit],
+    start_beside: Callable[[LazyHits], None] = lambda hits: None,
 ) -> Candidates:
     """Add the nearest sentences to the `depth` best hits of the plan; the other hits stay below.
 
-    Sentences without a term, or without a score by the plan, are left out.
+    Sentences without a term, or without a score by the plan, are left out. `start_beside` starts what is made
+    of both, before these are known.
     """
     hits = LazyHits.of(result.hits)
     best = hits.head(depth)
@@ -120,6 +126,7 @@ def add_nearest(
         return Candidates(hits, len(best), len(best), result.total)
     nearest = LazyHits.of(nearest_hits)
     new = nearest.at(np.flatnonzero(~np.isin(nearest.ordinals, best.ordinals)))
+    start_beside(LazyHits.join([best, new]))
     columns = [static_score.column for static_score in plan.static_scores]
     evidence = index.read(
         new.ids, EvidenceOf([term.term for term in plan.terms], columns), new.ordinals.tolist()
@@ -316,7 +323,9 @@ class PreparedQuery(Struct, frozen=True, dict=True):
             nearest = start_beside(index, partial(find_nearest, index, plan, self.vectors, reranker, filters))
         result = self.search_first_stage(max(k, reranker.depth), filters)
         if nearest is not None:
-            return result, add_nearest(index, plan, result, reranker.depth, nearest())
+            weights, contexts = reranker.vector_weights, reranker.vector_contexts
+            start = partial(self.vectors.start_similarities, weights, contexts)
+            return result, add_nearest(index, plan, result, reranker.depth, nearest(), start)
         best = min(reranker.depth, len(result.hits))
         return result, Candidates(LazyHits.of(result.hits), best, best, result.total)
 

@@ -58,10 +58,15 @@ def choose_weights(params: Mapping[str, Any], text: str, encoder: str) -> Mappin
     return query_kinds.find_kind(text).weights_for(encoder)
 
 
+def context_shares(settings: Mapping[str, Value]) -> Mapping[str, float]:
+    """The shares of the neighbours and of the document, without those that are 0."""
+    shares = {"neighbours": float(settings["nu"]), "document": float(settings["lambda"])}
+    return {name: share for name, share in shares.items() if share}
+
+
 def meaning_shares(context: RerankContext, settings: Mapping[str, Value]) -> Mapping[str, Array]:
     """What sentence, neighbours and document add to the signal `meaning`, each of shape (n,)."""
-    shares = {"neighbours": float(settings["nu"]), "document": float(settings["lambda"])}
-    used = {name: share for name, share in shares.items() if share}
+    used = context_shares(settings)
     similarities = context.similarities(tuple(used), VectorWeights.of(settings))
     parts = {"sentence": (1.0 - sum(used.values())) * similarities.sentence}
     for name, share in used.items():

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from esr.index.contract import Index
 from esr.index.filters import NO_FILTERS
-from esr.index.hits import SearchResult
+from esr.index.hits import LazyHits, SearchResult
 from esr.index.questions import (
     EvidenceOf,
     Hits,
@@ -26,7 +26,8 @@ from esr.index.questions import (
     SimilaritiesTo,
     Vectors,
 )
-from esr.index.similarities import Similarities
+from esr.index.similarities import Numbers, Similarities
+from esr.index.view import start_beside
 from esr.plans import evaluate
 from esr.plans.evaluate import Array, Evidence
 from esr.plans.plan import DateRange, Plan, Statistics
@@ -75,6 +76,7 @@ class QueryVectors:
         self._index = index
         self.text = text
         self._best_by_words = best_by_words
+        self._started: dict[tuple[VectorWeights, tuple[str, ...]], _Started] = {}
         self.incomplete: str | None = None
 
     def vector(self, weights: VectorWeights) -> QueryVector:
@@ -107,8 +109,19 @@ class QueryVectors:
         contexts: Collection[str],
     ) -> Similarities:
         """The similarities of the query to these sentences. Raises as `encode_query`."""
+        started = self._started.get((weights, tuple(contexts)))
+        places = None if started is None or ordinals is None else _find_all(started.ordinals, ordinals)
+        if started is not None and places is not None:
+            return started.finish().at(places)
         encoder, vector = self.vector(weights)
         return self._index.read(ids, SimilaritiesTo(encoder, vector, contexts), ordinals)
+
+    def start_similarities(self, weights: VectorWeights, contexts: tuple[str, ...], hits: LazyHits) -> None:
+        """Start to read the similarities of hits, of which some or all will be asked for."""
+        encoder, vector = self.vector(weights)
+        question, ordinals = SimilaritiesTo(encoder, vector, contexts), hits.ordinals.tolist()
+        finish = start_beside(self._index, partial(self._index.read, hits.ids, question, ordinals))
+        self._started[weights, contexts] = _Started(hits.ordinals, cache(finish))
 
     @cached_property
     def _feedback(self) -> Array:
@@ -127,6 +140,20 @@ class QueryVectors:
         stored = self._index.read([ids[n] for n in best], Vectors(encoder), [ordinals[n] for n in best])
         vectors = [_numbers(stored_vector) for stored_vector in stored if stored_vector is not None]
         return np.mean(vectors, axis=0) if vectors else np.zeros(len(vector.values))
+
+
+class _Started(NamedTuple):
+    """Sentences whose similarities are being read, and what waits for these."""
+
+    ordinals: Numbers
+    finish: Callable[[], Similarities]
+
+
+def _find_all(among: Numbers, ordinals: Sequence[int]) -> Numbers | None:
+    """The places of ordinals among others, None if one is missing."""
+    order = np.argsort(among)
+    places = order[np.searchsorted(among, ordinals, sorter=order).clip(max=len(among) - 1)]
+    return places if np.array_equal(among[places], ordinals) else None
 
 
 def _numbers(vector: QuantizedVector) -> Array:

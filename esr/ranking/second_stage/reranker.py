@@ -15,6 +15,7 @@ from msgspec import Struct
 from esr.index.hits import Hit, LazyHits
 from esr.plans.evaluate import Array
 from esr.ranking.second_stage.cross_encoder_signal import CROSS, cross_scores
+from esr.ranking.second_stage.meaning_signal import context_shares
 from esr.ranking.second_stage.regression_trees import TreeEnsemble
 from esr.ranking.second_stage.rerank_context import RerankContext, VectorWeights
 from esr.ranking.second_stage.signals import Positions, RankingSignal
@@ -81,6 +82,11 @@ class Reranker(Struct, frozen=True):
     def vector_weights(self) -> VectorWeights:
         """The weights of the vector that finds the nearest sentences."""
         return next(VectorWeights.of(s.settings()) for s in self.inputs if s.type.uses_vectors)
+
+    @property
+    def vector_contexts(self) -> tuple[str, ...]:
+        """What is compared with that vector beside the sentences: their neighbours, their documents."""
+        return next(tuple(context_shares(s.settings())) for s in self.inputs if s.type.uses_vectors)
 
     def count_without_vector(self, context: RerankContext) -> int | None:
         """The number of sentences without a vector, None if no signal needs one."""
