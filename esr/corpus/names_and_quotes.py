@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from esr.corpus.choices import COMPANIONS, MAX_NETWORK, NAMES, QUOTATIONS, SENTENCES
 from esr.corpus.collocations import log_dice, log_likelihood
-from esr.plugin import NotFound, UsageError
+from esr.plugin import NotFound, UsageError, provisional
 from esr.plugin.provisional import (
     NO_FILTERS,
     AllOf,
@@ -53,7 +53,6 @@ from esr.plugin.provisional import (
     find_unknown_filters,
     find_written,
     hit_dict,
-    is_pronoun,
     name_key,
     name_of,
     parse_name_filter,
@@ -482,7 +481,8 @@ def leave_out_pronouns(index: Index, quotations: Sequence[Quotation]) -> list[Qu
     return [
         quotation
         for quotation in quotations
-        if quotation.name or not any(is_pronoun(quotation.speaker or "", language) for language in languages)
+        if quotation.name
+        or not any(provisional.is_pronoun(quotation.speaker or "", language) for language in languages)
     ]
 
 

@@ -196,9 +196,9 @@ def _skip_unchanged(
 ) -> Iterator[Located]:
     """Yield the documents that are new or differ from the index. Adds the places of the latter."""
     for together in batched(documents, _TOGETHER):
-        found = find_documents(old, [located.document.id for located in together])
+        places_in_index = find_documents(old, [located.document.id for located in together])
         for located in together:
-            place = found.get(located.document.id)
+            place = places_in_index.get(located.document.id)
             if place is not None and place[0].document(place[1]) == located.document:
                 report.unchanged += 1
                 continue

@@ -457,13 +457,13 @@ def find_documents(segments: Iterable[Segment], ids: Sequence[str]) -> dict[str,
 
     Looks up all ids at once, which takes a tenth of the time of one after the other in many segments.
     """
-    hashes, found = hash_strings(ids), dict[str, tuple[Segment, int]]()
+    hashes, places = hash_strings(ids), dict[str, tuple[Segment, int]]()
     for segment in segments:
         for index in np.flatnonzero(segment.document_ids.contains_hashes(hashes)).tolist():
             number = segment.document_ids.find(ids[index])
             if number is not None:
-                found.setdefault(ids[index], (segment, number))
-    return found
+                places.setdefault(ids[index], (segment, number))
+    return places
 
 
 def recover(folder: Path, description: Description) -> Manifest:
