@@ -40,7 +40,7 @@ ELASTICSEARCH ?= no
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo quick test elasticsearch endurance simulation fuzz fuzz-targets mutation coverage servers check advisories references translations docs links containers hooks kernel compiled release image image-digest lock publish \
-	announce chromium postgresql clean
+	announce chromium libgomp postgresql clean
 .DELETE_ON_ERROR:
 
 $(BIN)/python:
@@ -133,7 +133,7 @@ links: docs
 	$(BIN)/python -m sphinx --quiet -b linkcheck -c docs -d build/doctrees . build/links
 
 # Compiles what searches a folder, once: each process of the tests would do so for itself. Likewise the tests.
-kernel: $(VENV)/installed-dev
+kernel: $(VENV)/installed-dev libgomp
 	$(BIN)/python -c "from esr.folder.search.kernel_loader import LOADER; LOADER.load()"
 
 compiled: kernel
@@ -252,6 +252,11 @@ announce:
 chromium:
 	@command -v chromium-headless-shell >/dev/null || ! command -v apt-get >/dev/null || [ "$$(id -u)" != 0 ] || \
 		{ apt-get update -qq && apt-get install -qq -y --no-install-recommends chromium-headless-shell fonts-liberation; }
+
+# LightGBM needs a library that a bare system lacks.
+libgomp:
+	@[ -n "$$(ls /usr/lib/*/libgomp.so.1 /usr/lib*/libgomp.so.1 2>/dev/null)" ] || \
+		! command -v apt-get >/dev/null || [ "$$(id -u)" != 0 ] || { apt-get update -qq && apt-get install -qq -y --no-install-recommends libgomp1; }
 
 # The tests of desks want a server of PostgreSQL, which they start themselves.
 postgresql:

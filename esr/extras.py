@@ -49,7 +49,8 @@ MODULES: dict[str, tuple[str, ...]] = {
 def require(purpose: str, *modules: str) -> None:
     """Import optional modules. Raises UsageError if one is missing, with the command that installs it.
 
-    `purpose` is the subject of the message, for instance "the format warc".
+    It is also raised if one needs a library that the system lacks. `purpose` is the subject of the message,
+    for instance "the format warc".
     """
     for module in modules:
         try:
@@ -57,6 +58,11 @@ def require(purpose: str, *modules: str) -> None:
         except ImportError as error:
             # trafilatura needs a part of lxml that is a separate package since lxml 5.2.
             raise missing(purpose, module, error.name) from None
+        except OSError as error:
+            raise UsageError(
+                f"{purpose} needs {module}, which cannot be loaded: {error}: install this library "
+                "of the system"
+            ) from None
 
 
 def missing(purpose: str, module: str, part: str | None = None) -> UsageError:

@@ -160,6 +160,18 @@ def test_a_missing_module_is_named_with_the_command_that_installs_it(
         require("the thing", f"{module}.part")
 
 
+def test_a_module_that_needs_a_library_of_the_system_says_which(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "lightgbm.py").write_text("import ctypes\nctypes.CDLL('libmissing.so.1')\n", "utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "lightgbm", raising=False)
+    with pytest.raises(
+        UsageError, match=r"lightgbm, which cannot be loaded: libmissing\.so\.1: .* of the system"
+    ):
+        require("LambdaMART", "lightgbm")
+
+
 def test_a_registry_that_does_not_answer_is_asked_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
