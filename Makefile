@@ -40,7 +40,7 @@ ELASTICSEARCH ?= no
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo quick test elasticsearch endurance simulation fuzz fuzz-targets mutation coverage servers check advisories references translations docs links containers hooks kernel compiled release image image-digest lock publish \
-	announce chromium libgomp postgresql clean
+	announce system clean
 .DELETE_ON_ERROR:
 
 $(BIN)/python:
@@ -133,7 +133,7 @@ links: docs
 	$(BIN)/python -m sphinx --quiet -b linkcheck -c docs -d build/doctrees . build/links
 
 # Compiles what searches a folder, once: each process of the tests would do so for itself. Likewise the tests.
-kernel: $(VENV)/installed-dev libgomp
+kernel: $(VENV)/installed-dev system
 	$(BIN)/python -c "from esr.folder.search.kernel_loader import LOADER; LOADER.load()"
 
 compiled: kernel
@@ -147,7 +147,7 @@ quick: kernel
 # Four processes on two processors: half of the time, each of them waits for a node, the browser or another process.
 # tests/conftest.py orders the files: some that take minutes have one test.
 TESTS := $(BIN)/pytest -q -n 4 --dist loadfile --no-loadscope-reorder
-test: $(VENV)/installed-dev chromium postgresql
+test: $(VENV)/installed-dev system
 	@$(MAKE) --no-print-directory --jobs 2 check compiled
 	ESR_TEST_LONG=$(LONG) $(TESTS) -m "not elasticsearch and not endurance"
 
@@ -160,7 +160,7 @@ mutation: kernel
 
 # Also the processes that the tests start. With a node (ESR_TEST_ELASTICSEARCH), also the tests that need it.
 COVERED := $(BIN)/coverage run -m pytest -q -n 4 --dist loadfile --no-loadscope-reorder
-coverage: compiled chromium postgresql
+coverage: compiled
 	@rm -rf build/coverage && mkdir -p build/coverage
 	ESR_TEST_LONG=$(LONG) $(COVERED) -m "$(if $(ESR_TEST_ELASTICSEARCH),,not elasticsearch and )not endurance"
 	$(BIN)/coverage combine --quiet build/coverage
@@ -168,11 +168,11 @@ coverage: compiled chromium postgresql
 	$(BIN)/python -m tools.coverage_folders build/coverage.json --missing
 
 # Three shards; `make elasticsearch LONG=yes` has one shard too.
-elasticsearch: $(VENV)/installed-dev chromium
+elasticsearch: $(VENV)/installed-dev system
 	ESR_TEST_LONG=$(LONG) $(TESTS) -m "elasticsearch and not endurance"
 
 # A twentieth of what is repeated at random; `make endurance LONG=yes` repeats all.
-endurance: $(VENV)/installed-dev postgresql
+endurance: $(VENV)/installed-dev system
 	ESR_TEST_LONG=$(LONG) $(TESTS) -m endurance \
 		$$(grep -rl --include='test_*.py' 'mark\.endurance' tests)
 
@@ -248,20 +248,13 @@ announce:
 	gh release create v$(VERSION) --verify-tag --title "esr $(VERSION)" --notes-file dist/esr-$(VERSION)-notes.md \
 		$(DISTRIBUTIONS) dist/esr-$(VERSION).cdx.json dist/esr-$(VERSION)-licences.txt
 
-# The tests of the page want a browser. Debian has one without windows; elsewhere they say what to install.
-chromium:
-	@command -v chromium-headless-shell >/dev/null || ! command -v apt-get >/dev/null || [ "$$(id -u)" != 0 ] || \
-		{ apt-get update -qq && apt-get install -qq -y --no-install-recommends chromium-headless-shell fonts-liberation; }
-
-# LightGBM needs a library that a bare system lacks.
-libgomp:
-	@[ -n "$$(ls /usr/lib/*/libgomp.so.1 /usr/lib*/libgomp.so.1 2>/dev/null)" ] || \
-		! command -v apt-get >/dev/null || [ "$$(id -u)" != 0 ] || { apt-get update -qq && apt-get install -qq -y --no-install-recommends libgomp1; }
-
-# The tests of desks want a server of PostgreSQL, which they start themselves.
-postgresql:
-	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null || ! command -v apt-get >/dev/null || \
-		[ "$$(id -u)" != 0 ] || { apt-get update -qq && apt-get install -qq -y --no-install-recommends postgresql; }
+# What the tests want of a Debian, by file: a browser, PostgreSQL, ps, and what LightGBM and the driver of the browser load.
+WANTED := /usr/bin/chromium-headless-shell=chromium-headless-shell,fonts-liberation /usr/bin/ps=procps \
+	/usr/lib/postgresql/*/bin/initdb=postgresql /usr/lib/*/libgomp.so.1=libgomp1 /usr/lib/*/libatomic.so.1=libatomic1
+system:
+	@! command -v apt-get >/dev/null || [ "$$(id -u)" != 0 ] || { \
+		missing=$$(for each in $(WANTED); do ls $${each%=*} >/dev/null 2>&1 || echo $${each#*=} | tr , ' '; done); \
+		[ -z "$$missing" ] || { apt-get update -qq && apt-get install -qq -y --no-install-recommends $$missing; }; }
 
 clean:
 	rm -rf $(VENV) $(DEMO) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from esr.errors import UsageError
 from esr.index.generations import new_generation_name
@@ -19,6 +19,8 @@ from esr.index.login_variables import redact
 from esr.text.dates import parse_date_start
 from esr.text.periods import UNDATED, period_of, period_range
 
+_LOCATION = re.compile(r"([A-Za-z][\w+.-]*)://([^/?#\s]*)(/?[^?#\s]*)", re.ASCII)
+"""urlsplit takes several hosts, one of them with brackets, for an error in some versions of Python."""
 _ALIAS = re.compile(r"[a-z0-9][a-z0-9_.-]*")
 _HOST = re.compile(r"([\w.-]+|\[[0-9a-fA-F:.]+\])(?::(\d{1,5}))?", re.ASCII)
 _PATH = re.compile(r"(/[\w.~-]+)*", re.ASCII)
@@ -42,13 +44,12 @@ def parse_location(where: str) -> Location:
     """Parse a location. Raises UsageError, whose message shows no login."""
     form = "http(s)://host:port/alias, with an alias of lower-case letters, digits and _ . -"
     malformed = UsageError(f"{redact(where)!r} is not {form}")
-    try:
-        split = urlsplit(where)
-    except ValueError:
-        raise malformed from None
-    login, _, netloc = split.netloc.rpartition("@")
-    path, _, alias = f"/{split.path.strip('/')}".rpartition("/")
-    if split.query or split.fragment or not _PATH.fullmatch(path):
+    parts = _LOCATION.fullmatch(where)
+    if parts is None:
+        raise malformed
+    scheme, (login, _, netloc) = parts[1].lower(), parts[2].rpartition("@")
+    path, _, alias = f"/{parts[3].strip('/')}".rpartition("/")
+    if not _PATH.fullmatch(path):
         raise malformed
     if not _ALIAS.fullmatch(alias) or len(alias) > _LONGEST_ALIAS:
         raise malformed
@@ -57,9 +58,9 @@ def parse_location(where: str) -> Location:
         match = _HOST.fullmatch(host)
         if match is None or not 0 < int(match[2] or 1) < 65536:
             raise malformed
-        hosts.append(f"{match[1]}:{match[2] or (443 if split.scheme == 'https' else 9200)}")
+        hosts.append(f"{match[1]}:{match[2] or (443 if scheme == 'https' else 9200)}")
     user, _, password = login.partition(":")
-    return Location(split.scheme, (unquote(user), unquote(password)) if user else None, hosts, path, alias)
+    return Location(scheme, (unquote(user), unquote(password)) if user else None, hosts, path, alias)
 
 
 def parse_alias(text: str) -> str:

@@ -22,7 +22,8 @@ from contextlib import ExitStack, contextmanager
 from fnmatch import fnmatchcase
 from gzip import BadGzipFile
 from lzma import LZMAError
-from typing import IO, TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple, cast
+from tarfile import HeaderError, ReadError
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple, Self, cast
 
 from esr.disk_errors import explain_temporary_file
 from esr.errors import InputError, to_one_line
@@ -370,6 +371,7 @@ MAX_ARCHIVE_DEPTH = 3
 ARCHIVE_SUFFIXES = (".tar", ".tgz", ".zip")
 # tarfile reads GNU and pax headers into memory at once; real ones are shorter.
 _MAX_HEADER_BYTES = 2**20
+_LONG_HEADER = "a header is longer than 1 MiB"
 _NAME_HEADERS = (
     tarfile.XHDTYPE,
     tarfile.XGLTYPE,
@@ -460,13 +462,27 @@ class _StrictTarInfo(tarfile.TarInfo):
     """Raises ReadError for a corrupt header, which tarfile would take for the end of the archive."""
 
     @classmethod
-    def frombuf(cls, buf: Any, encoding: str | None, errors: str) -> _StrictTarInfo:
+    def fromtarfile(cls, tarfile: tarfile.TarFile) -> Self:  # the name of the argument is that of the library
+        start = _position(tarfile)
         try:
-            header = super().frombuf(buf, encoding, errors)  # type: ignore[arg-type]
-        except tarfile.HeaderError as error:
+            header = super().fromtarfile(tarfile)
+        except HeaderError as error:
             if type(error).__name__ in ("EmptyHeaderError", "EOFHeaderError"):
                 raise
-            raise tarfile.ReadError(f"corrupt header: {error}") from None
-        if header.type in _NAME_HEADERS and header.size > _MAX_HEADER_BYTES:
-            raise tarfile.ReadError("a header is longer than 1 MiB")
+            raise ReadError(f"corrupt header: {error}") from None
+        if _position(tarfile) - start > _MAX_HEADER_BYTES:
+            raise ReadError(_LONG_HEADER)
         return header
+
+    @classmethod
+    def frombuf(cls, buf: Any, encoding: str | None, errors: str) -> Self:
+        """Before a long header is read, in the versions of Python that call this method."""
+        header = super().frombuf(buf, encoding, errors)  # type: ignore[arg-type]
+        if header.type in _NAME_HEADERS and header.size > _MAX_HEADER_BYTES:
+            raise ReadError(_LONG_HEADER)
+        return header
+
+
+def _position(archive: tarfile.TarFile) -> int:
+    position: int = archive.fileobj.tell()
+    return position

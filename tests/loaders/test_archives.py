@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import re
 import stat
 import tarfile
 import zipfile
@@ -318,7 +319,8 @@ def test_a_member_that_is_shorter_than_its_archive_says_is_reported(load_error):
     data = bytearray(zipped({"a.jsonl": jsonl("a")}))
     sizes = data.index(b"PK\x01\x02") + 20
     data[sizes : sizes + 8] = b"\xf0\xff\xff\xff" * 2
-    assert "cannot be unpacked (it ends too early)" in load_error(bytes(data))
+    # Some versions of Python see that it would reach into the directory.
+    assert re.search(r"cannot be unpacked \((it ends too early|Overlapped entries)", load_error(bytes(data)))
 
 
 def test_the_unpacked_size_has_its_own_limit():

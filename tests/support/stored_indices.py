@@ -31,7 +31,8 @@ def list_exports_of_server() -> list[Path]:
 def unpack_folder(file: Path, target: Path) -> str:
     """The index folder of an archive, unpacked below `target`."""
     with tarfile.open(file) as archive:
-        archive.extractall(target, filter="data")
+        safely = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}  # since Python 3.11.4
+        archive.extractall(target, **safely)
     return str(target / "index")
 
 
