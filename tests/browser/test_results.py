@@ -95,7 +95,7 @@ def test_a_value_of_the_rail_filters_by_as_many_sentences_as_it_counts(
 def test_the_boxes_for_dates_show_whole_dates(opens: Opens) -> None:
     page = opens(f"/search?{QUERY}&after=2000-12-28&before=2030-12-30", locale="ar")
     cut = "boxes => boxes.map(box => box.scrollWidth - box.clientWidth)"
-    assert page.locator(".days input").evaluate_all(cut) == [0, 0]
+    assert max(page.locator(".days input").evaluate_all(cut)) <= 0
 
 
 def test_a_value_is_excluded_by_one_click(opens: Opens) -> None:

@@ -1,5 +1,6 @@
 """Files that are read by a child process with limits, and the child's life."""
 
+import gc
 import multiprocessing
 import os
 import pickle
@@ -21,6 +22,15 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(sys.platform != "linux", reason="limits are those of Linux"),
 ]
+
+
+@pytest.fixture(autouse=True)
+def no_child_of_other_tests() -> None:
+    """Other tests may have left a reader in the middle of a file, which holds its child."""
+    gc.collect()
+    with hold_process() as child:
+        child.holders = 1
+
 
 _MEMORY_OF_LOAD = 5 * 2**30
 """Address space in which a load without a child ends before it takes the memory of the machine."""
