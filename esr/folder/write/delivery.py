@@ -24,7 +24,6 @@ from esr.folder.format.writer_lock import hold_writer_lock
 from esr.folder.write.batches import prepare
 from esr.folder.write.folder_writer import (
     IdRegistry,
-    find_document,
     find_documents,
     may_be_explicit,
     open_tables,
@@ -211,8 +210,10 @@ def _find_removed(
     ids: Iterable[str], old: list[Segment], report: DeliveryReport, deleted: dict[str, set[int]]
 ) -> None:
     """Count the documents with these ids, and add their numbers to `deleted`, by segment."""
-    for id in dict.fromkeys(ids):
-        place = find_document(old, id)
+    removed = list(dict.fromkeys(ids))
+    places = find_documents(old, removed)
+    for id in removed:
+        place = places.get(id)
         if place is None:
             report.missing.append(id)
         else:
