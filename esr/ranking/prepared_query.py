@@ -113,12 +113,12 @@ def add_nearest(
     result: SearchResult,
     depth: int,
     nearest_hits: Sequence[Hit],
-    start_beside: Callable[[LazyHits], None] = lambda hits: None,
+    start_reading: Callable[[LazyHits], None],
 ) -> Candidates:
     """Add the nearest sentences to the `depth` best hits of the plan; the other hits stay below.
 
-    Sentences without a term, or without a score by the plan, are left out. `start_beside` starts what is made
-    of both, before these are known.
+    Sentences without a term, or without a score by the plan, are left out. `start_reading` starts to read
+    what is asked of both later, before these are known.
     """
     hits = LazyHits.of(result.hits)
     best = hits.head(depth)
@@ -126,7 +126,7 @@ def add_nearest(
         return Candidates(hits, len(best), len(best), result.total)
     nearest = LazyHits.of(nearest_hits)
     new = nearest.at(np.flatnonzero(~np.isin(nearest.ordinals, best.ordinals)))
-    start_beside(LazyHits.join([best, new]))
+    start_reading(LazyHits.join([best, new]))
     columns = [static_score.column for static_score in plan.static_scores]
     evidence = index.read(
         new.ids, EvidenceOf([term.term for term in plan.terms], columns), new.ordinals.tolist()
