@@ -40,6 +40,7 @@ from webui.pages.home import Home, describe_collection, read_enrichment
 from webui.pages.rendering import PageRenderer, install_filters
 from webui.pages.timeline import draw_chart
 from webui.running import problems, rate_limit, telemetry
+from webui.running.gate import NO_THREAD, Busy
 from webui.running.problems import Problem, RequestError, describe_error
 from webui.running.served_desk import ServedDesk
 from webui.running.served_indexes import ServedIndex, ServedIndexes, Visit
@@ -213,6 +214,7 @@ def create_app(
     _add_first_page(app, indexes, settings, render)
     _add_logo(app, settings)
     install_access_log(app, settings)
+    _refuse_late_requests(app)
     _refuse_repeated_slashes(app)
     _allow_origins(app, settings)
     guard.install(app, indexes, settings, render, rates)
@@ -260,6 +262,15 @@ def _add_first_page(app: Flask, indexes: ServedIndexes, settings: Settings, rend
         chart = described and described.dates and draw_chart(described.dates.timeline, "count")
         incomplete = enrichment.incomplete if enrichment else ()
         return render(visit, "home.html", home=described, chart=chart, incomplete=incomplete)
+
+
+def _refuse_late_requests(app: Flask) -> None:
+    """Answer a request for which no thread became free in time that the server is busy."""
+
+    @app.before_request
+    def refuse() -> None:
+        if NO_THREAD in request.environ:
+            raise Busy("no thread became free in time")
 
 
 def _refuse_repeated_slashes(app: Flask) -> None:

@@ -34,6 +34,11 @@ def create(indexes, settings, rates):
         time.sleep(float(request.args["seconds"]))
         return ""
 
+    def hold():
+        while not os.path.exists(request.args["until"]):
+            time.sleep(0.01)
+        return ""
+
     def send():
         size = int(request.args["bytes"])
         pieces = (b"x" * 65_536 for _ in range(size // 65_536))
@@ -41,12 +46,13 @@ def create(indexes, settings, rates):
 
     app = create_app(indexes, settings, rates)
     app.add_url_rule("/sleep", view_func=sleep)
+    app.add_url_rule("/hold", view_func=hold)
     app.add_url_rule("/send", view_func=send)
     return app
 
 server.serve(sys.argv[1], "127.0.0.1", 0, create, lambda settings, names: None)
 """
-"""A server that also sleeps, and sends any number of bytes, in one piece or many."""
+"""A server that also sleeps, waits for a file, and sends any number of bytes, in one piece or many."""
 ROOT = Path(__file__).parents[2]
 DOCUMENT = {"id": "a", "title": "Wind", "text": "It blew. The storms damaged forty houses. Nobody was hurt."}
 

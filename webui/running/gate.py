@@ -68,6 +68,17 @@ An engine that had less than this share to answer has not failed: the request ma
 """
 
 
+WAITED = "esr.waited_seconds"
+"""The key of the environment of a request with the seconds that it waited for a thread."""
+NO_THREAD = "esr.no_thread"
+"""The key of the environment of a request for which no thread became free in time: it is to be refused."""
+
+
+def queue_seconds(seconds: float) -> float:
+    """The seconds that a request may wait for a thread and a slot, of those until its deadline."""
+    return seconds * (1 - FAIR_SHARE)
+
+
 class CircuitBreaker:
     """Guards an engine that does not answer: one request at a time tries it, the others fail at once.
 
@@ -138,13 +149,16 @@ class Gate:
         self._inside = inside
         self.breaker = breaker
 
-    def enter(self, seconds: float) -> None:
-        """Wait for a slot during part of `seconds`. Raises Busy, or EngineUnreachable by an open breaker."""
+    def enter(self, seconds: float, waited: float = 0.0) -> None:
+        """Wait for a slot during part of `seconds`, of which `waited` have passed.
+
+        Raises Busy, or EngineUnreachable by an open breaker.
+        """
         self.breaker.raise_if_open()
         if not self._inside.acquire(blocking=False):
             raise Busy("as many requests are waiting as may wait")
         try:
-            if not self.slots.acquire(seconds * (1 - FAIR_SHARE)):
+            if not self.slots.acquire(max(0.0, queue_seconds(seconds) - waited)):
                 raise Busy("no slot became free in time")
             try:
                 self.breaker.begin()  # the engine may have failed while this request waited
@@ -162,7 +176,8 @@ class Gate:
 
 
 QUEUE, OPEN, REST = "queue", "open", "rest"
-"""Stages: waiting for a slot, opening an index, and the rest (reading the request, writing the answer)."""
+"""Stages: waiting for a thread and a slot, opening an index, and the rest (reading the request, writing the
+answer)."""
 
 
 class Stage:

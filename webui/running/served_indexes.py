@@ -28,7 +28,7 @@ from esr.ranking.searcher import Searcher, open_searcher
 from esr.ranking.second_stage.query_encoder import find_obstacle
 from esr.stdlib import cached_property
 from esr.threads import Turn, take_turns
-from webui.running.gate import OPEN, QUEUE, Busy, CircuitBreaker, Gate, Room, time_stage
+from webui.running.gate import OPEN, QUEUE, WAITED, Busy, CircuitBreaker, Gate, Room, time_stage
 from webui.running.problems import Forbidden, TooManyFiles, blame_argument
 from webui.running.rate_limit import client_key
 from webui.running.settings import DEFAULT_NAME, Settings
@@ -321,7 +321,8 @@ class ClientSlots:
 class Visit:
     """A request's use of the index that it names. It begins when `searcher` is first read.
 
-    From then on, the request has a deadline, and holds a slot of the index's gate until its end.
+    From then on, the request has a deadline, and holds a slot of the index's gate until its end. What it
+    waited for a thread is part of its time.
     """
 
     def __init__(
@@ -346,13 +347,14 @@ class Visit:
         if has_request_context():
             g.index_name = name
         served = self._indexes.by_name[name]
-        deadline = time.monotonic() + self._seconds
+        waited = request.environ.get(WAITED, 0.0) if has_request_context() else 0.0
+        deadline = time.monotonic() + self._seconds - waited
         gate = served.export_gate if self._is_export else served.gate
         with ExitStack() as held:  # is given back if the index cannot be opened: the next read tries again
             if self._is_export:
                 held.enter_context(self._indexes.client_exports.take())
             with time_stage(QUEUE):
-                gate.enter(self._seconds)
+                gate.enter(self._seconds, waited)
             held.callback(gate.leave)
             index = served.open(deadline)
             self._held = held.pop_all()

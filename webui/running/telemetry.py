@@ -24,7 +24,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 
 from esr.errors import EsrError
 from webui.running import traces
-from webui.running.gate import stage_times
+from webui.running.gate import QUEUE, WAITED, stage_times
 from webui.running.logs import log_event, write_json
 from webui.running.settings import COUNTS_FOLDER, Settings
 
@@ -132,7 +132,10 @@ def install_access_log(app: Flask, settings: Settings) -> None:
     def begin() -> None:
         client_id = request.headers.get(REQUEST_ID, "")
         g.request_id = client_id if _ID.fullmatch(client_id) else f"{random.getrandbits(128):032x}"
-        g.started = time.perf_counter()
+        waited = request.environ.get(WAITED)
+        if waited is not None:
+            g.stage_seconds = {QUEUE: waited}
+        g.started = time.perf_counter() - (waited or 0.0)
         g.is_in_flight = True
         IN_FLIGHT.inc()
 

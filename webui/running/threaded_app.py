@@ -10,6 +10,7 @@ import asyncio
 import io
 import logging
 import sys
+import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import Context
@@ -18,6 +19,7 @@ from urllib.parse import unquote_to_bytes
 
 from esr.errors import EsrError
 from webui.running.connections import TIMEOUT, TOO_LONG, error_body
+from webui.running.gate import NO_THREAD, WAITED
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication, WSGIEnvironment
@@ -41,10 +43,14 @@ answer."""
 
 
 class Limits(NamedTuple):
-    """The limits of a request. `head_bytes` and `body_bytes` are maxima."""
+    """The limits of a request. `head_bytes` and `body_bytes` are maxima.
+
+    `wait_seconds`: how long it waits for a thread.
+    """
 
     threads: int
     receive_seconds: float
+    wait_seconds: float
     head_bytes: int
     body_bytes: int
 
@@ -101,7 +107,8 @@ def _write(data: bytes) -> None:
 class ThreadedApp:
     """An ASGI application that answers by a WSGI application, in threads.
 
-    Health checks have a separate thread, so that they never wait for other requests.
+    Health checks have a separate thread, so that they never wait for other requests. Requests for which no
+    thread becomes free in time have one too: the application refuses them, as NO_THREAD tells it to.
     """
 
     def __init__(self, app: WSGIApplication, limits: Limits) -> None:
@@ -109,6 +116,7 @@ class ThreadedApp:
         self._limits = limits
         self._threads = ThreadPoolExecutor(limits.threads, "request")
         self._health_checks = ThreadPoolExecutor(1, "health")
+        self._refusals = ThreadPoolExecutor(1, "refusal")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -145,7 +153,7 @@ class ThreadedApp:
     async def _answer(self, environ: WSGIEnvironment, receive: Receive, send: Send) -> None:
         loop = asyncio.get_running_loop()
         threads = self._health_checks if environ["PATH_INFO"] == HEALTH_PATH else self._threads
-        answer, piece, has_more = await loop.run_in_executor(threads, self._begin, environ)
+        answer, piece, has_more = await self._begin_in_time(environ, threads)
         leaving: asyncio.Future[Any] | None = None
         try:
             await send({"type": "http.response.start", "status": answer.status, "headers": answer.headers})
@@ -168,8 +176,24 @@ class ThreadedApp:
             if has_more:
                 await loop.run_in_executor(threads, answer.close)
 
-    def _begin(self, environ: WSGIEnvironment) -> tuple[Answer, bytes, bool]:
-        """Begin an answer. Runs in a thread."""
+    async def _begin_in_time(
+        self, environ: WSGIEnvironment, threads: ThreadPoolExecutor
+    ) -> tuple[Answer, bytes, bool]:
+        """Begin an answer in one of the threads, or a refusal if none is free in time."""
+        arrived = time.monotonic()
+        begun = threads.submit(self._begin, environ, arrived)
+        beginning = asyncio.wrap_future(begun)
+        if threads is self._threads:
+            await asyncio.wait([beginning], timeout=self._limits.wait_seconds)
+            if begun.cancel():  # no thread has taken it
+                late = {**environ, NO_THREAD: True}
+                environ.clear()  # the pool keeps it until a thread is free
+                beginning = asyncio.wrap_future(self._refusals.submit(self._begin, late, arrived))
+        return await beginning
+
+    def _begin(self, environ: WSGIEnvironment, arrived: float) -> tuple[Answer, bytes, bool]:
+        """Begin an answer to a request that arrived at this time of `time.monotonic`. Runs in a thread."""
+        environ[WAITED] = time.monotonic() - arrived
         answer = Answer(self._app, environ)
         try:
             return answer, *answer.read()

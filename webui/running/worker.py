@@ -12,6 +12,7 @@ from gunicorn.arbiter import Arbiter
 from gunicorn.workers.base import Worker
 
 from webui.running.connections import HEADER_BYTES, SharedListener, TimedProtocol
+from webui.running.gate import queue_seconds
 from webui.running.settings import Settings
 from webui.running.threaded_app import Limits, ThreadedApp
 
@@ -42,7 +43,10 @@ class HttpWorker(Worker):  # type: ignore[misc]
         """Serve until a signal comes or gunicorn is gone, then until open requests are answered."""
         limits = self.settings
         head_bytes = limits.address_bytes + HEADER_BYTES
-        app = ThreadedApp(self.wsgi, Limits(limits.threads, limits.receive, head_bytes, limits.body_bytes))
+        wait_seconds = queue_seconds(limits.deadline)
+        app = ThreadedApp(
+            self.wsgi, Limits(limits.threads, limits.receive, wait_seconds, head_bytes, limits.body_bytes)
+        )
         server = uvicorn.Server(
             uvicorn.Config(
                 app,

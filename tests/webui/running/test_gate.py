@@ -89,6 +89,15 @@ def test_part_of_the_time_is_left_for_asking_the_engine(monkeypatch: pytest.Monk
     assert waits == [pytest.approx(0.8)]
 
 
+def test_a_request_that_waited_for_a_thread_waits_less_for_a_slot(monkeypatch: pytest.MonkeyPatch) -> None:
+    gate = make_gate(1, 9)
+    waits = record_waits(gate, monkeypatch)
+    for waited in (0.3, 0.9):
+        with pytest.raises(Busy):
+            gate.enter(1.0, waited)
+    assert waits == [pytest.approx(0.5), 0.0]
+
+
 def test_requests_enter_in_the_order_in_which_they_came(submit: Submit) -> None:
     gate = make_gate(1, 99)
     gate.enter(1.0)

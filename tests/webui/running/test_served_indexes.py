@@ -18,7 +18,7 @@ from esr.ranking.searcher import Searcher
 from tests.support.fake_index import FLOOD, STORM, FakeIndex
 from tools.references.commands import build_page
 from webui.app import create_app
-from webui.running.gate import FAILURES, PAUSE, REST, Busy, CircuitBreaker, stage_times, time_stage
+from webui.running.gate import FAILURES, PAUSE, REST, WAITED, Busy, CircuitBreaker, stage_times, time_stage
 from webui.running.served_indexes import ServedIndexes, Visit, monitor
 from webui.running.settings import DEFAULT_NAME, Settings, parse_locations
 
@@ -50,6 +50,15 @@ def test_a_request_can_name_its_index_and_the_first_is_the_default() -> None:
     error = client.get("/api/v1/search?q=storm&index=olt").get_json()["error"]
     assert error["field"] == "index"
     assert "did you mean 'old'" in error["message"]
+
+
+def test_what_a_request_waited_for_a_thread_is_part_of_its_time() -> None:
+    client = client_over(news=opener(FakeIndex(STORM)))
+    late = {WAITED: Settings().deadline}
+    for _ in range(FAILURES + 1):  # it is no failure of the engine
+        assert client.get("/search.json?q=storm", environ_overrides=late).status_code == 503
+    in_time = {WAITED: Settings().deadline / 2}
+    assert client.get("/search.json?q=storm", environ_overrides=in_time).status_code == 200
 
 
 def test_an_index_is_warmed_up_when_it_is_opened() -> None:

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
+from pathlib import Path
 
 import psutil
 import pytest
@@ -110,6 +111,37 @@ def test_the_health_check_is_answered_while_all_threads_are_busy(start: Callable
         for _ in range(10):
             connections.enter_context(server.connect()).sendall(request("sleep?seconds=300"))
         assert server.get("healthz")[0] == 200
+
+
+def test_a_request_for_which_no_thread_becomes_free_in_time_is_refused_and_counted(
+    start: Callable[..., Running], tmp_path: Path
+) -> None:
+    """A page, an answer in JSON, and a file. Refusals are counted and logged as other answers are."""
+    server, path = start(SERVE_MORE, ESR_THREADS="4", ESR_DEADLINE="0.5"), tmp_path / "ended"
+    with ExitStack() as connections:
+        held = [connections.enter_context(server.connect()) for _ in range(4)]
+        for connection in held:
+            connection.sendall(request(f"hold?until={path}"))
+        wait_until(lambda: server.get("search.json?q=storm")[0] == 503)  # the first may overtake them
+        page, answer, file = (ask(server, each) for each in ("search", "api/v1/search?q=x", "static/esr.css"))
+        path.touch()
+        assert [receive_all(connection)[:15] for connection in held] == [b"HTTP/1.1 200 OK"] * 4
+    for refused in (page, answer, file):
+        assert refused.startswith(b"HTTP/1.1 503") and b"\r\nretry-after: 5\r\n" in refused.lower()
+    assert json.loads(answer.partition(b"\r\n\r\n")[2])["error"]["code"] == "busy"
+    assert b"The server is busy</h" in page
+    metrics = server.get("metrics")[1]
+    assert 'esr_requests_total{route="api.search",status="503"} 1.0' in metrics
+    lines = [json.loads(line) for line in server.stop().splitlines()]
+    refused_at = [line["stages_ms"]["queue"] for line in lines if line.get("status") == 503]
+    assert len(refused_at) >= 4 and min(refused_at) >= 400
+    assert f'esr_errors_total{{code="busy"}} {len(refused_at)}.0' in metrics
+
+
+def ask(server: Running, path: str) -> bytes:
+    with server.connect() as connection:
+        connection.sendall(request(path))
+        return receive_all(connection)
 
 
 @pytest.mark.parametrize(

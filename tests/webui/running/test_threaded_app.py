@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
+import threading
+import weakref
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -12,6 +15,7 @@ import pytest
 from flask import Flask, Response, request, stream_with_context
 
 from esr.errors import EngineUnreachable
+from webui.running.gate import NO_THREAD
 from webui.running.threaded_app import PIECE, Limits, ThreadedApp, make_environ
 
 SCOPE: dict[str, Any] = {
@@ -45,7 +49,7 @@ def ask(app: Any, *body: bytes, leaves: bool = False, **scope: Any) -> list[Any]
         sent.append(message)
         await asyncio.sleep(0)
 
-    threaded = ThreadedApp(app, Limits(2, 5.0, 1_000, 100))
+    threaded = ThreadedApp(app, Limits(2, 5.0, 5.0, 1_000, 100))
     answer = threaded({**SCOPE, **scope}, receive, send)  # type: ignore[arg-type]
     with ThreadPoolExecutor(1) as thread:  # a test in a browser may have left a loop running in this one
         thread.submit(asyncio.run, answer).result()
@@ -83,6 +87,47 @@ def test_headers_with_an_underscore_are_left_out_and_repeated_ones_joined() -> N
     assert "HTTP_X_FORWARDED_FOR" not in environ
     assert (environ["HTTP_COOKIE"], environ["HTTP_ACCEPT"]) == ("a=1; b=2", "x,y")
     assert environ["PATH_INFO"].encode("latin-1").decode() == "/aä"
+
+
+def test_a_request_without_a_free_thread_is_given_to_the_application_to_refuse() -> None:
+    """Also if many wait: each has the same time. What they sent is not kept until a thread is free."""
+    free = threading.Event()
+    kept: list[weakref.ref[Any]] = []
+
+    def answer(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+        if NO_THREAD in environ:
+            kept.append(weakref.ref(environ["wsgi.input"]))
+            start_response("503 Busy", [])
+        else:
+            free.wait()
+            start_response("200 OK", [])
+        return [b""]
+
+    app = ThreadedApp(answer, Limits(2, 5.0, 0.1, 1_000, 100))
+
+    async def receive() -> Any:
+        return {"type": "http.request", "body": b"x"}
+
+    async def status() -> int:
+        sent: list[Any] = []
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        await app(SCOPE, receive, send)
+        return int(sent[0]["status"])
+
+    async def ask_all() -> list[int]:
+        slow = [asyncio.create_task(status()) for _ in range(2)]
+        await asyncio.sleep(0)
+        refused = await asyncio.gather(*(status() for _ in range(5)))
+        gc.collect()
+        assert [reference() for reference in kept] == [None] * 5
+        free.set()
+        return [*refused, *[await each for each in slow], await status()]
+
+    with ThreadPoolExecutor(1) as thread:
+        assert thread.submit(asyncio.run, ask_all()).result() == [503] * 5 + [200] * 3
 
 
 def stream(pieces: Iterable[bytes], closed: list[bool]) -> Flask:
