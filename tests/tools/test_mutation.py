@@ -62,9 +62,9 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def mutate(project: Path, path: str) -> list[str]:
-    """The lines that the tool prints."""
-    command = [sys.executable, "-m", "tools.mutation", path, "--seed", "1", "--jobs", "2"]
+def mutate(project: Path, path: str, *start: str) -> list[str]:
+    """The lines that the tool prints. `start`: starts it otherwise than by its name."""
+    command = [sys.executable, *(start or ("-m", "tools.mutation")), path, "--seed", "1", "--jobs", "2"]
     environment = {"PYTHONPATH": f"{project}:{ROOT}", "PATH": "", "ESR_MEANING": "no"}
     done = subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -173,6 +173,29 @@ def test_a_test_that_fails_without_a_change_is_left_out(project: Path) -> None:
     lines = mutate(project, "esr/sizes")
     assert "  tests/sizes/test_small.py::test_broken" in lines
     assert lines[-1] == "esr/sizes: 1 of 7 killed, 14 %"
+
+
+HASTY = """
+import sys
+from tools.mutation import trials
+from tools.mutation.__main__ import main
+trials.WAITED = 0.2
+sys.exit(main())
+"""
+
+
+@pytest.mark.slow
+def test_a_mutant_that_only_ran_out_of_time_by_the_clock_is_undecided(project: Path) -> None:
+    """On a busy machine, a trial that gets no processor time says nothing about the tests."""
+    path = project / "esr/sizes/small.py"
+    path.write_text("import time\n\ndef is_small(number):\n    return number < 9 or time.sleep(600)\n")
+    (project / "tests/sizes/test_small.py").write_text(
+        "from esr.sizes.small import is_small\n\ndef test_small():\n    is_small(3)\n"
+    )
+    lines = mutate(project, "esr/sizes/small.py:4", "-c", HASTY)
+    undecided = [lines[at + 2] for at, line in enumerate(lines) if line.startswith("undecided:")]
+    assert "  + return number > 9 or time.sleep(600)" in undecided
+    assert f": 0 of {len(lines) // 3 - len(undecided)} killed, 0 %; {len(undecided)} undecided" in lines[-1]
 
 
 INTERPRETED = """

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tools.mutation.interpreted import KERNEL
 from tools.mutation.mutants import Mutant, changed_lines, find_mutants, read_equivalents, sample
-from tools.mutation.trials import KILLED, Target, try_mutants
+from tools.mutation.trials import KILLED, UNDECIDED, Target, try_mutants
 
 FURTHER = {
     "esr/plans": (
@@ -72,9 +72,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         further = FURTHER.get(folder) or FURTHER.get(str(Path(folder).parent), ())
         target = Target(folder, [mirrored(folder)], further, options.slow)
         try_mutants(target, chosen, seed, options.jobs, started + 60 * options.minutes, report)
-        tried = outcomes.total()
+        tried = outcomes.total() - outcomes[UNDECIDED]
         share = 100 * outcomes[KILLED] / max(tried, 1)
-        rest = "" if tried == len(chosen) else f"; {len(chosen) - tried} not tried for want of time"
+        untried = len(chosen) - outcomes.total()
+        rest = f"; {outcomes[UNDECIDED]} undecided" if outcomes[UNDECIDED] else ""
+        rest += f"; {untried} not tried for want of time" if untried else ""
         print(f"{folder}: {outcomes[KILLED]} of {tried} killed, {share:.0f} %{rest}", flush=True)
         has_failed |= share < options.least
     return int(has_failed)

@@ -34,7 +34,10 @@ OWN = ("esr", "webui", "tests", "clients", "tools")
 MOST_SECONDS = 20.0
 """Seconds of tests of a mutant, as long as they took without it: the shortest first."""
 MEMORY = 8 << 30
-KILLED, SURVIVED, UNTESTED = "killed", "survived", "no test"
+WAITED = 30
+"""How many times its processor time a trial may take by the clock."""
+KILLED, SURVIVED, UNTESTED, UNDECIDED = "killed", "survived", "no test", "undecided"
+"""Outcomes. A trial is undecided if it had not enough processor time: the machine was too busy."""
 MARKS = "not elasticsearch and not browser and not endurance"
 
 
@@ -81,7 +84,7 @@ def try_mutants(
             if again
             else []
         )
-        if any(outcome == KILLED for _, outcome in _race(control, 1, deadline)):
+        if any(outcome != SURVIVED for _, outcome in _race(control, 1, deadline)):
             raise SystemExit(f"{' '.join(target.tests)}: the tests fail without a change after a new import")
         trials = (
             (number, seconds, _anew(target, mutant, seed, Path(folder) / f"again{number}", result["failed"]))
@@ -318,8 +321,12 @@ def _race(
     deadline: float,
     output: Path | None = None,
 ) -> Iterator[tuple[int, str]]:
-    """Run trials in children, so many at once, each for its seconds of processor time at most."""
+    """Run trials in children, so many at once, each for its seconds of processor time at most.
+
+    A child that waits much longer than that is ended. Then the trial is undecided.
+    """
     running: dict[int, tuple[int, float]] = {}
+    late: set[int] = set()
     rest = iter(trials)
     is_over = False
     while True:
@@ -336,18 +343,22 @@ def _race(
                 if output is None:
                     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
                 _run_apart(run, output)
-            running[child] = number, time.monotonic() + 30 * seconds
+            running[child] = number, time.monotonic() + WAITED * seconds
         if not running:
             return
         child, status = os.waitpid(-1, os.WNOHANG)
         if not child:
             time.sleep(0.01)
-            for late in [pid for pid, (_, end) in running.items() if time.monotonic() > end]:
-                _end_group(late)
+            for pid, (_, end) in running.items():
+                if pid not in late and time.monotonic() > end:
+                    late.add(pid)
+                    _end_group(pid)
             continue
         _end_group(child)
         number, _ = running.pop(child)
-        yield number, SURVIVED if status == 0 else KILLED
+        failed = UNDECIDED if child in late else KILLED
+        late.discard(child)
+        yield number, SURVIVED if status == 0 else failed
 
 
 def _end_group(child: int) -> None:
