@@ -35,6 +35,8 @@ import numpy as np
 Document = dict[str, Any]
 FIRST_DAY, LAST_DAY, MONTHS = date(2024, 1, 1), date(2025, 12, 31), 24
 """The days of the first and the last document of a growing archive."""
+LAST_YEAR = date(2025, 1, 1)
+"""The first day of an archive of twelve months."""
 RARE = 2
 """How often a rare word occurs at most."""
 _WORD = re.compile(r"\w+")
@@ -65,18 +67,18 @@ def lines(source: Path, times: int, seed: int = 1) -> Iterator[str]:
         yield from map(_line, recombine(documents, part, random.Random(f"{seed} {part}")))
 
 
-def archive_lines(source: Path, times: int, seed: int = 1) -> Iterator[str]:
+def archive_lines(source: Path, times: int, seed: int = 1, first_day: date = FIRST_DAY) -> Iterator[str]:
     """The lines of a growing archive `times` as large: new words and new dates, in order of time."""
     documents = list(read(source))
     words = NewWords(documents, seed)
-    days, count = (LAST_DAY - FIRST_DAY).days, times * len(documents)
+    days, count = (LAST_DAY - first_day).days, times * len(documents)
     for part in range(times):
         rng = random.Random(f"{seed} {part}")
         order = rng.sample(documents, len(documents))
         words.begin(part)
         number = part * len(documents)
         for model, document in zip(order, recombine(order, part, rng), strict=True):
-            day = FIRST_DAY + timedelta(number * (days + 1) // count)
+            day = first_day + timedelta(number * (days + 1) // count)
             fields = {"date": day.isoformat(), "section": model.get("genre"), "language": "en"}
             yield _line(words.renew(document) | fields)
             number += 1

@@ -286,6 +286,40 @@ def test_a_delivery_writes_only_the_segments_of_its_periods(where: Path) -> None
     assert periods(where) == sorted(periods(where), key=str)
 
 
+def test_a_delivery_reads_the_tables_that_it_needs_and_no_damaged_one(
+    where: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(damage, "SMALL", 0)  # tables of any size are read only when they are needed
+    load(where, locate(news()), by="month")
+    march = next(name for name in segments(where) if period_of_segment(name) == "2024-03")
+    old = next(document for document in news() if (document.date or "").startswith("2024-03"))
+    new = Document("new", (Sentence("new.s0", "flood"),), date="2024-05-31")
+
+    spoil_last_byte(where / SEGMENTS / march / "length.npy")
+    deliver(where, [new])  # in another month
+    for documents in ([old], [replace(new, id="newer", date="2024-03-31")]):
+        with pytest.raises(IndexUnusable, match=r"length\.npy is damaged.*2024-03"):
+            deliver(where, documents)
+    with pytest.raises(IndexUnusable, match=r"length\.npy is damaged"):
+        EmbeddedDelivery(where).remove([old.id])
+    assert [found.path for found in verify(where, fast=False).damaged] == [
+        f"{SEGMENTS}/{march}/length.npy",
+    ]
+
+    april = next(name for name in segments(where) if period_of_segment(name) == "2024-04")
+    spoil_last_byte(where / SEGMENTS / april / "documents.hashes.npy")  # it may hide an id
+    with pytest.raises(IndexUnusable, match=r"documents\.hashes\.npy is damaged"):
+        deliver(where, [replace(new, id="newest")])
+
+
+def spoil_last_byte(path: Path) -> None:
+    """Change a byte of a file as a failing disk does, which leaves its size and time."""
+    content, status = path.read_bytes(), path.stat()
+    path.unlink()
+    path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
 def test_a_document_whose_date_changes_moves_to_another_period(where: Path) -> None:
     load(where, locate(news()), by="month")
     before = segments(where)

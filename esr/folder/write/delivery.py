@@ -22,13 +22,8 @@ from esr.folder.format.segment import Segment, read_counts
 from esr.folder.format.snapshot import describe_known_content, find_known_content
 from esr.folder.format.writer_lock import hold_writer_lock
 from esr.folder.write.batches import prepare
-from esr.folder.write.folder_writer import (
-    IdRegistry,
-    find_documents,
-    may_be_explicit,
-    open_tables,
-    recover,
-)
+from esr.folder.write.existing_documents import ExistingDocuments, Places, may_be_explicit
+from esr.folder.write.folder_writer import IdRegistry, recover
 from esr.folder.write.rewriting import Changes, rewrite_segments
 from esr.folder.write.segment_writer import SegmentWriter, WrittenSegment
 from esr.index.generations import DEFAULT_KEEP, new_generation_name
@@ -50,8 +45,8 @@ def has_copies(folder: Path) -> bool:
     return any(REUSE in layer.parts for layer in manifest.read_manifest(folder).layers)
 
 
-MakeChanges = Callable[[Description, list[Segment], DeliveryReport], Changes]
-"""Called with the segments of the index; writes new segments, and counts changes in the report."""
+MakeChanges = Callable[[Description, ExistingDocuments, DeliveryReport], Changes]
+"""Called with the documents of the index; writes new segments, and counts changes in the report."""
 
 
 class EmbeddedDelivery:
@@ -65,7 +60,7 @@ class EmbeddedDelivery:
             raise IndexMissing(f"there is no index at {self._folder}: make one with esr load")
 
     def append(self, documents: Iterable[Located], find_removed: FindIds = no_ids) -> DeliveryReport:
-        def write(description: Description, old: list[Segment], report: DeliveryReport) -> Changes:
+        def write(description: Description, old: ExistingDocuments, report: DeliveryReport) -> Changes:
             deleted: dict[str, set[int]] = {}
             writer = self._write_new(documents, description, old, report, deleted)
             _find_removed(find_removed(), old, report, deleted)
@@ -77,21 +72,21 @@ class EmbeddedDelivery:
 
     def compare(self, documents: Iterable[Located], find_removed: FindIds = no_ids) -> DeliveryReport:
         report = DeliveryReport()
-        segments = open_tables(self._folder, manifest.read_manifest(self._folder))
+        old = ExistingDocuments(self._folder, manifest.read_manifest(self._folder))
         places: Places = {}
-        for located in _skip_unchanged(documents, segments, report, places):
+        for located in _skip_unchanged(documents, old, report, places):
             if places.pop(located.document.id, None) is None:
                 report.added += 1
             else:
                 report.changed += 1
-        _find_removed(find_removed(), segments, report, {})
+        _find_removed(find_removed(), old, report, {})
         return report
 
     def remove(self, ids: Iterable[str], before: int | None = None) -> DeliveryReport:
         removed = list(ids)
         withdrawn = Withdrawn(frozenset(removed) if before is None else frozenset(), before)
 
-        def find(description: Description, old: list[Segment], report: DeliveryReport) -> Changes:
+        def find(description: Description, old: ExistingDocuments, report: DeliveryReport) -> Changes:
             deleted: dict[str, set[int]] = {}
             _find_removed(removed, old, report, deleted)
             return Changes(deleted=deleted, withdrawn=withdrawn)
@@ -105,7 +100,7 @@ class EmbeddedDelivery:
         self,
         documents: Iterable[Located],
         description: Description,
-        old: list[Segment],
+        old: ExistingDocuments,
         report: DeliveryReport,
         deleted: dict[str, set[int]],
     ) -> SegmentWriter:
@@ -128,7 +123,7 @@ class EmbeddedDelivery:
                     report.changed += 1
                     deleted.setdefault(place[0].folder.name, set()).add(place[1])
         writer.flush()
-        known = find_known_content(writer.segments, old)
+        known = find_known_content(writer.segments, old.of_same_periods(writer.segments))
         report.notes += describe_known_content(writer.segments, known)
         return writer
 
@@ -138,17 +133,19 @@ class EmbeddedDelivery:
         report = DeliveryReport()
         with translate_disk_errors(self._folder, command), hold_writer_lock(self._folder), self._clean_up():
             before = recover(self._folder, manifest.read_manifest(self._folder).description)
-            old = open_tables(self._folder, before)
+            old = ExistingDocuments(self._folder, before)
             with sync_together():  # sync new segments together with merged ones
                 changes = make_changes(before.description, old, report)
                 if report.has_changes:
-                    self._commit(before, old, changes, report)
+                    self._commit(before, old.segments, changes, report)
                 elif (unchanged := before.with_withdrawn(changes.update(before.withdrawn))) is not before:
                     manifest.commit(self._folder, unchanged)
         report.seconds = time.perf_counter() - started
         return report
 
-    def _commit(self, before: Manifest, old: list[Segment], changes: Changes, report: DeliveryReport) -> None:
+    def _commit(
+        self, before: Manifest, old: Sequence[Segment], changes: Changes, report: DeliveryReport
+    ) -> None:
         segments, layers = rewrite_segments(self._folder, before, old, changes)
         name = new_generation_name(before.newest_name)
         commit = before.next_generation(name, segments, before.description, layers, self._keep)
@@ -165,7 +162,9 @@ class EmbeddedDelivery:
         finally:
             delete_unreferenced(self._folder)
 
-    def _verify(self, commit: Manifest, old: list[Segment], changes: Changes, report: DeliveryReport) -> None:
+    def _verify(
+        self, commit: Manifest, old: Sequence[Segment], changes: Changes, report: DeliveryReport
+    ) -> None:
         """Check the number of documents. Checksums are compared when a segment is written."""
         expected = sum(segment.document_count for segment in (*old, *changes.segments))
         expected -= report.removed + report.changed
@@ -184,18 +183,16 @@ def _describe_lost_periods(before: Manifest, after: Manifest) -> list[str]:
     return [f"no documents remain of {list_examples(lost)} ({count(len(lost), 'period')})"] if lost else []
 
 
-Places = dict[str, tuple[Segment, int]]
-"""The segment of each document that the index has, and its number there, by id."""
 _TOGETHER = 256
 """Number of documents that are looked up at once."""
 
 
 def _skip_unchanged(
-    documents: Iterable[Located], old: list[Segment], report: DeliveryReport, places: Places
+    documents: Iterable[Located], old: ExistingDocuments, report: DeliveryReport, places: Places
 ) -> Iterator[Located]:
     """Yield the documents that are new or differ from the index. Adds the places of the latter."""
     for together in batched(documents, _TOGETHER):
-        places_in_index = find_documents(old, [located.document.id for located in together])
+        places_in_index = old.find([located.document.id for located in together])
         for located in together:
             place = places_in_index.get(located.document.id)
             if place is not None and place[0].document(place[1]) == located.document:
@@ -207,11 +204,11 @@ def _skip_unchanged(
 
 
 def _find_removed(
-    ids: Iterable[str], old: list[Segment], report: DeliveryReport, deleted: dict[str, set[int]]
+    ids: Iterable[str], old: ExistingDocuments, report: DeliveryReport, deleted: dict[str, set[int]]
 ) -> None:
     """Count the documents with these ids, and add their numbers to `deleted`, by segment."""
     removed = list(dict.fromkeys(ids))
-    places = find_documents(old, removed)
+    places = old.find(removed)
     for id in removed:
         place = places.get(id)
         if place is None:
@@ -221,9 +218,9 @@ def _find_removed(
             deleted.setdefault(place[0].folder.name, set()).add(place[1])
 
 
-def _check_sentence_ids(changes: Changes, old: list[Segment]) -> None:
+def _check_sentence_ids(changes: Changes, old: ExistingDocuments) -> None:
     """Raise InputError if a new sentence has the id of a remaining one."""
-    explicit = [segment for segment in old if segment.has_explicit_ids]
+    explicit = [segment for segment in old.segments if segment.has_explicit_ids]
     for segment in changes.segments:
         is_doubtful = np.zeros(segment.sentence_count, bool)  # default ids contain the id of their document
         is_doubtful[segment.explicit_id_numbers] = True
@@ -237,12 +234,9 @@ def _check_sentence_ids(changes: Changes, old: list[Segment]) -> None:
                 raise sentence_id_conflict(f"document {document!r}", id, owner)
 
 
-def _find_owner(sentence_id: str, changes: Changes, old: list[Segment]) -> str | None:
+def _find_owner(sentence_id: str, changes: Changes, old: ExistingDocuments) -> str | None:
     """The id of the remaining document that has this sentence, None if there is none."""
-    for segment in old:
-        sentence = segment.find_sentence(sentence_id)
-        if sentence is not None:
-            document = int(segment.column("document")[sentence])
-            if document not in changes.deleted.get(segment.folder.name, ()):
-                return segment.document_ids[document]
+    for segment, document in old.find_owners(sentence_id):
+        if document not in changes.deleted.get(segment.folder.name, ()):
+            return segment.document_ids[document]
     return None

@@ -11,6 +11,7 @@ Other writers are locked out until it has finished.
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from itertools import accumulate, compress, count
@@ -25,15 +26,16 @@ from esr.folder.format import manifest
 from esr.folder.format.checkpoint import Checkpoint, read_checkpoint, remove_checkpoint, write_checkpoint
 from esr.folder.format.clean_up import delete_unreferenced, remove_index
 from esr.folder.format.damage import parts_of, require_intact
-from esr.folder.format.files import Mask, create_folder, sync_folder, translate_disk_errors
+from esr.folder.format.files import create_folder, sync_folder, translate_disk_errors
 from esr.folder.format.layer_info import LAYERS, LayerInfo, new_layer_name
 from esr.folder.format.layers import copy_layer
 from esr.folder.format.manifest import SEGMENTS, Manifest
-from esr.folder.format.segment import FILES_OF_SEGMENT, Segment, is_position
+from esr.folder.format.segment import Segment, is_position
 from esr.folder.format.snapshot import describe_known_content, find_known_content, survey_terms
-from esr.folder.format.strings import HashRuns, hash_strings
+from esr.folder.format.strings import HashRuns
 from esr.folder.format.writer_lock import hold_writer_lock
 from esr.folder.write.batches import PreparedDocument, prepare
+from esr.folder.write.existing_documents import ExistingDocuments, find_document, may_be_explicit
 from esr.folder.write.rewriting import Changes, rewrite_segments
 from esr.folder.write.segment_writer import SegmentWriter, WrittenSegment
 from esr.index.generations import DEFAULT_KEEP, new_generation_name
@@ -46,7 +48,6 @@ from esr.index.writer import (
     require_documents,
     sentence_id_conflict,
 )
-from esr.processes import allow_open_files
 from esr.stdlib import blake2b, hash64
 from esr.text.document import Document, Located, default_sentence_id
 from esr.wording import count as count_of
@@ -96,7 +97,6 @@ class FolderWriter:
                 command = "migrate" if self.is_migration else "load with --resume"
                 with clean_up_load(self._folder, before, command):
                     written = self._write(documents, before, report)
-                    report.notes += self._describe_known_content(before, written)
                     self._commit(before, written)
                     report.terms = survey_terms(
                         [Segment(self._folder / SEGMENTS / name) for name in written.segments]
@@ -106,9 +106,13 @@ class FolderWriter:
 
     def _write(self, documents: Iterable[Located], before: Manifest, report: LoadReport) -> Checkpoint:
         start = self._start(before)
-        existing = open_tables(self._folder, before) if self._append else []
+        existing = ExistingDocuments(self._folder, before) if self._append else None
         session = LoadSession(self._folder, start, existing, self._set_aside, report)
         session.write(documents)
+        if existing is not None:
+            new = [Segment(self._folder / SEGMENTS / name) for name in session.checkpoint.segments]
+            known = find_known_content(new, existing.of_same_periods(new))
+            report.notes += describe_known_content(new, known)
         return session.checkpoint
 
     def _start(self, before: Manifest) -> Checkpoint:
@@ -142,15 +146,6 @@ class FolderWriter:
             for names in (existing, written.segments)
         )
         return rewrite_segments(self._folder, before, old, Changes(new, written.layers))
-
-    def _describe_known_content(self, before: Manifest, written: Checkpoint) -> list[str]:
-        if not self._append:
-            return []
-        old, new = (
-            [Segment(self._folder / SEGMENTS / name) for name in names]
-            for names in (before.segments, written.segments)
-        )
-        return describe_known_content(new, find_known_content(new, old))
 
     def _copy_layers(self, before: Manifest, segments: Sequence[str]) -> list[LayerInfo]:
         """Copy layers that were not written with their documents. Only a migration has any."""
@@ -213,22 +208,24 @@ class LoadSession:
         self,
         folder: Path,
         start: Checkpoint,
-        existing: Sequence[Segment],
+        existing: ExistingDocuments | None,
         set_aside: SetAside | None,
         report: LoadReport,
     ) -> None:
-        """`existing` are the segments of the index that the load appends to. Raises SegmentDamaged."""
+        """`existing` are the documents of the index that the load appends to. Raises SegmentDamaged."""
         self.checkpoint: Checkpoint = start
         self._folder = folder
         self._start = start
         self._existing = existing
+        self._places: deque[tuple[Segment, int] | None] = deque()
+        """Where the index has each document that was looked up and not yet written."""
         require_intact(folder, parts_of(start.as_manifest()))
         self._new = [Segment(folder / SEGMENTS / name) for name in start.segments]
         self._set_aside = set_aside
         self._report = report
         self._read = 0
         self._digest = blake2b(digest_size=16)
-        self._ids = IdRegistry(existing)
+        self._ids = IdRegistry(existing.segments if existing else ())
         self._ids.forget(self._new)
 
     def write(self, documents: Iterable[Located]) -> None:
@@ -258,8 +255,9 @@ class LoadSession:
         number = count(1)
 
         def needs_payload(document: Document) -> bool:
-            is_new = next(number) > self._start.documents
-            return is_new and find_document(self._existing, document.id) is None
+            place = self._existing.find_one(document.id) if self._existing else None
+            self._places.append(place)
+            return next(number) > self._start.documents and place is None
 
         return needs_payload
 
@@ -284,8 +282,7 @@ class LoadSession:
 
         Raises InputError if the index has another document with the same id.
         """
-        document = prepared.document
-        place = find_document(self._existing, document.id)
+        document, place = prepared.document, self._places.popleft()
         if place is None:
             return False
         segment, number = place
@@ -408,62 +405,6 @@ class IdRegistry:
             if exists and sentence_id not in self._unused_defaults:
                 return True
         return any(segment.find_sentence(sentence_id) is not None for segment in self._on_disk)
-
-
-_TABLES = frozenset(
-    [
-        *(f"{table}.{kind}" for table in ("documents", "given") for kind in ("bytes", "ends.npy")),
-        *(f"{table}.{kind}.npy" for table in ("documents", "given") for kind in ("hashes", "numbers")),
-        *("given_at.npy", "texts.ends.npy", "first.npy", "length.npy"),
-        *("document.npy", "document_length.npy", "paragraph.npy"),
-    ]
-)
-"""The files of a segment by which a delivery finds and compares documents. The blobs of the documents, which
-it reads too, have checksums of their own."""
-
-
-def open_tables(folder: Path, commit: Manifest) -> list[Segment]:
-    """The segments of a commit, after comparing their tables of documents with the checksums.
-
-    Raises SegmentDamaged.
-    """
-    require_intact(folder, parts_of(commit), names=_TABLES)
-    allow_open_files(FILES_OF_SEGMENT * len(commit.segments))
-    return [Segment(folder / SEGMENTS / name) for name in commit.segments]
-
-
-def may_be_explicit(ids: Sequence[str], segments: Iterable[Segment]) -> Mask:
-    """Mask of the ids that may be explicit ids of sentences of these segments."""
-    mask = np.zeros(len(ids), bool)
-    if tables := [segment.explicit_ids for segment in segments if segment.has_explicit_ids]:
-        hashes = hash_strings(ids)
-        for table in tables:
-            mask |= table.contains_hashes(hashes)
-    return mask
-
-
-def find_document(segments: Iterable[Segment], document_id: str) -> tuple[Segment, int] | None:
-    """The segment that has a document, and its number there, None if there is none."""
-    hash = hash64(document_id)
-    for segment in segments:
-        number = segment.document_ids.find(document_id, hash)
-        if number is not None:
-            return segment, number
-    return None
-
-
-def find_documents(segments: Iterable[Segment], ids: Sequence[str]) -> dict[str, tuple[Segment, int]]:
-    """The segment that has each of these documents, and its number there; without those that none has.
-
-    Looks up all ids at once, which takes a tenth of the time of one after the other in many segments.
-    """
-    hashes, places = hash_strings(ids), dict[str, tuple[Segment, int]]()
-    for segment in segments:
-        for index in np.flatnonzero(segment.document_ids.contains_hashes(hashes)).tolist():
-            number = segment.document_ids.find(ids[index])
-            if number is not None:
-                places.setdefault(ids[index], (segment, number))
-    return places
 
 
 def recover(folder: Path, description: Description) -> Manifest:
