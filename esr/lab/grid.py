@@ -50,10 +50,11 @@ def build_default_grid(ranking: Ranking) -> Grid:
     """The default grids of all parameters that the ranking leaves open, of its model and its other parts."""
     model = get_model(ranking.model)
     context = ranking.settings().context
+    set_by_ranking = ranking.for_query("").params
     model_grid = {
         p.name: p.grid
         for p in model.parameters
-        if p.grid and p.name not in ranking.params and p.only_with in (None, context)
+        if p.grid and p.name not in set_by_ranking and p.only_with in (None, context)
     }
     return model_grid | {
         f"{part.name}.{p.name}": p.grid

@@ -1,6 +1,6 @@
-"""Kinds of queries, told apart by their form, and the weights of vectors that fit each kind.
+"""Kinds of queries, told apart by their form, and the parameters of words and vectors that fit each kind.
 
-The kinds, their weights and the words that tell questions are data, in query_kinds.json; so are factors of
+The kinds, their parameters and the words that tell questions are data, in query_kinds.json; so are factors of
 the weights for encoders whose similarities spread more. The words are those of some languages: in another
 language, only a question mark tells a question.
 """
@@ -24,11 +24,15 @@ _ENDS_WITH_MARK = r"[?？؟]\W*$"
 
 
 class QueryKind(Struct, frozen=True):
-    """A kind of queries: its name, the form that it is known by, and the weights of the signal `meaning`."""
+    """A kind of queries: its name, the form that it is known by, and the parameters that fit it.
+
+    `weights` are those of the signal `meaning`, `model` those of the default model beside it.
+    """
 
     name: str
     form: str
     weights: Mapping[str, float]
+    model: Mapping[str, float]
 
     def weights_for(self, encoder: str) -> Mapping[str, float]:
         """The weights for the vectors of an encoder, given by its name."""

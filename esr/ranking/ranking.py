@@ -35,6 +35,7 @@ from esr.plans.plan import (
 from esr.ranking import boosts
 from esr.ranking.boosts import Expansion, from_json, to_json
 from esr.ranking.boosts.expansions import add_terms, feature_steps, term_weights
+from esr.ranking.second_stage.meaning_signal import NAME, choose_model_parameters
 from esr.ranking.second_stage.query_encoder import find_obstacle
 from esr.ranking.second_stage.regression_trees import TreeEnsemble, trees_from_dict
 from esr.ranking.second_stage.reranker import DEPTH, Reranker
@@ -217,12 +218,12 @@ class Ranking(Struct, frozen=True, dict=True):
             raise InputError(str(path), str(error)) from error
 
     def settings(self) -> Settings:
-        """The model's checked parameters, with defaults filled in."""
+        """The model's checked parameters, with defaults filled in. Those by kind of query are for no text."""
         return self._settings
 
     @cached_property
     def _settings(self) -> Settings:
-        return self._model.settings(self.params, self.context)
+        return self._model.settings({**self.choose_params(""), **self.params}, self.context)
 
     @cached_property
     def _model(self) -> Model:
@@ -304,7 +305,18 @@ class Ranking(Struct, frozen=True, dict=True):
     def for_query(self, text: str, encoder: str = "") -> Ranking:
         """The ranking with the defaults for a query's text and an encoder, where signals choose them."""
         rerank = tuple(signal.for_query(text, encoder) for signal in self.rerank)
-        return self if rerank == tuple(self.rerank) else replace(self, rerank=rerank)
+        params = {**self.choose_params(text), **self.params}
+        if rerank == tuple(self.rerank) and params == self.params:
+            return self
+        return replace(self, params=params, rerank=rerank)
+
+    def choose_params(self, text: str) -> Mapping[str, float]:
+        """The parameters of the default model for a query's text, where a signal chooses them by its kind."""
+        if self.rerank and self._model is models.DEFAULT:
+            for signal in self.rerank:
+                if signal.signal == NAME:
+                    return choose_model_parameters(signal.params, text)
+        return {}
 
     def needs(self) -> frozenset[str]:
         """The parts of enrichment that the second stage needs."""
@@ -321,13 +333,16 @@ class Ranking(Struct, frozen=True, dict=True):
         return (*(adjustment.feature for adjustment in self.features), *names)
 
     def as_dict(self) -> dict[str, Any]:
-        """The ranking as JSON, with every default filled in, so that a saved file keeps its meaning."""
+        """The ranking as JSON, so that a saved file keeps its meaning.
+
+        Every default is filled in that does not depend on the query.
+        """
         model, settings = models.get(self.model), self.settings()
-        context = settings.context
+        context, chosen = settings.context, self.choose_params("")
         params = {
             p.name: settings.values[p.name]
             for p in model.parameters
-            if p.only_with is None or p.only_with == context
+            if p.only_with in (None, context) and (p.name in self.params or p.name not in chosen)
         }
         return {
             "model": self.model,

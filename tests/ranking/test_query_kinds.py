@@ -1,4 +1,4 @@
-"""Kinds of queries by their form, and rankings that take their weights from the kind."""
+"""Kinds of queries by their form, and rankings that take their parameters from the kind."""
 
 from __future__ import annotations
 
@@ -80,6 +80,7 @@ def test_every_kind_sets_the_same_parameters_of_the_signal() -> None:
     assert list(list_kinds()) == [QUESTION, LONG, SHORT]
     for kind in list_kinds().values():
         assert RankingSignal("meaning", kind.weights).settings() == {**kind.weights, "kinds": "no"}
+        assert kind.model == {"lambda": Ranking(params=kind.model).settings()["lambda"]}
 
 
 def test_the_documented_weights_are_those_of_the_kinds() -> None:
@@ -88,15 +89,16 @@ def test_the_documented_weights_are_those_of_the_kinds() -> None:
     documented = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines()[2:5]]
     for row, kind in zip(documented, list_kinds().values(), strict=True):
         assert row[:2] == [kind.name, kind.form]
-        assert [float(cell) for cell in row[2:]] == [
-            kind.weights[name] for name in ("w", "nu", "lambda", "empty", "feedback")
-        ]
+        weights = [kind.weights[name] for name in ("w", "nu", "lambda", "empty", "feedback")]
+        assert [float(cell) for cell in row[2:]] == [*weights, kind.model["lambda"]]
 
 
 def test_hybrid_chooses_its_weights_by_kind() -> None:
     for kind, query in QUERIES.items():
-        (signal,) = Ranking.from_file("hybrid").for_query(query).rerank
+        ranking = Ranking.from_file("hybrid").for_query(query)
+        (signal,) = ranking.rerank
         assert signal.settings() == {**list_kinds()[kind].weights, "kinds": "yes"}
+        assert ranking.params == list_kinds()[kind].model
 
 
 def test_given_parameters_take_precedence() -> None:
@@ -106,6 +108,28 @@ def test_given_parameters_take_precedence() -> None:
         assert signal.for_query(query).settings() == expected
     (of_option,) = build_ranking("hybrid", rerank="meaning:20").for_query(QUERIES[QUESTION]).rerank
     assert (of_option.weight, of_option.settings()["empty"]) == (20.0, 0.0), "--rerank replaces the signal"
+
+
+@pytest.mark.parametrize(("kind", "query"), QUERIES.items())
+def test_given_parameters_of_the_model_take_precedence_over_those_of_the_kind(kind: str, query: str) -> None:
+    chosen, hybrid = list_kinds()[kind].model, Ranking.from_file("hybrid")
+    default = Ranking().settings()["lambda"]
+    assert hybrid.for_query(query).settings()["lambda"] == chosen["lambda"] != default
+    for ranking in (build_ranking("hybrid", params={"lambda": default}), Ranking.from_file("words")):
+        assert ranking.for_query(query).settings()["lambda"] == default
+    given = build_ranking("hybrid", params={"mu": 7}).for_query(query)
+    assert given.params == {"mu": 7, **chosen}
+    of_other_model = build_ranking("hybrid", model="jm")
+    assert of_other_model.for_query(query).params == {}
+    assert build_ranking(rerank="meaning:7").for_query(query).params == {}
+
+
+@pytest.mark.parametrize("params", [{}, {"lambda": 0.25}, {"mu": 9.0}])
+def test_a_saved_ranking_keeps_the_choice_by_kind_and_what_was_given(params: dict[str, float]) -> None:
+    ranking = build_ranking("hybrid", params=params)
+    saved = Ranking.from_dict(json.loads(json.dumps(ranking.as_dict())))
+    for query in QUERIES.values():
+        assert saved.for_query(query).settings() == ranking.for_query(query).settings()
 
 
 @pytest.mark.parametrize("data", [{}, {"w": 7.0}, {"kinds": "yes"}, {"kinds": "yes", "w": 7.0}])
@@ -118,7 +142,8 @@ def test_a_saved_signal_keeps_its_meaning(data: dict[str, object]) -> None:
 
 
 def test_tuning_leaves_the_weights_of_kinds_alone() -> None:
-    assert not any(name.startswith("meaning.") for name in build_default_grid(Ranking.from_file("hybrid")))
+    grid = build_default_grid(Ranking.from_file("hybrid"))
+    assert "mu" in grid and "lambda" not in grid and not any(name.startswith("meaning.") for name in grid)
 
 
 @pytest.fixture(scope="module", params=ENGINES)
@@ -136,8 +161,11 @@ def searcher(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 def test_a_search_by_kind_is_one_with_the_weights_of_the_kind(searcher: Searcher, kind: str) -> None:
     signal = RankingSignal("meaning", list_kinds()[kind].weights)
     by_kind = searcher.search(QUERIES[kind], 100, ranking=BY_KIND)
-    given = searcher.search(QUERIES[kind], 100, ranking=replace(BY_KIND, rerank=(signal,)))
+    explicit = Ranking(params=list_kinds()[kind].model, rerank=(signal,))
+    given = searcher.search(QUERIES[kind], 100, ranking=explicit)
     assert [hit[:3] for hit in by_kind.hits] == [hit[:3] for hit in given.hits] != []
+    default = searcher.search(QUERIES[kind], 100, ranking=replace(explicit, params={}))
+    assert {hit.score for hit in default.hits} != {hit.score for hit in given.hits}, "lambda matters"
 
 
 @pytest.mark.slow
@@ -153,8 +181,11 @@ def test_an_explanation_names_the_kind_and_what_it_sets(searcher: Searcher, kind
     assert (part.kind, part.chosen) == (kind, chosen)
     assert f"the kind of the query is {kind}, which sets nu {chosen['nu']:g}, " in str(explanation)
     assert json.loads(json.dumps(part.as_dict()))["kind"] == kind
+    assert explanation.as_dict()["chosen"] == explanation.chosen == list_kinds()[kind].model
+    assert f"model: the kind of the query sets lambda {explanation.chosen['lambda']:g}\n" in str(explanation)
     plain = explain(searcher.prepare(QUERIES[kind], build_ranking(rerank="meaning:7")), hit.sentence_id)
     assert plain.second is not None and plain.second.signals[0].kind is None
+    assert not plain.chosen and "model: the kind" not in str(plain)
 
 
 @pytest.mark.slow

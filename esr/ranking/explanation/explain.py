@@ -53,8 +53,11 @@ def explain(prepared: PreparedQuery, sentence_id: str, filters: Filters = NO_FIL
         is_read = reranker.last is not None and sentence_id in _read_by_last(prepared, reranker, filters)
         second = explain_second(index, context, sentence_id, reranker, first, tree_score, missing, is_read)
     score = first if second is None else second.score
+    settings = prepared.ranking.settings()
+    by_kind = prepared.ranking.choose_params(prepared.interpretation.ranked_text)
+    chosen = {name: value for name, value in by_kind.items() if settings[name] == value}
     return Explanation(
-        sentence_id, score, first, terms, length, priors, features, steps, second, unseen, plan
+        sentence_id, score, first, terms, length, priors, features, steps, second, unseen, plan, chosen
     )
 
 

@@ -18,13 +18,15 @@ from esr.ranking.explanation.parts import (
 )
 from esr.ranking.explanation.second_stage import SecondPart
 from esr.ranking.ranking import LENGTH, Origin
+from esr.registry import Value
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
     """A score and its parts: terms, the length term of a smoothed model, priors, features, boosts.
 
-    With a second stage, these add up to the first-stage score `first`, and `second` has the rest.
+    With a second stage, these add up to the first-stage score `first`, and `second` has the rest. `chosen`
+    has the parameters of the model that depend on the kind of the query.
     """
 
     sentence_id: str
@@ -38,6 +40,7 @@ class Explanation:
     second: SecondPart | None
     unseen: tuple[str, ...]
     plan: Plan
+    chosen: Mapping[str, Value]
 
     @property
     def rows(self) -> list[tuple[Origin, list[Addition]]]:
@@ -89,6 +92,7 @@ class Explanation:
             "second": self.second and self.second.as_dict(),
             "unseen": list(self.unseen),
             "plan": self.plan.as_dict(),
+            "chosen": dict(self.chosen),
         }
 
 
@@ -112,6 +116,9 @@ def _format(explanation: Explanation) -> str:
         ),
     ]
     stage, notes = explanation.second, list[str]()
+    if explanation.chosen:
+        chosen = ", ".join(f"{name} {value:g}" for name, value in explanation.chosen.items())
+        notes.append(f"model: the kind of the query sets {chosen}")
     if stage is not None:
         parts.append(("first stage", f"{stage.weight:.4g}", "", stage.weight * explanation.first))
         for p in stage.signals:

@@ -58,6 +58,11 @@ def choose_weights(params: Mapping[str, Any], text: str, encoder: str) -> Mappin
     return query_kinds.find_kind(text).weights_for(encoder)
 
 
+def choose_model_parameters(params: Mapping[str, Any], text: str) -> Mapping[str, float]:
+    """The parameters of the default model for the query's kind, if `params` of the signal ask for them."""
+    return query_kinds.find_kind(text).model if has_kinds(params) else {}
+
+
 def context_shares(settings: Mapping[str, Value]) -> Mapping[str, float]:
     """The shares of the neighbours and of the document, without those that are 0."""
     shares = {"neighbours": float(settings["nu"]), "document": float(settings["lambda"])}
