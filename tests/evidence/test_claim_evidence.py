@@ -94,7 +94,9 @@ def test_sentences_are_grouped_and_copies_folded_into_the_first(index: esr.Index
     assert found.columns()["copies"] == [1, 0, 0, 0]
 
 
-def test_stored_copies_are_folded_also_where_the_ranking_does_not_reach_them(tmp_path: Path) -> None:
+def test_stored_copies_are_folded_also_where_the_ranking_does_not_reach_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     load(str(tmp_path / "index"), make_documents())
     edited = "Ministers said that the travel ban affects seven countries of the African and Asian continents."
     early, late = (
@@ -106,6 +108,9 @@ def test_stored_copies_are_folded_also_where_the_ranking_does_not_reach_them(tmp
         index.enrich("reuse")
         found = index.evidence(CLAIM)
         limited = index.evidence(CLAIM, after="2017-01-02", before="2017-01-03")
+        monkeypatch.setattr("esr.evidence.claim_evidence.CANDIDATES", 1)
+        (alone,) = index.evidence(edited).says_so
+    assert (alone.document_id, [copy.document_id for copy in alone.copies]) == ("early", ["late"])
     ministers = next(text for text in found.says_so if text.document_id == "early")
     assert [copy.document_id for copy in ministers.copies] == ["late"] and ministers.sources == 2
     assert [(text.document_id, len(text.copies)) for text in limited.says_so] == [("late", 0)]

@@ -66,6 +66,17 @@ def test_equal_numbers_are_the_same_whatever_their_form(index: esr.Index) -> Non
     assert [(number.text, number.verdict) for number in sentence.numbers] == [("five percent", "same")]
 
 
+def test_a_number_without_a_unit_is_compared_with_equal_numbers_of_any_unit(index: esr.Index) -> None:
+    for number, verdict in (("5", "same"), ("4", "none")):
+        (sentence,) = index.check_draft(f"In Russia, prices rose by {number}.").sentences
+        assert [(each.text, each.verdict) for each in sentence.numbers] == [(number, verdict)]
+
+
+def test_three_words_are_enough_for_evidence_and_two_are_not(index: esr.Index) -> None:
+    three, two = index.check_draft("Parliament was full. Parliament full.").sentences
+    assert [found.sentence_id for found in three.evidence] == ["bbc.s0"] and two.evidence == ()
+
+
 def test_a_short_draft_without_marks_is_one_quotation_too(index: esr.Index) -> None:
     (quotation,) = index.check_draft("  This is an historic moment\n").quotations
     assert (quotation.verdict, quotation.text) == ("exact", "This is an historic moment")

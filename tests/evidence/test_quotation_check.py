@@ -5,7 +5,11 @@ from __future__ import annotations
 import pytest
 
 import esr
+from esr.evidence.alignment import Alignment, read_quotation
+from esr.evidence.quotation_candidates import read_candidates, split_parts
 from esr.evidence.quotation_marks import find_quotations
+from esr.evidence.quotation_matches import NEAR, is_near
+from esr.ranking.searcher import open_searcher
 from tests.support.elasticsearch import record_requests
 
 EXACT = "an historic moment from which there can be no turning back"
@@ -61,6 +65,38 @@ def test_what_nobody_said_is_not_found_and_shows_the_nearest_sentences(index: es
     assert check(index, "will not be").verdict == "none", "few words are exact or not found"
     assert check(index, "no turning back from there").verdict == "none", "two of five are too many"
     assert check(index, "be no turning around").verdict == "near"
+
+
+@pytest.mark.parametrize(
+    ("words", "cost", "longest", "in_half", "is_slip"),
+    [
+        (12, 3, 3, 3, True),
+        (12, 4, 4, 2, False),  # more than a quarter beside one another
+        (20, 5, 4, 4, True),
+        (20, 6, 5, 5, False),  # however long the quotation is
+        (10, 4, 2.5, 3.5, True),
+        (10, 4, 2.5, 4, False),  # more than .35 in one half
+        (10, 3, 2.5, 3, True),
+        (10, 3.5, 2.5, 3.5, False),  # more than .3 if the other half has none
+        (5, 1, 1, 1, True),
+        (5, 2, 1, 1, False),  # a short quotation
+        (6, 2, 1, 1, True),
+        (10, 4.5, 2, 3, True),
+        (10, 5, 2, 3, False),  # too many in all
+    ],
+)
+def test_few_differences_that_are_apart_are_slips(
+    words: int, cost: float, longest: float, in_half: float, is_slip: bool
+) -> None:
+    alignment = Alignment(0, 9, 1, cost, longest, in_half, words, ())
+    assert is_near(alignment, NEAR) == is_slip
+
+
+def test_sentences_with_all_words_of_a_quotation_are_compared_first_from_the_oldest(folder: str) -> None:
+    with open_searcher(folder) as searcher:
+        parts = split_parts(EXACT, read_quotation(EXACT))
+        ids = [record.sentence_id for record in read_candidates(searcher, EXACT, parts)]
+    assert ids[:2] == ["bbc.s1", "rte.s0"]
 
 
 def test_a_quotation_may_span_sentences_and_leave_out_words(index: esr.Index) -> None:
