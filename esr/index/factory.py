@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from os import PathLike, fspath
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from esr.errors import UsageError, unknown
@@ -54,6 +55,7 @@ __all__ = [
     "LoadOptions",
     "back_up_index",
     "create_api_key",
+    "describe_index",
     "has_copies",
     "has_table",
     "is_elasticsearch",
@@ -116,7 +118,7 @@ def open_writer(where: str, options: LoadOptions) -> IndexWriter:
             "a slice cannot be appended, since slices make a new generation: "
             "use --if-exists replace, or esr append"
         )
-    engine = elastic_writer if in_elasticsearch else folder_writer
+    engine = _writer_of(where)
     existing = engine.describe_existing(where, options.if_exists)
     if existing is not None and options.if_exists == "fail":
         raise UsageError(
@@ -126,6 +128,17 @@ def open_writer(where: str, options: LoadOptions) -> IndexWriter:
     description = _resolve_description(where, options, existing if append else None)
     writer: IndexWriter = engine.create_writer(where, description, options, append)
     return writer
+
+
+def describe_index(where: str) -> Description | None:
+    """The description of an index, read without opening it. None if there is none. Raises as `open_index`."""
+    description: Description | None = _writer_of(where).describe_existing(where, "append")
+    return description
+
+
+def _writer_of(where: str) -> ModuleType:
+    """The module with the writer of the engine."""
+    return elastic_writer if is_elasticsearch(where) else folder_writer
 
 
 def open_delivery(where: str, options: LoadOptions) -> Delivery:

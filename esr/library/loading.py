@@ -21,7 +21,7 @@ from esr.arguments.argument import Argument
 from esr.arguments.tables.loading import DELIVERY, SOURCE
 from esr.arguments.types import Pairs, UsualLimits
 from esr.errors import EsrError, UsageError
-from esr.index.factory import has_copies, has_table, is_elasticsearch, open_writer
+from esr.index.factory import describe_index, has_copies, has_table, is_elasticsearch, open_writer
 from esr.index.filters import Texts
 from esr.index.questions import Summary
 from esr.index.writer import DeliveryReport, LoadOptions, LoadReport
@@ -226,9 +226,9 @@ def deliver_pipeline(
     report.seconds = time.perf_counter() - started
     report.notes += pipeline.notes()
     if report.added:
-        with suppress(EsrError), searcher.open_searcher(where) as opened:
-            analyzer = opened.index.description.analyzer
-            report.notes += sampled.language_notes(pipeline.summary.languages, analyzer)
+        with suppress(EsrError):
+            if description := describe_index(where):
+                report.notes += sampled.language_notes(pipeline.summary.languages, description.analyzer)
     return report
 
 
