@@ -312,6 +312,23 @@ def test_a_delivery_reads_the_tables_that_it_needs_and_no_damaged_one(
         deliver(where, [replace(new, id="newest")])
 
 
+def test_an_id_is_looked_up_in_intact_tables_only(where: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(damage, "SMALL", 0)
+    load(where, locate(news()), by="month")
+    march = next(name for name in segments(where) if period_of_segment(name) == "2024-03")
+    old = next(document for document in news() if (document.date or "").startswith("2024-03"))
+    spoil_last_byte(where / SEGMENTS / march / "documents.bytes")
+    deliver(where, [Document("new", (Sentence("new.s0", "flood"),), date="2024-05-31")])
+    own_id = Document("other", (Sentence(f"{old.id}.s0", "flood"),), date="2024-05-31")
+    for change in (
+        lambda: deliver(where, [replace(old, date="2024-08-01")]),
+        lambda: deliver(where, [own_id]),
+        lambda: load(where, locate([own_id]), if_exists="append"),
+    ):
+        with pytest.raises(IndexUnusable, match=r"documents\.bytes is damaged"):
+            change()
+
+
 def spoil_last_byte(path: Path) -> None:
     """Change a byte of a file as a failing disk does, which leaves its size and time."""
     content, status = path.read_bytes(), path.stat()

@@ -21,66 +21,74 @@ from esr.stdlib import hash64
 
 Places = dict[str, tuple[Segment, int]]
 """The segment of each document that the index has, and its number there, by id."""
+_HASHES = frozenset(["documents.hashes.npy", "given.hashes.npy"])
+"""The files of a segment that tell which ids it cannot have."""
 _IDS = frozenset(
     [
         *(f"{table}.{kind}" for table in ("documents", "given") for kind in ("bytes", "ends.npy")),
-        *(f"{table}.{kind}.npy" for table in ("documents", "given") for kind in ("hashes", "numbers")),
-        *("given_at.npy", "first.npy"),
+        *("documents.numbers.npy", "given.numbers.npy", "given_at.npy", "first.npy"),
     ]
 )
-"""The files of a segment by which documents and sentences are found."""
+"""The other files by which documents and sentences are found."""
 _DOCUMENTS = frozenset(
     ["texts.ends.npy", "length.npy", "document.npy", "document_length.npy", "paragraph.npy"]
 )
-"""The files by which its documents are compared. Their blobs have checksums of their own."""
+"""The files by which documents are compared. Their blobs have checksums of their own."""
 
 
 class ExistingDocuments:
     """The segments of a commit, whose tables are compared with their checksums before they are read."""
 
     def __init__(self, folder: Path, commit: Manifest) -> None:
-        """Compares the tables of ids. Raises SegmentDamaged."""
+        """Compares the tables of hashes. Raises SegmentDamaged."""
         self._folder = folder
         self._parts = {part.path: part for part in parts_of(commit)}
-        self._intact: set[str] = set()
-        require_intact(folder, self._parts.values(), names=_IDS)
+        self._intact: dict[frozenset[str], set[str]] = {_IDS: set(), _DOCUMENTS: set()}
+        """The names of the segments with these tables compared."""
+        require_intact(folder, self._parts.values(), names=_HASHES)
         allow_open_files(FILES_OF_SEGMENT * len(commit.segments))
         self.segments: list[Segment] = [Segment(folder / SEGMENTS / name) for name in commit.segments]
 
     def find(self, ids: Sequence[str]) -> Places:
         """The places of the documents that there are. Raises SegmentDamaged."""
-        places = find_documents(self.segments, ids)
-        self._require_intact(segment for segment, _ in places.values())
-        return places
+        hashes = hash_strings(ids)
+        likely = [segment for segment in self.segments if segment.document_ids.contains_hashes(hashes).any()]
+        self._require_intact(likely, _IDS, _DOCUMENTS)
+        return find_documents(likely, ids)
 
     def find_one(self, id: str) -> tuple[Segment, int] | None:
         """The place of a document, None if there is none. Raises SegmentDamaged."""
+        self._require_intact(self.segments, _IDS)
         place = find_document(self.segments, id)
         if place is not None:
-            self._require_intact([place[0]])
+            self._require_intact([place[0]], _DOCUMENTS)
         return place
 
     def of_same_periods(self, new: Sequence[Segment]) -> list[Segment]:
         """The segments with the periods of new ones, in an undivided index all. Raises SegmentDamaged."""
         periods = {segment.period for segment in new}
         segments = [segment for segment in self.segments if segment.period in periods]
-        self._require_intact(segments)
+        self._require_intact(segments, _IDS, _DOCUMENTS)
         return segments
 
     def find_owners(self, sentence_id: str) -> Iterable[tuple[Segment, int]]:
         """The segments that have a sentence, and the number of its document there. Raises SegmentDamaged."""
+        self._require_intact(self.segments, _IDS)
         for segment in self.segments:
             sentence = segment.find_sentence(sentence_id)
             if sentence is not None:
-                self._require_intact([segment])
+                self._require_intact([segment], _DOCUMENTS)
                 yield segment, int(segment.column("document")[sentence])
 
-    def _require_intact(self, segments: Iterable[Segment]) -> None:
-        """Compare the other tables of these segments, unless it was done before."""
-        names = {segment.folder.name for segment in segments} - self._intact
-        parts = (self._parts[f"{SEGMENTS}/{name}"] for name in sorted(names))
-        require_intact(self._folder, parts, names=_DOCUMENTS)
-        self._intact |= names
+    def _require_intact(self, segments: Sequence[Segment], *groups: frozenset[str]) -> None:
+        """Compare these tables of segments with their checksums, unless it was done before."""
+        for tables in groups:
+            intact = self._intact[tables]
+            if len(intact) < len(self.segments):
+                names = {segment.folder.name for segment in segments} - intact
+                parts = (self._parts[f"{SEGMENTS}/{name}"] for name in sorted(names))
+                require_intact(self._folder, parts, names=tables)
+                intact |= names
 
 
 def may_be_explicit(ids: Sequence[str], segments: Iterable[Segment]) -> Mask:
