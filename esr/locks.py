@@ -35,18 +35,21 @@ def require_locks() -> None:
         )
 
 
-def take_lock(file: FileDescriptorLike, *, wait: bool = False) -> None:
+def take_lock(file: FileDescriptorLike, *, wait: bool = False, shared: bool = False) -> None:
     """Take the lock of an open file until it is closed. Raises BlockingIOError if another process holds it.
 
-    With `wait`, wait for the other process instead. Raises OSError if the file system has no locks.
+    With `wait`, wait for the other process instead. A `shared` lock only excludes those that are not; the
+    file must be open for reading and writing. Raises OSError if the file system has no locks.
     """
     require_locks()
 
-    fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+    kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+    fcntl.flock(file, kind if wait else kind | fcntl.LOCK_NB)
     # Linux cannot tell whether somebody holds this lock except by taking it. `is_locked` looks at another.
     if hasattr(fcntl, "F_OFD_SETLK"):
         with suppress(OSError):  # a folder, or a file system without such locks
-            fcntl.fcntl(file, fcntl.F_OFD_SETLK, _RECORD.pack(fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0))
+            visible = fcntl.F_RDLCK if shared else fcntl.F_WRLCK
+            fcntl.fcntl(file, fcntl.F_OFD_SETLK, _RECORD.pack(visible, os.SEEK_SET, 0, 0, 0))
 
 
 def is_locked(path: Path) -> bool:

@@ -169,13 +169,13 @@ def after_fork(renew: Callable[[], object]) -> None:
         os.register_at_fork(after_in_child=renew)
 
 
-def run_together(*tasks: Callable[[], object]) -> None:
+def run_together(*tasks: Callable[[], object], stop: Event | None = None) -> None:
     """Run tasks concurrently, each in a thread with the context variables of the caller.
 
     Where the system starts no more threads, the caller's thread runs the other tasks.
 
     When all have ended, an interrupt or SIGTERM that arrived meanwhile is handled, or the error of the first
-    failed task is raised.
+    failed task is raised. Such a signal sets `stop`, so that tasks can end early.
     """
     errors: list[BaseException | None] = [None] * len(tasks)
 
@@ -186,7 +186,9 @@ def run_together(*tasks: Callable[[], object]) -> None:
             errors[number] = error
 
     threads = [Thread(target=copy_context().run, args=(run, number)) for number in range(1, len(tasks))]
-    with _hold_signals():  # after an interrupt, threads could still write into folders that are being removed
+    with _hold_signals(
+        stop
+    ):  # after an interrupt, threads could still write into folders that are being removed
         started = 0
         with suppress(RuntimeError):  # there is no memory for another thread
             for thread in threads:
@@ -202,16 +204,19 @@ def run_together(*tasks: Callable[[], object]) -> None:
 
 
 @contextmanager
-def _hold_signals() -> Iterator[None]:
-    """Delay an interrupt or SIGTERM to the end of the block, whichever thread receives it."""
+def _hold_signals(stop: Event | None) -> Iterator[None]:
+    """Delay an interrupt or SIGTERM to the end of the block, whichever thread receives it. It sets `stop`."""
     if current_thread() is not main_thread():  # Python handles signals only in the main thread
         yield
         return
     received: list[int] = []
-    handlers = {
-        number: signal.signal(number, lambda number, _: received.append(number))
-        for number in (signal.SIGINT, signal.SIGTERM)
-    }
+
+    def receive(number: int, _: object) -> None:
+        received.append(number)
+        if stop is not None:
+            stop.set()
+
+    handlers = {number: signal.signal(number, receive) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
@@ -222,15 +227,27 @@ def _hold_signals() -> Iterator[None]:
 
 
 def map_together(function: Callable[[T], R], items: Iterable[T], threads: int = 2) -> list[R]:
-    """The results of a function for each item, in order, computed in `threads` threads."""
+    """The results of a function for each item, in order, computed in `threads` threads.
+
+    After an error, an interrupt or SIGTERM, no further item is begun.
+    """
     results: dict[int, R] = {}
     remaining = enumerate([*items])
+    stop = Event()
 
     def work() -> None:
-        for number, item in remaining:
-            results[number] = function(item)
+        try:
+            while not stop.is_set() and (entry := next(remaining, None)):
+                number, item = entry
+                results[number] = function(item)
+        except BaseException:
+            stop.set()
+            raise
 
-    run_together(*[work] * threads)
+    if threads > 1:
+        run_together(*[work] * threads, stop=stop)
+        stop.clear()
+    work()  # with one thread, everything; otherwise, what a signal that ends nothing has left
     return [results[number] for number in range(len(results))]
 
 

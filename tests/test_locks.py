@@ -35,6 +35,20 @@ def test_a_second_holder_is_refused(path: Path) -> None:
             take_lock(second)
 
 
+def test_a_shared_lock_excludes_only_those_that_are_not(path: Path) -> None:
+    with path.open("w+") as first, path.open("w+") as second, path.open("w+") as third:
+        take_lock(first, shared=True)
+        take_lock(second, shared=True)
+        with pytest.raises(BlockingIOError):
+            take_lock(third)
+        if hasattr(fcntl, "F_OFD_GETLK"):
+            assert is_locked(path)
+    with path.open("w+") as first, path.open("w+") as second:
+        take_lock(first)
+        with pytest.raises(BlockingIOError):
+            take_lock(second, shared=True)
+
+
 @pytest.mark.skipif(not hasattr(fcntl, "F_OFD_GETLK"), reason="this system looks at a lock by sharing it")
 def test_to_look_at_a_lock_takes_none(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:

@@ -80,6 +80,48 @@ def test_results_are_in_the_order_of_the_items(threads: int) -> None:
     assert map_together(abs, [], threads) == []
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_no_item_is_begun_after_an_error(threads: int) -> None:
+    begun: list[int] = []
+
+    def fail(number: int) -> None:
+        begun.append(number)
+        raise ValueError(str(number))
+
+    with pytest.raises(ValueError, match="0"):
+        map_together(fail, range(50), threads)
+    assert len(begun) <= threads
+
+
+INTERRUPTED_MAP = """
+import os, signal
+from esr.processes import map_together, set_at_end
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
+done = []
+
+def interrupt(number):
+    done.append(number)
+    if len(done) == 3:
+        os.kill(os.getpid(), signal.SIGINT)
+    return number
+
+try:
+    map_together(interrupt, range(100_000), 2)
+except KeyboardInterrupt:
+    assert len(done) < 100_000
+    print("interrupted")
+done.clear()
+with set_at_end():
+    assert map_together(interrupt, range(1_000), 2) == [*range(1_000)]
+"""
+
+
+def test_no_item_is_begun_after_an_interrupt_unless_it_ends_nothing() -> None:
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED_MAP], capture_output=True, text=True)
+    assert (done.stdout.split(), done.stderr) == (["interrupted"], "")
+
+
 def test_tasks_run_one_after_the_other_where_no_thread_can_be_started(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

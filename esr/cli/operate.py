@@ -22,13 +22,22 @@ from esr.arguments.tables.commands import COMMANDS
 from esr.cli import options
 from esr.cli.arguments import add_arguments
 from esr.cli.loading_options import impacts, keep, workers
-from esr.cli.options import as_json, describe_choices, index_or_first
+from esr.cli.options import as_json, describe_choices, index_or_first, parse_slice
 from esr.cli.output import open_output
 from esr.cli.run_metrics import measure_run
 from esr.errors import EsrError, UsageError
 from esr.index import factory
 from esr.index.contract import Index
-from esr.index.generations import KEPT, SERVING, STATES, CopyReport, Drift, Generation, describe_missing
+from esr.index.generations import (
+    KEPT,
+    SERVING,
+    STATES,
+    CopyReport,
+    Drift,
+    Generation,
+    Verification,
+    describe_missing,
+)
 from esr.index.login_variables import ROLES, redact
 from esr.index.questions import Quotes, Records, Summary
 from esr.index.writer import LoadOptions
@@ -187,7 +196,7 @@ def _format_size(size: int | None) -> str:
 @index_or_first
 @add_arguments(COMMANDS, "verify")
 @as_json
-def verify(where: str, fast: bool, as_json: bool) -> None:
+def verify(where: str, fast: bool, slice_text: str | None, workers: int, as_json: bool) -> None:
     """Find the damaged files of an index.
 
     All files are read, and compared with what was written. The exit status is 1 if anything is damaged.
@@ -198,8 +207,10 @@ def verify(where: str, fast: bool, as_json: bool) -> None:
     Example:
       esr verify --index my-index
       esr verify --index my-index --fast --json
+      esr verify --index my-index --slice 2/8
     """
-    report = factory.verify_index(where, fast=fast)
+    slice = parse_slice(slice_text) if slice_text else None
+    report = factory.verify_index(where, fast=fast, slice=slice, workers=workers)
     if as_json:
         click.echo(json.dumps(to_builtins(report), indent=1))
     else:
@@ -208,33 +219,57 @@ def verify(where: str, fast: bool, as_json: bool) -> None:
             click.echo(f"{damage.path}: {damage.problem}{generations}")
         for part in report.unknown:
             click.echo(f"{part}: has no checksums, an older version of esr wrote it; it can be read")
+        of_slice = f"slice {report.slice} of " if report.slice else ""
         if report.damaged:
-            click.echo(f"{redact(where)} is damaged: {report.advice or 'see above'}")
+            click.echo(f"{of_slice}{redact(where)} is damaged: {report.advice or 'see above'}")
         else:
             scope = f"{count(report.files, 'file')}, " if report.files else ""
-            click.echo(f"{redact(where)} is intact: {scope}{_format_size(report.size_bytes)}")
+            parts = f"{_describe_parts(report)}, " if report.slice else ""
+            click.echo(
+                f"{of_slice}{redact(where)} is intact: {parts}{scope}{_format_size(report.size_bytes)}"
+            )
     if report.damaged:
         raise SystemExit(1)
 
 
 @click.command()
 @index_or_first
-@add_arguments(COMMANDS, "backup", "target", "copy", "desk", desk={"envvar": "ESR_DESK", "show_envvar": True})
+@add_arguments(
+    COMMANDS,
+    "backup",
+    *("target", "copy", "slice", "workers", "desk"),
+    desk={"envvar": "ESR_DESK", "show_envvar": True},
+)
 @as_json
-def backup(where: str, target: str, copy: bool, desk: str | None, as_json: bool) -> None:
+def backup(
+    where: str,
+    target: str,
+    copy: bool,
+    slice_text: str | None,
+    workers: int,
+    desk: str | None,
+    as_json: bool,
+) -> None:
     """Back an index folder up to the folder TARGET.
 
     The next run brings TARGET up to date. A backup has all generations. Loads and searches go on meanwhile.
     Only files that the backup lacks are written. On one disk files are linked, which takes no space, but a
     damaged block then damages both: use --copy, or another disk.
 
+    With --slice, a share of the files is copied, but TARGET stays as it was until the next run without it.
+
     \b
     Example:
       esr backup /backups/my-index --index my-index
+      esr backup /backups/my-index --index my-index --slice 2/8
     """
-    with measure_run("backup", where) as run:
-        report = factory.back_up_index(where, target, copy=copy)
+    slice = parse_slice(slice_text) if slice_text else None
+    with measure_run("backup", None if slice else where) as run:
+        report = factory.back_up_index(where, target, copy=copy, slice=slice, workers=workers)
         run.copied_bytes = report.copied_bytes
+    if slice:
+        _show_copy(report, f"copied slice {report.slice} of {where} to {target}", as_json)
+        return
     if desk:
         with desks.open_desk(desks.find_desk(desk)) as opened:
             size = desk_backup.back_up_desk(opened, Path(target) / desk_backup.NAME)
@@ -245,9 +280,11 @@ def backup(where: str, target: str, copy: bool, desk: str | None, as_json: bool)
 @click.command()
 @add_arguments(COMMANDS, "restore", "target")
 @options.index_or_last
-@add_arguments(COMMANDS, "restore", "copy", "yes", "desk")
+@add_arguments(COMMANDS, "restore", "copy", "workers", "yes", "desk")
 @as_json
-def restore(target: str, where: str, copy: bool, yes: bool, desk: str | None, as_json: bool) -> None:
+def restore(
+    target: str, where: str, copy: bool, workers: int, yes: bool, desk: str | None, as_json: bool
+) -> None:
     """Make an index folder of the backup TARGET.
 
     An existing index is reset to the backup. All files are first compared with their checksums. Searches see
@@ -263,7 +300,7 @@ def restore(target: str, where: str, copy: bool, yes: bool, desk: str | None, as
         click.confirm(
             f"Replace all dossiers in the desk {redact(desk)} by those of {target}?", abort=True, err=True
         )
-    report = factory.restore_index(target, where, copy=copy)
+    report = factory.restore_index(target, where, copy=copy, workers=workers)
     if desk:
         with desks.open_desk(desk) as opened:
             desk_backup.restore_desk(Path(target) / desk_backup.NAME, opened)
@@ -290,7 +327,15 @@ def _show_copy(report: CopyReport, done: str, as_json: bool) -> None:
         "there already": report.present_bytes,
     }
     sizes = [f"{_format_size(size)} {way}" for way, size in ways.items() if size]
-    click.echo(f"{done}: {_describe(report)}, {', '.join(sizes)}")
+    contents = _describe_parts(report) if report.slice else _describe(report)
+    click.echo(f"{done}: {', '.join((contents, *sizes))}")
+    if report.slice:
+        click.echo("this slice is no backup yet: when all slices are copied, run esr backup without --slice")
+
+
+def _describe_parts(report: Verification | CopyReport) -> str:
+    """How much of a folder a slice has covered."""
+    return f"{report.parts:,} of {report.all_parts:,} segments and layers"
 
 
 # esr migrate and esr refresh-priors

@@ -183,22 +183,43 @@ def open_migration(where: str, options: LoadOptions) -> Migration:
     return folder_writer.EmbeddedMigration(where, options.keep)
 
 
-def verify_index(where: str, *, fast: bool) -> Verification:
-    """Find damage in an index. Elasticsearch compares the checksums of its files itself."""
+def verify_index(
+    where: str, *, fast: bool, slice: tuple[int, int] | None = None, workers: int = 1
+) -> Verification:
+    """Find damage in an index. Elasticsearch compares the checksums of its files itself.
+
+    For a folder, `workers` threads read, and `slice` (i, n) is the i-th of n slices of its segments and
+    layers. Raises UsageError for these in Elasticsearch.
+    """
     if is_elasticsearch(where):
+        if slice is not None or workers > 1:
+            raise UsageError(
+                "--slice and --workers are for folders: each node of Elasticsearch compares the checksums of "
+                "its own files, so run esr verify once, without them"
+            )
         with closing(open_generations(where)) as generations:
             return verify_generations(generations.all(), elastic_tables.find_damage(where))
-    return folder_maintenance.verify(Path(where), fast=fast)
+    return folder_maintenance.verify(Path(where), fast=fast, slice=slice, workers=workers)
 
 
-def back_up_index(where: str, target: str, *, copy: bool) -> CopyReport:
-    """Bring the backup of an index folder up to date. Raises UsageError for Elasticsearch."""
-    return folder_maintenance.back_up(_folder(where), _folder(target), copy=copy)
+def back_up_index(
+    where: str, target: str, *, copy: bool, slice: tuple[int, int] | None = None, workers: int = 1
+) -> CopyReport:
+    """Bring the backup of an index folder up to date, or copy a slice into it. `workers` threads copy.
+
+    Raises UsageError for Elasticsearch.
+    """
+    return folder_maintenance.back_up(
+        _folder(where), _folder(target), copy=copy, slice=slice, workers=workers
+    )
 
 
-def restore_index(backup: str, where: str, *, copy: bool) -> CopyReport:
-    """Restore an index folder from its backup. Raises UsageError for Elasticsearch."""
-    return folder_maintenance.restore(_folder(backup), _folder(where), copy=copy)
+def restore_index(backup: str, where: str, *, copy: bool, workers: int = 1) -> CopyReport:
+    """Restore an index folder from its backup. `workers` threads copy.
+
+    Raises UsageError for Elasticsearch.
+    """
+    return folder_maintenance.restore(_folder(backup), _folder(where), copy=copy, workers=workers)
 
 
 def role_descriptors(aliases: Sequence[str], roles: Sequence[str]) -> dict[str, Any]:

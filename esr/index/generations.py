@@ -233,7 +233,8 @@ class Verification(Struct, frozen=True):
     """The result of a verification.
 
     `is_fast`: only sizes and times were compared, and small files read. `unknown` are parts without
-    checksums, written by older versions. `advice` says what to do.
+    checksums, written by older versions. `advice` says what to do. `slice` is I/N if only this slice was
+    verified: then `parts` of `all_parts`, the segments and layers of a folder.
     """
 
     files: int
@@ -243,18 +244,28 @@ class Verification(Struct, frozen=True):
     unknown: tuple[str, ...] = ()
     advice: str = ""
     seconds: float = 0.0
+    slice: str | None = None
+    parts: int = 0
+    all_parts: int = 0
 
 
 class CopyReport(Struct, frozen=True):
-    """The outcome of a backup or restore: bytes by how they were copied, and what the copy serves."""
+    """The outcome of a backup or restore: bytes by how they were copied, and what the copy serves.
 
-    documents: int
-    sentences: int
-    generations: int
+    `slice` is I/N if only this slice was copied: then `parts` of `all_parts`, the segments and layers. The
+    copy is not complete, so it has no counts.
+    """
+
+    documents: int | None
+    sentences: int | None
+    generations: int | None
     copied_bytes: int = 0
     linked_bytes: int = 0
     present_bytes: int = 0
     seconds: float = 0.0
+    slice: str | None = None
+    parts: int = 0
+    all_parts: int = 0
 
 
 def verify_generations(generations: Sequence[Generation], table: Damaged | None = None) -> Verification:

@@ -478,8 +478,37 @@ def test_damage_is_listed_and_a_backup_restores_the_index(esr: Esr, tmp_path: Pa
     for command in (["export", where], ["append", where, ARTICLES], ["search", "storm", "--index", where]):
         failed = esr(*command)
         assert failed.exit_code == 1 and f"{texts} is damaged" in failed.output, command
+    by_slice = [json.loads(esr("verify", where, "--slice", f"{n}/3", "--json").output) for n in (1, 2, 3)]
+    assert sum(len(report["damaged"]) for report in by_slice) == 1
+    assert sum(report["parts"] for report in by_slice) == by_slice[0]["all_parts"] == 1
+    assert [report["slice"] for report in by_slice] == ["1/3", "2/3", "3/3"]
     assert esr("restore", target, where, input="n\n").exit_code == 1
     assert "restored" in esr("restore", target, where, input="y\n").output
     assert json.loads(esr("restore", target, where, "--yes", "--json").output)["copied_bytes"] == 0
     assert esr("verify", where).exit_code == 0 and esr("export", where).output == before
     assert "are for folders: take a snapshot" in esr("backup", "http://localhost:9/news", target).output
+
+
+def test_what_is_done_by_slice_never_reads_as_the_whole(esr: Esr, tmp_path: Path) -> None:
+    where, target = tmp_path / "index", tmp_path / "backup"
+    call("load", ARTICLES, "--index", where, "--by", "month")
+    parts = len([*where.glob("segments/*"), *where.glob("layers/*")])
+    lines = [esr("verify", where, "--slice", f"{n}/2").output for n in (1, 2)]
+    numbers = [
+        int(re.fullmatch(rf"slice {n}/2 of {where} is intact: (\d+) of {parts} segments and .+\n", line)[1])  # type: ignore[index]
+        for n, line in enumerate(lines, start=1)
+    ]
+    assert sum(numbers) == parts
+    copied = esr("backup", where, target, "--slice", "1/2").output
+    assert copied.startswith(f"copied slice 1/2 of {where} to {target}: {numbers[0]} of {parts} segments")
+    assert "run esr backup without --slice" in copied and "backed" not in copied
+    report = json.loads(esr("backup", where, target, "--slice", "2/2", "--json").output)
+    assert report["documents"] is None and report["slice"] == "2/2"
+    assert "never finished" in esr("verify", target).output
+    report = json.loads(esr("backup", where, target, "--json").output)
+    assert report["documents"] == 12 and report["slice"] is None
+    assert not report["copied_bytes"] and not report["linked_bytes"]
+    for command in (["verify", where], ["backup", where, target]):
+        assert "--slice needs I/N" in esr(*command, "--slice", "3/2").output
+    refused = esr("verify", "--index", "http://localhost:9/news", "--slice", "1/2").output
+    assert "run esr verify once" in refused

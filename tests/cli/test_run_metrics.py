@@ -88,6 +88,15 @@ def test_loads_deliveries_syncs_and_backups_write_their_metrics(
     assert values["backup", "esr_run_copied_bytes"] > 0
 
 
+def test_a_slice_of_a_backup_is_no_backup_that_has_succeeded(esr: Esr, folder: Path, tmp_path: Path) -> None:
+    news = tmp_path / "news.jsonl"
+    news.write_text('{"id": "a", "text": "A storm came."}\n')
+    esr("load", news, "--index", tmp_path / "index")
+    copied = esr("backup", tmp_path / "backup", "--index", tmp_path / "index", "--slice", "1/1")
+    assert "1 of 1 segments and layers" in copied.output
+    assert not [name for name in read(folder) if name[0] == "backup"]
+
+
 @pytest.mark.slow
 def test_a_folder_that_is_missing_is_a_warning_and_stops_no_load(
     esr: Esr, folder: Path, tmp_path: Path

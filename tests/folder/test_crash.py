@@ -165,6 +165,44 @@ def read_index(where: Path) -> dict[str, Any] | None:
     return contents if contents["documents"] else None
 
 
+def test_a_slice_of_a_backup_killed_before_any_change_of_a_file_leaves_the_backup_as_it_was(
+    tmp_path: Path,
+) -> None:
+    write_desk(tmp_path)
+    months, backup = tmp_path / "months", tmp_path / "backup"
+    ForkedProcess(run_esr, ["backup", months, backup]).finish()
+    before = read_index(backup)
+    ForkedProcess(run_esr, ["append", tmp_path / "changed.jsonl", "--index", months]).finish()
+    after = read_index(months)
+    assert before != after
+
+    def prepare(number: int, command: str) -> tuple[Path, list[str]]:
+        """A copy of the backup, and the command that brings it up to date."""
+        target = shutil.copytree(backup, tmp_path.parent / f"{tmp_path.name}-{command}{number}")
+        return target, ["backup", str(months), str(target), "--copy"]
+
+    steps_of: dict[str, int] = {}
+    for slice in ("1/2", "2/2"):  # the names of segments are random, and so are the slices
+        target, command = prepare(0, f"slice{slice[0]}")
+        process = ForkedProcess(run_esr_until, 0, str(target), [*command, "--slice", slice], {})
+        steps_of[slice] = int(process.finish().split()[-1])
+    (steps, slice), (_, other_slice) = sorted(((n, name) for name, n in steps_of.items()), reverse=True)
+    assert steps > 20, "the slice has nothing to copy: the test shows nothing"
+    for step in sorted(random.sample(range(1, steps + 1), steps if IS_LONG else min(STEPS, steps))):
+        target, command = prepare(step, "slice")
+        other = ForkedProcess(run_esr, [*command, "--slice", other_slice])
+        killed = ForkedProcess(run_esr_until, step, str(target), [*command, "--slice", slice], {})
+        assert killed.wait() == -9 or step > steps - 3, f"step {step} of {steps}"
+        other.finish()
+        assert read_index(target) == before, f"step {step} of {steps}"
+        if step % 2:
+            ForkedProcess(run_esr, [*command, "--slice", slice]).finish()
+        ForkedProcess(run_esr, command).finish()
+        assert read_index(target) == after, f"step {step} of {steps}"
+        left = [path.name for path in target.rglob("*") if path.suffix in (".new", ".old")]
+        assert not left, f"step {step} of {steps}"
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_command_killed_before_any_change_of_a_file_can_be_repeated(tmp_path: Path, name: str) -> None:
     write_desk(tmp_path)

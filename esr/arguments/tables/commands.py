@@ -93,6 +93,14 @@ COMMANDS: tuple[Argument, ...] = (
     Argument("yes", "do not ask", Flag(), "delete"),
     Argument("fast", "compare sizes and times; read only small and changed files", Flag(), "verify"),
     Argument(
+        "slice",
+        "verify the I-th of N slices of the segments and layers, each on a machine of its own (folders only)",
+        Text(),
+        "verify",
+        sets="slice_text",
+        metavar="I/N",
+    ),
+    Argument(
         "target",
         "the backup",
         Text(),
@@ -102,6 +110,16 @@ COMMANDS: tuple[Argument, ...] = (
         is_positional=True,
     ),
     Argument("copy", "copy files that could be linked", Flag(), "backup restore"),
+    Argument(
+        "slice",
+        "copy the I-th of N slices of the segments and layers, each on a machine of its own; then run it "
+        "without this option",
+        Text(),
+        "backup",
+        sets="slice_text",
+        metavar="I/N",
+    ),
+    Argument("workers", "number of threads", WholeNumber(most=256, usual=1), "verify backup restore"),
     Argument("yes", "do not ask before an index is replaced", Flag(), "restore"),
     Argument(
         "desk",

@@ -8,6 +8,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
+from isal.isal_zlib import crc32
+
 from esr.errors import IndexUnusable
 from esr.folder.format.files import (
     FileCheck,
@@ -61,6 +63,13 @@ class Part(NamedTuple):
     @property
     def is_layer(self) -> bool:
         return self.path.startswith(f"{LAYERS}/")
+
+    def is_in(self, slice: tuple[int, int] | None) -> bool:
+        """Whether it belongs to the slice (i, n), the i-th of n; None is the whole index.
+
+        This depends only on its path, so several machines agree, whatever is written meanwhile.
+        """
+        return slice is None or crc32(self.path.encode()) % slice[1] == slice[0] - 1
 
 
 def parts_of(commit: Manifest) -> list[Part]:

@@ -11,21 +11,27 @@ from esr.errors import IndexUnusable
 from esr.locks import is_locked, take_lock
 
 LOCK_NAME = "lock"
+OTHER_LOAD = "another load into {}, or its enrichment,"
+"""What holds the lock of an index."""
+
+
+class WriterRunning(IndexUnusable):
+    """Another process holds the writer lock."""
 
 
 @contextmanager
-def hold_writer_lock(folder: Path) -> Iterator[None]:
-    """Hold the writer lock. Raises IndexUnusable if another process does.
+def hold_writer_lock(folder: Path, *, shared: bool = False, others: str = OTHER_LOAD) -> Iterator[None]:
+    """Hold the writer lock. Raises WriterRunning if another process does; `others` says which for {}.
 
-    The system releases it when the process ends.
+    With `shared`, others may hold it that do the same. The system releases it when the process ends.
     """
     while True:
-        with (folder / LOCK_NAME).open("w") as file:
+        with (folder / LOCK_NAME).open("w+") as file:
             try:
-                take_lock(file)
+                take_lock(file, shared=shared)
             except BlockingIOError as error:
-                raise IndexUnusable(
-                    f"another load into {folder}, or its enrichment, is running: wait until it has finished"
+                raise WriterRunning(
+                    f"{others.format(folder)} is running: wait until it has finished"
                 ) from error
             # A writer that removes the index removes the lock file too; then this lock is on a deleted file:
             # try again.

@@ -3,6 +3,9 @@
 The generations are those in the manifest, and the one that a load is writing. A backup is itself an index
 folder. Segments and layers never change, so a backup copies those that it lacks, and then the manifest. If a
 writer deletes files meanwhile, there is a newer commit, and the copy starts again from that.
+
+A slice is a share of the segments and layers. Several machines can verify one each, or copy one each into a
+backup, which the next run without a slice commits.
 """
 
 from __future__ import annotations
@@ -15,6 +18,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from secrets import token_hex
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -55,7 +60,7 @@ from esr.folder.format.manifest import (
     read_any_format,
 )
 from esr.folder.format.segment import Segment, read_counts
-from esr.folder.format.writer_lock import hold_writer_lock, is_being_written
+from esr.folder.format.writer_lock import OTHER_LOAD, WriterRunning, hold_writer_lock, is_being_written
 from esr.index.generations import (
     BROKEN,
     KEPT,
@@ -73,6 +78,10 @@ from esr.index.generations import (
     generation_name,
     select_deletable,
 )
+from esr.processes import map_together
+
+Slice = tuple[int, int]
+"""(i, n), the i-th of n slices, from 1."""
 
 
 class EmbeddedGenerations:
@@ -236,9 +245,10 @@ class EmbeddedPriors:
 # Verification, backup and restoration
 
 
-def verify(folder: Path, *, fast: bool) -> Verification:
+def verify(folder: Path, *, fast: bool, slice: Slice | None = None, workers: int = 1) -> Verification:
     """Compare all files of an index with their checksums. With `fast`, see `Verification.is_fast`.
 
+    With a slice, compare its segments and layers, the manifest and the checkpoint. `workers` threads read.
     Raises IndexMissing, or IndexUnusable if the folder is no index.
     """
     started = time.perf_counter()
@@ -246,23 +256,44 @@ def verify(folder: Path, *, fast: bool) -> Verification:
         commit = read_any_format(folder)
     except ManifestDamaged as error:
         damage = Damaged(MANIFEST_NAME, error.problem)
-        return Verification(1, 0, fast, (damage,), advice=ManifestDamaged.ADVICE)
+        advice = ManifestDamaged.ADVICE
+        return Verification(1, 0, fast, (damage,), advice=advice, slice=_format_slice(slice))
     files, size = 1, (folder / MANIFEST_NAME).stat().st_size
     damaged: list[Damaged] = []
     unknown: list[str] = []
-    for part, generations in _all_parts(folder, commit).items():
-        problems = [*_verify_part(folder, part, fast)]
+    all_parts = _all_parts(folder, commit)
+    parts = [part for part in all_parts if part.is_in(slice)]
+    problems_of_parts = map_together(lambda part: [*_verify_part(folder, part, fast)], parts, workers)
+    for part, problems in zip(parts, problems_of_parts, strict=True):
         if problems and _is_gone(folder, part):
             continue  # a writer has deleted it meanwhile
-        damaged += [Damaged(path, problem, generations) for path, problem in problems]
+        damaged += [Damaged(path, problem, all_parts[part]) for path, problem in problems]
         if part.check is None:
             unknown.append(part.path)
         for path in (folder / part.path).iterdir() if (folder / part.path).is_dir() else [folder / part.path]:
             if path.exists():
                 files, size = files + 1, size + path.stat().st_size
     damaged += _verify_checkpoint(folder)
-    seconds = time.perf_counter() - started
-    return Verification(files, size, fast, tuple(damaged), tuple(unknown), _advise(commit, damaged), seconds)
+    return Verification(
+        files,
+        size,
+        fast,
+        tuple(damaged),
+        tuple(unknown),
+        _advise(commit, damaged) if slice is None else _ADVICE_OF_SLICE * bool(damaged),
+        time.perf_counter() - started,
+        _format_slice(slice),
+        len(parts),
+        len(all_parts),
+    )
+
+
+_ADVICE_OF_SLICE = f"verify the other slices too, then restore a backup with esr restore, or {LOAD_OVER}"
+"""A slice does not know which generations are intact."""
+
+
+def _format_slice(slice: Slice | None) -> str | None:
+    return slice and f"{slice[0]}/{slice[1]}"
 
 
 def _all_parts(folder: Path, commit: Manifest) -> dict[Part, tuple[str, ...]]:
@@ -332,11 +363,16 @@ def _advise(commit: Manifest, damaged: Sequence[Damaged]) -> str:
 # Backups
 
 
-def back_up(source: Path, target: Path, *, copy: bool) -> CopyReport:
+def back_up(
+    source: Path, target: Path, *, copy: bool, slice: Slice | None = None, workers: int = 1
+) -> CopyReport:
     """Bring a backup up to date with the last commit of an index, with all of its generations.
 
     Files are linked where the target is on the same disk, unless `copy` is set, and compared with their
-    checksums. Raises SegmentDamaged; then the backup stays as it was.
+    checksums. `workers` threads do so. Raises SegmentDamaged; then the backup stays as it was.
+
+    With a slice, only copy its segments and layers. The backup stays as it was until a run without a slice,
+    which finds them there. Several slices may be copied at once.
     """
     commit = read_any_format(source)
     if not commit.has_index:
@@ -344,17 +380,36 @@ def back_up(source: Path, target: Path, *, copy: bool) -> CopyReport:
     origin = str(source.resolve())
     if target.resolve().is_relative_to(source.resolve()):
         raise UsageError(f"{target} is in the index itself: choose another place for the backup")
-    mark = _read_mark(target)
-    if mark is None and target.exists() and not (target.is_dir() and is_bare(target)):
+    is_free = not target.exists() or (target.is_dir() and is_bare(target))
+    if _read_mark(target) is None and not is_free:  # read last, since another slice may write it now
         raise UsageError(f"{target} is not a backup: choose a new or empty folder")
-    if mark not in (None, origin):
+    _write_mark(target, origin)
+    mark = _read_mark(target)
+    if mark != origin:
         raise UsageError(f"{target} is the backup of {mark}: choose another folder, or delete it first")
-    with _locked(target, "back up"):
-        replace_json(target / BACKUP_NAME, {"of": origin})
-        return _replicate(source, target, link=not copy, read=False)
+    with _locked(target, "back up", others=_OTHER_BACKUP, shared=slice is not None):
+        if slice is None:
+            return _replicate(source, target, link=not copy, read=False, workers=workers)
+        return _copy_parts(source, target, slice, link=not copy, read=False, workers=workers).report
 
 
-def restore(source: Path, target: Path, *, copy: bool) -> CopyReport:
+_OTHER_BACKUP = "another backup, or a slice of it, into {}"
+_MARK_PAUSE = 0.05
+"""Seconds until the mark is looked for again that another process is writing."""
+
+
+def _write_mark(target: Path, origin: str) -> None:
+    """Mark a folder as a backup, unless it is. Several slices may begin at once, so one writes it."""
+    while _read_mark(target) is None:
+        try:
+            with _locked(target, "back up"):
+                if _read_mark(target) is None:
+                    replace_json(target / BACKUP_NAME, {"of": origin})
+        except WriterRunning:
+            time.sleep(_MARK_PAUSE)
+
+
+def restore(source: Path, target: Path, *, copy: bool, workers: int = 1) -> CopyReport:
     """Create an index from a backup, or restore an existing one. Intact parts are not copied.
 
     Raises SegmentDamaged if the backup is damaged; then the index stays as it was.
@@ -367,7 +422,7 @@ def restore(source: Path, target: Path, *, copy: bool) -> CopyReport:
     if target.exists() and not is_replaceable(target):
         raise IndexUnusable(f"{target} is not an index: choose a new folder or that of an index")
     with _locked(target, "restore"):
-        return _replicate(source, target, link=not copy, read=True)
+        return _replicate(source, target, link=not copy, read=True, workers=workers)
 
 
 def is_replaceable(folder: Path) -> bool:
@@ -386,34 +441,62 @@ def _read_mark(folder: Path) -> str | None:
 
 
 @contextmanager
-def _locked(folder: Path, command: str) -> Iterator[None]:
+def _locked(folder: Path, command: str, *, others: str = OTHER_LOAD, shared: bool = False) -> Iterator[None]:
     with ExitStack() as stack:
         state = "is unchanged" if (folder / MANIFEST_NAME).exists() else "is not complete"
         stack.enter_context(translate_disk_errors(folder, command, state))
         if not (folder / MANIFEST_NAME).exists():
             create_folder(folder)
-        stack.enter_context(hold_writer_lock(folder))
+        stack.enter_context(hold_writer_lock(folder, shared=shared, others=others))
         yield
 
 
-def _replicate(source: Path, target: Path, *, link: bool, read: bool) -> CopyReport:
+def _replicate(source: Path, target: Path, *, link: bool, read: bool, workers: int) -> CopyReport:
     """Copy the parts of the last commit of `source` that `target` lacks, and commit there.
 
     With `read`, existing parts of the target are read, and replaced if damaged.
     """
+    for path in (path for name in (SEGMENTS, LAYERS) for path in (target / name).glob("*.*")):
+        if path.suffix in (_NEW, _OLD):  # a killed run left it
+            _delete(path)
+    commit, report = _copy_parts(source, target, None, link=link, read=read, workers=workers)
+    remove_checkpoint(target)
+    manifest.commit(target, replace(commit, commit_number=max(commit.commit_number, _next_number(target))))
+    delete_unreferenced(target)
+    counts = [read_counts(target / SEGMENTS / name) for name in commit.segments]
+    return replace(
+        report,
+        documents=sum(documents for documents, _ in counts),
+        sentences=sum(sentences for _, sentences in counts),
+        generations=1 + len(commit.kept_generations),
+    )
+
+
+class _Copied(NamedTuple):
+    """A commit of which parts were copied, and how."""
+
+    commit: Manifest
+    report: CopyReport
+
+
+def _copy_parts(
+    source: Path, target: Path, slice: Slice | None, *, link: bool, read: bool, workers: int
+) -> _Copied:
+    """Copy a slice of the parts of the last commit of `source` that `target` lacks, without a commit."""
     started = time.perf_counter()
-    sizes: Counter[str] = Counter()
-    done: set[Part] = set()
+    done: dict[Part, tuple[str, int]] = {}
+
+    def copy(part: Part) -> None:
+        done[part] = _replicate_part(source, target, part, link=link, read=read)
+
     for name in (SEGMENTS, LAYERS):
         (target / name).mkdir(exist_ok=True)
     while True:
         commit = read_any_format(source)
+        all_parts = _parts(commit, *commit.kept_generations)
+        parts = [part for part in all_parts if part.is_in(slice)]
         try:
-            for part in _parts(commit, *commit.kept_generations):
-                if part not in done:
-                    way, size = _replicate_part(source, target, part, link=link, read=read)
-                    sizes[way] += size
-                    done.add(part)
+            map_together(copy, (part for part in parts if part not in done), workers)
             break
         except (FileNotFoundError, SegmentDamaged) as error:
             if read_any_format(source) == commit:
@@ -423,19 +506,22 @@ def _replicate(source: Path, target: Path, *, link: bool, read: bool) -> CopyRep
             # A writer has committed meanwhile, and deleted files of the old commit.
     for name in (SEGMENTS, LAYERS):
         sync_folder(target / name)
-    remove_checkpoint(target)
-    manifest.commit(target, replace(commit, commit_number=max(commit.commit_number, _next_number(target))))
-    delete_unreferenced(target)
-    counts = [read_counts(target / SEGMENTS / name) for name in commit.segments]
-    return CopyReport(
-        sum(documents for documents, _ in counts),
-        sum(sentences for _, sentences in counts),
-        1 + len(commit.kept_generations),
+    sizes: Counter[str] = Counter()
+    for way, size in done.values():
+        sizes[way] += size
+    report = CopyReport(
+        None,
+        None,
+        None,
         sizes["copied"],
         sizes["linked"],
         sizes["present"],
         time.perf_counter() - started,
+        _format_slice(slice),
+        len(parts),
+        len(all_parts),
     )
+    return _Copied(commit, report)
 
 
 def _next_number(folder: Path) -> int:
@@ -444,6 +530,10 @@ def _next_number(folder: Path) -> int:
         return read_any_format(folder).commit_number + 1
     except EsrError:
         return 0
+
+
+_NEW, _OLD = ".new", ".old"
+"""The ends of the names of parts that are being copied, and of those that are being replaced."""
 
 
 def _replicate_part(source: Path, target: Path, part: Part, *, link: bool, read: bool) -> tuple[str, int]:
@@ -456,11 +546,8 @@ def _replicate_part(source: Path, target: Path, part: Part, *, link: bool, read:
     if is_present and not any(find_damage(target, part, read=read)):
         return "present", size_on_disk(target_part)
     checks = read_checks(source, part) if part.check is not None else {}
-    new, old = (
-        target_part.with_name(f"{target_part.name}.new"),
-        target_part.with_name(f"{target_part.name}.old"),
-    )
-    _delete(new)
+    run = token_hex(4)  # slices of another division may copy it at the same time
+    new, old = (target_part.with_name(f"{target_part.name}.{run}{suffix}") for suffix in (_NEW, _OLD))
     is_linked = link
     try:
         if part.is_layer:

@@ -363,6 +363,106 @@ def test_a_damaged_backup_restores_nothing(intact: Path, where: Path, tmp_path: 
     assert search(where) == found
 
 
+def test_slices_of_a_verification_are_disjoint_and_the_whole(
+    intact: Path, where: Path, no_sync: None
+) -> None:
+    copy_index(intact, where)
+    whole = verify(where, fast=False)
+    assert whole.slice is None and whole.parts == whole.all_parts > 10
+    for name in sorted(file_contents(where)):
+        if name.endswith("texts.bytes"):
+            spoil(where, name, flip, random.Random(), keeps_time=True)
+    damaged = verify(where, fast=False, workers=2).damaged
+    assert damaged == verify(where, fast=False).damaged and len(damaged) > 3
+    reports = [verify(where, fast=False, slice=(n, 3)) for n in (1, 2, 3)]
+    assert [report.slice for report in reports] == ["1/3", "2/3", "3/3"]
+    assert all(report.parts < whole.parts for report in reports)
+    assert sum(report.parts for report in reports) == whole.parts
+    # Each reads the manifest too.
+    assert (
+        sum(report.size_bytes for report in reports)
+        == whole.size_bytes + 2 * (where / manifest.MANIFEST_NAME).stat().st_size
+    )
+    assert {damage for report in reports for damage in report.damaged} == {*damaged}
+    told = [report.advice.startswith("verify the other slices too") for report in reports]
+    assert told == [bool(report.damaged) for report in reports]
+
+
+def test_each_slice_finds_a_damaged_manifest(intact: Path, where: Path) -> None:
+    copy_index(intact, where)
+    spoil(where, manifest.MANIFEST_NAME, truncate, random.Random(), keeps_time=False)
+    for number in (1, 2):
+        report = verify(where, fast=False, slice=(number, 2))
+        assert report.slice == f"{number}/2"
+        assert [damage.path for damage in report.damaged] == [manifest.MANIFEST_NAME]
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_slices_that_run_at_once_leave_a_backup_for_the_run_that_commits(
+    intact: Path, where: Path, tmp_path: Path, is_first: bool
+) -> None:
+    copy_index(intact, where)
+    target = tmp_path / "backup"
+    if not is_first:
+        back_up(where, target, copy=True)
+        load(where, news(0, 70), if_exists="replace", keep=0)
+        enrich(EmbeddedIndex(str(where)))
+    before = None if is_first else export_at(target)
+    slices = ["1/3", "2/3", "3/3", "1/2", "2/2", "1/2"]  # also what overlaps
+    processes = [
+        ForkedProcess(run_esr, ["backup", where, target, "--copy", "--slice", slice, "--workers", 2])
+        for slice in slices
+    ]
+    for process in processes:
+        process.finish()
+    if is_first:
+        with pytest.raises(IndexUnusable, match="never finished"):
+            export_at(target)
+    else:
+        assert export_at(target) == before and not verify(target, fast=False).damaged
+    report = back_up(where, target, copy=True, workers=2)
+    assert not report.copied_bytes and report.present_bytes and report.slice is None
+    assert export_at(target) == export_at(where) and not verify(target, fast=False).damaged
+    assert {path.name for path in target.glob("*/*")} <= {path.name for path in where.glob("*/*")}
+    restore(target, tmp_path / "restored", copy=True, workers=2)
+    assert export_at(tmp_path / "restored") == export_at(where)
+
+
+def test_a_backup_waits_for_no_slice_but_slices_do_not_exclude_each_other(
+    intact: Path, tmp_path: Path, no_sync: None
+) -> None:
+    target = tmp_path / "backup"
+    back_up(intact, target, copy=True, slice=(1, 2))
+    with writer_lock.hold_writer_lock(target, shared=True):
+        back_up(intact, target, copy=True, slice=(2, 2))
+        with pytest.raises(
+            IndexUnusable, match=r"another backup, or a slice of it, into .* is running: wait"
+        ):
+            back_up(intact, target, copy=True)
+    with (
+        writer_lock.hold_writer_lock(target),
+        pytest.raises(IndexUnusable, match="another backup, or a slice of it"),
+    ):
+        back_up(intact, target, copy=True, slice=(2, 2))
+    assert not back_up(intact, target, copy=True).copied_bytes
+
+
+def test_a_slice_with_damage_is_refused_and_says_so(
+    intact: Path, where: Path, tmp_path: Path, no_sync: None
+) -> None:
+    copy_index(intact, where)
+    segment = manifest.read_manifest(where).segments[0]
+    spoil(where, f"segments/{segment}/texts.bytes", flip, random.Random(), keeps_time=True)
+    errors = 0
+    for number in (1, 2):
+        try:
+            back_up(where, tmp_path / "backup", copy=True, slice=(number, 2), workers=2)
+        except SegmentDamaged as error:
+            assert "texts.bytes is damaged" in str(error)
+            errors += 1
+    assert errors == 1
+
+
 @pytest.mark.parametrize("command", ["verify", "indices", "search"])
 def test_a_first_backup_that_was_killed_is_called_unfinished(
     command: str, intact: Path, tmp_path: Path, no_sync: None
