@@ -160,11 +160,12 @@ class DocumentCounts(NamedTuple):
 class ByDocument(Grouping[DocumentCounts], frozen=True):
     """How many documents there are, and the number of sentences of these `ids`, for those that have any.
 
-    Elasticsearch counts more than 40,000 documents approximately.
+    None stands for the ids of all documents. Otherwise Elasticsearch counts more than 40,000 documents
+    approximately.
     """
 
     stage: ClassVar[str] = "count_documents"
-    ids: Sequence[str] = ()
+    ids: Sequence[str] | None = ()
 
 
 class ByField(Grouping[Mapping[str, FacetCounts]], frozen=True):

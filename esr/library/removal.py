@@ -8,14 +8,10 @@ from typing import NamedTuple
 from esr.errors import UsageError
 from esr.index.contract import Index
 from esr.index.filters import NO_FILTERS, Filters
-from esr.index.questions import DocumentsBefore, Hits, Records
+from esr.index.questions import ByDocument, DocumentsBefore
 from esr.query import parse
 from esr.ranking.searcher import Searcher
-from esr.stdlib import batched
 from esr.text.dates import parse_date_start
-
-_ALL = 2**40
-_BATCH = 1_000
 
 
 class Selection(NamedTuple):
@@ -66,8 +62,5 @@ def select_documents(index: Index, query: str | None, before: str | None) -> Sel
     searcher = Searcher(index, owns_index=False).for_query(parsed)
     condition = searcher.interpret(parsed).all_words
     assert condition is not None  # an interpreted query is never empty
-    hits = searcher.index.select(condition, _ALL, filters, Hits(records=False)).hits
-    documents: dict[str, None] = {}
-    for batch in batched([hit.sentence_id for hit in hits], _BATCH):
-        documents |= {record.document_id: None for record in searcher.index.read(batch, Records())}
-    return Selection(list(documents), len(hits), None)
+    (counted,) = searcher.index.count([condition], filters, ByDocument(None))
+    return Selection(list(counted.sentences), sum(counted.sentences.values()), None)

@@ -412,7 +412,7 @@ def test_documents_are_removed_by_a_query_with_the_repeats_that_lists_fold(esr: 
     assert json.loads(esr(*options, "--dry-run", "--json").stdout) == {
         "documents": 2,
         "sentences": 2,
-        "ids": ["b", "a"],
+        "ids": ["a", "b"],
     }
     lines = esr(*options).stdout.splitlines()
     assert ": 2 removed, in " in lines[0] and "2 sentences matched, repeats included" in lines

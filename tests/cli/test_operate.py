@@ -480,7 +480,7 @@ def test_damage_is_listed_and_a_backup_restores_the_index(esr: Esr, tmp_path: Pa
         assert failed.exit_code == 1 and f"{texts} is damaged" in failed.output, command
     by_slice = [json.loads(esr("verify", where, "--slice", f"{n}/3", "--json").output) for n in (1, 2, 3)]
     assert sum(len(report["damaged"]) for report in by_slice) == 1
-    assert sum(report["parts"] for report in by_slice) == by_slice[0]["all_parts"] == 1
+    assert sum(report["parts"] for report in by_slice) == by_slice[0]["all_parts"]
     assert [report["slice"] for report in by_slice] == ["1/3", "2/3", "3/3"]
     assert esr("restore", target, where, input="n\n").exit_code == 1
     assert "restored" in esr("restore", target, where, input="y\n").output

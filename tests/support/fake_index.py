@@ -211,6 +211,7 @@ class FakeIndex(Index):
                 return Counter(parse_date_start(date) // DAY for date in dates if is_iso_date(date))
             case questions.ByDocument(ids):
                 of_documents = Counter(record.document_id for record in records)
+                ids = of_documents if ids is None else ids
                 listed = {id: of_documents[id] for id in ids if of_documents[id]}
                 return questions.DocumentCounts(len(of_documents), listed)
             case questions.ByName(size):

@@ -238,10 +238,12 @@ _MOST_EXACT = 40_000
 
 
 def count_documents(
-    cluster: Cluster, ids: Sequence[str], conditions: Sequence[Condition | None], filters: Filters
+    cluster: Cluster, ids: Sequence[str] | None, conditions: Sequence[Condition | None], filters: Filters
 ) -> list[DocumentCounts]:
     """The number of documents, and of sentences in the documents with these ids, for each condition."""
     field = "document_id"
+    if ids is None:
+        return [_count_all_documents(cluster, field, match_sentences(c, filters)) for c in conditions]
     aggs: Query = {"all": {"cardinality": {"field": field, "precision_threshold": _MOST_EXACT}}}
     if ids:
         listed = list(ids)
@@ -255,6 +257,12 @@ def count_documents(
         sentences = {bucket["key"]: bucket["doc_count"] for bucket in buckets}
         counts.append(DocumentCounts(aggregations["all"]["value"], sentences))
     return counts
+
+
+def _count_all_documents(cluster: Cluster, field: str, query: Query) -> DocumentCounts:
+    buckets = read_buckets(cluster, cluster.alias, field, query=query)
+    sentences = {bucket["key"]["value"]: bucket["doc_count"] for bucket in buckets}
+    return DocumentCounts(len(sentences), sentences)
 
 
 def match_sentences(condition: Condition | None, filters: Filters) -> Query:

@@ -63,14 +63,17 @@ def count_groups(cache: SearchCache, by: Grouping[Any], condition: Condition | N
 
 
 def _count_documents(
-    cache: SearchCache, ids: Sequence[str], condition: Condition | None, filters: Filters
+    cache: SearchCache, ids: Sequence[str] | None, condition: Condition | None, filters: Filters
 ) -> questions.DocumentCounts:
     """The number of documents with a sentence that satisfies these, and its number of sentences for ids."""
-    total, sentences = 0, {}
+    total, sentences = 0, dict[str, int]()
     for segment, numbers in zip(cache.snapshot.segments, _select(condition, cache, filters), strict=True):
         counts = np.bincount(segment.column("document")[numbers], minlength=segment.document_count)
         total += int(np.count_nonzero(counts))
-        for id in ids:
+        if ids is None:
+            found = np.flatnonzero(counts)
+            sentences |= zip(segment.document_ids.get_many(found), counts[found].tolist(), strict=True)
+        for id in ids or ():
             number = segment.document_ids.find(id)
             if number is not None and counts[number]:
                 sentences[id] = int(counts[number])
