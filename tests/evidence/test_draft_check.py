@@ -11,6 +11,7 @@ import esr
 from esr.evidence.draft_check import split_draft
 from esr.evidence.draft_files import read_draft, strip_markdown
 from esr.evidence.quotation_marks import find_quotations
+from tests.support.elasticsearch import document, load
 from tests.support.processes import check_linear
 
 DRAFT = """# Brexit
@@ -59,6 +60,22 @@ def test_a_misspelt_name_has_the_form_that_the_sentences_have(index: esr.Index) 
 def test_a_common_noun_and_a_title_alone_are_no_names(index: esr.Index) -> None:
     names = index.check_draft("They met the CEO of a Country, and then a Market in Russia.").names
     assert [name.text for name in names] == ["Russia"]
+
+
+def test_a_name_has_five_words_at_most(index: esr.Index) -> None:
+    names = index.check_draft("They met Ann Bay Cole Dunn Eden, and Bo Bay Cole Dunn Eden Falk.").names
+    assert [name.text for name in names] == ["Ann Bay Cole Dunn Eden"]
+
+
+def test_a_word_of_eight_letters_may_have_two_wrong_ones(tmp_path: Path) -> None:
+    text = "They met Johannes Fink and Hellmut Wolf."
+    load(str(tmp_path / "index"), [document(f"d{number}", text) for number in range(5)])
+    with esr.open(tmp_path / "index") as index:
+        names = index.check_draft("They met Johanmas Fink and Hallmat Wolf.").names
+    assert [(name.text, [near.name for near in name.nearest]) for name in names] == [
+        ("Johanmas Fink", ["Johannes Fink"]),
+        ("Hallmat Wolf", []),
+    ]
 
 
 def test_equal_numbers_are_the_same_whatever_their_form(index: esr.Index) -> None:

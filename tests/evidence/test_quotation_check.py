@@ -81,6 +81,7 @@ def test_what_nobody_said_is_not_found_and_shows_the_nearest_sentences(index: es
         (5, 1, 1, 1, True),
         (5, 2, 1, 1, False),  # a short quotation
         (6, 2, 1, 1, True),
+        (6, 2, 2, 2, True),  # two are always few
         (10, 4.5, 2, 3, True),
         (10, 5, 2, 3, False),  # too many in all
     ],
