@@ -1,12 +1,10 @@
-"""The reason for a sentence, in words."""
+"""A page of results: its counts, its facets, what it says of the query and of each sentence."""
 
 from __future__ import annotations
 
 import re
 from html import unescape
 from pathlib import Path
-from typing import Any
-from xml.etree import ElementTree
 
 import pytest
 from flask.testing import FlaskClient
@@ -15,31 +13,24 @@ from markupsafe import Markup
 from esr.arguments.argument import Argument
 from esr.arguments.filters import METADATA_FILTERS
 from esr.errors import EngineUnreachable
-from esr.following.timeline import Series, Timeline
 from esr.index.filters import NO_FILTERS, Filters
 from esr.index.questions import ByField
 from esr.query import parse
 from esr.ranking.answers import describe_match
-from esr.ranking.explanation.explain import explain
-from esr.ranking.explanation.explanation import Explanation
 from esr.ranking.query_report import report_query, report_reading
-from esr.ranking.ranking import FURNITURE, Ranking
+from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.analyzer import get_analyzer
 from esr.text.document import Quote, Sentence
 from tests.support.fake_index import FLOOD, FakeIndex
 from tests.support.fake_index import STORM as FAKE_STORM
 from tests.support.folder_index import document, load
-from tests.support.page_corpus import get
-from webui.answers.explanations import ExplainedSentence, explain_sentence
 from webui.app import create_app
 from webui.arguments.request import SearchRequest
 from webui.pages.dates import count_dates
 from webui.pages.facets import FacetList, count_facets
-from webui.pages.rendering import describe_term_set, split_end
+from webui.pages.rendering import split_end
 from webui.pages.results import AnswerCounts, count_answer
-from webui.pages.score_pictures import SCORE_BAR_WIDTH, score_bars, tree_picture
-from webui.pages.timeline import HEIGHT, WIDTH, draw_chart
 from webui.pages.understanding import MAX_IGNORED, MAX_NOTES, Understanding, describe_understanding
 from webui.running.settings import Settings
 
@@ -418,257 +409,6 @@ def test_ignored_words_are_listed_once_and_not_without_end() -> None:
 def test_notes_are_not_listed_without_end() -> None:
     it = understanding("storm " + "-- " * (MAX_NOTES + 2))
     assert (len(it.notes), it.more_notes) == (MAX_NOTES, 2)
-
-
-# The page of a timeline: its chart, its table and its addresses.
-
-
-TIMELINE = Timeline(
-    "month", ["2017-01", "2017-02", "2017-03"], [100, 0, 400], [Series("a", [1, 0, 2], 0, [])]
-)
-
-
-def test_the_highest_bar_fills_the_chart_and_periods_without_sentences_have_none() -> None:
-    chart = draw_chart(TIMELINE, "count")
-    bars = [column.bar for column in chart.columns]
-    assert bars[1] is None and bars[0] is not None and bars[2] is not None
-    assert (bars[2].height, bars[0].height, chart.top) == (HEIGHT, HEIGHT / 2, "2")
-    assert sum(column.reach.width for column in chart.columns) == WIDTH
-    assert chart.ticks == TIMELINE.periods
-
-
-def test_rates_are_drawn_where_they_are_asked_for() -> None:
-    chart = draw_chart(TIMELINE, "rate")
-    assert [column.values for column in chart.columns] == [["10,000"], ["–"], ["5,000"]]
-    assert chart.columns[0].says == "January 2017: 10,000 per million sentences"
-    assert chart.columns[1].says == "February 2017: no articles"
-
-
-def test_several_queries_are_lines(real: FlaskClient) -> None:
-    html = real.get("/timeline?q=earthquake&also=relief&also=China").text
-    assert len(re.findall('<g class="line-.">', html)) == 3 and 'rect class="bar' not in html
-    html = real.get("/timeline?q=earthquake").text
-    assert 'class="bar peak"' in html and '<rect class="gap"' in html and "days without articles" in html
-
-
-def test_the_chart_is_a_file_that_needs_no_page(real: FlaskClient) -> None:
-    answer = real.get("/timeline.svg?q=earthquake")
-    assert answer.mimetype == "image/svg+xml" and "timeline.svg" in answer.headers["Content-Disposition"]
-    root = ElementTree.fromstring(answer.text)
-    texts = [element.text for element in root.iter() if element.tag.endswith("text")]
-    assert "earthquake" in texts and "no articles of the day" in texts
-
-
-def test_the_table_leads_to_the_sentences_that_were_counted(real: FlaskClient) -> None:
-    html = real.get("/timeline?q=earthquake&interval=month").text
-    rows = re.findall(r'<th scope="row"><a href="/search\?([^"]+)">([^<]+)</a></th><td>([\d,]+)</td>', html)
-    assert rows
-    for query, _, number in rows:
-        answer = real.get(f"/search.json?{query.replace('&amp;', '&')}").json
-        assert answer is not None and answer["total"] == int(number.replace(",", ""))
-
-
-def test_the_page_and_the_api_give_the_same_answer(real: FlaskClient) -> None:
-    answer = get(real, "/timeline", q="earthquake", also="relief", interval="month")
-    twin = real.get("/timeline.json?q=earthquake&also=relief&interval=month&scale=rate&k=5").json
-    assert twin == answer
-    csv = real.get("/timeline.csv?q=earthquake&also=relief&interval=month").text
-    assert len(csv.splitlines()) == 1 + 2 * len(answer["periods"])
-
-
-def test_a_query_can_be_added_and_removed(real: FlaskClient) -> None:
-    html = real.get("/timeline?q=earthquake&also=relief&also=China").text
-    assert 'href="/timeline?q=earthquake&amp;also=China"' in html
-    assert html.count('<input type="hidden" name="also"') == 2
-    many = real.get("/timeline?q=earthquake" + "&also=relief" * 6)
-    assert many.status_code == 400 and "at most 6 are allowed" in many.text
-
-
-def test_bad_arguments_are_named(real: FlaskClient) -> None:
-    for address, message in (
-        ("interval=fortnight", "nknown interval"),
-        ("scale=log", "nknown scale"),
-        ("also=the", "stop words"),
-    ):
-        answer = real.get(f"/timeline?q=earthquake&{address}")
-        assert answer.status_code == 400 and message in answer.text, address
-
-
-# The page of a document, in its paragraphs.
-
-
-STORM = [("It blew.", 0), ("The storms came.", 0), ("Nobody slept.", 1)]
-
-
-def paragraphs(where: Path, sentences: list[tuple[str, int | None]], query: str = "storms") -> list[str]:
-    """The paragraphs of a document's page: `#n` is where a sentence begins, `best` the best one."""
-    built = (Sentence(f"a.s{n}", text, paragraph=number) for n, (text, number) in enumerate(sentences))
-    load(where, [document("a", *built)])
-    with open_searcher(str(where)) as searcher:
-        client = create_app(searcher, Settings(access_log=0)).test_client()
-        html = client.get(f"/document?id=a&q={query}").text
-    article = html[html.rindex("</header>") : html.index("</article>")]
-    found = re.findall(r"<p\b.*?</p>", article, re.DOTALL)
-    marked = [re.sub(r'<[^>]*id="s(\d)" class="[^"]*?(best)?"[^>]*>', r"#\1\2 ", part) for part in found]
-    plain = [re.sub(r'<a class="why".*?</a>|<[^>]*>', "", part) for part in marked]
-    return [" ".join(part.split()) for part in plain]
-
-
-def test_the_sentences_of_a_paragraph_stand_in_one(tmp_path: Path) -> None:
-    assert paragraphs(tmp_path / "i", STORM) == [
-        "#0 It blew. #1best The storms came.",
-        "#2 Nobody slept.",
-    ]
-
-
-def test_a_sentence_whose_paragraph_is_unknown_is_one(tmp_path: Path) -> None:
-    unknown = [(text, None) for text, _ in STORM]
-    assert paragraphs(tmp_path / "i", unknown) == [
-        "#0 It blew.",
-        "#1best The storms came.",
-        "#2 Nobody slept.",
-    ]
-
-
-@pytest.mark.parametrize("number", [1, 7])
-def test_paragraphs_of_the_same_number_that_are_apart_are_two(tmp_path: Path, number: int) -> None:
-    assert paragraphs(tmp_path / "i", [("A.", number), ("B.", 0), ("C.", number)], "") == [
-        "#0 A.",
-        "#1 B.",
-        "#2 C.",
-    ]
-
-
-def test_no_blank_stands_between_sentences_of_scripts_that_have_none(tmp_path: Path) -> None:
-    assert paragraphs(tmp_path / "i", [("他走了。", 0), ("她來了。", 0)], "") == ["#0 他走了。#1 她來了。"]
-
-
-def test_what_is_known_of_a_document_is_shown(tmp_path: Path) -> None:
-    known: dict[str, Any] = {
-        "authors": ("Jane <Doe>", "Jo Roe"),
-        "section": "Sport",
-        "keywords": ("ferry", "sea"),
-        "metadata": {"desk": {"city": ["Berlin", "Bonn"]}, "rank": 3},
-    }
-    load(tmp_path / "i", [document("a", Sentence("a.s0", "The storms came."), **known)])
-    with open_searcher(str(tmp_path / "i")) as searcher:
-        client = create_app(searcher, Settings(access_log=0)).test_client()
-        pages = [client.get(f"/{page}&q=storms").text for page in ("document?id=a", "search?")]
-    of_document, of_hits = (" ".join(re.sub(r"<[^>]*>", " ", page).split()) for page in pages)
-    for page in (of_document, of_hits):
-        assert "Sport by Jane &lt;Doe&gt; , Jo Roe" in page
-    assert "ferry sea" in of_document
-    assert "desk.city Berlin , Bonn rank 3" in of_document
-
-
-def test_a_hit_of_a_recording_says_when_and_one_of_a_file_on_which_page(tmp_path: Path) -> None:
-    sentences = (("The storms came.", {"second": 754.2}), ("Storms went.", {"page": 3.0}), ("No storms.", {}))
-    known = [Sentence(f"a.s{n}", text, features=places) for n, (text, places) in enumerate(sentences)]
-    load(tmp_path / "i", [document("a", *known)])
-    with open_searcher(str(tmp_path / "i")) as searcher:
-        page = (
-            create_app(searcher, Settings(access_log=0))
-            .test_client()
-            .get("/search?q=storms&passages=no")
-            .text
-        )
-    assert sorted(re.findall(r'class="spot">([^<]*)<', page)) == ["12:34", "page 3"]
-
-
-QUERY = "earthquake relief China"
-SENTENCE = "earthquake-relief.s0"
-SCORE_BARS_RANKINGS: list[dict[str, Any]] = [
-    {},
-    {"model": "bm25"},
-    {"model": "tdsr"},
-    {"model": "mrf_sdm", "params": {"lambda_SR": 0.5}},
-    {"priors": {"length": 1.0}, "features": [{"feature": "subj", "form": "linear", "w": -1.0}]},
-    {"rerank": [{"signal": "tdsr", "w": 3.0}]},
-    {"boosts": {"variants": 0.3}},
-]
-
-
-def explanation_of(searcher: Searcher, query: str, data: dict[str, Any]) -> Explanation:
-    return explain(searcher.prepare(query, Ranking.from_dict(data)), SENTENCE)
-
-
-@pytest.mark.parametrize("data", SCORE_BARS_RANKINGS)
-def test_the_rows_add_up_to_the_score_and_stay_within_the_drawing(
-    searcher: Searcher, data: dict[str, Any]
-) -> None:
-    explanation = explanation_of(searcher, "earthquakes relief China", data)
-    bars = score_bars(explanation)
-    assert sum(row.adds for row in bars.rows) == pytest.approx(explanation.score, abs=1e-6)
-    for row in bars.rows:
-        for piece in row.pieces:
-            assert piece.x >= -1e-6 and piece.x + piece.width <= SCORE_BAR_WIDTH + 1e-6
-            assert (piece.x >= bars.zero - 1e-6) == (piece.adds > 0)
-
-
-def test_a_boost_that_looks_at_a_feature_has_a_row_of_its_own(searcher: Searcher) -> None:
-    explanation = explanation_of(searcher, "where was the earthquake", {"boosts": {"answer_type": 2.0}})
-    bars = score_bars(explanation)
-    assert [(row.label, row.adds) for row in bars.rows if row.kind == "boost"] == [("answer_type loc", 2.0)]
-    assert sum(row.adds for row in bars.rows) == pytest.approx(explanation.score, abs=1e-6)
-
-
-def test_a_feature_has_a_row_only_if_it_adds_something(tmp_path: Path) -> None:
-    texts = {"The storms came.": 0.0, "Share these storms.": 1.0}
-    known = [
-        Sentence(f"a.s{n}", text, features={FURNITURE: value})
-        for n, (text, value) in enumerate(texts.items())
-    ]
-    load(tmp_path / "i", [document("a", *known)])
-    with open_searcher(str(tmp_path / "i")) as searcher:
-        for sentence, has_row in (("a.s0", False), ("a.s1", True)):
-            bars = score_bars(
-                explain_sentence(searcher, SearchRequest("storms"), sentence, Settings()).explanation
-            )
-            assert [row.label for row in bars.rows if row.kind == "feature"] == ["furniture satu"] * has_row
-
-
-ACCENT = 'fill="#a3262e"'
-
-
-def explained(
-    searcher: Searcher,
-    ranking: Ranking,
-    query: str = "earthquakes relief China",
-    sentence: str = "earthquake-relief.s0",
-) -> ExplainedSentence:
-    return explain_sentence(searcher, SearchRequest(query, ranking), sentence, Settings())
-
-
-def drawn(sentence: ExplainedSentence) -> Markup:
-    picture = tree_picture(sentence)
-    assert picture is not None
-    return picture
-
-
-def test_the_paths_between_the_words_that_scored_are_drawn(searcher: Searcher) -> None:
-    plain = explained(searcher, Ranking())
-    assert plain.tree is not None and len(plain.tree.marked) == 2
-    assert drawn(plain).count(ACCENT) == 2
-    reranked = explained(searcher, Ranking.from_dict({"rerank": [{"signal": "mrf_sdm"}]}))
-    assert reranked.explanation.second is not None
-    assert drawn(reranked).count(ACCENT) == len(reranked.explanation.second.chosen)
-
-
-def test_the_words_of_a_tree_are_escaped(searcher: Searcher) -> None:
-    picture = drawn(explained(searcher, Ranking(), "pilot", "hostile.s0"))
-    assert "<img" not in picture and "<script" not in picture
-
-
-def test_a_term_set_that_scored_is_described_in_a_few_words(searcher: Searcher) -> None:
-    second = explained(searcher, Ranking.from_dict({"model": "mrf_fdm"})).explanation.second
-    assert second is not None
-    descriptions = [describe_term_set(part) for part in second.signals[0].sets]
-    assert descriptions and descriptions[0].startswith("proximity: earthquak + china, ")
-    assert " apart, " in descriptions[0]
-    second = explained(searcher, Ranking.from_dict({"model": "tdsr"})).explanation.second
-    assert second is not None
-    (part,) = second.signals[0].sets
-    assert describe_term_set(part) == "earthquak, alone"
 
 
 def test_the_end_of_a_very_long_sentence_is_apart_unless_it_has_the_words_of_the_query(
