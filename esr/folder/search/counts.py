@@ -71,8 +71,8 @@ def _count_documents(
         counts = np.bincount(segment.column("document")[numbers], minlength=segment.document_count)
         total += int(np.count_nonzero(counts))
         if ids is None:
-            found = np.flatnonzero(counts)
-            sentences |= zip(segment.document_ids.get_many(found), counts[found].tolist(), strict=True)
+            matching = np.flatnonzero(counts)
+            sentences |= zip(segment.document_ids.get_many(matching), counts[matching].tolist(), strict=True)
         for id in ids or ():
             number = segment.document_ids.find(id)
             if number is not None and counts[number]:
