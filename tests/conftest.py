@@ -27,6 +27,7 @@ from tests.support.runs import end_test, examples
 
 if TYPE_CHECKING:
     from jinja2.bccache import BytecodeCache
+    from werkzeug.routing import Rule
 
     from tests.support.node import Cluster
 
@@ -216,6 +217,27 @@ def _compiled_templates() -> BytecodeCache:
     return MemoryCache()
 
 
+def _compiled_rules() -> type[Rule]:
+    """Rules that are compiled once for all apps: compiling 150 of them takes most of the time of an app."""
+    from werkzeug.routing import Rule
+
+    compiled: dict[object, dict[str, Any]] = {}
+
+    class KnownRule(Rule):
+        def compile(self) -> None:
+            defaults = sorted((self.defaults or {}).items())
+            key = self.rule, self.subdomain, self.host, self.merge_slashes, repr(defaults)
+            if key not in compiled:
+                before = dict(vars(self))
+                super().compile()
+                compiled[key] = {
+                    name: value for name, value in vars(self).items() if value is not before.get(name)
+                }
+            vars(self).update(compiled[key])
+
+    return KnownRule
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_finish() -> None:
     """From here on garbage is looked for, but seldom among what was collected: that is old by now.
@@ -224,6 +246,7 @@ def pytest_collection_finish() -> None:
     """
     if flask := sys.modules.get("flask"):
         flask.Flask.jinja_options = {"bytecode_cache": _compiled_templates()}
+        flask.Flask.url_rule_class = _compiled_rules()
     gc.collect()
     gc.enable()
 
