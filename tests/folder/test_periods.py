@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from esr import models
 from esr.errors import IndexUnusable, UsageError
 from esr.folder.format import damage, manifest
+from esr.folder.format.checkpoint import Checkpoint, write_checkpoint
 from esr.folder.format.layer_info import LAYERS
 from esr.folder.format.manifest import CHECKSUMS, SEGMENTS, period_of_segment
 from esr.folder.format.segment import Segment
@@ -25,6 +26,7 @@ from esr.folder.search.conditions import find_live
 from esr.folder.write import segment_writer
 from esr.folder.write.delivery import EmbeddedDelivery
 from esr.folder.write.maintenance import EmbeddedGenerations, restore, verify
+from esr.index.factory import open_migration
 from esr.index.filters import NO_FILTERS, Filters
 from esr.index.questions import (
     ByDay,
@@ -38,12 +40,14 @@ from esr.index.questions import (
     Summary,
     Texts,
 )
+from esr.index.writer import LoadOptions
 from esr.models.priors import PRIORS
 from esr.plans.plan import CANDIDATES, AllOf, AnyOf, DateRange, HasTerm
 from esr.ranking.searcher import Searcher, open_searcher
 from esr.text.dates import parse_date_end, parse_date_start
 from esr.text.document import Document, Located, ParseWord, Sentence
 from esr.text.periods import PERIODS, UNDATED, period_of_document
+from tests.support.fake_enricher import FakeEnricher
 from tests.support.folder_index import document, file_contents, load
 from tests.support.index_contents import COUNTS_AND_LISTS, enrich, index_contents, read_enrichment
 from tests.support.index_contents import documents as stored_documents
@@ -567,3 +571,32 @@ def contents(where: Path) -> Sequence[dict[str, bytes]]:
     """The files of the segments, in their order, without their tables of checksums, which have times."""
     found = [file_contents(where / SEGMENTS / segment) for segment in segments(where)]
     return [{name: of_segment[name] for name in of_segment if name != CHECKSUMS} for of_segment in found]
+
+
+def test_an_interrupted_migration_is_resumed_and_keeps_periods_and_enrichment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_sync: None
+) -> None:
+    where = str(tmp_path / "index")
+    monkeypatch.setattr(segment_writer, "FULL_TERMS", 60)
+    load(Path(where), locate(news()), by="month", analyzer=None)
+    enrich(EmbeddedIndex(where), FakeEnricher())
+    before = index_contents(where)
+    monkeypatch.setattr(segment_writer, "FULL_TERMS", 100)
+    monkeypatch.setattr(manifest, "FORMAT", manifest.FORMAT + 1)
+    writes: list[int] = []
+
+    def interrupt(folder: Path, written: Checkpoint) -> Checkpoint:
+        writes.append(written.documents)
+        if len(writes) == 4:
+            raise KeyboardInterrupt
+        return write_checkpoint(folder, written)
+
+    monkeypatch.setattr("esr.folder.write.folder_writer.write_checkpoint", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        open_migration(where, LoadOptions()).run()
+    open_migration(where, LoadOptions()).run()
+    assert 0 < writes[2] < writes[4], "the second run goes on where the first was interrupted"
+    assert index_contents(where) == before
+    periods = [period_of_segment(name) for name in manifest.read_manifest(Path(where)).segments]
+    assert periods == sorted(periods, key=str) and len({*periods}) == 13
+    assert enrich(EmbeddedIndex(where), FakeEnricher()).documents == 0

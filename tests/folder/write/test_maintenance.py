@@ -16,6 +16,7 @@ import pytest
 from esr.errors import EsrError, IndexUnusable, UsageError
 from esr.folder.format import checkpoint, damage, manifest, writer_lock
 from esr.folder.format.damage import SegmentDamaged
+from esr.folder.format.files import FileCheck, copy_file
 from esr.folder.index import EmbeddedIndex
 from esr.folder.write import segment_writer
 from esr.folder.write.delivery import EmbeddedDelivery
@@ -428,7 +429,26 @@ def test_slices_that_run_at_once_leave_a_backup_for_the_run_that_commits(
     assert export_at(tmp_path / "restored") == export_at(where)
 
 
-def test_a_backup_waits_for_no_slice_but_slices_do_not_exclude_each_other(
+def test_slices_may_copy_the_same_part_at_once(
+    intact: Path, tmp_path: Path, no_sync: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "backup"
+    others: list[int] = []
+
+    def copy_after_another(source: Path, copied: Path) -> FileCheck:
+        if not others:
+            others.append(0)
+            others[0] = back_up(intact, target, copy=True, slice=(1, 1)).copied_bytes
+        return copy_file(source, copied)
+
+    monkeypatch.setattr("esr.folder.write.maintenance.copy_file", copy_after_another)
+    back_up(intact, target, copy=True, slice=(1, 1))
+    assert others[0] > 0
+    assert not back_up(intact, target, copy=True).copied_bytes
+    assert export_at(target) == export_at(intact) and not verify(target, fast=False).damaged
+
+
+def test_a_backup_is_refused_beside_a_slice_and_slices_run_beside_each_other(
     intact: Path, tmp_path: Path, no_sync: None
 ) -> None:
     target = tmp_path / "backup"
