@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import math
 import os
@@ -338,16 +337,10 @@ VALUES = {"matching", "context", "all"}
 
 @cache
 def defined() -> set[str]:
-    """The names of all classes, functions and type aliases of the project."""
-    names: set[str] = set()
-    for folder in ("esr", "webui"):
-        for path in (ROOT / folder).rglob("*.py"):
-            for node in ast.parse(path.read_text("utf-8")).body:
-                if isinstance(node, ast.ClassDef | ast.FunctionDef):
-                    names.add(node.name)
-                elif isinstance(node, ast.Assign):
-                    names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
-    return names
+    """The names of all classes, functions and type aliases of the project. Parsing it all takes seconds."""
+    names = re.compile(r"^(?:(?:class|def) |(?=\w+ = ))(\w+)", re.MULTILINE)
+    files = (path for folder in ("esr", "webui") for path in (ROOT / folder).rglob("*.py"))
+    return {name for path in files for name in names.findall(path.read_text("utf-8"))}
 
 
 CODE_NAMES = [name for row in ROWS for name in re.findall(r"`(\w+)`", row[1]) if name not in VALUES]

@@ -434,6 +434,7 @@ def trees() -> Iterator[dict[str, ast.Module]]:
     yield {path: ast.parse((ROOT / path).read_text("utf-8")) for path in files()}
 
 
+@pytest.mark.slow
 def test_a_function_is_at_most_sixty_lines_long(trees: dict[str, ast.Module]) -> None:
     long = {
         f"{path}:{function.name}": count_function_lines(function)
@@ -444,6 +445,7 @@ def test_a_function_is_at_most_sixty_lines_long(trees: dict[str, ast.Module]) ->
     assert not long
 
 
+@pytest.mark.slow
 def test_a_function_has_at_most_eight_parameters(trees: dict[str, ast.Module]) -> None:
     many = {
         f"{path}:{function.name}": count_parameters(function)
@@ -454,6 +456,7 @@ def test_a_function_has_at_most_eight_parameters(trees: dict[str, ast.Module]) -
     assert set(many) <= MANY_PARAMETERS, many
 
 
+@pytest.mark.slow
 def test_no_more_names_are_vague(trees: dict[str, ast.Module]) -> None:
     vague = [
         f"{path}:{function}: {name}"
@@ -463,6 +466,7 @@ def test_no_more_names_are_vague(trees: dict[str, ast.Module]) -> None:
     assert len(vague) <= VAGUE, sorted(vague)
 
 
+@pytest.mark.slow
 def test_what_a_module_keeps_to_itself_is_used_there(trees: dict[str, ast.Module]) -> None:
     unused = []
     for path, tree in trees.items():
@@ -471,6 +475,7 @@ def test_what_a_module_keeps_to_itself_is_used_there(trees: dict[str, ast.Module
     assert not unused
 
 
+@pytest.mark.slow
 def test_an_error_of_any_kind_is_caught_only_to_raise_it_again_or_for_a_reason(
     trees: dict[str, ast.Module],
 ) -> None:

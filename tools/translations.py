@@ -11,6 +11,7 @@ import io
 import re
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from babel.messages.catalog import Catalog, Message
@@ -46,6 +47,7 @@ _BREAKING = re.compile(r"« | »|(?:^|\S) [:;!?](?=\s|$)")
 """In French, a sign with a space that does not keep it on the line of its word."""
 
 
+@cache
 def extract() -> Catalog:
     """All messages of the pages, with the files that they are in."""
     catalogue = Catalog(fuzzy=False)
