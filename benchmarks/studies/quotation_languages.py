@@ -5,19 +5,26 @@
 FOLDER has the files `<code>_pud-ud-test.conllu` of the Parallel Universal Dependencies treebanks (ar, de, en,
 es, fr, it, pl, pt, ru, tr, zh), or `<code>_<treebank>-ud-<part>.conllu` of others that `quotation_labels.tsv`
 names. It says which of their sentences quote somebody and whom, and how they were drawn. Each sentence is a
-document. Text between marks of at least three words counts. A quotation is right if it shares half of its
-union with the text between marks of a labelled sentence, a speaker if it has the name of the label. Prints a
-table; with the beginnings of names of files (es, es_gsd), also the errors in these.
+document, except where ids name a document and its paragraphs, as in Dutch Alpino. If sentences of a treebank
+are labelled `nobody`, only the labelled ones are read. Text between marks of at least three words counts, in
+each of its sentences. A quotation is right if it shares half of its union with the text between marks that
+begins in a labelled sentence, a speaker if it has the name of the label. Prints a table; with the beginnings
+of names of files (es, es_gsd), also the errors in these.
+
+The National Corpus of Polish has another format, from which `FOLDER/pl_nkjp-ud-all.conllu` is made by
+
+    python -m benchmarks.studies.quotation_languages nkjp-nested-simplified-v2.iob
 """
 
 from __future__ import annotations
 
 import re
 import sys
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from esr.enrichment.quote_marks import JoinedText, pair_marks
+from esr.enrichment.quote_marks import JoinedText, Spans, pair_marks
 from esr.enrichment.quotes import find_quotes
 from esr.text.document import Document, Quote, Sentence
 
@@ -26,8 +33,10 @@ _MIN_WORDS = 3
 _SHARED = 0.5
 _PREFIX = 4
 """Number of letters of a name that inflected forms share."""
+_PLACE = re.compile(r"(?P<document>.+)\.p\.(?P<paragraph>\d+)\.s\.(?P<sentence>\d+)")
+"""An id that names the document and the paragraph of a sentence."""
 _NO_WORDS = re.compile(r"[\u3400-\u9fff]")
-Spans = list[tuple[int, int]]
+Labels = Mapping[str, tuple[str, ...] | None]
 
 
 def main(folder: Path, shown: Sequence[str]) -> None:
@@ -37,15 +46,15 @@ def main(folder: Path, shown: Sequence[str]) -> None:
     for path in sorted(folder.glob("*-ud-*.conllu")):
         name = path.stem.removesuffix("_pud-ud-test")
         is_shown = any(name.startswith(one) for one in shown)
-        print(_measure(name, dict(read_texts(path)), labels, is_shown))
+        print(_measure(name, _join_documents(dict(read_texts(path)), labels), labels, is_shown))
 
 
-def read_labels() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield the sentences that quote somebody, each with the forms of the speaker's name, if it has one."""
+def read_labels() -> Iterator[tuple[str, tuple[str, ...] | None]]:
+    """Yield the labelled sentences, each with the forms of the speaker's name; None if it quotes nobody."""
     for line in LABELS.read_text("utf-8").splitlines():
         if not line.startswith("#"):
             sentence, names = line.split("\t")
-            yield sentence, () if names == "-" else tuple(names.split())
+            yield sentence, None if names == "nobody" else () if names == "-" else tuple(names.split())
 
 
 def read_texts(path: Path) -> Iterator[tuple[str, str]]:
@@ -53,39 +62,89 @@ def read_texts(path: Path) -> Iterator[tuple[str, str]]:
     sentence = ""
     for line in path.read_text("utf-8").splitlines():
         if line.startswith("# sent_id = "):
-            sentence = line.removeprefix("# sent_id = ")
+            sentence = line.removeprefix("# sent_id = ").rpartition("\\")[2]
         elif line.startswith("# text = "):
             yield sentence, line.removeprefix("# text = ")
 
 
-def _measure(part: str, texts: Mapping[str, str], labels: Mapping[str, tuple[str, ...]], shows: bool) -> str:
+def convert_iob(path: Path) -> Iterator[str]:
+    """Yield the sentences of a file in the format IOB as lines of CoNLL-U, numbered by document from 1."""
+    document, number, words = "", 0, list[str]()
+    for line in [*path.read_text("utf-8").splitlines(), ""]:
+        if line.startswith("-DOCSTART"):
+            kind, _, rest = line.removeprefix("-DOCSTART ").partition(" ")
+            document, number = (rest.removeprefix("./"), 0) if kind == "FILE" else (document, number)
+        elif line:
+            words.append(line.partition("\t")[0])
+        elif words:
+            number += 1
+            yield f"# sent_id = {document}-{number}\n# text = {_join_words(words)}\n"
+            words = []
+
+
+def _join_words(words: Sequence[str]) -> str:
+    """The text of words that are given without the blanks between them. Straight marks open in turn."""
+    text, is_open = "", False
+    for word in words:
+        if word == '"':
+            text = text.rstrip() + '" ' if is_open else text + word
+            is_open = not is_open
+        else:
+            text += f"{word} "
+    text = re.sub(r"\s+([.,;:!?)\]”»…])", r"\1", text)
+    text = re.sub(r"([(\[„«“])\s+", r"\1", text)
+    return re.sub(r'" ([.,;:!?)])', r'"\1', text).strip()
+
+
+def _join_documents(texts: Mapping[str, str], labels: Labels) -> list[Document]:
+    """The documents of a treebank, without language."""
+    if any(id in texts and names is None for id, names in labels.items()):
+        texts = {id: text for id, text in texts.items() if id in labels}
+    documents: defaultdict[str, list[Sentence]] = defaultdict(list)
+    for id, text in texts.items():
+        place = _PLACE.fullmatch(id)
+        paragraph = int(place["paragraph"]) if place else None
+        documents[place["document"] if place else id].append(Sentence(id, text, paragraph=paragraph))
+    return [Document(id, tuple(sorted(sentences, key=_position))) for id, sentences in documents.items()]
+
+
+def _position(sentence: Sentence) -> tuple[int, ...]:
+    """The position of a sentence in its document."""
+    place = _PLACE.fullmatch(sentence.id)
+    return (int(place["paragraph"]), int(place["sentence"])) if place else ()
+
+
+def _measure(part: str, documents: Sequence[Document], labels: Labels, shows: bool) -> str:
     """The row of a treebank."""
     code = part.partition("_")[0]
     wanted = found_wanted = found = right = named = right_names = 0
-    for id, text in texts.items():
-        document = Document(id, (Sentence(f"{id}.s0", text),), language=code)
-        pieces = [
-            piece for spans in pair_marks(JoinedText(document)) for piece in spans if _is_long(text, piece)
-        ]
-        if not pieces:
+    for document in documents:
+        joined = JoinedText(document)
+        gold: list[Spans] = [[] for _ in document.sentences]
+        pairs = pair_marks(joined)
+        for pieces in pairs:
+            if labels.get(document.sentences[joined.sentence_at(pieces[0][0])].id) is not None:
+                for n, start, end in joined.spans_by_sentence(pieces):
+                    gold[n].append((start, end))
+        if not pairs:
             continue
-        quotes = [
-            quote for quote in find_quotes(document, code)[0] if _is_long(text, (quote.start, quote.end))
-        ]
-        gold = pieces if id in labels else []
-        hits = [quote for quote in quotes if any(_overlap(quote, piece) >= _SHARED for piece in gold)]
-        got = [piece for piece in gold if any(_overlap(quote, piece) >= _SHARED for quote in quotes)]
-        wanted, found_wanted = wanted + len(gold), found_wanted + len(got)
-        found, right = found + len(quotes), right + len(hits)
-        names = [name for name in labels.get(id, ()) if _has_name(text, name)]
-        is_right = bool(names) and any(
-            _has_name(quote.speaker or "", name) for quote in hits for name in names
-        )
-        if hits and names:
-            named, right_names = named + 1, right_names + is_right
-        if shows and (len(got) < len(gold) or len(hits) < len(quotes) or (hits and names and not is_right)):
-            read = [(text[quote.start : quote.end][:40], quote.speaker, quote.cue) for quote in quotes]
-            print(f"{part} {id} {names}\n   {text}\n   {read}", file=sys.stderr)
+        quotes_by_sentence = find_quotes(document, code)
+        for sentence, pieces, all_quotes in zip(document.sentences, gold, quotes_by_sentence, strict=True):
+            text = sentence.text
+            pieces = [piece for piece in pieces if _is_long(text, piece)]
+            quotes = [quote for quote in all_quotes if _is_long(text, (quote.start, quote.end))]
+            hits = [quote for quote in quotes if any(_overlap(quote, piece) >= _SHARED for piece in pieces)]
+            got = [piece for piece in pieces if any(_overlap(quote, piece) >= _SHARED for quote in quotes)]
+            wanted, found_wanted = wanted + len(pieces), found_wanted + len(got)
+            found, right = found + len(quotes), right + len(hits)
+            names = [name for name in labels.get(sentence.id) or () if _has_name(joined.text, name)]
+            is_right = any(_has_name(quote.speaker or "", name) for quote in hits for name in names)
+            if hits and names:
+                named, right_names = named + 1, right_names + is_right
+            is_wrong = len(got) < len(pieces) or len(hits) < len(quotes) or (hits and names and not is_right)
+            if shows and is_wrong:
+                read = [(text[quote.start : quote.end][:40], quote.speaker, quote.cue) for quote in quotes]
+                print(f"{part} {sentence.id} {names}\n   {text}\n   {read}", file=sys.stderr)
     figures = f"{found_wanted / max(wanted, 1):.3f} | {right / max(found, 1):.3f} | {named}"
     return f"| {part} | {wanted} | {figures} | {right_names / max(named, 1):.3f} |"
 
@@ -105,4 +164,7 @@ def _has_name(text: str, name: str) -> bool:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2:])
+    if sys.argv[1].endswith(".iob"):
+        print("\n".join(convert_iob(Path(sys.argv[1]))))
+    else:
+        main(Path(sys.argv[1]), sys.argv[2:])

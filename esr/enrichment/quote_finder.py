@@ -30,7 +30,9 @@ _LEADS_TO = re.compile(r"[,:：]\s*$")
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0e7f]")
 _SIGNATURE = re.compile(r"\s*[―—–]\s*((?:[^\W\d_a-zß-ÿ][\w.’'-]*\s+){1,4}[^\W\d_a-zß-ÿ][\w’'-]*)\.?\s*")
 """A name that signs a quotation: "“We left.” — Ann Lee"."""
-_NAMED_BEFORE_COLON = re.compile(r"\s*((?:[^\W\d_a-zß-ÿ][\w.’'-]*\s+){0,4}[^\W\d_a-zß-ÿ][\w.’'-]*)\s*:\s*")
+_NAMED_BEFORE_COLON = re.compile(
+    r"\s*((?:[^\W\d_a-zß-ÿ][\w.’'-]*\s+(?:(?:van|von|de|den|der|del|di|da)\s+){0,2}){0,4}[^\W\d_a-zß-ÿ][\w.’'-]*)\s*:\s*"
+)
 _ASIDE = re.compile(r"[\s,.!?…]\s?[–—-]\s+(?=\w)([^–—\"“”«»]{3,150}?)[,.;]?\s[–—-]\s")
 """An aside between dashes within a quotation: "„To prawda – mówi Ann Lee – ale …”"."""
 
@@ -261,7 +263,7 @@ class _Finder:
 
     def _last_sign(self, end: int) -> str:
         """The last sign between marks: before a French mark after the blank."""
-        last = end - 2
+        last = end - (3 if self._text.startswith("''", end - 2) else 2)
         if self._text[end - 1 : end] == "»" and self._text[last : last + 1].isspace():
             last -= 1
         return self._text[last : last + 1]
@@ -284,7 +286,8 @@ class _Finder:
             match := rules.pattern_after.match(text, end, min(high, self._joined.sentence_end(at)))
         ) is not None:
             return Source(match["speaker"], match.start("speaker"), match["cue"], match.start("cue"))
-        last = text[max(start, end - 2) : end]
+        mark = end - 2 if text.startswith("''", end - 2) else end - 1
+        last = text[max(start, mark - 1) : mark + 1]
         goes_on = last[0] in ",?!" or text[end : end + 1] == ","
         if at >= len(text) or text[at] == "\n" or text[end : end + 1] in (".", ";", ":"):
             return None

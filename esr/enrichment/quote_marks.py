@@ -23,10 +23,12 @@ _SINGLE = "‘‚›‹"
 """Marks that also serve other purposes, and count only in pairs."""
 _SAME_SIDE = "“„「『«``"
 """Marks that open even directly after another mark."""
+_ONLY_IN_PAIRS = frozenset({*_SINGLE, ",,"})
+"""Marks that are none unless they are closed."""
 _CHARACTERS = "".join(
-    sorted({c for c in "".join([*CLOSING_MARKS, *CLOSING_MARKS.values()]) if c not in "`'"})
+    sorted({c for c in "".join([*CLOSING_MARKS, *CLOSING_MARKS.values()]) if c not in "`',"})
 )
-_MARK = re.compile(f"``|''|[{_CHARACTERS}]")
+_MARK = re.compile(f"``|''|,,(?!,)|[{_CHARACTERS}]")
 
 Spans = list[tuple[int, int]]
 """Characters of the joined text, one piece for each paragraph."""
@@ -105,7 +107,7 @@ def pair_marks(text: JoinedText) -> list[Spans]:
                 pieces.append((start, end))
                 start = at
                 continue
-            if opening not in _SINGLE:
+            if opening not in _ONLY_IN_PAIRS:
                 spans.append([*pieces, (start, end)])
             opening, pieces = "", []
         if not opening:
@@ -119,7 +121,7 @@ def pair_marks(text: JoinedText) -> list[Spans]:
             start = at
         elif opens and (mark == opening or (opening in _SINGLE and mark not in _SINGLE)):
             opening, start = mark, at  # the previous mark was not closed
-    if opening and opening not in _SINGLE:
+    if opening and opening not in _ONLY_IN_PAIRS:
         spans.append([*pieces, (start, _end_of_unclosed(text, start))])
     return spans
 
@@ -161,6 +163,8 @@ def _opens(text: str, match: re.Match[str]) -> bool:
         return True
     if mark in "‘‚":
         return is_free and after.isalpha()
+    if mark == ",,":  # may follow a comma: "zei Koerts,,,maar toch''"
+        return bool(after) and (is_free or before in ",;.")
     if mark in _SAME_SIDE:
         has_text = bool(after) and (not after.isspace() or mark == "«")
         return has_text and (is_free or not before.isascii() or (after.isalnum() and not before.isalnum()))

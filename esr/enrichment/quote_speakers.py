@@ -30,6 +30,7 @@ CLOSING_MARKS: Mapping[str, str] = {
     "``": "''",
     "‘": "’",  # British English
     "‚": "‘",  # German
+    ",,": "''”“\"",  # Dutch, as typed: two commas, two apostrophes
     "‹": "›",
     "›": "‹",
 }
@@ -113,6 +114,7 @@ class WordLists(Struct, frozen=True):
     first_words     "names" if the first word of a sentence that no verb shows is mostly a name: "Lee: “…”"
     subjects        "dropped" if a verb without a subject has that of the clause before
     nouns           "bare" if a speaker who is not named has no article: "pisze redakcja"
+    persons         nouns of people and bodies in the nominative, where nouns are bare: "posłowie"
     subordinators   conjunctions of clauses whose names do not speak: "when Ann Lee came," (he said)
     manners         words that say how somebody speaks, where nouns are bare
     before          a pattern that ends at a quotation, with the groups `speaker` and `cue`, for languages
@@ -151,6 +153,7 @@ class WordLists(Struct, frozen=True):
     subjects: str = ""
     first_words: str = ""
     nouns: str = ""
+    persons: str = ""
     subordinators: str = ""
     manners: str = ""
     before: str = "(?!)"
@@ -196,6 +199,7 @@ class Grammar:
         self.may_begin_with_name: bool = lists.first_words == "names"
         self.drops_subjects: bool = lists.subjects == "dropped"
         self.has_bare_nouns: bool = lists.nouns == "bare"
+        self.persons: frozenset[str] = _set(lists.persons)
         self.subordinators: frozenset[str] = _set(lists.subordinators)
         self.manners: frozenset[str] = _set(lists.manners)
         self.pattern_before: re.Pattern[str] = re.compile(lists.before, re.VERBOSE)
@@ -232,6 +236,8 @@ class Grammar:
         phrase = self._leave_clause(self._noun_phrase(last))
         if self._may_speak(phrase):
             return self._cut(left, phrase)
+        if person := self._last_person(last):
+            return self._cut(left, person)
         start = last[0].start if last else 0
         subject = self.subject(left[start:])
         return self.subject(left) if subject is None else Phrase(subject.text, subject.start + start)
@@ -246,7 +252,8 @@ class Grammar:
             if not words:
                 if word.bare in self.all_pronouns:
                     return _pronoun(word)
-                if self._is_filler(word) and word.bare not in self.articles:
+                is_skipped = self._is_filler(word) or word.bare in self.manners
+                if is_skipped and word.bare not in self.articles:
                     continue
             if words and word.text in "'’" and word.start == words[-1].end and words[-1].text[-1] == "s":
                 continue  # a genitive: "Guterres' spokesman Ann Lee"
@@ -282,6 +289,8 @@ class Grammar:
                 return _pronoun(words[0])
             if words[0].bare in self.no_beginning:
                 continue
+            if words[0].bare in self.persons and words[0].text[0].islower():
+                return self._cut(left, words[:1])
             phrase: list[Word] = []
             if words[0].bare in self.articles:
                 phrase.append(words.pop(0))
@@ -306,6 +315,11 @@ class Grammar:
             if self.has_name(phrase) or has_title:
                 return self._cut(left, phrase)
         return None
+
+    def _last_person(self, words: Sequence[Word]) -> Sequence[Word]:
+        """The words of a clause from its last noun of a person: "po czym pacjent" (powtarza)."""
+        first = max((n for n, word in enumerate(words) if word.bare in self.persons), default=len(words))
+        return self._leave_clause(self._without_adverbs(words[first:]))
 
     def _name_in(self, segment: re.Match[str]) -> Sequence[Word]:
         """The words of a segment if they are a name: "the speaker of the party, Ann Lee,"."""

@@ -464,6 +464,15 @@ def test_the_first_word_of_a_sentence_is_no_speaker_for_its_capital(
         ("pl", '"Nie wierzymy w to ani trochę" - pisze redakcja.', ["redakcja"]),
         ("pl", '"Nie wierzymy w to ani trochę" - powiedział cicho.', [None]),
         ("pl", "„To prawda – mówi Jan Nowak – ale nie wszystko.”", ["Jan Nowak"]),
+        ("pl", "Po czym pacjent powtarza: „To dla mnie trucizna.”", ["pacjent"]),
+        (
+            "pl",
+            "W tekście, jak widać, posłowie bronią praw, ale podkreślają, że „nie są one wszystkim”.",
+            ["posłowie"],
+        ),
+        ("pl", "Kraj był – jak powiada Jan Nowak – „we władzy filozofów”.", ["Jan Nowak"]),
+        ("pl", "„Tu jest bombowo” – twierdziły dzieci.", ["dzieci"]),
+        ("nl", "Van der Schans: „Ik wist dat het moeilijk zou worden.”", ["Van der Schans"]),
         ("ru", "«Это правда, — сказал Иван Петров, — но не вся».", ["Иван Петров"]),
         ("nl", "„Dat is nu zo,” zei ie.", ["ie"]),
     ],
@@ -472,6 +481,31 @@ def test_a_speaker_is_found_where_the_grammar_of_a_language_puts_it(
     language: str, text: str, speakers: list[str | None]
 ) -> None:
     assert [found[1] for found in quotes_in(text, language)] == speakers
+
+
+@pytest.mark.parametrize(
+    ("text", "quotation", "speaker"),
+    [
+        (",,We gaan nu weg'', zei Jan Bakker.", ",,We gaan nu weg''", "Jan Bakker"),
+        ("Jan Bakker zei: ,,We gaan nu weg.''", ",,We gaan nu weg.''", "Jan Bakker"),
+        (",,Gaan we nu weg?'' vroeg Jan Bakker.", ",,Gaan we nu weg?''", "Jan Bakker"),
+        (",,We gaan nu weg”, zei Jan Bakker.", ",,We gaan nu weg”", "Jan Bakker"),
+    ],
+)
+def test_two_commas_open_a_quotation(text: str, quotation: str, speaker: str) -> None:
+    assert [found[:2] for found in quotes_in(text, "nl")] == [(quotation, speaker)]
+
+
+def test_two_commas_that_nothing_closes_are_no_mark() -> None:
+    assert (
+        quotes_in("Zij zei tegen Jan Bakker ,,we gaan nu samen weg naar het huis van de buren.", "nl") == []
+    )
+    assert quotes_in("Bread, milk,,eggs and butter are what Ann Lee said she wants, ''more or less''.") == []
+
+
+def test_two_commas_after_a_comma_open_the_rest_of_a_quotation() -> None:
+    found = quotes_in(",,Ik kom graag terug'', zei Jan Bakker,,,maar alleen als het mag.''", "nl")
+    assert [speaker for _, speaker, _ in found] == ["Jan Bakker", "Jan Bakker"]
 
 
 def test_titles_after_a_colon_or_a_comma_are_no_quotations() -> None:
