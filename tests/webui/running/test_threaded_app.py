@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import logging
 import threading
 import weakref
@@ -121,7 +120,6 @@ def test_a_request_without_a_free_thread_is_given_to_the_application_to_refuse()
         slow = [asyncio.create_task(status()) for _ in range(2)]
         await asyncio.sleep(0)
         refused = await asyncio.gather(*(status() for _ in range(5)))
-        gc.collect()
         assert [reference() for reference in kept] == [None] * 5
         free.set()
         return [*refused, *[await each for each in slow], await status()]
