@@ -48,8 +48,15 @@ TOPICS = 400
 """Topics of each collection on which systems are compared: encoding all of them takes hours."""
 FUSION_RANK = 60
 """The constant of reciprocal rank fusion (Cormack, Clarke & Büttcher 2009)."""
-HYBRID = replace(Ranking.from_file("hybrid"), rerank=(RankingSignal("meaning", list_kinds()[SHORT].weights),))
-"""The ranking with the weights of short queries, for all queries."""
+
+
+def for_kind(name: str) -> Ranking:
+    """`hybrid` with the parameters of a kind of query, for all queries."""
+    kind, hybrid = list_kinds()[name], Ranking.from_file("hybrid")
+    return replace(hybrid, params=kind.model, rerank=(RankingSignal("meaning", kind.weights),))
+
+
+HYBRID = for_kind(SHORT)
 WORDS, MEANING = "words alone (the default)", "meaning alone"
 Run = Mapping[str, float]
 System = Callable[[Searcher, str], Run]
@@ -102,7 +109,7 @@ SYSTEMS: Mapping[str, System] = {
 OF_KINDS: Mapping[str, System] = {
     "words": by_ranking(Ranking()),
     "`meaning`": by_ranking(Ranking.from_file("meaning")),
-    **{f"as {name}": with_settings(**kind.weights) for name, kind in list_kinds().items()},
+    **{f"as {name}": by_ranking(for_kind(name)) for name in list_kinds()},
     "`hybrid`": by_ranking(Ranking.from_file("hybrid")),
 }
 FEWEST = 10

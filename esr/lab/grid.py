@@ -150,9 +150,13 @@ def _iterate_valid(ranking: Ranking, grid: Grid) -> Iterator[Ranking]:
 
 
 def is_valid(ranking: Ranking) -> bool:
-    """Whether the parameters are compatible with each other. Each of them must already be in range."""
+    """Whether the parameters are compatible with each other for every query.
+
+    Each of them must already be in range.
+    """
     try:
-        ranking.plan({}, Statistics(CollectionStatistics(), {}))
+        for variant in ranking.variants():
+            variant.plan({}, Statistics(CollectionStatistics(), {}))
     except UsageError:
         return False
     return True

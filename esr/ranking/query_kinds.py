@@ -1,8 +1,8 @@
 """Kinds of queries, told apart by their form, and the parameters of words and vectors that fit each kind.
 
-The kinds, their parameters and the words that tell questions are data, in query_kinds.json; so are factors of
-the weights for encoders whose similarities spread more. The words are those of some languages: in another
-language, only a question mark tells a question.
+The kinds, their parameters and the words that tell questions and statements are data, in query_kinds.json; so
+are factors of the weights for encoders whose similarities spread more. The words are those of some languages:
+in another language, only the mark at the end tells questions and statements.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from typing import Any
 
 from msgspec import Struct
 
-QUESTION, LONG, SHORT = "question", "long", "short"
-"""The kinds: questions, and other queries of many words and of few."""
+QUESTION, STATEMENT, LONG, SHORT = "question", "statement", "long", "short"
+"""The kinds: questions, sentences such as claims, and other queries of many words and of few."""
 _FILE = Path(__file__).with_suffix(".json")
 _WORD = r"[^\W_]+(?:['’][^\W_]+)*"
 _ENDS_WITH_MARK = r"[?？؟]\W*$"
+_ENDS_WITH_STOP = r"[.!。！।۔]\W*$"
 
 
 class QueryKind(Struct, frozen=True):
@@ -58,7 +59,9 @@ def _classify(text: str) -> str:
     lower = [word.lower().replace("’", "'") for word in words]
     if _begins_as_question(lower) and not _begins_with_acronym(words):
         return QUESTION
-    return LONG if len(words) >= int(_read()["long_words"]) else SHORT
+    if len(words) < _read()["long_words"]:
+        return SHORT
+    return STATEMENT if re.search(_ENDS_WITH_STOP, text) or _has_words_of_statements(lower) else LONG
 
 
 def _begins_as_question(words: list[str]) -> bool:
@@ -68,6 +71,11 @@ def _begins_as_question(words: list[str]) -> bool:
     first, second = words[0], words[1] if len(words) > 2 else ""
     after_preposition = first in _words("preposition") and second in _words("question")
     return first in _words("question") or after_preposition or bool(second and first in _words("auxiliary"))
+
+
+def _has_words_of_statements(words: list[str]) -> bool:
+    """Whether lower-case words have enough of those that headlines leave out."""
+    return sum(word in _words("statement") for word in words) >= int(_read()["statement_words"])
 
 
 def _begins_with_acronym(words: list[str]) -> bool:

@@ -45,8 +45,11 @@ from esr.stdlib import cached_property, import_lazily
 
 if TYPE_CHECKING:
     import tomllib
+
+    from esr.ranking import query_kinds
 else:
     tomllib = import_lazily("tomllib")
+    query_kinds = import_lazily("esr.ranking.query_kinds")
 
 _OBJECTS = ("params", "priors")
 _NAMES = ("model", "context", "candidates")
@@ -317,6 +320,13 @@ class Ranking(Struct, frozen=True, dict=True):
                 if signal.signal == NAME:
                     return choose_model_parameters(signal.params, text)
         return {}
+
+    def variants(self) -> list[Ranking]:
+        """The ranking with the model's parameters of each kind of query; itself if they depend on none."""
+        if not self.choose_params(""):
+            return [self]
+        kinds = query_kinds.list_kinds().values()
+        return [replace(self, params={**kind.model, **self.params}) for kind in kinds]
 
     def needs(self) -> frozenset[str]:
         """The parts of enrichment that the second stage needs."""

@@ -12,10 +12,10 @@ from msgspec.structs import replace
 from esr.enrichment.enricher import Enricher, VectorSettings
 from esr.index.runs.enrichment_run import run_enrichment
 from esr.lab import measures
-from esr.lab.grid import build_default_grid
+from esr.lab.grid import build_default_grid, expand_grid
 from esr.lab.tuner import Task, Tuner
 from esr.ranking.explanation.explain import explain
-from esr.ranking.query_kinds import LONG, QUESTION, SHORT, find_kind, list_kinds
+from esr.ranking.query_kinds import LONG, QUESTION, SHORT, STATEMENT, find_kind, list_kinds
 from esr.ranking.ranking import Ranking, build_ranking
 from esr.ranking.searcher import Searcher
 from esr.ranking.second_stage.signals import RankingSignal, parse_signal, signal_from_dict
@@ -36,10 +36,19 @@ KINDS = {
         "东京在哪里？",
         "WHO WON THE ELECTION",
     ),
-    LONG: (
+    STATEMENT: (
         "The minister said that taxes would not be raised before the next election.",
+        "Vaccines cause more deaths than measles ever did.",
+        "“Oil prices fell by half within two years.”",
+        "river was polluted by the factory",
+        "Die Regierung hat das Gesetz gestern zurückgezogen.",
+        "सरकार ने कल नया कानून वापस ले लिया।",
+    ),
+    LONG: (
         "Strong earthquake kills dozens in China",
         "Bundestag stimmt nach langer Debatte für Gesetz",
+        "Minister quits over the leak of secret papers",
+        "Die Regierung hat das Gesetz gestern zurückgezogen",
         "one two three four five six",
     ),
     SHORT: (
@@ -51,11 +60,13 @@ KINDS = {
         "in China",
         "Will Smith",
         "one two three four five",
+        "The river was polluted.",
     ),
 }
 QUERIES = {
     QUESTION: "who is in the town storm",
-    LONG: "the storm that is in the town has a flood",
+    STATEMENT: "the storm that is in the town has a flood",
+    LONG: "storm town flood river bank fraud",
     SHORT: "storm town",
 }
 TEXTS = {
@@ -77,7 +88,7 @@ def test_the_form_of_a_query_tells_its_kind(kind: str, text: str) -> None:
 
 
 def test_every_kind_sets_the_same_parameters_of_the_signal() -> None:
-    assert list(list_kinds()) == [QUESTION, LONG, SHORT]
+    assert list(list_kinds()) == [QUESTION, STATEMENT, LONG, SHORT]
     for kind in list_kinds().values():
         assert RankingSignal("meaning", kind.weights).settings() == {**kind.weights, "kinds": "no"}
         assert kind.model == {"lambda": Ranking(params=kind.model).settings()["lambda"]}
@@ -86,7 +97,7 @@ def test_every_kind_sets_the_same_parameters_of_the_signal() -> None:
 def test_the_documented_weights_are_those_of_the_kinds() -> None:
     text = (Path(__file__).parents[2] / "docs" / "meaning.md").read_text("utf-8")
     _, table = text.split("| kind | known by |", 1)
-    documented = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines()[2:5]]
+    documented = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines()[2:6]]
     for row, kind in zip(documented, list_kinds().values(), strict=True):
         assert row[:2] == [kind.name, kind.form]
         weights = [kind.weights[name] for name in ("w", "nu", "lambda", "empty", "feedback")]
@@ -144,6 +155,13 @@ def test_a_saved_signal_keeps_its_meaning(data: dict[str, object]) -> None:
 def test_tuning_leaves_the_weights_of_kinds_alone() -> None:
     grid = build_default_grid(Ranking.from_file("hybrid"))
     assert "mu" in grid and "lambda" not in grid and not any(name.startswith("meaning.") for name in grid)
+
+
+def test_a_grid_leaves_out_what_the_parameters_of_a_kind_have_no_room_for() -> None:
+    hybrid, most = Ranking.from_file("hybrid"), max(kind.model["lambda"] for kind in list_kinds().values())
+    left = expand_grid(hybrid, {"nu": [0.1, 1.05 - most]})
+    assert [ranking.params for ranking in left] == [{"nu": 0.1}]
+    assert len(expand_grid(Ranking(), {"nu": [0.1, 1.05 - most]})) == 2
 
 
 @pytest.fixture(scope="module", params=ENGINES)
