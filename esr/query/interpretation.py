@@ -90,6 +90,12 @@ class Interpretation(Struct, frozen=True):
         return literal(self.query) if isinstance(self.query, str) else self.query
 
     @property
+    def words(self) -> tuple[tuple[str, ...], ...]:
+        """The terms of `counts`, those together that a word stands for."""
+        together = {term: read for read in self.readings.values() for term in read}
+        return tuple(dict.fromkeys(together.get(term, (term,)) for term in self.counts))
+
+    @property
     def languages(self) -> tuple[str, ...]:
         """The codes of the languages of sentences to find, as `ParsedQuery` has them."""
         return () if isinstance(self.query, str) else self.query.languages

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any, NamedTuple, TypeVar
 
 from msgspec import Struct
@@ -120,20 +121,20 @@ class Match(NamedTuple):
     is_in_headline: bool
 
 
-def count_matches(record: SentenceRecord, terms: Collection[str], analyzer: Analyzer) -> Match:
-    """What of the words of a query is in a sentence and around it."""
-    terms = frozenset(terms)
+def count_matches(record: SentenceRecord, words: Collection[Collection[str]], analyzer: Analyzer) -> Match:
+    """How many words of a query, each given by the terms that it stands for, are in and around a sentence."""
+    terms, of_sentence = frozenset(chain.from_iterable(words)), {*analyzer.terms(record.text)}
     return Match(
-        len(terms.intersection(analyzer.terms(record.text))),
-        len(terms),
+        sum(not of_sentence.isdisjoint(word) for word in words),
+        len(words),
         sum(map(terms.__contains__, _terms_beside(record, analyzer))),
         bool(terms.intersection(analyzer.terms(record.title or ""))),
     )
 
 
-def describe_match(record: SentenceRecord, terms: Collection[str], analyzer: Analyzer) -> str:
+def describe_match(record: SentenceRecord, words: Collection[Collection[str]], analyzer: Analyzer) -> str:
     """Why a sentence is in the list, as in "all four words; twice nearby; in the headline"."""
-    return write_match(count_matches(record, terms, analyzer))
+    return write_match(count_matches(record, words, analyzer))
 
 
 def write_match(match: Match) -> str:

@@ -126,6 +126,12 @@ def test_a_word_typed_with_accents_is_as_it_was_unless_no_sentence_writes_it_so(
     assert find(spanish, "mayoría") == ["e.s0"]
 
 
+def test_a_word_with_several_terms_is_one_word(spanish: Searcher) -> None:
+    interpretation = spanish.interpret("sequia embalses")
+    assert len(interpretation.counts) == 3
+    assert [len(word) for word in interpretation.words] == [2, 1]
+
+
 def test_words_whose_form_is_found_get_no_suggestion(spanish: Searcher) -> None:
     for query in ("sequia", "policia", '"sequia"', "séquia", "eleccion", "sequía"):
         assert suggest(spanish.prepare(query, Ranking())) == (), query

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 from unicodedata import category
 from urllib.parse import parse_qsl, unquote_to_bytes
@@ -266,10 +267,15 @@ class SearchRequest(Struct, frozen=True, dict=True):
 
         In an index by language, the analyzer is that of the query's language.
         """
+        analyzer, words = self.own_words(searcher)
+        return analyzer, tuple(chain.from_iterable(words))
+
+    def own_words(self, searcher: Searcher) -> tuple[Analyzer, Collection[Collection[str]]]:
+        """The same, with those terms together that a word stands for."""
         with blame_argument("query_language"):
             searcher = searcher.for_query(self.parsed)
         with blame_argument("q"):
-            return searcher.index.analyzer, searcher.terms(self.parsed) if self.query else ()
+            return searcher.index.analyzer, searcher.interpret(self.parsed).words if self.query else ()
 
     def ranking_on(self, searcher: Searcher) -> Ranking:
         """The ranking on an index. It lowers known furniture, unless the request says otherwise.

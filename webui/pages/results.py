@@ -160,7 +160,7 @@ def _find_results(searcher: Searcher, search: SearchRequest, settings: Settings)
         listed,
         dates(),
         facets(),
-        describe_hits(best, prepared.interpretation.counts, index.analyzer),
+        describe_hits(best, prepared.interpretation.words, index.analyzer),
         find_headings(index, map(require_record, shown)),
         next_k if has_more else None,
         prepared.counts,

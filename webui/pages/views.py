@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import chain
 
 from flask import Flask, Response, redirect, request, url_for
 from msgspec.structs import replace
@@ -185,17 +186,17 @@ def _add_explanation(get: Route, settings: Settings, render: PageRenderer) -> No
     def explain(visit: Visit) -> Response:
         search, sentence_id = read_search_and_id(settings, "explain")
         explained = explanations.explain_sentence(visit.searcher, search, sentence_id, settings)
-        analyzer, terms = search.own_terms(visit.searcher)
+        analyzer, words = search.own_words(visit.searcher)
         return render(
             visit,
             "explain.html",
             search=search,
             explained=explained,
             headings=find_headings(visit.searcher.index, [explained.record]),
-            reason=terms and write_match(count_matches(explained.record, terms, analyzer)),
+            reason=words and write_match(count_matches(explained.record, words, analyzer)),
             bars=score_bars(explained.explanation),
             picture=tree_picture(explained),
-            highlight=Highlighter(analyzer, terms),
+            highlight=Highlighter(analyzer, chain.from_iterable(words)),
         )
 
 
@@ -210,15 +211,15 @@ def _add_comparison(get: Route, settings: Settings, render: PageRenderer) -> Non
         if redirection := render.redirect_form("compare"):
             return redirection
         search, comparison = read(visit)
-        analyzer, terms = search.own_terms(visit.searcher)
+        analyzer, words = search.own_words(visit.searcher)
         hits = [compared.hit for side in (comparison.left, comparison.right) for compared in side.hits]
         return render(
             visit,
             "compare.html",
             search=search,
             comparison=comparison,
-            highlight=Highlighter(analyzer, terms),
-            reasons=describe_hits(hits, terms, analyzer),
+            highlight=Highlighter(analyzer, chain.from_iterable(words)),
+            reasons=describe_hits(hits, words, analyzer),
             headings=find_headings(visit.searcher.index, map(require_record, hits)),
             labels=[ranking_label(comparison.left.ranking), ranking_label(comparison.right.ranking)],
         )

@@ -38,12 +38,12 @@ Reasons = Mapping[str, str]
 """Reasons by sentence id."""
 
 
-def describe_hits(hits: Sequence[Hit], terms: Collection[str], analyzer: Analyzer) -> Reasons:
-    """The reason for each hit; empty without terms. `terms` are those of the query's words."""
+def describe_hits(hits: Sequence[Hit], words: Collection[Collection[str]], analyzer: Analyzer) -> Reasons:
+    """The reason for each hit; empty without words. `words` have the terms that each word stands for."""
     return {
-        hit.sentence_id: write_match(count_matches(require_record(hit), terms, analyzer))
+        hit.sentence_id: write_match(count_matches(require_record(hit), words, analyzer))
         for hit in hits
-        if terms
+        if words
     }
 
 
