@@ -35,7 +35,7 @@ from esr.plans.plan import (
 from esr.ranking import boosts
 from esr.ranking.boosts import Expansion, from_json, to_json
 from esr.ranking.boosts.expansions import add_terms, feature_steps, term_weights
-from esr.ranking.second_stage.meaning_signal import NAME, choose_model_parameters
+from esr.ranking.second_stage.meaning_signal import NAME, choose_model_parameters, leave_room
 from esr.ranking.second_stage.query_encoder import find_obstacle
 from esr.ranking.second_stage.regression_trees import TreeEnsemble, trees_from_dict
 from esr.ranking.second_stage.reranker import DEPTH, Reranker
@@ -45,11 +45,8 @@ from esr.stdlib import cached_property, import_lazily
 
 if TYPE_CHECKING:
     import tomllib
-
-    from esr.ranking import query_kinds
 else:
     tomllib = import_lazily("tomllib")
-    query_kinds = import_lazily("esr.ranking.query_kinds")
 
 _OBJECTS = ("params", "priors")
 _NAMES = ("model", "context", "candidates")
@@ -314,19 +311,16 @@ class Ranking(Struct, frozen=True, dict=True):
         return replace(self, params=params, rerank=rerank)
 
     def choose_params(self, text: str) -> Mapping[str, float]:
-        """The parameters of the default model for a query's text, where a signal chooses them by its kind."""
+        """The parameters of the default model for a query's text, where a signal chooses them by its kind.
+
+        They do not exceed what the given parameters leave.
+        """
         if self.rerank and self._model is models.DEFAULT:
             for signal in self.rerank:
                 if signal.signal == NAME:
-                    return choose_model_parameters(signal.params, text)
+                    chosen = choose_model_parameters(signal.params, text)
+                    return leave_room(chosen, self.params) if self.params else chosen
         return {}
-
-    def variants(self) -> list[Ranking]:
-        """The ranking with the model's parameters of each kind of query; itself if they depend on none."""
-        if not self.choose_params(""):
-            return [self]
-        kinds = query_kinds.list_kinds().values()
-        return [replace(self, params={**kind.model, **self.params}) for kind in kinds]
 
     def needs(self) -> frozenset[str]:
         """The parts of enrichment that the second stage needs."""

@@ -157,11 +157,14 @@ def test_tuning_leaves_the_weights_of_kinds_alone() -> None:
     assert "mu" in grid and "lambda" not in grid and not any(name.startswith("meaning.") for name in grid)
 
 
-def test_a_grid_leaves_out_what_the_parameters_of_a_kind_have_no_room_for() -> None:
-    hybrid, most = Ranking.from_file("hybrid"), max(kind.model["lambda"] for kind in list_kinds().values())
-    left = expand_grid(hybrid, {"nu": [0.1, 1.05 - most]})
-    assert [ranking.params for ranking in left] == [{"nu": 0.1}]
-    assert len(expand_grid(Ranking(), {"nu": [0.1, 1.05 - most]})) == 2
+@pytest.mark.parametrize("nu", [0.1, 0.4, 1])
+def test_what_a_kind_sets_has_room_beside_what_is_given(nu: float) -> None:
+    hybrid = replace(Ranking.from_file("hybrid"), params={"nu": nu})
+    for kind, query in QUERIES.items():
+        params = hybrid.for_query(query).params
+        assert params == {"nu": nu, "lambda": min(list_kinds()[kind].model["lambda"], 1 - nu)}
+        assert hybrid.for_query(query).mixture() is not None
+    assert len(expand_grid(hybrid, {"nu": [nu]})) == 1
 
 
 @pytest.fixture(scope="module", params=ENGINES)
