@@ -92,8 +92,12 @@ class Interpretation(Struct, frozen=True):
     @property
     def words(self) -> tuple[tuple[str, ...], ...]:
         """The terms of `counts`, those together that a word stands for."""
+        return self.group(self.counts)
+
+    def group(self, terms: Iterable[str]) -> tuple[tuple[str, ...], ...]:
+        """Terms of the ranking, those together that a word stands for."""
         together = {term: read for read in self.readings.values() for term in read}
-        return tuple(dict.fromkeys(together.get(term, (term,)) for term in self.counts))
+        return tuple(dict.fromkeys(together.get(term, (term,)) for term in terms))
 
     @property
     def languages(self) -> tuple[str, ...]:

@@ -121,7 +121,7 @@ class Match(NamedTuple):
     is_in_headline: bool
 
 
-def count_matches(record: SentenceRecord, words: Collection[Collection[str]], analyzer: Analyzer) -> Match:
+def count_matches(record: SentenceRecord, words: Collection[tuple[str, ...]], analyzer: Analyzer) -> Match:
     """How many words of a query, each given by the terms that it stands for, are in and around a sentence."""
     terms, of_sentence = frozenset(chain.from_iterable(words)), {*analyzer.terms(record.text)}
     return Match(
@@ -132,7 +132,7 @@ def count_matches(record: SentenceRecord, words: Collection[Collection[str]], an
     )
 
 
-def describe_match(record: SentenceRecord, words: Collection[Collection[str]], analyzer: Analyzer) -> str:
+def describe_match(record: SentenceRecord, words: Collection[tuple[str, ...]], analyzer: Analyzer) -> str:
     """Why a sentence is in the list, as in "all four words; twice nearby; in the headline"."""
     return write_match(count_matches(record, words, analyzer))
 
@@ -200,7 +200,8 @@ def select_answering(prepared: PreparedQuery, hits: Sequence[Hit], wordless: Col
 def explain_wordless(prepared: PreparedQuery, hit: Hit) -> str:
     """Why a hit without a word of the query is listed."""
     assert hit.record is not None
-    match = describe_match(hit.record, prepared.plan.candidate_terms, prepared.index.analyzer)
+    words = prepared.interpretation.group(prepared.plan.candidate_terms)
+    match = describe_match(hit.record, words, prepared.index.analyzer)
     return f"close in meaning; {match}" if _uses_vectors(prepared) else match
 
 

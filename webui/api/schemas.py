@@ -481,6 +481,7 @@ SCHEMAS: dict[str, Schema] = {
         tree={"type": ["object", "null"], "description": "the dependency tree, if the sentence was parsed"},
         unseen=TEXTS,
         plan={"type": "object", "description": "what the engine executed"},
+        chosen={"type": "object", "description": "parameters of the model that the kind of the query sets"},
     ),
     "Document": having(
         **describe_fields(Document, without=["sentences"]),

@@ -270,7 +270,7 @@ class SearchRequest(Struct, frozen=True, dict=True):
         analyzer, words = self.own_words(searcher)
         return analyzer, tuple(chain.from_iterable(words))
 
-    def own_words(self, searcher: Searcher) -> tuple[Analyzer, Collection[Collection[str]]]:
+    def own_words(self, searcher: Searcher) -> tuple[Analyzer, Collection[tuple[str, ...]]]:
         """The same, with those terms together that a word stands for."""
         with blame_argument("query_language"):
             searcher = searcher.for_query(self.parsed)

@@ -38,7 +38,7 @@ Reasons = Mapping[str, str]
 """Reasons by sentence id."""
 
 
-def describe_hits(hits: Sequence[Hit], words: Collection[Collection[str]], analyzer: Analyzer) -> Reasons:
+def describe_hits(hits: Sequence[Hit], words: Collection[tuple[str, ...]], analyzer: Analyzer) -> Reasons:
     """The reason for each hit; empty without words. `words` have the terms that each word stands for."""
     return {
         hit.sentence_id: write_match(count_matches(require_record(hit), words, analyzer))

@@ -320,18 +320,18 @@ ANALYZER = get_analyzer("english-stem")
     ],
 )
 def test_the_reason_counts_the_words_of_the_query(query: str, reason: str) -> None:
-    assert describe_match(FAKE_STORM, [[term] for term in ANALYZER.terms(query)], ANALYZER) == reason
+    assert describe_match(FAKE_STORM, [(term,) for term in ANALYZER.terms(query)], ANALYZER) == reason
 
 
 def test_a_word_that_stands_for_several_terms_counts_once() -> None:
-    words = [["storm"], ["hous", "sturm"], ["tempest", "storm"]]
+    words = [("storm",), ("hous", "sturm"), ("tempest", "storm")]
     assert describe_match(FAKE_STORM, words, ANALYZER) == "all three words"
 
 
 def test_numbers_are_spelled_up_to_ten() -> None:
     record = FLOOD._replace(previous="storm " * 3, next="storm " * 9)
-    assert describe_match(record, [["storm"]], ANALYZER) == "the word itself; 12 times nearby"
-    assert describe_match(record._replace(next=None), [["storm"]], ANALYZER).endswith("three times nearby")
+    assert describe_match(record, [("storm",)], ANALYZER) == "the word itself; 12 times nearby"
+    assert describe_match(record._replace(next=None), [("storm",)], ANALYZER).endswith("three times nearby")
 
 
 def test_presets_lead_and_the_model_is_in_the_fine_print(real: FlaskClient) -> None:
