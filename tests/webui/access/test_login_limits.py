@@ -151,6 +151,16 @@ def test_the_cookie_of_a_known_browser_cannot_be_forged_and_names_nobody(app: Fl
         assert try_login(other, "ann", RIGHT, ATTACKER).status_code == status, value
 
 
+@pytest.mark.parametrize(("is_secure", "name"), [(True, "__Host-esr-known"), (False, "esr-known")])
+def test_a_secure_cookie_of_a_known_browser_belongs_to_its_host(is_secure: bool, name: str) -> None:
+    limits, app = LoginLimits(":memory:", "secret", is_secure=is_secure), Flask(__name__)
+    with app.test_request_context():
+        answer = app.make_response("")
+        limits.accept("ann", answer)
+    (cookie,) = SimpleCookie(answer.headers["Set-Cookie"]).values()
+    assert (cookie.key, bool(cookie["secure"])) == (name, is_secure)
+
+
 def test_audit_lines_of_logins_have_the_name(app: Flask, caplog: pytest.LogCaptureFixture) -> None:
     attack(app, "ann")
     client = app.test_client()

@@ -378,10 +378,11 @@ def test_each_key_has_its_own_rate(server: Server, locations: dict[str, str]) ->
 def test_strangers_at_the_address_of_a_key_do_not_use_up_its_rate(
     server: Server, locations: dict[str, str]
 ) -> None:
-    key = server.add("own")
+    keys = [server.add("own"), server.add("other")]
     server.add("anybody", "--kind", "anybody")
     client = server.app(locations, rate="2/minute").test_client()
-    for caller in (Caller(client, None), Caller(client, key)):  # both have the address of the test
+    for key in (None, *keys):  # all have the address of the test
+        caller = Caller(client, key)
         assert [caller("/api/v1/models").status_code for _ in range(3)] == [200, 200, 429]
 
 
