@@ -13,7 +13,7 @@ import pytest
 
 from esr.alerts.alert_conditions import VERSION, read_arguments, write_arguments
 from esr.alerts.channels import Channels, DeliveryFailed, Letter
-from esr.alerts.outbox import Outbox
+from esr.alerts.outbox import HOLD_SECONDS, Changed, KnownDocument, Outbox
 from esr.alerts.runs import OPERATOR, AlertRuns, add_alert, make_delivery, read_alert
 from esr.dossiers.desk import Desk
 from esr.dossiers.records import Person
@@ -249,6 +249,25 @@ def test_an_alert_that_cannot_be_run_is_reported_and_the_others_are_run(world: W
     assert [*Outbox(world.desk).failures().values()] == [
         "the query has only stop words: give at least one word to search for"
     ]
+
+
+def test_a_delivery_that_is_being_sent_is_taken_by_nobody_else_for_some_time(world: World) -> None:
+    world.add(query="storm")
+    world.receiver.problem = DeliveryFailed("no answer")
+    world.run(tell_all=True)
+    box, moment = Outbox(world.desk), world.now + timedelta(days=1)
+    taken = box.take(moment)
+    assert taken is not None and box.take(moment) is None
+    again = box.take(moment + timedelta(seconds=HOLD_SECONDS + 1))
+    assert again is not None and (again.id, again.attempts) == (taken.id, taken.attempts + 1)
+
+
+def test_documents_that_another_process_has_matched_meanwhile_are_not_noted(world: World) -> None:
+    box, matched = Outbox(world.desk), {"d": KnownDocument("mark", "content")}
+    box.store_matches("news", {}, matched, [])
+    with pytest.raises(Changed):
+        box.store_matches("news", {}, {"d": KnownDocument("other", "content")}, [])
+    assert box.store_matches("news", matched, {"d": KnownDocument("other", "content")}, []) == 0
 
 
 def test_a_delivery_that_fails_is_tried_again_later_and_later_with_the_same_id(world: World) -> None:
