@@ -63,9 +63,9 @@ def choose_model_parameters(params: Mapping[str, Any], text: str) -> Mapping[str
     return query_kinds.find_kind(text).model if has_kinds(params) else {}
 
 
-def leave_room(chosen: Mapping[str, float], given: Mapping[str, Any]) -> Mapping[str, float]:
-    """The chosen parameters of the model. Its shares of the context add up to 1 at most with a given `nu`."""
-    nu = given.get("nu", 0.0)
+def leave_room(chosen: Mapping[str, float], own_params: Mapping[str, Any]) -> Mapping[str, float]:
+    """The chosen parameters of the model. Its shares of the context add up to 1 at most with `nu` of its own."""
+    nu = own_params.get("nu", 0.0)
     if "lambda" not in chosen or not isinstance(nu, int | float):
         return chosen
     return {**chosen, "lambda": min(chosen["lambda"], max(0.0, 1.0 - nu))}
