@@ -64,7 +64,7 @@ def choose_model_parameters(params: Mapping[str, Any], text: str) -> Mapping[str
 
 
 def leave_room(chosen: Mapping[str, float], own_params: Mapping[str, Any]) -> Mapping[str, float]:
-    """The chosen parameters of the model. Its shares of the context add up to 1 at most with `nu` of its own."""
+    """The chosen parameters of the model. The shares of the context add up to 1 at most, with `nu` as set."""
     nu = own_params.get("nu", 0.0)
     if "lambda" not in chosen or not isinstance(nu, int | float):
         return chosen
