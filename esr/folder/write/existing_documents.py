@@ -50,11 +50,20 @@ class ExistingDocuments:
         self.segments: list[Segment] = [Segment(folder / SEGMENTS / name) for name in commit.segments]
 
     def find(self, ids: Sequence[str]) -> Places:
-        """The places of the documents that there are. Raises SegmentDamaged."""
-        hashes = hash_strings(ids)
-        likely = [segment for segment in self.segments if segment.document_ids.contains_hashes(hashes).any()]
-        self._require_intact(likely, _IDS, _DOCUMENTS)
-        return find_documents(likely, ids)
+        """The places of the documents that there are. Raises SegmentDamaged.
+
+        Looks up all ids at once, which takes a tenth of the time of one after the other in many segments.
+        """
+        hashes, places = hash_strings(ids), Places()
+        for segment in self.segments:
+            likely = np.flatnonzero(segment.document_ids.contains_hashes(hashes)).tolist()
+            if likely:
+                self._require_intact([segment], _IDS, _DOCUMENTS)
+            for index in likely:
+                number = segment.document_ids.find(ids[index])
+                if number is not None:
+                    places.setdefault(ids[index], (segment, number))
+        return places
 
     def find_one(self, id: str) -> tuple[Segment, int] | None:
         """The place of a document, None if there is none. Raises SegmentDamaged."""
@@ -109,17 +118,3 @@ def find_document(segments: Iterable[Segment], document_id: str) -> tuple[Segmen
         if number is not None:
             return segment, number
     return None
-
-
-def find_documents(segments: Iterable[Segment], ids: Sequence[str]) -> Places:
-    """The places of the documents that these segments have.
-
-    Looks up all ids at once, which takes a tenth of the time of one after the other in many segments.
-    """
-    hashes, places = hash_strings(ids), Places()
-    for segment in segments:
-        for index in np.flatnonzero(segment.document_ids.contains_hashes(hashes)).tolist():
-            number = segment.document_ids.find(ids[index])
-            if number is not None:
-                places.setdefault(ids[index], (segment, number))
-    return places
