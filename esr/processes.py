@@ -186,9 +186,8 @@ def run_together(*tasks: Callable[[], object], stop: Event | None = None) -> Non
             errors[number] = error
 
     threads = [Thread(target=copy_context().run, args=(run, number)) for number in range(1, len(tasks))]
-    with _hold_signals(
-        stop
-    ):  # after an interrupt, threads could still write into folders that are being removed
+    # After an interrupt, threads could still write into folders that are being removed.
+    with _hold_signals(stop):
         started = 0
         with suppress(RuntimeError):  # there is no memory for another thread
             for thread in threads:
