@@ -40,6 +40,7 @@ from benchmarks.speed.figures import ROOT
 from benchmarks.speed.workspace import ANALYZER, ESR, count_bytes
 from benchmarks.timeline import Timeline, read_timeline
 from esr.elastic.cluster import Cluster
+from esr.index.factory import is_elasticsearch
 from esr.topics.topic_files import read_topics
 
 PART, ARCHIVE, SERVER_ARCHIVE = "scale", "scale, archive", "scale, archive on a server"
@@ -61,7 +62,7 @@ class Place:
 
     def count_bytes(self) -> int:
         """The bytes of the index, on a server of all indices of its periods."""
-        if "://" not in self.where:
+        if not is_elasticsearch(self.where):
             return count_bytes(self.folder)
         cluster = Cluster(self.where)
         cluster.client.indices.flush(index=f"{cluster.alias}-*")
@@ -78,7 +79,9 @@ def load(lines: Iterable[str], place: Place, *options: str, seconds: float = flo
     command = [*ESR, "load", "-", "--format", "jsonl", "--index", place.where, "--if-exists", "replace"]
     started, sent = time.perf_counter(), 0
     with subprocess.Popen(
-        [*command, "--analyzer", ANALYZER, "--json", *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        [*command, "--analyzer", ANALYZER, "--no-meaning", "--json", *options],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
     ) as loader:
         assert loader.stdin is not None and loader.stdout is not None
         peak = PeakUsage(loader.pid)
@@ -194,11 +197,13 @@ def main() -> None:
     parser.add_argument("--times", type=int, nargs="+", default=[1, 4, 20])
     parser.add_argument("--archive", action="store_true", help="a growing archive, in periods of a month")
     parser.add_argument("--elasticsearch", help="the URL of a node, for --archive")
-    parser.add_argument("--data", type=Path, default=Path("/tmp"), help="the folder with the node's files")
+    parser.add_argument("--data", type=Path, help="the folder with the node's files, for --elasticsearch")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="to send documents at most")
     parser.add_argument("--raw", type=Path, default=ROOT / "docs" / "capacity.jsonl")
     parser.add_argument("--remove", action="store_true")
     options = parser.parse_args()
+    if options.elasticsearch and not (options.archive and options.data):
+        parser.error("--elasticsearch needs --archive and --data")
     part = SERVER_ARCHIVE if options.elasticsearch else ARCHIVE if options.archive else PART
     environment = figures.describe_environment()
     for figure in measure(options):
