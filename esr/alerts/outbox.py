@@ -116,19 +116,19 @@ class Outbox:
 
     # What was matched
 
-    def known(self, collection: str) -> dict[str, KnownDocument] | None:
+    def matched_documents(self, collection: str) -> dict[str, KnownDocument] | None:
         """The documents that were matched, by id; None before the first run over the collection."""
         table = tables.documents
         columns = table.c.document, table.c.mark, table.c.content, table.c.pending_until
         with self._reading() as connection:
             rows = connection.execute(sql.select(*columns).where(table.c.collection == collection))
-            known = {document: KnownDocument(*values) for document, *values in rows}
-        return None if known.pop(_BASELINE, None) is None else known
+            documents = {document: KnownDocument(*values) for document, *values in rows}
+        return None if documents.pop(_BASELINE, None) is None else documents
 
-    def store_baseline(self, collection: str, known: Mapping[str, KnownDocument]) -> None:
+    def store_baseline(self, collection: str, documents: Mapping[str, KnownDocument]) -> None:
         """Note the documents of a first run, which has nothing to tell of them."""
         with self._writing() as connection:
-            self._write_known(connection, collection, {_BASELINE: KnownDocument("", ""), **known})
+            self._write_documents(connection, collection, {_BASELINE: KnownDocument("", ""), **documents})
 
     def store_matches(
         self,
@@ -153,14 +153,14 @@ class Outbox:
                 stored = {document: KnownDocument(*values) for document, *values in rows}
                 if stored != {id: before[id] for id in ids if id in before}:
                     raise Changed
-            self._write_known(connection, collection, now)
+            self._write_documents(connection, collection, now)
             return self._add_news(connection, collection, news)
 
-    def _write_known(
-        self, connection: sql.Connection, collection: str, known: Mapping[str, KnownDocument]
+    def _write_documents(
+        self, connection: sql.Connection, collection: str, documents: Mapping[str, KnownDocument]
     ) -> None:
         table = tables.documents
-        for batch in batched(known.items(), _ROWS):
+        for batch in batched(documents.items(), _ROWS):
             ids = [document for document, _ in batch]
             connection.execute(
                 table.delete().where((table.c.collection == collection) & table.c.document.in_(ids))

@@ -230,7 +230,7 @@ class AlertRuns:
     ) -> int:
         """Match new and changed documents of a snapshot, and store what is to be told. Returns its number."""
         marks = index.status(DocumentMarks())
-        known = self.outbox.known(collection)
+        known = self.outbox.matched_documents(collection)
         if known is None and not tell_all:
             contents = ((document.id, checksum(document)) for document in index.documents())
             documents = {id: KnownDocument(marks.get(id, ""), content) for id, content in contents}

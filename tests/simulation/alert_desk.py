@@ -268,7 +268,7 @@ class AlertDesk:
         with self._desk() as desk:
             names = {search.id: search.name for search in SavedSearches(desk).list_readable(OPERATOR)}
             outbox = Outbox(desk)
-            known = outbox.known(self._where)
+            known = outbox.matched_documents(self._where)
             waiting = sorted(
                 (names[id], number, write_time(first)) for id, (number, first) in outbox.waiting().items()
             )
