@@ -10,7 +10,7 @@ its document does not answer the query.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
 from itertools import chain
 from typing import Any, NamedTuple, TypeVar
 
@@ -125,11 +125,16 @@ def count_matches(record: SentenceRecord, words: Collection[tuple[str, ...]], an
     """How many words of a query, each given by the terms that it stands for, are in and around a sentence."""
     terms, of_sentence = frozenset(chain.from_iterable(words)), {*analyzer.terms(record.text)}
     return Match(
-        sum(not of_sentence.isdisjoint(word) for word in words),
+        _count_present(words, of_sentence),
         len(words),
         sum(map(terms.__contains__, _terms_beside(record, analyzer))),
         bool(terms.intersection(analyzer.terms(record.title or ""))),
     )
+
+
+def _count_present(words: Iterable[tuple[str, ...]], terms: Set[str]) -> int:
+    """How many words have a term among these."""
+    return sum(not terms.isdisjoint(word) for word in words)
 
 
 def describe_match(record: SentenceRecord, words: Collection[tuple[str, ...]], analyzer: Analyzer) -> str:
@@ -163,7 +168,7 @@ def _terms_beside(record: SentenceRecord, analyzer: Analyzer) -> Iterator[str]:
 
 
 _WINDOW_SHARE = 0.5
-"""The share of a query's terms that the neighbours of a wordless sentence must have for it to be listed."""
+"""The share of a query's words that the neighbours of a wordless sentence must have for it to be listed."""
 
 
 def find_wordless(
@@ -187,12 +192,13 @@ def select_answering(prepared: PreparedQuery, hits: Sequence[Hit], wordless: Col
     """
     if _uses_vectors(prepared) or not wordless or len(wordless) == len(hits):
         return [True] * len(hits)
-    candidate_terms = set(prepared.plan.candidate_terms)
-    least = max(1.0, _WINDOW_SHARE * len(candidate_terms))
+    words = prepared.interpretation.group(prepared.plan.candidate_terms)
+    least = max(1.0, _WINDOW_SHARE * len(words))
 
     def answers(hit: Hit) -> bool:
         assert hit.record is not None
-        return len(candidate_terms.intersection(_terms_beside(hit.record, prepared.index.analyzer))) >= least
+        beside = {*_terms_beside(hit.record, prepared.index.analyzer)}
+        return _count_present(words, beside) >= least
 
     return [hit.sentence_id not in wordless or answers(hit) for hit in hits]
 

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from esr.following.repeats import analyze_hits
 from esr.query import in_language, parse
+from esr.ranking.answers import find_wordless, select_answering
 from esr.ranking.query_report import report_reading
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
@@ -130,6 +132,15 @@ def test_a_word_with_several_terms_is_one_word(spanish: Searcher) -> None:
     interpretation = spanish.interpret("sequia embalses")
     assert len(interpretation.counts) == 3
     assert [len(word) for word in interpretation.words] == [2, 1]
+
+
+def test_a_word_with_several_terms_is_one_of_those_that_neighbours_must_have(spanish: Searcher) -> None:
+    prepared = spanish.prepare("sequia embalses", Ranking(candidates="context"))
+    hits = prepared.search(20).hits
+    wordless = find_wordless(prepared, hits, analyze_hits(hits, prepared.index))
+    answers = select_answering(prepared, hits, wordless)
+    listed = {hit.sentence_id for hit, is_answer in zip(hits, answers, strict=True) if is_answer}
+    assert "b.s1" in wordless & listed, "one of the two words is in the sentence before it"
 
 
 def test_words_whose_form_is_found_get_no_suggestion(spanish: Searcher) -> None:
