@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,8 @@ _FILE = Path(__file__).with_suffix(".json")
 _WORD = r"[^\W_]+(?:['’][^\W_]+)*"
 _ENDS_WITH_MARK = r"[?？؟]\W*$"
 _ENDS_WITH_STOP = r"[.!。！।۔]\W*$"
+_REMEMBERED = 8
+"""Number of texts whose kind is remembered. A search asks several times, for its query and for no text."""
 
 
 class QueryKind(Struct, frozen=True):
@@ -41,6 +43,7 @@ class QueryKind(Struct, frozen=True):
         return {name: value * factors.get(name, 1.0) for name, value in self.weights.items()}
 
 
+@lru_cache(_REMEMBERED)
 def find_kind(text: str) -> QueryKind:
     """The kind of a query, by the form of its text."""
     return list_kinds()[_classify(text)]
