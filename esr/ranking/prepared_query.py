@@ -209,11 +209,13 @@ class PreparedQuery(Struct, frozen=True, dict=True):
 
     `counts` has c(t,q) of the query's terms in order, including those its prefixes add; `expansions` has what
     each boost adds at weight 1; `unseen` are the words of the query that no document contains; `incomplete`
-    says what the first search of a boost was missing, or is None.
+    says what the first search of a boost was missing, or is None. `requested` is the ranking without the
+    defaults that depend on the query.
     """
 
     index: Index
     ranking: Ranking
+    requested: Ranking
     interpretation: Interpretation
     counts: Mapping[str, int]
     statistics: Statistics

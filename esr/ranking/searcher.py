@@ -180,6 +180,7 @@ class Searcher:
     ) -> PreparedQuery:
         """Plan an interpreted query on this snapshot. `started` is when its preparation began."""
         started = time.perf_counter() if started is None else started
+        requested = ranking
         if ranking.rerank:  # else the text need not be parsed
             ranking = self.fill_defaults(ranking, interpretation.ranked_text)
         self.check_features(ranking.feature_names())
@@ -200,6 +201,7 @@ class Searcher:
         return PreparedQuery(
             self.index,
             ranking,
+            requested,
             interpretation,
             counts,
             statistics,

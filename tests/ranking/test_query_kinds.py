@@ -210,6 +210,22 @@ def test_an_explanation_names_the_kind_and_what_it_sets(searcher: Searcher, kind
 
 
 @pytest.mark.slow
+def test_an_explanation_does_not_credit_the_kind_with_what_is_equal_and_requested(searcher: Searcher) -> None:
+    kind = list_kinds()[QUESTION]
+    signal = RankingSignal("meaning", {"kinds": "yes", "nu": kind.weights["nu"]})
+    prepared = searcher.prepare(QUERIES[QUESTION], Ranking(params=kind.model, rerank=(signal,)))
+    explanation = explain(prepared, prepared.search(1).hits[0].sentence_id)
+    assert explanation.second is not None
+    (part,) = explanation.second.signals
+    assert explanation.chosen == {}
+    assert part.chosen == {name: value for name, value in kind.weights.items() if name != "nu"}
+    whole = RankingSignal("meaning", {"kinds": "yes", **kind.weights})
+    prepared = searcher.prepare(QUERIES[QUESTION], Ranking(rerank=(whole,)))
+    text = str(explain(prepared, explanation.sentence_id))
+    assert "model: the kind of the query sets lambda" in text and "the kind of the query is" not in text
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", QUERIES)
 def test_tuning_sees_the_figures_of_a_search_by_kind(searcher: Searcher, kind: str) -> None:
     relevant, query = ("a.s0", "b.s0", "c.s1", "d.s1"), QUERIES[kind]

@@ -51,11 +51,11 @@ def explain(prepared: PreparedQuery, sentence_id: str, filters: Filters = NO_FIL
         context = prepared.rerank_context([sentence_id], reranker.columns)
         tree_score, missing = _list_effects(prepared, sentence_id, reranker, context, filters)
         is_read = reranker.last is not None and sentence_id in _read_by_last(prepared, reranker, filters)
-        second = explain_second(index, context, sentence_id, reranker, first, tree_score, missing, is_read)
+        second = explain_second(prepared, context, sentence_id, reranker, first, tree_score, missing, is_read)
     score = first if second is None else second.score
-    settings = prepared.ranking.settings()
-    by_kind = prepared.ranking.choose_params(prepared.interpretation.ranked_text)
-    chosen = {name: value for name, value in by_kind.items() if settings[name] == value}
+    requested = prepared.requested
+    by_kind = requested.choose_params(prepared.interpretation.ranked_text)
+    chosen = {name: value for name, value in by_kind.items() if name not in requested.params}
     return Explanation(
         sentence_id, score, first, terms, length, priors, features, steps, second, unseen, plan, chosen
     )

@@ -124,7 +124,7 @@ def _format(explanation: Explanation) -> str:
         for p in stage.signals:
             parts.append((f"signal {p.origin.name}", f"{p.weight:.4g}", _format_value(p.value), p.adds))
             notes += [f"{p.origin.name}: {_format_parts(p.parts)}"] * bool(p.parts)
-            notes += [f"{p.origin.name}: {p.describe_kind()}"] * (p.kind is not None)
+            notes += [f"{p.origin.name}: {p.describe_kind()}"] * bool(p.chosen)
     rows += [[name, weight, value, *blank[2:], f"{adds:+.4f}"] for name, weight, value, adds in parts]
     if stage is not None and stage.trees is not None:
         rows.append(["trees", *blank, f"{stage.trees:+.4f}"])

@@ -16,6 +16,7 @@ from esr.index.contract import Index
 from esr.index.questions import MainEncoder, NearestIsExact, VectorOrigins
 from esr.ranking.explanation.parts import Addition
 from esr.ranking.explanation.sentence_tree import sentence_tree
+from esr.ranking.prepared_query import PreparedQuery
 from esr.ranking.query_kinds import find_kind
 from esr.ranking.ranking import TREES, Origin
 from esr.ranking.second_stage.meaning_signal import NAME, has_kinds
@@ -50,9 +51,9 @@ class SignalPart:
     chosen: Mapping[str, Value] = field(default_factory=dict)
 
     def describe_kind(self) -> str:
-        """The kind of the query and what it sets, for people; empty if parameters do not depend on it."""
+        """The kind of the query and what it sets, for people; empty if it sets nothing."""
         chosen = ", ".join(f"{name} {value:g}" for name, value in self.chosen.items())
-        return f"the kind of the query is {self.kind}, which sets {chosen}" if self.kind else ""
+        return f"the kind of the query is {self.kind}, which sets {chosen}" if chosen else ""
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -116,7 +117,7 @@ class SecondPart:
 
 
 def explain_second(
-    index: Index,
+    prepared: PreparedQuery,
     context: RerankContext,
     sentence_id: str,
     reranker: Reranker,
@@ -131,10 +132,10 @@ def explain_second(
     `missing` maps each signal without a value for this sentence to what it adds instead, if that is not 0.
     `is_read`: whether the last signal was computed for the sentence.
     """
-    encoder = encoder_name(index)
-    parts = tuple(_signal_part(signal, context, missing, encoder) for signal in reranker.signals)
+    index = prepared.index
+    parts = tuple(_signal_part(signal, prepared, context, missing) for signal in reranker.signals)
     if reranker.last is not None and is_read:
-        parts += (_signal_part(reranker.last, context, missing, encoder),)
+        parts += (_signal_part(reranker.last, prepared, context, missing),)
     elif reranker.last is not None:
         origin = Origin("signal", reranker.last.signal)
         parts += (SignalPart(origin, None, reranker.last.weight, 0.0, (), False),)
@@ -163,7 +164,7 @@ def _vector_origin(index: Index, sentence_id: str) -> str | None:
 
 
 def _signal_part(
-    signal: RankingSignal, context: RerankContext, missing: Mapping[str, float], encoder: str
+    signal: RankingSignal, prepared: PreparedQuery, context: RerankContext, missing: Mapping[str, float]
 ) -> SignalPart:
     value = float(signal.values(context)[0])
     sets, truncated = _term_sets(signal, context.parses()) if signal.signal in SIGNALS else ((), False)
@@ -173,20 +174,18 @@ def _signal_part(
     parts: Mapping[str, float] = {}
     if signal.type.parts and value_or_none is not None:
         parts = {name: float(v[0]) for name, v in signal.type.parts(context, signal.settings()).items()}
-    kind, chosen = _chosen_by_kind(signal, context.text, encoder)
+    kind, chosen = _chosen_by_kind(signal.signal, prepared)
     return SignalPart(origin, value_or_none, signal.weight, adds, sets, truncated, parts, kind, chosen)
 
 
-def _chosen_by_kind(
-    signal: RankingSignal, query: str, encoder: str
-) -> tuple[str | None, Mapping[str, Value]]:
-    """The kind of the query, if the signal has weights for it, and the parameters that have them."""
-    if signal.signal != NAME or not has_kinds(signal.params):
+def _chosen_by_kind(name: str, prepared: PreparedQuery) -> tuple[str | None, Mapping[str, Value]]:
+    """The kind of the query, if the signal of that name depends on it, and the parameters that it sets."""
+    requested = next((signal.params for signal in prepared.requested.rerank if signal.signal == name), {})
+    if name != NAME or not has_kinds(requested):
         return None, {}
-    kind, settings = find_kind(query), signal.settings()
-    return kind.name, {
-        name: value for name, value in kind.weights_for(encoder).items() if settings[name] == value
-    }
+    kind = find_kind(prepared.interpretation.ranked_text)
+    weights = kind.weights_for(encoder_name(prepared.index))
+    return kind.name, {name: weight for name, weight in weights.items() if name not in requested}
 
 
 def _term_sets(
