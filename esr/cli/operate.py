@@ -268,7 +268,8 @@ def backup(
         report = factory.back_up_index(where, target, copy=copy, slice=slice, workers=workers)
         run.copied_bytes = report.copied_bytes
     if slice:
-        _show_copy(report, f"copied slice {report.slice} of {where} to {target}", as_json)
+        next_step = "this slice is no backup yet: when all slices are copied, run esr backup without --slice"
+        _show_copy(report, f"copied slice {report.slice} of {where} to {target}", as_json, next_step)
         return
     if desk:
         with desks.open_desk(desks.find_desk(desk)) as opened:
@@ -280,27 +281,44 @@ def backup(
 @click.command()
 @add_arguments(COMMANDS, "restore", "target")
 @options.index_or_last
-@add_arguments(COMMANDS, "restore", "copy", "workers", "yes", "desk")
+@add_arguments(COMMANDS, "restore", "copy", "slice", "fast", "workers", "yes", "desk")
 @as_json
 def restore(
-    target: str, where: str, copy: bool, workers: int, yes: bool, desk: str | None, as_json: bool
+    target: str,
+    where: str,
+    slice_text: str | None,
+    yes: bool,
+    desk: str | None,
+    as_json: bool,
+    **how: Any,
 ) -> None:
     """Make an index folder of the backup TARGET.
 
     An existing index is reset to the backup. All files are first compared with their checksums. Searches see
     the old state or the new one.
 
+    With --slice, a share of the files is copied, but the index stays as it was until the next run without it.
+    That run need not read what the slices copied: give it --fast.
+
     \b
     Example:
       esr restore /backups/my-index --index my-index
+      esr restore /backups/my-index --index my-index --slice 2/8
     """
+    if slice_text:
+        if desk:
+            raise UsageError("a slice leaves out the desk: restore it by the run without --slice")
+        report = factory.restore_index(target, where, slice=parse_slice(slice_text), **how)
+        next_step = "the index is not restored yet: when all slices are copied, run esr restore --fast"
+        _show_copy(report, f"copied slice {report.slice} of {target} to {where}", as_json, next_step)
+        return
     if not yes and options.is_folder_of_index(where):
         click.confirm(f"Replace the index {where} by {target}?", abort=True, err=True)
     if desk and not yes and _has_desk(desk):
         click.confirm(
             f"Replace all dossiers in the desk {redact(desk)} by those of {target}?", abort=True, err=True
         )
-    report = factory.restore_index(target, where, copy=copy, workers=workers)
+    report = factory.restore_index(target, where, **how)
     if desk:
         with desks.open_desk(desk) as opened:
             desk_backup.restore_desk(Path(target) / desk_backup.NAME, opened)
@@ -317,7 +335,7 @@ def _has_desk(desk: str) -> bool:
     return True
 
 
-def _show_copy(report: CopyReport, done: str, as_json: bool) -> None:
+def _show_copy(report: CopyReport, done: str, as_json: bool, next_step: str = "") -> None:
     if as_json:
         click.echo(json.dumps(to_builtins(report), indent=1))
         return
@@ -329,8 +347,8 @@ def _show_copy(report: CopyReport, done: str, as_json: bool) -> None:
     sizes = [f"{_format_size(size)} {way}" for way, size in ways.items() if size]
     contents = _describe_parts(report) if report.slice else _describe(report)
     click.echo(f"{done}: {', '.join((contents, *sizes))}")
-    if report.slice:
-        click.echo("this slice is no backup yet: when all slices are copied, run esr backup without --slice")
+    if next_step:
+        click.echo(next_step)
 
 
 def _describe_parts(report: Verification | CopyReport) -> str:

@@ -214,12 +214,23 @@ def back_up_index(
     )
 
 
-def restore_index(backup: str, where: str, *, copy: bool, workers: int = 1) -> CopyReport:
-    """Restore an index folder from its backup. `workers` threads copy.
+def restore_index(
+    backup: str,
+    where: str,
+    *,
+    copy: bool,
+    fast: bool = False,
+    slice: tuple[int, int] | None = None,
+    workers: int = 1,
+) -> CopyReport:
+    """Restore an index folder from its backup, or copy a slice into it. `workers` threads copy.
 
-    Raises UsageError for Elasticsearch.
+    With `fast`, files that are there already are compared by their sizes and times. Raises UsageError for
+    Elasticsearch.
     """
-    return folder_maintenance.restore(_folder(backup), _folder(where), copy=copy, workers=workers)
+    return folder_maintenance.restore(
+        _folder(backup), _folder(where), copy=copy, fast=fast, slice=slice, workers=workers
+    )
 
 
 def role_descriptors(aliases: Sequence[str], roles: Sequence[str]) -> dict[str, Any]:

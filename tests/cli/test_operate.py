@@ -508,7 +508,16 @@ def test_what_is_done_by_slice_never_reads_as_the_whole(esr: Esr, tmp_path: Path
     report = json.loads(esr("backup", where, target, "--json").output)
     assert report["documents"] == 12 and report["slice"] is None
     assert not report["copied_bytes"] and not report["linked_bytes"]
-    for command in (["verify", where], ["backup", where, target]):
+    restored = tmp_path / "restored"
+    copied = esr("restore", target, restored, "--slice", "1/2").output
+    assert copied.startswith(f"copied slice 1/2 of {target} to {restored}: {numbers[0]} of {parts} segments")
+    assert "the index is not restored yet" in copied and "run esr restore --fast" in copied
+    assert "leaves out the desk" in esr("restore", target, restored, "--slice", "2/2", "--desk", "d").output
+    assert "copied slice 2/2 of " in esr("restore", target, where, "--slice", "2/2").output, (
+        "nothing is asked"
+    )
+    assert "restored" in esr("restore", target, restored, "--fast").output
+    for command in (["verify", where], ["backup", where, target], ["restore", target, where]):
         assert "--slice needs I/N" in esr(*command, "--slice", "3/2").output
     refused = esr("verify", "--index", "http://localhost:9/news", "--slice", "1/2").output
     assert "run esr verify once" in refused

@@ -115,11 +115,17 @@ COMMANDS: tuple[Argument, ...] = (
         "copy the I-th of N slices of the segments and layers, each on a machine of its own; then run it "
         "without this option",
         Text(),
-        "backup",
+        "backup restore",
         sets="slice_text",
         metavar="I/N",
     ),
     Argument("workers", "number of threads", WholeNumber(most=256, usual=1), "verify backup restore"),
+    Argument(
+        "fast",
+        "of the files that are there already, compare sizes and times; read only small and changed ones",
+        Flag(),
+        "restore",
+    ),
     Argument("yes", "do not ask before an index is replaced", Flag(), "restore"),
     Argument(
         "desk",

@@ -5,7 +5,7 @@ folder. Segments and layers never change, so a backup copies those that it lacks
 writer deletes files meanwhile, there is a newer commit, and the copy starts again from that.
 
 A slice is a share of the segments and layers. Several machines can verify one each, or copy one each into a
-backup, which the next run without a slice commits.
+backup, or from one, which the next run without a slice commits.
 """
 
 from __future__ import annotations
@@ -388,9 +388,7 @@ def back_up(
     if mark != origin:
         raise UsageError(f"{target} is the backup of {mark}: choose another folder, or delete it first")
     with _locked(target, "back up", others=_OTHER_BACKUP, shared=slice is not None):
-        if slice is None:
-            return _replicate(source, target, link=not copy, read=False, workers=workers)
-        return _copy_parts(source, target, slice, link=not copy, read=False, workers=workers).report
+        return _replicate(source, target, slice, link=not copy, read=False, workers=workers)
 
 
 _OTHER_BACKUP = "another backup, or a slice of it, into {}"
@@ -409,10 +407,21 @@ def _write_mark(target: Path, origin: str) -> None:
             time.sleep(_MARK_PAUSE)
 
 
-def restore(source: Path, target: Path, *, copy: bool, workers: int = 1) -> CopyReport:
+def restore(
+    source: Path,
+    target: Path,
+    *,
+    copy: bool,
+    fast: bool = False,
+    slice: Slice | None = None,
+    workers: int = 1,
+) -> CopyReport:
     """Create an index from a backup, or restore an existing one. Intact parts are not copied.
 
-    Raises SegmentDamaged if the backup is damaged; then the index stays as it was.
+    With `fast`, parts that are there already are compared as in `Verification.is_fast`. `workers` threads
+    copy. Raises SegmentDamaged if the backup is damaged; then the index stays as it was.
+
+    With a slice, only copy its segments and layers, as `back_up` does.
     """
     read_any_format(source)
     if target.resolve() == source.resolve():
@@ -421,8 +430,11 @@ def restore(source: Path, target: Path, *, copy: bool, workers: int = 1) -> Copy
         raise UsageError(f"{target} is itself a backup: choose another folder")
     if target.exists() and not is_replaceable(target):
         raise IndexUnusable(f"{target} is not an index: choose a new folder or that of an index")
-    with _locked(target, "restore"):
-        return _replicate(source, target, link=not copy, read=True, workers=workers)
+    with _locked(target, "restore", others=_OTHER_RESTORE, shared=slice is not None):
+        return _replicate(source, target, slice, link=not copy, read=not fast, workers=workers)
+
+
+_OTHER_RESTORE = "another load into {}, its enrichment, or another restore of it,"
 
 
 def is_replaceable(folder: Path) -> bool:
@@ -451,11 +463,15 @@ def _locked(folder: Path, command: str, *, others: str = OTHER_LOAD, shared: boo
         yield
 
 
-def _replicate(source: Path, target: Path, *, link: bool, read: bool, workers: int) -> CopyReport:
-    """Copy the parts of the last commit of `source` that `target` lacks, and commit there.
+def _replicate(
+    source: Path, target: Path, slice: Slice | None, *, link: bool, read: bool, workers: int
+) -> CopyReport:
+    """Copy the parts of the last commit of `source` that `target` lacks, and commit there; a slice does not.
 
     With `read`, existing parts of the target are read, and replaced if damaged.
     """
+    if slice is not None:
+        return _copy_parts(source, target, slice, link=link, read=read, workers=workers).report
     for path in (path for name in (SEGMENTS, LAYERS) for path in (target / name).glob("*.*")):
         if path.suffix in (_NEW, _OLD):  # a killed run left it
             _delete(path)

@@ -467,6 +467,55 @@ def test_a_backup_is_refused_beside_a_slice_and_slices_run_beside_each_other(
     assert not back_up(intact, target, copy=True).copied_bytes
 
 
+@pytest.mark.parametrize("is_new", [True, False])
+def test_slices_of_a_restore_leave_an_index_as_it_was_until_the_run_that_commits(
+    intact: Path, where: Path, tmp_path: Path, no_sync: None, is_new: bool
+) -> None:
+    backup = tmp_path / "backup"
+    back_up(intact, backup, copy=True)
+    if not is_new:
+        copy_index(intact, where)
+        load(where, news(0, 70), if_exists="replace", keep=0)
+    before = None if is_new else export_at(where)
+    for number in (1, 2, 3):
+        report = restore(backup, where, copy=True, slice=(number, 3), workers=2)
+        assert report.slice == f"{number}/3" and report.documents is None
+        if is_new:
+            with pytest.raises(IndexUnusable, match="it is missing: restore a backup"):
+                export_at(where)
+        else:
+            assert export_at(where) == before
+    report = restore(backup, where, copy=True, fast=True)
+    assert report.slice is None and report.present_bytes and not report.copied_bytes
+    assert export_at(where) == export_at(intact) and not verify(where, fast=False).damaged
+
+
+def test_a_fast_restore_compares_only_sizes_and_times_and_a_slice_replaces_what_is_damaged(
+    intact: Path, where: Path, tmp_path: Path, no_sync: None
+) -> None:
+    back_up(intact, tmp_path / "backup", copy=True)
+    copy_index(intact, where)
+    name = f"segments/{manifest.read_manifest(where).segments[0]}/texts.bytes"
+    spoil(where, name, flip, random.Random(), keeps_time=True)
+    assert not restore(tmp_path / "backup", where, copy=True, fast=True).copied_bytes
+    assert [damage.path for damage in verify(where, fast=False).damaged] == [name]
+    reports = [restore(tmp_path / "backup", where, copy=True, slice=(n, 2)) for n in (1, 2)]
+    assert sum(report.copied_bytes > 0 for report in reports) == 1
+    assert not verify(where, fast=False).damaged
+
+
+def test_a_restore_is_refused_beside_a_slice_and_slices_run_beside_each_other(
+    intact: Path, where: Path, tmp_path: Path, no_sync: None
+) -> None:
+    back_up(intact, tmp_path / "backup", copy=True)
+    restore(tmp_path / "backup", where, copy=True, slice=(1, 2))
+    with writer_lock.hold_writer_lock(where, shared=True):
+        restore(tmp_path / "backup", where, copy=True, slice=(2, 2))
+        with pytest.raises(IndexUnusable, match="or another restore of it, is running: wait"):
+            restore(tmp_path / "backup", where, copy=True)
+    assert not restore(tmp_path / "backup", where, copy=True).copied_bytes
+
+
 def test_a_slice_with_damage_is_refused_and_says_so(
     intact: Path, where: Path, tmp_path: Path, no_sync: None
 ) -> None:
