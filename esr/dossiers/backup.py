@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from esr.dossiers.desk import Desk, DeskUnusable
+from esr.dossiers.desk import BUSY_SECONDS, Desk, DeskUnusable, create_private
 from esr.folder.format.files import sync_folder
 from esr.plugin import UsageError, to_one_line
 from esr.plugin.provisional import import_lazily
@@ -69,25 +69,26 @@ def restore_desk(source: Path, desk: Desk) -> None:
 
 
 def _copy_file(source: Path, target: Path) -> None:
-    with _translate(source), closing(sqlite3.connect(source, timeout=30)) as read:
+    with _open(source) as read:
         (state,) = read.execute("PRAGMA quick_check(1)").fetchone()
         if state != "ok":
             raise DeskUnusable(f"the desk {source} is damaged: {to_one_line(state)}")
-        with closing(sqlite3.connect(target, timeout=30)) as written:
+        create_private(target)
+        with _open(target) as written:
             read.backup(written)
-    target.chmod(0o600)
 
 
 def _write_through(path: Path) -> None:
     """Move what is in the log of a file into the file, so that it is complete without its log."""
-    with _translate(path), closing(sqlite3.connect(path, timeout=30)) as connection:
+    with _open(path) as connection:
         connection.execute("PRAGMA journal_mode=DELETE")
 
 
 @contextmanager
-def _translate(path: Path) -> Iterator[None]:
+def _open(path: Path) -> Iterator[sqlite3.Connection]:
     try:
-        yield
+        with closing(sqlite3.connect(path, timeout=BUSY_SECONDS)) as connection:
+            yield connection
     except sqlite3.Error as error:
         raise DeskUnusable(f"cannot copy the desk {path}: {to_one_line(error)}") from error
 

@@ -98,10 +98,6 @@ class Clipping(Struct):
     note: str | None = ""
     tags: tuple[str, ...] = ()
 
-    def __post_init__(self) -> None:
-        self.document_id = self.document_id or self.sentence_id
-        self.speaker, self.note = self.speaker or "", self.note or ""
-
 
 def read_clippings(clippings: Any, *, name: str = "") -> list[Content]:
     """The clippings that a browser has kept, as items. `name` is that of the index. Raises UsageError."""
@@ -112,7 +108,7 @@ def read_clippings(clippings: Any, *, name: str = "") -> list[Content]:
     return [
         Content(
             index=name,
-            document_id=clipping.document_id,
+            document_id=clipping.document_id or clipping.sentence_id,
             sentence_id=clipping.sentence_id,
             text=clipping.text,
             title=clipping.title,

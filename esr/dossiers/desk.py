@@ -32,7 +32,7 @@ else:
 __all__ = ["Desk", "DeskUnusable", "find_desk", "make_id", "open_desk", "write_time"]
 VARIABLE = "ESR_DESK"
 _POSTGRES = ("postgresql://", "postgres://")
-_BUSY_SECONDS = 30
+BUSY_SECONDS = 30
 """Seconds for which a change waits for others to be written."""
 _ID_BYTES = 10
 
@@ -141,13 +141,13 @@ class Desk:
                     f"cannot read {VARIABLE} {redact(self.where)}: {to_one_line(error)}"
                 ) from None
         path = Path(self.where).expanduser().absolute()
-        if not path.parent.is_dir():
+        if not os.path.isdir(path.parent):
             raise UsageError(f"cannot make the desk {path}: there is no folder {path.parent}")
-        if path.is_dir():
+        if os.path.isdir(path):
             raise UsageError(f"cannot make the desk {path}: it is a folder, and the desk is a file in one")
-        _create_private(path)
+        create_private(path)
         engine = sql.create_engine(
-            f"sqlite:///{path}", connect_args={"timeout": _BUSY_SECONDS, "isolation_level": None}
+            f"sqlite:///{path}", connect_args={"timeout": BUSY_SECONDS, "isolation_level": None}
         )
 
         @sql.event.listens_for(engine, "connect")
@@ -172,7 +172,7 @@ class Desk:
         with self.writing() as connection:
             secret = connection.scalar(query)
             if secret is None:
-                secret = secrets.token_hex(32)
+                secret = secrets.token_hex()
                 connection.execute(table.insert().values(name="secret", value=secret))
         return str(secret)
 
@@ -191,7 +191,7 @@ def find_desk(where: str | os.PathLike[str] | None = None) -> str:
     Raises UsageError if nothing names a desk, DeskUnusable if it is a file that does not exist.
     """
     text = _name_desk(where)
-    if not text.startswith(_POSTGRES) and not Path(text).exists():
+    if not text.startswith(_POSTGRES) and not os.path.exists(text):
         raise DeskUnusable(
             f"there is no desk at {text}: esr serve, esr dossier create and esr alerts add make one"
         )
@@ -208,7 +208,7 @@ def _name_desk(where: str | os.PathLike[str] | None) -> str:
     return text
 
 
-def _create_private(path: Path) -> None:
+def create_private(path: Path) -> None:
     """Create the file of a desk, which only its owner may read, unless there is one.
 
     An existing file is not opened. By POSIX, closing it would end all locks that the process has on it:

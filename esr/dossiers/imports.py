@@ -15,8 +15,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from msgspec import Struct, structs
 
-from esr.dossiers.desk import make_id
-from esr.dossiers.records import MOST_ITEMS, Content, Edit, Item, Person, Written, check_content, check_edit
+from esr.dossiers.records import Content, Edit, Item, Person, Written, check_content, check_edit
 from esr.dossiers.store import Dossiers, OpenedDossier, Outcome
 from esr.plugin import UsageError
 
@@ -235,15 +234,9 @@ def bring(
             if content.place in held:
                 wanted[held[content.place]] = Edit(judgement=content.judgement)
             else:
-                values = {name: getattr(content, name) for name in Content.__struct_fields__}
-                added.setdefault(
-                    content.place,
-                    Item(id=make_id(), version=opened.next, added_by=person.name, added_at=now, **values),
-                )
+                added.setdefault(content.place, opened.make_item(content, now))
         if gone := wanted.keys() - items.keys():
             raise UsageError(f"nothing was imported: somebody has removed {len(gone)} of these sentences")
-        if len(items) + len(added) > MOST_ITEMS:
-            raise UsageError(f"a dossier has at most {MOST_ITEMS:,} items: begin another one")
         changed: dict[str, Item] = {}
         for item_id, edit in wanted.items():
             current = items[item_id]

@@ -20,8 +20,8 @@ ROLES: Mapping[Role, str] = {
     "reader": "may read it, with its changes",
     "link": "may read it as it is now",
 }
-"""The roles of people in a dossier or a saved search, and what each may do."""
-_RANKS: Mapping[Role, int] = {"owner": 3, "writer": 2, "reader": 1, "link": 0}
+"""The roles of people in a dossier or a saved search, the highest first, and what each may do."""
+_RANKS: Mapping[Role, int] = {role: rank for rank, role in enumerate(reversed(ROLES))}
 Work = Literal["read", "history", "change", "restore", "share", "delete"]
 NEEDED: Mapping[Work, Role] = {
     "read": "link",

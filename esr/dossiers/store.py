@@ -207,13 +207,8 @@ class Dossiers:
                 if content.place in held:
                     known.append(held[content.place])
                 elif content.place not in added:
-                    values = {name: getattr(content, name) for name in Content.__struct_fields__}
-                    added[content.place] = Item(
-                        id=make_id(), version=opened.next, added_by=person.name, added_at=now, **values
-                    )
+                    added[content.place] = opened.make_item(content, now)
             items = tuple(added.values())
-            if len(opened.state.order) + len(items) > MOST_ITEMS:
-                raise UsageError(f"a dossier has at most {MOST_ITEMS:,} items: begin another one")
             versions = dict(opened.state.order) | {item.id: item.version for item in items}
             order = [*opened.state.ids, *(item.id for item in items)]
             if after is not None:
@@ -310,8 +305,7 @@ class Dossiers:
             raise UsageError(
                 f"share as reader or as writer, not as {role}: give it to make somebody the owner"
             )
-        if name == EVERYBODY and not is_group:
-            is_group = True
+        is_group = is_group or name == EVERYBODY
 
         def make(opened: OpenedDossier, now: str) -> Outcome:
             write_member(
@@ -476,6 +470,11 @@ class OpenedDossier:
                     contents[item] = msgspec.json.decode(content, type=Item)
         return [contents[item] for item, _ in order]
 
+    def make_item(self, content: Content, now: str) -> Item:
+        """A new item with this content, which the change adds."""
+        values = {name: getattr(content, name) for name in Content.__struct_fields__}
+        return Item(id=make_id(), version=self.next, added_by=self._person.name, added_at=now, **values)
+
     def item(self, id: str) -> Item:
         """An item of the present state. Raises NoDossier."""
         items = self.items(tuple(pair for pair in self.state.order if pair[0] == id))
@@ -537,7 +536,12 @@ class OpenedDossier:
         detail: str = "",
         about: tuple[str, ...] = (),
     ) -> None:
-        """Write a new state with its items as the present version, and forget states that are too old."""
+        """Write a new state with its items as the present version, and forget states that are too old.
+
+        Raises UsageError for a state with too many items.
+        """
+        if len(state.order) > MOST_ITEMS:
+            raise UsageError(f"a dossier has at most {MOST_ITEMS:,} items: begin another one")
         connection, version = self.connection, self.next
         encode = msgspec.json.encode
         rows = [

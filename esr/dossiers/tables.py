@@ -7,79 +7,84 @@ Texts and JSON are texts in all databases, so the tables are the same in SQLite 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import sqlalchemy as sql
-from sqlalchemy import Boolean, Column, Connection, ForeignKey, Index, Integer, MetaData, String, Table, Text
+from sqlalchemy import Boolean, Column, Connection, ForeignKey, Index, Integer, MetaData, Table, Text
 
 METADATA = MetaData()
 
-meta: Table = Table(
-    "desk", METADATA, Column("name", String(40), primary_key=True), Column("value", Text, nullable=False)
-)
+
+def column(name: str, type: Any = Text, **options: Any) -> Column[Any]:
+    """A column that has a value in each row. Texts have no maximum, which SQLite would not enforce."""
+    return Column(name, type, nullable=False, **options)
+
+
+meta: Table = Table("desk", METADATA, column("name", primary_key=True), column("value"))
 """The version of the tables, and the secret that signs links."""
 
 dossiers: Table = Table(
     "dossiers",
     METADATA,
-    Column("id", String(40), primary_key=True),
-    Column("owner", String(200), nullable=False, index=True),
-    Column("version", Integer, nullable=False),
-    Column("created_at", String(30), nullable=False),
-    Column("changed_at", String(30), nullable=False),
-    Column("changed_by", String(200), nullable=False),
-    Column("deleted_at", String(30), nullable=False, server_default=""),
+    column("id", primary_key=True),
+    column("owner", index=True),
+    column("version", Integer),
+    column("created_at"),
+    column("changed_at"),
+    column("changed_by"),
+    column("deleted_at", server_default=""),
 )
 
 states: Table = Table(
     "states",
     METADATA,
-    Column("dossier", ForeignKey("dossiers.id"), primary_key=True),
-    Column("version", Integer, primary_key=True),
-    Column("name", Text, nullable=False),
-    Column("description", Text, nullable=False),
-    Column("items", Integer, nullable=False),
-    Column("content", Text, nullable=False),
+    column("dossier", ForeignKey("dossiers.id"), primary_key=True),
+    column("version", Integer, primary_key=True),
+    column("name"),
+    column("description"),
+    column("items", Integer),
+    column("content"),
 )
 """A dossier after each of its newest changes. `content`: the ids and versions of its items, in order."""
 
 item_versions: Table = Table(
     "item_versions",
     METADATA,
-    Column("dossier", ForeignKey("dossiers.id"), primary_key=True),
-    Column("item", String(40), primary_key=True),
-    Column("version", Integer, primary_key=True),
-    Column("content", Text, nullable=False),
+    column("dossier", ForeignKey("dossiers.id"), primary_key=True),
+    column("item", primary_key=True),
+    column("version", Integer, primary_key=True),
+    column("content"),
 )
 
 holdings: Table = Table(
     "holdings",
     METADATA,
-    Column("dossier", ForeignKey("dossiers.id"), primary_key=True),
-    Column("item", String(40), primary_key=True),
-    Column("document_id", Text, nullable=False, index=True),
-    Column("sentence_id", Text, nullable=False, index=True),
+    column("dossier", ForeignKey("dossiers.id"), primary_key=True),
+    column("item", primary_key=True),
+    column("document_id", index=True),
+    column("sentence_id", index=True),
 )
 """Which sentences and documents are in dossiers now."""
 
 changes: Table = Table(
     "changes",
     METADATA,
-    Column("dossier", ForeignKey("dossiers.id"), primary_key=True),
-    Column("version", Integer, primary_key=True),
-    Column("at", String(30), nullable=False),
-    Column("who", String(200), nullable=False),
-    Column("action", String(40), nullable=False),
-    Column("items", Text, nullable=False),
-    Column("detail", Text, nullable=False),
+    column("dossier", ForeignKey("dossiers.id"), primary_key=True),
+    column("version", Integer, primary_key=True),
+    column("at"),
+    column("who"),
+    column("action"),
+    column("items"),
+    column("detail"),
 )
 
 members: Table = Table(
     "members",
     METADATA,
-    Column("thing", String(40), primary_key=True),
-    Column("is_group", Boolean, primary_key=True),
-    Column("name", String(200), primary_key=True),
-    Column("role", String(10), nullable=False),
+    column("thing", primary_key=True),
+    column("is_group", Boolean, primary_key=True),
+    column("name", primary_key=True),
+    column("role"),
     Index("members_by_name", "name"),
 )
 """Readers and writers of dossiers and of saved searches."""
@@ -87,26 +92,26 @@ members: Table = Table(
 links: Table = Table(
     "links",
     METADATA,
-    Column("id", String(40), primary_key=True),
-    Column("dossier", ForeignKey("dossiers.id"), nullable=False, index=True),
-    Column("made_by", String(200), nullable=False),
-    Column("made_at", String(30), nullable=False),
-    Column("expires_at", String(30), nullable=False),
-    Column("is_revoked", Boolean, nullable=False),
+    column("id", primary_key=True),
+    column("dossier", ForeignKey("dossiers.id"), index=True),
+    column("made_by"),
+    column("made_at"),
+    column("expires_at"),
+    column("is_revoked", Boolean),
 )
 
 saved_searches: Table = Table(
     "saved_searches",
     METADATA,
-    Column("id", String(40), primary_key=True),
-    Column("owner", String(200), nullable=False, index=True),
-    Column("name", Text, nullable=False),
-    Column("version", Integer, nullable=False),
-    Column("arguments", Text, nullable=False),
-    Column("delivery", Text, nullable=False),
-    Column("state", Text, nullable=False),
-    Column("created_at", String(30), nullable=False),
-    Column("changed_at", String(30), nullable=False),
+    column("id", primary_key=True),
+    column("owner", index=True),
+    column("name"),
+    column("version", Integer),
+    column("arguments"),
+    column("delivery"),
+    column("state"),
+    column("created_at"),
+    column("changed_at"),
 )
 
 MIGRATIONS: Sequence[Callable[[Connection], None]] = ()

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 import esr
 from esr.cli import main
 from esr.dossiers.records import Content, NoDossier, NotPermitted
+from esr.errors import UsageError
 from tests.support.elasticsearch import document, load
 
 NEWS = [
@@ -176,8 +177,32 @@ def test_python_acts_as_an_account(where: str, desk: str) -> None:
         assert [(each.name, each.role, each.items) for each in bob] == [("Floods", "reader", 2)]
         with pytest.raises(NotPermitted):
             bob.delete("Floods")
+        with pytest.raises(UsageError, match="need the index"):
+            bob.add("Floods", ["a.s0"])
+    with esr.open_dossiers(desk, account="ann") as ann:
+        ann.delete("Floods")
+        assert ann.summaries() == [] and [each.name for each in ann.summaries(deleted=True)] == ["Floods"]
+        with pytest.raises(NoDossier):
+            ann.read("Floods")
+        assert ann.history("Floods")[0].action == "delete"
+        ann.restore("Floods", 3)
+        ann.delete("Floods")
+        ann.delete("Floods", for_good=True)
+        assert ann.summaries(deleted=True) == []
     with esr.open_dossiers(desk, account="eve") as eve, pytest.raises(NoDossier):
         eve.read("Floods")
+
+
+@pytest.mark.parametrize("error", [OSError, KeyError])
+def test_somebody_without_a_name_on_this_computer_is_called_by_number(
+    desk: str, monkeypatch: pytest.MonkeyPatch, error: type[Exception]
+) -> None:
+    def fail() -> str:
+        raise error
+
+    monkeypatch.setattr("getpass.getuser", fail)
+    with esr.open_dossiers(desk) as dossiers:
+        assert dossiers.create("Floods").owner == f"user {os.getuid()}"
 
 
 def test_a_backup_has_the_desk_and_restores_it_under_an_open_one(

@@ -16,7 +16,7 @@ import sqlalchemy as sql
 
 from esr.dossiers import tables
 from esr.dossiers.backup import back_up_desk, restore_desk
-from esr.dossiers.desk import Desk, DeskUnusable, open_desk
+from esr.dossiers.desk import Desk, DeskUnusable, find_desk, open_desk
 from esr.dossiers.records import Content, Edit, Person
 from esr.dossiers.saved_searches import SavedSearches
 from esr.dossiers.store import Dossiers
@@ -118,7 +118,8 @@ def test_a_backup_holds_one_state_and_restores_it(where: str, tmp_path: Path) ->
                 )
             )
             connection.execute(sql.text("INSERT INTO other (text) VALUES ('x'), ('y')"))
-        assert back_up_desk(desk, tmp_path / "backup") > 0
+            connection.execute(sql.text(f"CREATE TABLE empty (number {number} PRIMARY KEY, text VARCHAR(9))"))
+        assert back_up_desk(desk, tmp_path / "backup") == (tmp_path / "backup").stat().st_size
         Dossiers(desk).add(ANN, id, [sentence("after")])
         restore_desk(tmp_path / "backup", desk)
         assert texts(desk) == ["before"]
@@ -127,6 +128,8 @@ def test_a_backup_holds_one_state_and_restores_it(where: str, tmp_path: Path) ->
         with desk.writing() as connection:
             connection.execute(sql.text("INSERT INTO other DEFAULT VALUES"))
             rows = connection.execute(sql.text("SELECT number, text FROM other ORDER BY number")).all()
+            connection.execute(sql.text("INSERT INTO empty (text) VALUES ('first')"))
+            assert connection.scalar(sql.text("SELECT number FROM empty")) == 1
         assert [tuple(row) for row in rows] == [(1, "x"), (2, "y"), (3, "")]
     assert sorted(path.name for path in tmp_path.iterdir() if path.name.startswith("backup")) == ["backup"]
 
@@ -160,6 +163,27 @@ def test_an_unreachable_server_is_reported_without_its_password(tmp_path: Path) 
     assert "geheim" not in str(raised.value)
 
 
+def test_a_backup_is_for_its_owner_alone_before_anything_is_in_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    modes, connect = set[int](), sqlite3.connect
+
+    def note(path: str | Path, **options: object) -> sqlite3.Connection:
+        modes.add(os.stat(path).st_mode & 0o777)
+        return connect(path, **options)  # type: ignore[call-overload, no-any-return]
+
+    monkeypatch.setattr(sqlite3, "connect", note)
+    with Desk(str(tmp_path / "desk")) as desk:
+        Dossiers(desk).create(ANN, "Secret")
+        back_up_desk(desk, tmp_path / "backup")
+    with Desk(str(tmp_path / "other")) as other:
+        restore_desk(tmp_path / "backup", other)
+        assert texts(other) == []
+    assert modes == {0o600}
+    with Desk(str(tmp_path / "desk")) as desk, pytest.raises(UsageError, match="there is no backup"):
+        restore_desk(tmp_path / "none", desk)
+
+
 def test_only_its_owner_may_read_the_file(tmp_path: Path) -> None:
     with open_desk(tmp_path / "desk") as desk:
         Dossiers(desk).create(ANN, "Secret")
@@ -170,6 +194,28 @@ def test_without_a_name_no_desk_is_opened(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.delenv("ESR_DESK", raising=False)
     with pytest.raises(UsageError, match="set ESR_DESK"):
         open_desk()
+
+
+def test_the_place_of_a_desk_is_a_file_or_an_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ESR_DESK", f" {tmp_path} ")
+    assert find_desk() == str(tmp_path)
+    for address in ("postgresql://db/esr", "postgres://db/esr"):
+        assert find_desk(address) == address
+    with pytest.raises(DeskUnusable, match="there is no desk at"):
+        find_desk(tmp_path / "none")
+    with pytest.raises(UsageError, match="it is a folder"):
+        open_desk()
+    for use, message in ((open_desk, r": file name too long$"), (find_desk, "there is no desk at")):
+        with pytest.raises(DeskUnusable, match=message):
+            use(tmp_path / ("x" * 300))
+
+
+def test_the_secret_of_a_desk_is_long_and_stays_the_same(tmp_path: Path) -> None:
+    with Desk(str(tmp_path / "desk")) as desk:
+        secret = desk.secret()
+        assert len(secret) >= 64 and desk.secret() == secret
+    with Desk(str(tmp_path / "desk")) as desk, Desk(str(tmp_path / "other")) as other:
+        assert desk.secret() == secret != other.secret()
 
 
 def create_and_list(where: str) -> None:

@@ -55,6 +55,31 @@ def test_a_corrected_sentence_is_shown_with_its_later_wording(searcher: Searcher
     assert (moved.status, moved.now, moved.sentence_id) == ("same", "", "a.s2")
     assert (removed.status, gone.status) == ("removed", "removed")
     assert gone.item is not None and gone.item.text == "Gone."
+    assert (changed.before, changed.after, moved.before, moved.after) == (NEW[0], NEW[2], NEW[1], "")
+    (first,) = read(searcher, item(NEW[0]))
+    assert (first.before, first.after, removed.before, removed.after) == ("", NEW[1], "", "")
+
+
+@pytest.mark.parametrize(
+    ("kept", "texts", "number", "expected"),
+    [
+        ("abcde", ("abcxy",), 0, ("changed", "a.s0")),  # three characters of five
+        ("abcdefghijklm", ("abcdefghstuvwx",), 0, ("removed", "")),  # 16 of 27: less than 60 %
+        ("abcde", ("abcdx", "abcdy"), 1, ("changed", "a.s1")),
+        ("abcde", ("abcdx", "abcdy"), 7, ("changed", "a.s0")),
+        ("abcde", ("abcde", "x", "abcde"), 2, ("same", "a.s2")),
+        ("abcde", ("x", "abcde", "abcde"), 0, ("same", "a.s1")),
+    ],
+)
+def test_a_later_wording_is_the_most_similar_sentence_and_in_its_old_place_if_two_are(
+    kept: str, texts: tuple[str, ...], number: int, expected: tuple[str, str]
+) -> None:
+    class Stored(FakeIndex):
+        def documents(self, *arguments: object, **more: object) -> list[Document]:  # type: ignore[override]
+            return [document("a", *texts)]
+
+    (reading,) = read_items([item(kept, number)], lambda name: Look(Stored()))
+    assert (reading.status, reading.sentence_id) == expected
 
 
 def test_a_document_is_the_same_while_all_its_sentences_are(searcher: Searcher) -> None:
@@ -119,5 +144,9 @@ def test_clippings_of_a_browser_are_contents() -> None:
     assert content == Content(
         index="news", document_id="a.s0", sentence_id="a.s0", text="It rose.", tags=("t",)
     )
+    noted = {"sentence_id": "a.s0", "document_id": "a", "text": "x", "note": "n", "speaker": "Lee"}
+    (content,) = read_clippings([{**noted, "tags": list(map(str, range(51)))}])
+    assert (content.document_id, content.note, content.speaker) == ("a", "n", "Lee")
+    assert len(content.tags) == 50, "a browser may keep more"
     with pytest.raises(UsageError, match="no clippings"):
         read_clippings([{"text": "x"}])

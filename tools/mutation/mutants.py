@@ -79,7 +79,7 @@ def find_mutants(path: str, lines: Collection[int] | None = None) -> list[Mutant
     """All mutants of a file, or of these lines of it.
 
     Left out are what only mypy reads, the sizes of caches, and what says what holds anyway: annotations,
-    assertions, `frozen` of classes and `strict` of `zip`.
+    assertions, `frozen` and `kw_only` of classes, and `strict` of `zip`.
     """
     text = _text(path)
     rows = text.splitlines()
@@ -115,7 +115,7 @@ def _unchecked(node: ast.AST) -> Iterable[tuple[tuple[int, int], tuple[int, int]
     elif isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
         found = [node.test, *node.body]
     elif isinstance(node, ast.ClassDef):
-        found = [keyword.value for keyword in node.keywords if keyword.arg == "frozen"]
+        found = [keyword.value for keyword in node.keywords if keyword.arg in ("frozen", "kw_only")]
     elif isinstance(node, ast.Call) and ast.unparse(node.func) == "zip":
         found = [keyword.value for keyword in node.keywords if keyword.arg == "strict"]
     elif isinstance(node, ast.Call) and ast.unparse(node.func) == "lru_cache":

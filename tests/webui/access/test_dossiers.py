@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from flask import Flask
 
-from esr.dossiers.desk import Desk
-from esr.dossiers.links import ReadingLinks
-from esr.dossiers.records import NoDossier, Person
-from esr.dossiers.store import Dossiers
 from tests.support.elasticsearch import load
 from tests.webui.access.conftest import MARK, Caller, Server, documents, text_of
 from webui.access.guard import parse_groups
@@ -238,23 +233,6 @@ def test_a_link_needs_a_login_unless_it_shows_what_its_maker_may_search(
     assert stranger("/api/v1/dossiers").status_code == 401
     server.expire("maker", "2020-01-01")
     assert stranger("/api/v1/dossiers/shared", token=token).status_code == 403
-
-
-def test_a_link_ends_when_it_expires_or_is_revoked(server: Server) -> None:
-    now = datetime(2026, 1, 1, tzinfo=UTC)
-    with Desk(str(server.file.parent / "desk.sqlite"), clock=lambda: now) as desk:
-        ann, links = Person("ann"), ReadingLinks(desk)
-        id = Dossiers(desk).create(ann, "Storms").id
-        first, second = links.make(ann, id, 1), links.make(ann, id, 2)
-        assert links.read(first.token)[0].name == "Storms"
-        now += timedelta(days=1)
-        with pytest.raises(NoDossier, match="has expired"):
-            links.read(first.token)
-        links.revoke(ann, id, second.id)
-        with pytest.raises(NoDossier, match="revoked"):
-            links.read(second.token)
-        ended = {link.id: link.is_revoked for link in links.list_links(ann, id)}
-        assert ended == {first.id: False, second.id: True}
 
 
 @pytest.mark.parametrize(
