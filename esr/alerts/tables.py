@@ -9,20 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import sqlalchemy as sql
-from sqlalchemy import Column, Connection, Float, Integer, MetaData, String, Table, Text
+from sqlalchemy import Connection, Float, Integer, MetaData, Table
 
-from esr.dossiers.tables import meta
+from esr.dossiers.tables import column, meta
 
 METADATA = MetaData()
 
 documents: Table = Table(
     "alert_documents",
     METADATA,
-    Column("collection", String(300), primary_key=True),
-    Column("document", Text, primary_key=True),
-    Column("mark", String(40), nullable=False),
-    Column("content", String(32), nullable=False),
-    Column("pending_until", String(30), nullable=False, server_default="", index=True),
+    column("collection", primary_key=True),
+    column("document", primary_key=True),
+    column("mark"),
+    column("content"),
+    column("pending_until", server_default=""),
 )
 """The documents that were matched. `mark` is that of the index, `content` a digest of texts and fields.
 `pending_until`: when to stop waiting for their enrichment; empty for those that wait for none."""
@@ -30,50 +30,50 @@ documents: Table = Table(
 told: Table = Table(
     "alert_told",
     METADATA,
-    Column("search", String(40), primary_key=True),
-    Column("document", Text, primary_key=True),
-    Column("digest", String(20), primary_key=True),
-    Column("text", Text, nullable=False),
+    column("search", primary_key=True),
+    column("document", primary_key=True),
+    column("digest", primary_key=True),
+    column("text"),
 )
 """The sentences that a search has told, by the digest of their text; days as documents of that name."""
 
 items: Table = Table(
     "alert_items",
     METADATA,
-    Column("number", Integer, primary_key=True, autoincrement=True),
-    Column("search", String(40), nullable=False, index=True),
-    Column("collection", String(300), nullable=False),
-    Column("matched_at", String(30), nullable=False),
-    Column("content", Text, nullable=False),
-    Column("digest_id", String(40), nullable=False, server_default="", index=True),
+    column("number", Integer, primary_key=True),
+    column("search", index=True),
+    column("collection"),
+    column("matched_at"),
+    column("content"),
+    column("digest_id", server_default="", index=True),
 )
 """The outbox: what each search has to tell, by `number`. `digest_id` is empty until it is due."""
 
 failures: Table = Table(
     "alert_failures",
     METADATA,
-    Column("search", String(40), primary_key=True),
-    Column("failed_at", String(30), nullable=False),
-    Column("failure", Text, nullable=False),
+    column("search", primary_key=True),
+    column("failed_at"),
+    column("failure"),
 )
 """Why the last run of a search failed, for searches that could not be run."""
 
 deliveries: Table = Table(
     "alert_deliveries",
     METADATA,
-    Column("id", String(40), primary_key=True),
-    Column("digest_id", String(40), nullable=False, index=True),
-    Column("search", String(40), nullable=False, index=True),
-    Column("part", Integer, nullable=False),
-    Column("target", Text, nullable=False),
-    Column("made_at", String(30), nullable=False),
-    Column("state", String(10), nullable=False, index=True),
-    Column("attempts", Integer, nullable=False),
-    Column("next_at", String(30), nullable=False),
-    Column("holder", String(100), nullable=False, server_default=""),
-    Column("held_until", Float, nullable=False, server_default="0"),
-    Column("ended_at", String(30), nullable=False, server_default=""),
-    Column("error", Text, nullable=False, server_default=""),
+    column("id", primary_key=True),
+    column("digest_id"),
+    column("search", index=True),
+    column("part", Integer),
+    column("target"),
+    column("made_at"),
+    column("state", index=True),
+    column("attempts", Integer),
+    column("next_at"),
+    column("holder", server_default=""),
+    column("held_until", Float, server_default="0"),
+    column("ended_at", server_default=""),
+    column("error", server_default=""),
 )
 """A digest on its way to one target. `state` is waiting, sending, sent or failed."""
 
