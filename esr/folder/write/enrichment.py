@@ -33,6 +33,7 @@ from esr.folder.format.layers import (
     save_groups,
     save_layer,
 )
+from esr.folder.format.manifest import Manifest
 from esr.folder.format.segment import LANGUAGE, Segment
 from esr.folder.format.snapshot import Snapshot
 from esr.folder.format.writer_lock import hold_writer_lock
@@ -206,46 +207,52 @@ class EmbeddedEnrichment:
                 yield segment.document(int(number))
 
     def store(self, recipe: Recipe, batch: Iterable[tuple[str, Sequence[SentenceEnrichment]]]) -> None:
-        before = self._snapshot.manifest
-        layers = list(before.layers)
+        layers = list(self._snapshot.manifest.layers)
+        with self._writing_layers():
+            for segment, documents in self._by_segment(batch):
+                for layer in self._write_layers(segment, recipe, documents):
+                    layers = tidy_layers(self._folder, [*layers, layer], segment, layer)
+            if layers:
+                self._commit_layers(layers, recipe)
+
+    @contextmanager
+    def _writing_layers(self) -> Iterator[None]:
+        """At the end of the block, delete the files that it has written and not committed."""
         with translate_disk_errors(self._folder, "enrich"):
             try:
-                for segment, documents in self._by_segment(batch):
-                    for layer in self._write_layers(segment, recipe, documents):
-                        layers = tidy_layers(self._folder, [*layers, layer], segment, layer)
-                if not layers:
-                    return
-                sync_folder(self._folder / LAYERS)
-                recipes = {**before.recipes, recipe.digest: recipe.as_dict()}
-                commit = manifest.commit(self._folder, before.with_layers(tuple(layers), recipes))
-                self._snapshot = Snapshot(self._folder, commit, self._snapshot)
+                yield
             finally:
                 delete_unreferenced(self._folder)
+
+    def _commit_layers(self, layers: Sequence[LayerInfo], recipe: Recipe) -> None:
+        """Commit these layers, some of which are new and of this recipe."""
+        before = self._snapshot.manifest
+        sync_folder(self._folder / LAYERS)
+        self._commit(before.with_layers(tuple(layers), {**before.recipes, recipe.digest: recipe.as_dict()}))
+
+    def _commit(self, commit: Manifest) -> None:
+        self._snapshot = Snapshot(self._folder, manifest.commit(self._folder, commit), self._snapshot)
 
     def update_names(self, aliases: Aliases | None) -> int:
         before, opened = self._snapshot.manifest, self._snapshot.layers
         outdated = [layer for layer in before.layers if opened[layer.name].resolution != RESOLUTION_VERSION]
         commit = before if aliases is None else before.with_aliases(aliases.as_dict())
         updated = 0
-        with translate_disk_errors(self._folder, "enrich"):
-            try:
-                renamed = {layer: replace(layer, name=new_layer_name()) for layer in outdated}
-                for layer in outdated:
-                    resolved = self._resolve_layer(layer)
-                    arrays = opened[layer.name].arrays_with_names(resolved)
-                    save_bundle(self._folder / LAYERS / renamed[layer].name, arrays)
-                    updated += len(resolved)
-                if renamed:
-                    sync_folder(self._folder / LAYERS)
-                    layers = tuple(renamed.get(layer, layer) for layer in before.layers)
-                    commit = commit.with_layers(layers, before.recipes)
-                snapshot = Snapshot(self._folder, commit, self._snapshot)
-                commit = commit.with_short_forms(find_short_forms(snapshot.segments))
-                if commit != before:
-                    commit = manifest.commit(self._folder, commit)
-                    self._snapshot = Snapshot(self._folder, commit, self._snapshot)
-            finally:
-                delete_unreferenced(self._folder)
+        with self._writing_layers():
+            renamed = {layer: replace(layer, name=new_layer_name()) for layer in outdated}
+            for layer in outdated:
+                resolved = self._resolve_layer(layer)
+                arrays = opened[layer.name].arrays_with_names(resolved)
+                save_bundle(self._folder / LAYERS / renamed[layer].name, arrays)
+                updated += len(resolved)
+            if renamed:
+                sync_folder(self._folder / LAYERS)
+                layers = tuple(renamed.get(layer, layer) for layer in before.layers)
+                commit = commit.with_layers(layers, before.recipes)
+            snapshot = Snapshot(self._folder, commit, self._snapshot)
+            commit = commit.with_short_forms(find_short_forms(snapshot.segments))
+            if commit != before:
+                self._commit(commit)
         return updated
 
     def _resolve_layer(self, layer: LayerInfo) -> list[Resolved]:
@@ -265,42 +272,31 @@ class EmbeddedEnrichment:
 
     def store_table(self, table: bytes) -> None:
         name = new_layer_name()
-        with translate_disk_errors(self._folder, "enrich"):
-            try:
-                (self._folder / LAYERS).mkdir(exist_ok=True)
-                save_bundle(self._folder / LAYERS / name, {TABLE: np.frombuffer(table, np.uint8)})
-                sync_folder(self._folder / LAYERS)
-                commit = manifest.commit(self._folder, self._snapshot.manifest.with_table(name))
-                self._snapshot = Snapshot(self._folder, commit, self._snapshot)
-            finally:
-                delete_unreferenced(self._folder)
+        with self._writing_layers():
+            (self._folder / LAYERS).mkdir(exist_ok=True)
+            save_bundle(self._folder / LAYERS / name, {TABLE: np.frombuffer(table, np.uint8)})
+            sync_folder(self._folder / LAYERS)
+            self._commit(self._snapshot.manifest.with_table(name))
 
     def read_terms(self, recipe: Recipe) -> SentenceTerms:
         return read_sentence_terms(self._snapshot, recipe)
 
     def store_groups(self, recipe: Recipe, groups: Integers) -> None:
-        before = self._snapshot.manifest
         stored = [segment.enrichment.groups(UNKNOWN) for segment in self._snapshot.segments]
         if np.array_equal(np.concatenate([np.zeros(0, np.int32), *stored]), groups):
             return
-        layers = [layer for layer in before.layers if layer.parts != (REUSE,)]
-        with translate_disk_errors(self._folder, "enrich"):
-            try:
-                (self._folder / LAYERS).mkdir(exist_ok=True)
-                for segment, first in zip(
-                    self._snapshot.segments, self._snapshot.statistics.sentence_bases, strict=False
-                ):
-                    name = new_layer_name()
-                    of_segment = groups[first : first + segment.sentence_count].astype(np.int32)
-                    save_groups(self._folder / LAYERS / name, of_segment)
-                    parts, documents = (REUSE,), segment.document_count
-                    layers.append(LayerInfo(name, segment.folder.name, 0, documents, parts, recipe.digest))
-                sync_folder(self._folder / LAYERS)
-                recipes = {**before.recipes, recipe.digest: recipe.as_dict()}
-                commit = manifest.commit(self._folder, before.with_layers(tuple(layers), recipes))
-                self._snapshot = Snapshot(self._folder, commit, self._snapshot)
-            finally:
-                delete_unreferenced(self._folder)
+        layers = [layer for layer in self._snapshot.manifest.layers if layer.parts != (REUSE,)]
+        with self._writing_layers():
+            (self._folder / LAYERS).mkdir(exist_ok=True)
+            for segment, first in zip(
+                self._snapshot.segments, self._snapshot.statistics.sentence_bases, strict=False
+            ):
+                name = new_layer_name()
+                of_segment = groups[first : first + segment.sentence_count].astype(np.int32)
+                save_groups(self._folder / LAYERS / name, of_segment)
+                parts, documents = (REUSE,), segment.document_count
+                layers.append(LayerInfo(name, segment.folder.name, 0, documents, parts, recipe.digest))
+            self._commit_layers(layers, recipe)
 
     def index_vectors(self) -> list[str]:
         return ["a folder needs no index of vectors"]
