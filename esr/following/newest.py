@@ -16,7 +16,6 @@ def find_newest(
     k: int = 10,
     filters: Filters = NO_FILTERS,
     *,
-    records: bool = True,
     oldest_first: bool = False,
 ) -> Answer:
     """Return the k newest, or oldest, of all matching sentences. Those without a date come last.
@@ -25,9 +24,7 @@ def find_newest(
     """
     k = check_k(k)
     started = time.perf_counter()
-    result = prepared.index.select(
-        prepared.all_words, k, filters, Hits(records=records), oldest_first=oldest_first
-    )
+    result = prepared.index.select(prepared.all_words, k, filters, Hits(), oldest_first=oldest_first)
     hits = add_scores(prepared, result.hits)
     took = prepared.took_ms + elapsed_ms(started)
     return Answer(hits, result.total, took, prepared.unseen, result.incomplete)

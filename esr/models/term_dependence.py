@@ -48,11 +48,11 @@ def _first_stage_settings(settings: Settings) -> Settings:
     return Settings({**_FIXED, **settings.values}, settings.context)
 
 
-def _mrf_plan(settings: Settings, query: Query) -> WeightedQuery:
+def _plan_mrf(settings: Settings, query: Query) -> WeightedQuery:
     return F_I[settings.choice("f_I")](_first_stage_settings(settings), query)
 
 
-def _tdsr_plan(settings: Settings, query: Query) -> WeightedQuery:
+def _plan_tdsr(settings: Settings, query: Query) -> WeightedQuery:
     return TFISF.plan(_first_stage_settings(settings), query)
 
 
@@ -68,7 +68,7 @@ TDSR = Model(
     "tdsr",
     "the sentence's best set of query terms in its dependency tree, over candidates by tfisf",
     "Cai, Bu, Chen & Liu 2007; docs/formulas.md, section C",
-    _tdsr_plan,
+    _plan_tdsr,
     TDSR_PARAMETERS,
     second_stage=_tdsr_second_stage,
 )
@@ -79,7 +79,7 @@ def _mrf(name: str, signal: str | None, cliques: str) -> Model:
         name,
         f"Markov random field of {cliques} over the dependency tree",
         "Cai, Chen, Liu, Bu & Huang 2007; docs/formulas.md, section D",
-        _mrf_plan,
+        _plan_mrf,
         MRF_PARAMETERS,
         second_stage=partial(_mrf_second_stage, signal),
     )
