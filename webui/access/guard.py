@@ -28,7 +28,6 @@ from werkzeug.wrappers import Response as AnyResponse
 from esr.access.grants import (
     ANYBODY,
     EVERYBODY,
-    MOST_PASSWORD,
     Grant,
     GrantFile,
     Grants,
@@ -71,7 +70,8 @@ ENDPOINTS = frozenset({"login", "login_answer", "logout", "openid", "openid_back
 LEAST_SECRET = 32
 """Minimum length of the secret that signs cookies, in characters."""
 _WHO, _CSRF, _NEXT = "who", "csrf", "next"
-_NEXT_CHARS, _NAME_CHARS = 2_000, MOST_PASSWORD
+_ADDRESS_CHARS, _NAME_CHARS = 2_000, 200
+"""Maximum length of an address to go on to or to log, and of a name that is logged or shown."""
 PROVIDER_SECONDS = 10
 """Timeout of requests to the provider, in seconds."""
 
@@ -125,7 +125,7 @@ def read_secret(file: str, least: int = 1) -> str:
 
 def safe_next(address: str) -> str:
     """The address if it is one of this server, else that of the first page: where to go after a login."""
-    is_local = address.startswith("/") and not address.startswith("//") and len(address) <= _NEXT_CHARS
+    is_local = address.startswith("/") and not address.startswith("//") and len(address) <= _ADDRESS_CHARS
     if is_local and "\\" not in address and address.isprintable():
         return address
     return url_for("home")
@@ -170,8 +170,8 @@ class Logins:
         who = _read_session()
         if who is None or not self._sessions.is_valid(who):
             return None
-        grant = _read_current(self._grants).find_person(who.name, who.kind)
-        if grant is None or grant.mark != who.mark or not grant.is_valid(datetime.now(UTC)):
+        grant = _unexpired(_read_current(self._grants).find_person(who.name, who.kind))
+        if grant is None or grant.mark != who.mark:
             return None
         return Sender(who.name, grant, frozenset(who.groups))
 
@@ -210,14 +210,14 @@ class Logins:
     def log_in(self) -> AnyResponse:
         """Answer the form: a session for the right password, the form again for a wrong one."""
         name = request.form.get("name", "")[:_NAME_CHARS]
-        password = request.form.get("password", "")[: MOST_PASSWORD + 1]  # one that is too long is wrong
         grant = _read_current(self._grants).find_person(name, "password")
         if grant is not None:
             g.attempt = name  # others may be passwords in the wrong field
         self._check_form()
         self._limits.count(name)
-        is_right = self._passwords.is_right(grant, password)
-        if grant is None or not is_right or not grant.is_valid(datetime.now(UTC)):
+        is_right = self._passwords.is_right(grant, request.form.get("password", ""))
+        grant = _unexpired(grant)
+        if grant is None or not is_right:
             return self.page("The name or the password is wrong.", name, 401)
         response = self._begin(name, grant, request.form.get(_NEXT, ""))
         self._limits.accept(name, response)
@@ -240,12 +240,11 @@ class Logins:
             raise Unauthorized("log in with a password first", None)
         g.attempt = person.name
         self._limits.count(person.name)
-        if not self._passwords.is_right(person.grant, request.form.get("password", "")[: MOST_PASSWORD + 1]):
+        if not self._passwords.is_right(person.grant, request.form.get("password", "")):
             return self.page(N_("The old password is wrong."), status=403)
         try:
-            changed = self._grants.replace_secret(
-                person.grant, hash_password(request.form.get("new", "")[: MOST_PASSWORD + 1], person.name)
-            )
+            secret = hash_password(request.form.get("new", ""), person.name)
+            changed = self._grants.replace_secret(person.grant, secret)
         except UsageError:
             return self.page(
                 N_("Choose another password: 10 to 200 characters, without your name, no common one."),
@@ -297,9 +296,7 @@ class Logins:
         if claim == "email" and claims.get("email_verified") is not True:
             raise Forbidden("the provider has not verified the address of this person", None)
         g.attempt = name[:_NAME_CHARS]
-        grant = _read_current(self._grants).find_person(name, "elsewhere")
-        if grant is None or not grant.is_valid(datetime.now(UTC)):
-            raise Forbidden(f"{name[:60]!r} may not search here", None)
+        grant = _find_elsewhere(_read_current(self._grants), name)
         groups = parse_groups(claims.get(self._settings.oidc_groups_claim))
         return self._begin(name, grant, session.get(_NEXT, ""), groups)
 
@@ -368,6 +365,19 @@ def _read_current(grants: GrantFile) -> Grants:
         raise AccessUnreadable(message, None) from error
 
 
+def _unexpired(grant: Grant | None) -> Grant | None:
+    """The grant; None for one that has expired."""
+    return grant if grant is not None and grant.is_valid(datetime.now(UTC)) else None
+
+
+def _find_elsewhere(grants: Grants, name: str) -> Grant:
+    """The grant of a person whom a provider or a proxy names. Raises Forbidden."""
+    grant = _unexpired(grants.find_person(name, "elsewhere"))
+    if grant is None:
+        raise Forbidden(f"{name[:_NAME_CHARS]!r} may not search here", None)
+    return grant
+
+
 class ProviderSilent(RequestError):
     """The provider of OpenID Connect does not answer."""
 
@@ -400,7 +410,6 @@ LINKED = frozenset({"api.dossier_shared", "shared"})
 METRICS = "scraped"
 _LOG = logging.getLogger("webui.access")
 _AUDIT_LOG = logging.getLogger("webui.audit")
-_QUERY_CHARS = 2_000
 
 Network = IPv4Network | IPv6Network
 
@@ -450,8 +459,8 @@ class _GrantGuard(Guard):
     @contextmanager
     def act_as(self, name: str) -> Iterator[None]:
         current = _read_current(self._grants)
-        grant = current.by_name.get(name) or current.find_person(name, "elsewhere")
-        if grant is None or not grant.is_valid(datetime.now(UTC)):
+        grant = _unexpired(current.by_name.get(name) or current.find_person(name, "elsewhere"))
+        if grant is None:
             raise Forbidden("who made this link may not search here any more", None)
         before, g.sender = g.get("sender"), Sender(name, grant)
         try:
@@ -518,22 +527,18 @@ class _Door:
         current = _read_current(self._grants)
         scheme, _, key = request.headers.get("Authorization", "").partition(" ")
         if scheme.lower() == "bearer":
-            grant = current.find_by_key(key.strip())
-            if grant is None or not grant.is_valid(datetime.now(UTC)):
+            grant = _unexpired(current.find_by_key(key.strip()))
+            if grant is None:
                 raise Unauthorized("this key is unknown, expired or revoked: ask for another one", None)
             return Sender(grant.name, grant)
         if name := _named_by_proxy(self._settings.user_header, self._believed):
-            grant = current.find_person(name, "elsewhere")
-            if grant is None or not grant.is_valid(datetime.now(UTC)):
-                raise Forbidden(f"{name[:60]!r} may not search here", None)
-            return Sender(
-                name, grant, parse_groups(request.headers.get(self._settings.groups_header, "").split(","))
-            )
+            groups = parse_groups(request.headers.get(self._settings.groups_header, "").split(","))
+            return Sender(name, _find_elsewhere(current, name), groups)
         if self._logins and (person := self._logins.current()):
             self._logins.note_use()
             return person
-        grant = current.by_name.get(ANYBODY)
-        return Sender(ANYBODY, grant) if grant and grant.is_valid(datetime.now(UTC)) else None
+        grant = _unexpired(current.by_name.get(ANYBODY))
+        return None if grant is None else Sender(ANYBODY, grant)
 
     def admit(self) -> AnyResponse | None:
         """Answer a request that may not be answered otherwise. Raises Unauthorized or Forbidden."""
@@ -597,7 +602,7 @@ class _Door:
             if "attempt" in g:
                 fields["attempt"] = g.attempt
             if self._settings.audit_queries and request.endpoint not in LINKED:  # whose arguments are secrets
-                fields["query"] = request.query_string.decode("utf-8", "replace")[:_QUERY_CHARS]
+                fields["query"] = request.query_string.decode("utf-8", "replace")[:_ADDRESS_CHARS]
             log_event(_AUDIT_LOG, "audit", fields)
         return response
 
@@ -607,10 +612,10 @@ def _named_by_proxy(header: str, believed: Collection[Network]) -> str:
     name = request.headers.get(header, "").strip() if header else ""
     if not name:
         return ""
-    original = request.environ.get("werkzeug.proxy_fix.orig") or {}
-    peer = original.get("REMOTE_ADDR") or request.environ.get("REMOTE_ADDR") or ""
+    # That of a client whom a proxy names would be forged, also if the proxy itself has none (a socket).
+    original = request.environ.get("werkzeug.proxy_fix.orig", request.environ)
     try:
-        address = ip_address(peer)
+        address = ip_address(original.get("REMOTE_ADDR"))
     except ValueError:
         return ""
     address = getattr(address, "ipv4_mapped", None) or address

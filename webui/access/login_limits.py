@@ -78,7 +78,7 @@ class LoginLimits:
         self._undo(g.pop("login_counts", ()))
         person = self._digest(name)
         others = [known for known in self._read_known_people() if known.person != person]
-        known = [KnownPerson(person, secrets.token_urlsafe(12)), *others][:_MOST_KNOWN]
+        known = [KnownPerson(person, secrets.token_urlsafe()), *others][:_MOST_KNOWN]
         response.set_cookie(
             self._cookie,
             self._serializer.dumps(known),

@@ -53,7 +53,7 @@ class Session(Struct, frozen=True):
     @classmethod
     def begin(cls, name: str, kind: str, mark: str, groups: tuple[str, ...]) -> Session:
         now = int(time.time())
-        return cls(name, kind, mark, now, now, secrets.token_urlsafe(12), groups)
+        return cls(name, kind, mark, now, now, secrets.token_urlsafe(), groups)
 
     def as_dict(self) -> dict[str, Any]:
         stored: dict[str, Any] = to_builtins(self)

@@ -219,7 +219,8 @@ def test_a_link_needs_a_login_unless_it_shows_what_its_maker_may_search(
 ) -> None:
     desk = str(server.file.parent / "desk.sqlite")
     strict, open_ = server.app(locations, desk=desk), server.app(locations, desk=desk, desk_links="maker")
-    maker = Caller(strict.test_client(), server.add("maker", "--filter", 'source:"Sports Post"'))
+    key = server.add("maker", "--filter", 'source:"Sports Post"')
+    maker, maker_at_open = (Caller(app.test_client(), key) for app in (strict, open_))
     whole = Caller(strict.test_client(), server.add("whole"))
     id, _ = make(whole, "v0.s0", "h0.s0")
     post(whole, "/give", id=id, name="maker")
@@ -231,6 +232,7 @@ def test_a_link_needs_a_login_unless_it_shows_what_its_maker_may_search(
     assert [item["status"] for item in shown.get_json()["items"]] == ["same", "withheld"]
     assert MARK not in text_of(shown)
     assert stranger("/api/v1/dossiers").status_code == 401
+    assert maker_at_open("/api/v1/search", q="storm").status_code == 200
     server.expire("maker", "2020-01-01")
     assert stranger("/api/v1/dossiers/shared", token=token).status_code == 403
 

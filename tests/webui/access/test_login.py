@@ -24,7 +24,7 @@ from flask.testing import FlaskClient
 from itsdangerous import URLSafeTimedSerializer
 
 import esr
-from esr.access.grants import changing
+from esr.access.grants import Grant, changing
 from esr.errors import EsrError
 from tests.support.runs import end_test, need
 from tests.webui.access.conftest import MARK, SECRET, Caller, Server, text_of
@@ -55,7 +55,9 @@ def client(people: Server, locations: dict[str, str]) -> FlaskClient:
 
 def open_form(client: FlaskClient, **arguments: str) -> str:
     """The token of the form of the login."""
-    page = client.get("/login", base_url=BASE, query_string=arguments).get_data(as_text=True)
+    answer = client.get("/login", base_url=BASE, query_string=arguments)
+    assert answer.status_code == 200
+    page = answer.get_data(as_text=True)
     return page.partition('name="csrf" value="')[2].partition('"')[0]
 
 
@@ -100,13 +102,15 @@ def test_somebody_logs_in_comes_back_searches_and_logs_out(client: FlaskClient) 
         "Lax",
         "/",
     )
+    assert cookie["expires"], "it outlives the browser"
     page = client.get("/search?q=storm", base_url=BASE)
-    assert page.status_code == 200
+    assert page.status_code == 200 and "Set-Cookie" not in page.headers
     assert '<a href="/login">ann</a>' in page.get_data(as_text=True)
     assert page.headers["Cache-Control"] == "private, no-store"
     assert MARK not in text_of(page)
     assert (status(client), status(client, index="other")) == (200, 403)
-    assert "<button>Log out</button>" in client.get("/login", base_url=BASE).get_data(as_text=True)
+    own_page = client.get("/login", base_url=BASE).get_data(as_text=True)
+    assert "<button>Log out</button>" in own_page and 'action="/password"' in own_page
     for form, cleared in (({}, '"cache"'), ({"forget": "1"}, '"cache", "storage"')):
         data = {"csrf": open_form(client), **form}
         left = client.post("/logout", base_url=BASE, data=data)
@@ -252,15 +256,17 @@ def test_a_session_ends_after_its_time_and_earlier_if_nothing_is_asked(
     people: Server, locations: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client = people.app(locations, secret_file=people.secret()).test_client()
+    start, hour = int(time.time()), 3_600
+    now = start
+    monkeypatch.setattr("webui.access.sessions.time.time", lambda: now)
     log_in(client)
-    now, kept = time.time(), list[bool]()
-    for hours in (0, 3, 6, 9, 11.9, 12.1):  # each within four hours of the one before
-        monkeypatch.setattr("webui.access.sessions.time.time", lambda hours=hours: now + hours * 3_600)
+    kept = list[bool]()
+    for seconds in (0, 4 * hour, 8 * hour, 12 * hour, 12 * hour + 1):
+        now = start + seconds
         kept.append(status(client) == 200)
-    assert kept == [True] * 5 + [False]
+    assert kept == [True] * 4 + [False], "each is within four hours of the one before"
     log_in(client)
-    start = now + 12.1 * 3_600
-    monkeypatch.setattr("webui.access.sessions.time.time", lambda: start + 4.1 * 3_600)
+    now += 4 * hour + 1
     assert status(client) == 401
 
 
@@ -307,6 +313,10 @@ def test_a_new_password_and_a_revoked_person_end_sessions(people: Server, locati
     assert status(client) == 401
     log_in(client, password="another horse")
     assert status(client, index="other") == 200
+    people.expire("ann", "2020")
+    assert status(client) == 401
+    people.expire("ann", "")
+    assert status(client) == 200
     with changing(people.file) as grants:
         del grants["ann"]
     assert status(client) == 401
@@ -348,6 +358,23 @@ def test_a_login_leads_to_no_other_site(client: FlaskClient) -> None:
     assert log_in(client, next=elsewhere[0]).headers["Location"] == "/"
 
 
+def test_only_pages_that_a_browser_opens_lead_to_the_login(client: FlaskClient) -> None:
+    for method, path, expected in (
+        ("GET", "/search?q=storm", 302),
+        ("HEAD", "/search?q=storm", 302),
+        ("POST", "/batch", 401),
+        ("GET", "/metrics", 401),
+        ("GET", "/api/v1/search?q=storm", 401),
+    ):
+        assert client.open(path, method=method, base_url=BASE).status_code == expected, (method, path)
+
+
+def test_somebody_with_the_longest_name_logs_in(people: Server, locations: dict[str, str]) -> None:
+    people.add_person("n" * 200, PASSWORD)
+    client = people.app(locations, secret_file=people.secret()).test_client()
+    assert log_in(client, "n" * 200).status_code == 302
+
+
 def test_a_program_without_a_key_is_told_how_it_may_ask(
     server: Server, locations: dict[str, str], client: FlaskClient
 ) -> None:
@@ -382,7 +409,8 @@ def test_the_header_of_a_proxy_is_believed_from_its_address_only(
     assert get("::1", "ann@example.org") == 200
     assert get("::ffff:10.1.2.3", "ann@example.org") == 200
     assert get("10.2.2.3", "ann@example.org") == 401
-    assert get("203.0.113.9", "ann@example.org", **{"X-Forwarded-For": "10.1.2.3"}) == 401
+    for peer in ("203.0.113.9", "", "unix:"):  # the address that a client claims is not that of the proxy
+        assert get(peer, "ann@example.org", **{"X-Forwarded-For": "10.1.2.3"}) == 401
     assert get("10.1.2.3", "ann@example.org", **{"X-Forwarded-For": "203.0.113.9"}) == 200
     assert get("10.1.2.3", "mallory") == 403
     assert get("10.1.2.3", ["mallory", "ann@example.org"]) == 403
@@ -428,6 +456,8 @@ def provider() -> Iterator[str]:
         {"sub": "1", "email": "ann@example.org", "email_verified": True, "groups": ["politics", "*"]},
         {"sub": "2", "email": "ann@example.org", "email_verified": False},
         {"sub": "3", "email": "eve@example.org", "email_verified": True},
+        {"sub": "4", "email": "", "email_verified": True},
+        {"sub": "5", "email": ["ann@example.org"], "email_verified": True},
     ]
     command = [sys.executable, "-m", "oidc_provider_mock", "--port", str(port)]
     process = subprocess.Popen(
@@ -540,6 +570,12 @@ def test_a_login_at_a_provider_that_was_tampered_with_is_refused(
     assert finish(elsewhere, answer.replace("code=", "code=x")).status_code == 401
     assert finish(elsewhere, answer).status_code == 401  # each state is for one answer
     assert finish(elsewhere, authorize(begin(elsewhere), "1", action="deny")).status_code == 401
+    with changing(server.file) as grants:
+        grants["*"] = Grant("*", "elsewhere")
+    for sub in ("4", "5"):  # somebody without a name, where everybody with one may search
+        assert finish(elsewhere, authorize(begin(elsewhere), sub)).status_code == 403
+    with changing(server.file) as grants:
+        del grants["*"]
     for sub in ("2", "3"):  # an address that is not verified; somebody without a grant
         assert finish(elsewhere, authorize(begin(elsewhere), sub)).status_code == 403
     assert elsewhere.get("/api/v1/models").status_code == 401

@@ -32,6 +32,8 @@ def test_a_secret_has_its_least_length_and_no_blanks_around_it(tmp_path: Path) -
     path.write_text("\n")
     with pytest.raises(UsageError, match="at least 1 random"):
         read_secret(str(path))
+    with pytest.raises(EsrError, match=r"cannot read the secret in .*none: no such file"):
+        read_secret(str(tmp_path / "none"))
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(EsrError, match="it is not a text"):
         read_secret(str(path))

@@ -443,14 +443,19 @@ def test_each_request_is_audited_without_its_query(
             Caller(client, key)("/api/v1/search", q="storm", index="other")
             Caller(client, "wrong")("/api/v1/search", q="storm")
             Caller(client, None)("/healthz")
+            Caller(client, key)("/api/v1/search", q="x" * 2_001)
+            Caller(client, key)("/api/v1/dossiers/shared", token="storm")
         lines = [record.json_fields for record in caplog.records if record.name == "webui.audit"]
         assert [(line["who"], line["index"], line["status"]) for line in lines] == [
             ("newsletter", "news", 200),
             ("newsletter", None, 403),
             (None, None, 401),
+            ("newsletter", "news", 400),
+            ("newsletter", "news", 404),
         ]
         assert lines[0]["operation"] == "api.search"
-        assert ["storm" in str(line) for line in lines] == [bool(queries)] * 3
+        assert ["storm" in str(line) for line in lines] == [bool(queries)] * 3 + [False] * 2
+        assert lines[3].get("query", "") == ("q=" + "x" * 1_998) * queries, "a long one does not fill the log"
         assert key not in str(lines)
 
 
