@@ -90,7 +90,7 @@ def find_nearest(name: str, known: Iterable[str], similarity: float = 0.5) -> st
 
 
 def to_one_line(error: object) -> str:
-    """A library's error message, shortened and printable, as a part of one line."""
+    """A library's error message as a part of one line: printable, at most 300 characters."""
     text = " ".join(str(error).split())
     return "".join(c if c.isprintable() else "?" for c in text)[:300]
 

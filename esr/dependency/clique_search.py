@@ -164,6 +164,7 @@ class ParsedSentences(Struct):
         return np.diff(self.forest.starts) > 0
 
     def evidence(self, family: SetFamily) -> CliqueEvidence:
+        """The sets of query terms of a family in the parses, computed once."""
         evidence = self.cached(("evidence", family), lambda: clique_evidence(self.forest, self.terms, family))
         return cast(CliqueEvidence, evidence)
 

@@ -58,12 +58,15 @@ class JoinedText:
         self.has_paragraphs: bool = "\n" in self.text
 
     def sentence_at(self, position: int) -> int:
+        """The number of the sentence at a position of the text, from 0."""
         return bisect_right(self.starts, position) - 1
 
     def sentence_start(self, position: int) -> int:
+        """The position at which the sentence at a position begins."""
         return self.starts[self.sentence_at(position)]
 
     def sentence_end(self, position: int) -> int:
+        """The position after the sentence at a position."""
         number = self.sentence_at(position) + 1
         return self.starts[number] - 1 if number < len(self.starts) else len(self.text)
 
@@ -77,6 +80,7 @@ class JoinedText:
         return self.sentence_at(position) in self._links
 
     def paragraph_end(self, position: int) -> int:
+        """The position after the paragraph at a position."""
         end = self.text.find("\n", position)
         return len(self.text) if end < 0 else end
 

@@ -23,7 +23,8 @@ NEEDS: dict[Need, str] = {
     "lexicon": "a lexicon",
     "title": "the document's title",
 }
-Values = Sequence[float | None]  # one per sentence, None where it is unknown
+Values = Sequence[float | None]
+"""One number for each sentence of a document, None where it is unknown."""
 
 RULES = {
     "score": "the lexicon and style score reaches 1.37 (the default)",
@@ -62,8 +63,9 @@ class FeatureInput:
 class Feature(Struct, frozen=True):
     """A number of a sentence that depends on no query.
 
-    `compute` returns it for each sentence of a document. `compute` is None for numbers that engines store in
-    every index, in `own_column`. After an increment of `version`, stored values are computed again.
+    `compute` returns it for each sentence of a document, None where it is unknown. `compute` is None for
+    numbers that engines store in every index, in `own_column`. After an increment of `version`, stored values
+    are computed again.
     """
 
     name: str

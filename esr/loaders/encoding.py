@@ -269,6 +269,7 @@ def read_chunks(source: Source) -> Iterator[str]:
 
 
 def too_long_error(source: Source, line: int) -> InputError:
+    """The error for a document that begins in this line, from 1, and is longer than MAX_DOCUMENT_BYTES."""
     return InputError(
         f"{source.name}:{line}",
         f"the document that begins here is longer than {MAX_DOCUMENT_BYTES // 2**20} MiB: "

@@ -39,6 +39,7 @@ class FetchReport:
     problems: list[str] = data_field(default_factory=list)
 
     def add(self, other: FetchReport) -> None:
+        """Add the counts and the messages of another report."""
         for name, value in vars(other).items():
             setattr(self, name, getattr(self, name) + value)
 
@@ -94,8 +95,9 @@ def read_state(folder: Path, type: type[State]) -> State:
 def write_state(folder: Path, state: object, modified: float) -> None:
     """Store the state for the next run. Raises OSError.
 
-    The entries of the files that were fetched are made durable first. Otherwise a power failure could leave a
-    state that knows of a file that is gone, which would not be fetched again.
+    `modified` is the modification time of its file, in seconds since 1970. The entries of the files that were
+    fetched are made durable first. Otherwise a power failure could leave a state that knows of a file that is
+    gone, which would not be fetched again.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for path, _, _ in os.walk(folder):

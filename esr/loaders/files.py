@@ -321,7 +321,10 @@ def _prepend(head: bytes, stream: BinaryIO) -> BinaryIO:
 
 @contextmanager
 def open_seekable(source: Source) -> Iterator[IO[bytes]]:
-    """The source's file, or a copy of its bytes in an unnamed temporary file."""
+    """The source's file, or a copy of its bytes in an unnamed temporary file, open at its start in the block.
+
+    Raises OSError, also if the disk is too full for the copy.
+    """
     if source.path is not None:
         with open(source.path, "rb") as file:
             yield file

@@ -32,13 +32,17 @@ MU_GRID = (1.0, 5.0, 10.0, 25.0, 50.0, 100.0, 250.0, 500.0, 1000.0, 2500.0, 5000
 
 
 def mu_parameter(default: float = 30.0) -> Parameter:
+    """The parameter of Dirichlet smoothing: a number of terms, above 0. Tuning tries MU_GRID."""
     return Parameter(
         "mu", "Dirichlet smoothing, in terms", default, high=float("inf"), open_low=True, grid=MU_GRID
     )
 
 
 def weighted_terms(settings: Settings, query: Query, scale: float = 1.0) -> tuple[PlanTerm, ...]:
-    """The query's terms with the weight c(t,q) * scale and the background p(t|C)."""
+    """The query's terms in order, with the weight c(t,q) * scale and the background p(t|C).
+
+    The setting `background` says what p(t|C) counts: occurrences, or documents with the term.
+    """
     collection, statistics = query.statistics.collection, query.statistics.terms
     background = collection.background
     if settings.choice("background") == "documents":

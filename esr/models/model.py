@@ -51,6 +51,7 @@ class Settings(Struct, frozen=True):
         return value
 
     def choice(self, name: str) -> str:
+        """The value of a parameter that has choices."""
         return str(self.values[name])
 
     @property
@@ -60,12 +61,17 @@ class Settings(Struct, frozen=True):
 
 
 class ContextShares(NamedTuple):
+    """The shares of the surrounding sentences and of the document, each from 0 to 1."""
+
     surrounding: float
     document: float
 
 
 def context_shares(settings: Settings, share: float) -> ContextShares:
-    """`share` for a single context; with both, `share` for the document and `nu` for the surrounding."""
+    """`share` for a single context; with both, `share` for the document and `nu` for the surrounding.
+
+    A context that the settings do not use has the share 0.
+    """
     if settings.context == "surrounding":
         return ContextShares(share, 0.0)
     return ContextShares(settings.nu, share)

@@ -49,6 +49,7 @@ class Affine(NamedTuple):
 
     @property
     def is_zero(self) -> bool:
+        """Whether it is 0 for every beta."""
         return self.constant == 0.0 and self.slope == 0.0
 
 
@@ -83,6 +84,7 @@ class Saturation(Struct, frozen=True):
     document: Smoothing
 
     def fields(self) -> Iterator[FieldName]:
+        """The fields that this transform uses."""
         return (name for name in FIELDS if getattr(self, name).share != 0.0)
 
 

@@ -205,13 +205,14 @@ class Plugin(Declarations, frozen=True, kw_only=True):
 def register(plugin: Plugin) -> None:
     """Use a plug-in in this process only, without an entry point: for programs, notebooks and tests.
 
-    Call it before the page is imported. Processes that esr starts do not see it.
+    Call it before the page is imported. Processes that esr starts do not see it. Raises UsageError for
+    anything that is not a Plugin.
     """
     PLUGINS.register(plugin)
 
 
 def unregister(plugin: Plugin) -> None:
-    """Stop using a plug-in that `register` added."""
+    """Stop using a plug-in that `register` added. Nothing happens if it is not in use."""
     PLUGINS.unregister(plugin)
 
 

@@ -79,6 +79,7 @@ class Searcher:
         self.close()
 
     def close(self) -> None:
+        """Close the index, if the searcher owns it."""
         if self._owns_index:
             self.index.close()
 

@@ -71,6 +71,7 @@ get: Callable[[str], Boost] = BOOSTS.find
 
 
 def weight_parameter(default: float, grid: tuple[float, ...]) -> Parameter:
+    """The parameter `w` of a boost, its weight, from 0 to 1e6. `grid` has the values that tuning tries."""
     # Sums of much greater weights overflow.
     return Parameter(WEIGHT, "weight", default, high=1e6, grid=grid)
 
