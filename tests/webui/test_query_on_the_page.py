@@ -295,6 +295,13 @@ def test_a_search_is_planned_once_and_asked_once(
     assert facets == (address == "/search?")
 
 
+def test_a_query_without_any_known_word_is_searched_only_as_it_was_meant(
+    suggesting: FlaskClient, counted_client: FlaskClient, calls: Counter[str]
+) -> None:
+    assert "Sentences for “storm”" in text_of(html_of(counted_client, "strom"))
+    assert calls == {"prepare": 2, "plan": 2, "statistics": 2, "search": 1, "facets": 1}
+
+
 @pytest.mark.parametrize("address", ["/search?", "/search.csv?", "/api/v1/search?"])
 def test_feedback_makes_one_first_pass(
     counted_client: FlaskClient, calls: Counter[str], address: str

@@ -9,7 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal, NamedTuple
+
+from msgspec.structs import replace
 
 from esr.errors import EsrError
 from esr.following.copies import CopyNote, find_copies
@@ -32,6 +35,7 @@ from webui.pages.understanding import Understanding, describe_understanding
 from webui.pages.wording import Reasons, describe_hits
 from webui.running.gate import start_beside
 from webui.running.settings import Settings
+from webui.running.telemetry import record_search
 
 Match = Literal["conditions", "one word", "all words", "any word"]
 """What makes a sentence match: the conditions of the query, or the words it contains."""
@@ -77,18 +81,29 @@ GROUP_SENTENCES = 3
 """Sentences shown of each document when sentences are grouped by document."""
 
 
+class UnknownQuery(NamedTuple):
+    """A query as typed, all of whose words are unknown, and the words."""
+
+    text: str
+    words: tuple[str, ...]
+
+
 @dataclass(frozen=True)
 class Results:
     """The content of a page of results.
+
+    `search` is what was searched for. If no document has any word of the query as typed, which is then
+    `unknown`, it is the query as it was likely meant.
 
     `reasons`: why each sentence is listed, by sentence id. `headings`: the headings of documents without a
     title, by document id. `next_k`: how many sentences "Show more" requests, or None. `terms`: the terms of
     `analyzer` to mark in sentences. `weaker`: the number of entries before the weak part of the list,
     or None. `copies`: notes on copies in other documents, by sentence id. `span`: the first and the
-    last day of the collection, where nothing of a period was found. `likely_query`: the query as it was
-    likely meant, if no document has any of its words.
+    last day of the collection, where nothing of a period was found.
     """
 
+    search: SearchRequest
+    unknown: UnknownQuery | None
     answer: Answer
     entries: Sequence[Entry]
     dates: Dates | None
@@ -105,7 +120,6 @@ class Results:
     weaker: int | None
     copies: Mapping[str, CopyNote]
     span: tuple[str, str] | None
-    likely_query: str | None
 
     @property
     def rows(self) -> int:
@@ -130,16 +144,24 @@ def _find_span(searcher: Searcher, search: SearchRequest) -> tuple[str, str] | N
 
 
 def find_results(searcher: Searcher, search: SearchRequest, settings: Settings) -> Results:
-    """The results of a search. Raises RequestError."""
+    """The results of a search, or of what it likely meant. Raises RequestError."""
     return searcher.index.on_latest(
         lambda index: _find_results(Searcher(index, owns_index=False), search, settings)
     )
 
 
-def _find_results(searcher: Searcher, search: SearchRequest, settings: Settings) -> Results:
+def _find_results(
+    searcher: Searcher, search: SearchRequest, settings: Settings, unknown: UnknownQuery | None = None
+) -> Results:
     prepared = prepare_search(searcher, search, settings)
     index, filters = prepared.index, search.filters
-    report_of = start_beside(index, lambda: report_query(prepared, filters))
+    report_of = cache(start_beside(index, lambda: report_query(prepared, filters)))
+    if unknown is None and _has_only_unknown_words(search, prepared):
+        likely_query = report_of().corrected
+        if likely_query is not None:
+            record_search(search.query, 0)
+            unknown = UnknownQuery(search.query, prepared.unseen)
+            return _find_results(searcher, replace(search, query=likely_query), settings, unknown)
     by_date = search.arrangement.by_date or search.arrangement.novel
     dates = start_beside(index, lambda: count_dates(prepared, filters, by_date))
     facets = start_beside(index, lambda: count_facets(prepared, filters, search.facet, by_date))
@@ -156,6 +178,8 @@ def _find_results(searcher: Searcher, search: SearchRequest, settings: Settings)
         hit for entry in listed for passage in entry.passages for hit in (passage.best, *passage.similar)
     ]
     return Results(
+        search,
+        unknown,
         answer,
         listed,
         dates(),
@@ -172,13 +196,12 @@ def _find_results(searcher: Searcher, search: SearchRequest, settings: Settings)
         None if weaker is None else weaker(),
         copies(),
         None if listed else _find_span(searcher, search),
-        _find_likely_query(search, prepared, report),
     )
 
 
-def _find_likely_query(search: SearchRequest, prepared: PreparedQuery, report: QueryReport) -> str | None:
-    """The query with the likeliest words in place of its own, if it is of words alone and all are unknown."""
+def _has_only_unknown_words(search: SearchRequest, prepared: PreparedQuery) -> bool:
+    """Whether the query is of words alone, and no document has any of them."""
     if search.is_literal or not search.parsed.is_plain:
-        return None
+        return False
     terms = prepared.statistics.terms
-    return None if any(terms[term].is_seen for term in report.terms) else report.corrected
+    return not any(terms[term].is_seen for term in prepared.interpretation.counts)

@@ -11,7 +11,6 @@ from functools import partial
 from itertools import chain
 
 from flask import Flask, Response, redirect, request, url_for
-from msgspec.structs import replace
 from werkzeug.wrappers import Response as Redirect
 
 from esr.arguments.tables.rankings import VERSUS
@@ -125,17 +124,13 @@ def _add_results(get: Route, settings: Settings, render: PageRenderer) -> None:
         if redirection := render.redirect_form("results"):
             return redirection
         search = read_search(request.query_string, settings)
-        page_results, unknown = find_results(visit.searcher, search, settings), None
-        if page_results.likely_query is not None:
-            unknown = search.query, page_results.answer.unseen
-            search = replace(search, query=page_results.likely_query)
-            page_results = find_results(visit.searcher, search, settings)
+        page_results = find_results(visit.searcher, search, settings)
         return render(
             visit,
             "results.html",
-            searched=search.query,
-            unknown=unknown,
-            search=search,
+            searched=page_results.search.query,
+            unknown=page_results.unknown,
+            search=page_results.search,
             results=page_results,
             answer=page_results.answer,
             chart=page_results.dates and draw_chart(page_results.dates.timeline, "count"),
