@@ -27,7 +27,7 @@ from esr.lab.reproduce.year_experiment import (
     build_index,
     open_grid,
     open_indexes,
-    open_kept_results,
+    open_result_store,
     read_feature,
 )
 from esr.plugin import Document, Sentence, UsageError
@@ -46,7 +46,7 @@ def measure_interpretations(year: Year, work: Path, protocol: Protocol) -> dict[
     for statistics in STATISTICS:
         reading = Protocol(statistics=statistics, depth=protocol.depth, enrich=protocol.enrich)
         with open_indexes(year, work, reading) as topic_indexes:
-            experiment = YearExperiment(year, topic_indexes, reading, open_kept_results(year, work, reading))
+            experiment = YearExperiment(year, topic_indexes, reading, open_result_store(year, work, reading))
             for rule in ("matching", "all"):
                 tested = experiment.test(Ranking("tfisf", candidates=rule))
                 figures[f"{rule}, {statistics}"] = tested.means["AP"]
@@ -131,7 +131,7 @@ def _train_and_test(
         for name, year in years.items():
             tick(f"indexing {name}")
             topic_indexes = stack.enter_context(open_indexes(year, work, protocol))
-            stored_results = open_kept_results(year, work, protocol)
+            stored_results = open_result_store(year, work, protocol)
             experiments[name] = YearExperiment(year, topic_indexes, protocol, stored_results)
         trained = {
             name: experiments[name].train(SYSTEMS, lambda system, year=name: tick(f"{year}: {system}"))  # type: ignore[misc]

@@ -14,8 +14,8 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from esr.lab import measures
-from esr.lab.reproduce.kept_results import make_digest
 from esr.lab.reproduce.protocol import EVALUATED, Protocol, SystemFigures, TrainedSystem
+from esr.lab.reproduce.result_store import make_digest
 from esr.lab.reproduce.systems import BOTH_YEARS, MRF_MODELS, MRF_SUFFIXES
 from esr.lab.reproduce.year import Year
 from esr.lab.reproduce.year_experiment import (
@@ -23,7 +23,7 @@ from esr.lab.reproduce.year_experiment import (
     YearExperiment,
     build_index,
     mean_values,
-    open_kept_results,
+    open_result_store,
 )
 from esr.plugin import Document
 from esr.plugin.provisional import NO_FILTERS, open_searcher, read_documents
@@ -86,7 +86,7 @@ def measure_pooled(
             experiments = {}
             for name in BOTH_YEARS:
                 tasks = [dataclasses.replace(task, filters=NO_FILTERS) for task in years[name].tasks]
-                stored_results = open_kept_results(
+                stored_results = open_result_store(
                     years[name], work, protocol, _name_pool(years, collections[reading])
                 )
                 experiments[name] = YearExperiment(

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from msgspec.structs import replace
@@ -24,8 +24,8 @@ from esr.lab.curves import (
     estimate_indep_and_floe,
 )
 from esr.lab.grid import Grid, build_default_grid, expand_grid
-from esr.lab.reproduce.kept_results import KeptResults, make_digest
 from esr.lab.reproduce.protocol import EVALUATED, OBJECTIVE, TOP, Protocol, SystemFigures, TrainedSystem
+from esr.lab.reproduce.result_store import ResultStore, make_digest
 from esr.lab.reproduce.systems import SYSTEMS, System
 from esr.lab.reproduce.year import ANALYZER, Year
 from esr.lab.tuner import Task, Tuner
@@ -117,7 +117,7 @@ def open_grid(system: System, start: Ranking, protocol: Protocol) -> Grid:
     return {name: protocol.grid.get(name.rpartition(".")[2], values) for name, values in grid.items()}
 
 
-def open_kept_results(year: Year, work: Path, protocol: Protocol, collection: str = "year") -> KeptResults:
+def open_result_store(year: Year, work: Path, protocol: Protocol, collection: str = "year") -> ResultStore:
     """The results of earlier calls with the same data and protocol.
 
     `collection` names the documents that are searched, if they are not those of the year.
@@ -131,18 +131,18 @@ def open_kept_results(year: Year, work: Path, protocol: Protocol, collection: st
         *([(task.topic, task.query, task.relevant) for task in year.tasks], sorted(year.allowed.items())),
         sorted((topic, sorted(grades.items())) for topic, grades in year.qrels.items()),
     )
-    return KeptResults(work / year.name / "results.jsonl", digest)
+    return ResultStore(work / year.name / "results.jsonl", digest)
 
 
 class YearExperiment:
-    """Trains and tests systems on the topics of one year. Results that were kept are not computed again."""
+    """Trains and tests systems on the topics of one year. Results in the store are not computed again."""
 
     def __init__(
         self,
         year: Year,
         topic_indexes: list[TopicIndex],
         protocol: Protocol,
-        results: KeptResults | None = None,
+        results: ResultStore | None = None,
     ) -> None:
         self.year = year
         self._topic_indexes = topic_indexes
@@ -151,7 +151,7 @@ class YearExperiment:
         self._evaluator = measures.Evaluator(EVALUATED, year.qrels)
         self._figures: dict[str, SystemFigures] = {}
         self._estimates: dict[tuple[str, str], Estimates] = {}
-        self._kept = results
+        self._results = results
         self._features = set(BUILTIN_FEATURES).union(
             set.intersection(*(set(index.searcher.index.status(Features())) for index in topic_indexes))
         )
@@ -200,13 +200,13 @@ class YearExperiment:
         grid = open_grid(system, start, self._protocol)
         settings = expand_grid(start, grid)
         key = "train", system.name, start.as_dict(), {name: list(values) for name, values in grid.items()}
-        stored = self._kept.find(*key) if self._kept else None
-        if stored is None:
+
+        def compute() -> dict[str, Any]:
             means = np.hstack([tuner.compute_figures(settings) for tuner in self._tuners]).mean(axis=1)
             best = int(np.argmax(means))
-            stored = {"best": best, "figure": float(means[best])}
-            if self._kept:
-                self._kept.keep(*key, result=stored)
+            return {"best": best, "figure": float(means[best])}
+
+        stored = self._find_or_compute(key, compute)
         return TrainedSystem(settings[stored["best"]], stored["figure"], len(settings))
 
     def estimate(self, base: Ranking, feature: str) -> Estimates:
@@ -221,17 +221,22 @@ class YearExperiment:
         """The figures of a setting on the run that `esr run` would write."""
         key = json.dumps(ranking.as_dict(), sort_keys=True)
         if key not in self._figures:
-            stored = self._kept.find("test", key) if self._kept else None
-            if stored is None:
+
+            def compute() -> dict[str, Any]:
                 run = self.run(ranking)
-                values = self._evaluator.evaluate(run)
-                stored = {"values": values, "top_length": self._measure_top_length(run)}
-                if self._kept:
-                    self._kept.keep("test", key, result=stored)
+                return {"values": self._evaluator.evaluate(run), "top_length": self._measure_top_length(run)}
+
+            stored = self._find_or_compute(("test", key), compute)
             self._figures[key] = SystemFigures(
                 stored["values"], mean_values(stored["values"]), stored["top_length"]
             )
         return self._figures[key]
+
+    def _find_or_compute(self, key: object, compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        if self._results is None:
+            return compute()
+        stored: dict[str, Any] = self._results.find_or_compute(key, compute)
+        return stored
 
     def run(self, ranking: Ranking, *, restricted: bool = True) -> Scores:
         """The scores of every topic's sentences, best first.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ def make_digest(*parts: object) -> str:
     return hashlib.sha256("\n".join(map(repr, parts)).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-class KeptResults:
+class ResultStore:
     """The results in a file, by keys that are JSON values.
 
     `experiment` is a digest of everything that the results depend on besides their keys. Results of other
@@ -41,13 +42,17 @@ class KeptResults:
                     if entry["experiment"] == experiment:
                         self._results[entry["key"]] = entry["result"]
 
-    def find(self, *key: object) -> Any:
-        """The result of a key, or None."""
-        return self._results.get(_format_key(key))
+    def find_or_compute(self, key: object, compute: Callable[[], Any]) -> Any:
+        """The result of a key. One that is missing is computed, and appended to the file.
 
-    def keep(self, *key: object, result: Any) -> None:
-        """Append a result. Raises EsrError if the file cannot be written."""
-        text = _format_key(key)
+        A result is a JSON value, and not None. Raises EsrError if the file cannot be written.
+        """
+        text = json.dumps(key, sort_keys=True)
+        if text not in self._results:
+            self._append(text, compute())
+        return self._results[text]
+
+    def _append(self, text: str, result: Any) -> None:
         self._results[text] = result
         line = json.dumps({"experiment": self._experiment, "key": text, "result": result})
         try:
@@ -57,7 +62,3 @@ class KeptResults:
         except OSError as error:
             raise EsrError(f"cannot write {self._path}: {error.strerror or error}") from None
         self._is_cut = False
-
-
-def _format_key(key: object) -> str:
-    return json.dumps(key, sort_keys=True)
