@@ -18,7 +18,7 @@ from esr.dossiers.records import Dossier, Edit, Highlight, Item, NoDossier, Pers
 from esr.dossiers.store import Dossiers
 from esr.errors import UsageError
 from webui.dossiers.files import order_readings
-from webui.dossiers.places import Finder
+from webui.dossiers.finder import Finder
 from webui.dossiers.wordings import find_highlights
 from webui.running.problems import Forbidden
 from webui.running.served_desk import ServedDesk

@@ -24,8 +24,8 @@ from esr.following.exports import cite
 from esr.index.contract import Index
 from webui.api.dossiers import permanent
 from webui.dossiers.files import choose_readings, order_readings, write_file
+from webui.dossiers.finder import Finder
 from webui.dossiers.forms import FORMS, Outcome, Sent, check_token, make_token
-from webui.dossiers.places import Finder
 from webui.dossiers.wordings import align_wordings, split_highlights
 from webui.pages.rendering import PageRenderer
 from webui.running.problems import RequestError
