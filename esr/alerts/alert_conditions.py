@@ -160,9 +160,11 @@ def _requires_all(arguments: Mapping[str, Any]) -> bool:
 
 def _number(arguments: Mapping[str, Any], name: str) -> float | None:
     value = arguments.get(name)
-    if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
-        return None if value is None else float(value)
-    raise UsageError(f"{name} is a number, not {value!r}")
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise UsageError(f"{name} is a number, not {value!r}")
+    return float(value)
 
 
 def _texts(value: Any) -> tuple[str, ...]:

@@ -66,8 +66,8 @@ def preview_alert(index: Index, conditions: Conditions, days: int = PREVIEW_DAYS
     matches = run_search(index, replace(wide, unusual=False), filters)
     by_similarity = _count_by_similarity(matches) if conditions.like else {}
     if conditions.like:
-        matches = [m for m in matches if (m.similarity or 0.0) >= conditions.similarity]
-        matches.sort(key=lambda match: match.similarity or 0.0)  # stable: newest first of the same similarity
+        matches = [match for match in matches if _similarity(match) >= conditions.similarity]
+        matches.sort(key=_similarity)  # stable: newest first of the same similarity
     read = matches[:_MOST_READ]
     ids = [match.sentence_id for match in read]
     records = index.read(ids, Records()) if ids else []
@@ -89,9 +89,15 @@ def preview_alert(index: Index, conditions: Conditions, days: int = PREVIEW_DAYS
     )
 
 
+def _similarity(match: Match) -> float:
+    """The similarity of a match of an alert by meaning."""
+    assert match.similarity is not None
+    return match.similarity
+
+
 def _count_by_similarity(matches: Sequence[Match]) -> dict[str, int]:
     """The number of matches at each least similarity, closer together where they are few."""
-    similarities = sorted(match.similarity or 0.0 for match in matches)
+    similarities = sorted(map(_similarity, matches))
     counts = {n: len(similarities) - bisect_left(similarities, n / 100) for n in _HUNDREDTHS}
     return {
         f"{n / 100:.2f}": number

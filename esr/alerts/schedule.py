@@ -40,15 +40,12 @@ class Schedule(Struct, frozen=True):
         zone = ZoneInfo(self.zone)
         if self.hour is None:
             return _next_hour(moment, zone)
-        local = moment.astimezone(zone)
-        for days in range(9):
-            day = local.date() + timedelta(days)
-            if self.weekday is not None and day.weekday() != self.weekday:
-                continue
+        day = moment.astimezone(zone).date()
+        while True:
             due = datetime.combine(day, time(self.hour, self.minute), zone).astimezone(UTC)
-            if due > moment:
+            if due > moment and self.weekday in (None, day.weekday()):
                 return due
-        raise AssertionError("a week has every day")
+            day += timedelta(days=1)
 
 
 def _next_hour(moment: datetime, zone: ZoneInfo) -> datetime:

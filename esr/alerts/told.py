@@ -26,7 +26,7 @@ def find_news(
     wording.
     """
     digests = list(map(text_digest, matching))
-    first = dict(zip(reversed(digests), range(len(digests) - 1, -1, -1), strict=True))
+    first = {digest: number for number, digest in reversed(list(enumerate(digests)))}
     open_numbers = sorted(number for digest, number in first.items() if digest not in former)
     gone = {digest: text for digest, text in former.items() if digest not in present}
     pairs = sorted(

@@ -2,9 +2,9 @@
 
 Usual is the median share of matching sentences of the last 28 days before it that have documents, of the last
 56, times the sentences of the day. So a day with twice as many documents is not unusual for that. The limit
-is three deviations above it, where a deviation is the greatest of 1.4826 times the median distance from the
-median (a standard deviation that no outlier moves), the square root of what is usual (what counts vary by
-chance), and 1. A day is unusual with more sentences than the limit, and at least 5. With fewer than 7 days
+is three deviations above it, where a deviation is the greater of 1.4826 times the median distance from the
+median (a standard deviation that no outlier moves) and the square root of what is usual (what counts vary by
+chance). A day is unusual with more sentences than the limit, and at least 5. With fewer than 7 days
 before it, nothing is usual yet.
 """
 
@@ -44,5 +44,5 @@ def judge_day(counts: Mapping[int, int], day: int, totals: Mapping[int, int]) ->
     shares = [counts.get(before, 0) / totals[before] for before in earlier]
     usual = float(median(shares))
     spread = _TO_STANDARD * float(median(abs(share - usual) for share in shares)) * total
-    limit = usual * total + _DEVIATIONS * max(spread, math.sqrt(usual * total), 1.0)
+    limit = usual * total + _DEVIATIONS * max(spread, math.sqrt(usual * total))
     return UnusualDay(sentences, usual * total, limit) if sentences > limit else None

@@ -84,7 +84,7 @@ def test_a_subject_is_one_line_whatever_a_search_is_called(mail: tuple[Mailbox, 
 
 
 @pytest.mark.parametrize(
-    ("answer", "is_final"), [("451 try again later", False), ("554 no", True), ("421 closing", False)]
+    ("answer", "is_final"), [("451 try again later", False), ("500 no", True), ("421 closing", False)]
 )
 def test_a_mail_server_that_refuses_a_mail_now_or_for_good(
     mail: tuple[Mailbox, Channels], answer: str, is_final: bool
@@ -174,21 +174,50 @@ def test_a_webhook_is_signed_and_has_its_id(hook: tuple[Hook, str, Channels]) ->
         "an old one that is sent again"
     )
     assert not is_signed("secret", posted.body, sign("secret", posted.body, 1), time.time())
+    made = sign("secret", posted.body, 1_000)
+    assert [is_signed("secret", posted.body, made, now) for now in (699, 700, 1_300, 1_301)] == [
+        *(False, True),
+        *(True, False),
+    ]
     assert posted.json["items"][0]["text"] == HIT["text"] and posted.json["name"] == "Storms\nand floods"
 
 
 @pytest.mark.parametrize(
-    ("status", "is_final"), [(500, False), (503, False), (429, False), (404, True), (410, True), (302, True)]
+    ("is_final", "statuses"),
+    [
+        (False, [500, 503, 408, 409, 423, 425, 429]),
+        (True, [302, 300, 400, 407, 410, 422, 424, 426, 428, 430, 499]),
+    ],
 )
 def test_a_webhook_that_refuses_now_or_for_good(
-    hook: tuple[Hook, str, Channels], status: int, is_final: bool
+    hook: tuple[Hook, str, Channels], is_final: bool, statuses: list[int]
 ) -> None:
     received, address, channels = hook
-    received.statuses = [status]
-    with pytest.raises(DeliveryFailed, match=str(status)) as failed:
-        channels.send(address, LETTER)
-    assert failed.value.is_final == is_final
-    assert len(received.posted) == 1, "redirects are not followed"
+    received.statuses = [*statuses, 204]
+    for status in statuses:
+        with pytest.raises(DeliveryFailed, match=str(status)) as failed:
+            channels.send(address, LETTER)
+        assert failed.value.is_final == is_final, status
+    channels.send(address, LETTER)
+    assert len(received.posted) == len(statuses) + 1, "redirects are not followed"
+
+
+@pytest.mark.parametrize(("scheme", "usual"), [("smtp", 587), ("smtps", 465)])
+def test_a_mail_server_is_asked_at_the_usual_port(
+    monkeypatch: pytest.MonkeyPatch, scheme: str, usual: int
+) -> None:
+    asked = []
+
+    def refuse(host: str, port: int, **options: object) -> None:
+        asked.append((host, port))
+        raise OSError("refused")
+
+    monkeypatch.setattr("smtplib.SMTP" if scheme == "smtp" else "smtplib.SMTP_SSL", refuse)
+    for address in (f"{scheme}://mail.example", f"{scheme}://mail.example:2525"):
+        variables = {MAIL: address, SENDER: "esr@example.org"}
+        with Channels(variables) as channels, pytest.raises(DeliveryFailed, match="refused"):
+            channels.send(TO, LETTER)
+    assert asked == [("mail.example", usual), ("mail.example", 2525)]
 
 
 def test_a_webhook_that_is_too_slow_or_gone_is_tried_again(hook: tuple[Hook, str, Channels]) -> None:

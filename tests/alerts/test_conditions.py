@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from esr.alerts.alert_conditions import SEARCH, read_arguments, read_conditions, write_arguments
@@ -43,6 +45,33 @@ def test_languages_are_those_of_similar_sentences() -> None:
     with pytest.raises(InputError, match="languages needs like"):
         read_conditions({"query": "storm", "languages": "de"})
     assert read_conditions({"like": ["A storm came."], "languages": "de,ar"}).languages == ("de", "ar")
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ({"like": ["x"] * 21}, "at most 20 are allowed"),
+        ({"like": ["x", " "]}, "a sentence or a list of sentences"),
+        ({"like": ["x"], "similarity": 1.01}, "from -1 to 1"),
+        ({"like": ["x"], "similarity": -1.01}, "from -1 to 1"),
+        ({"query": "storm", "least_score": True}, "least_score is a number"),
+        ({"query": "storm", "least_score": "high"}, "least_score is a number"),
+        ({"query": "storm", "require": "some"}, "require is all"),
+        ({"query": "storm", "unusual": "yes"}, "unusual must be true or false"),
+        ({"query": "storm", "unusual": True, "like": ["x"]}, "give no least_score and no like"),
+        ({"like": ["x"], "least_score": 2}, "least_score needs a query"),
+    ],
+)
+def test_a_condition_that_cannot_be_met_is_refused(table: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read_conditions(table)
+
+
+def test_conditions_have_limits_and_a_usual_similarity() -> None:
+    assert read_conditions({"like": "x"}).similarity == 0.6
+    for similarity in (-1, 0, 1):
+        assert read_conditions({"like": ["x"] * 20, "similarity": similarity}).similarity == similarity
+    assert read_conditions({"query": "storm", "require": "all", "least_score": 0}).least_score == 0.0
 
 
 def test_an_alert_of_an_older_esr_has_the_scores_that_it_had() -> None:

@@ -74,7 +74,24 @@ def test_a_year_of_days_has_a_digest_on_each(zone: str) -> None:
     assert days == [days[0] + timedelta(n) for n in range(366)]
 
 
-@pytest.mark.parametrize("text", ["often", "daily monday", "weekly 25:00", "weekly someday 08:00", "daily 8"])
+def test_an_hour_is_due_at_its_first_moment_and_a_time_once() -> None:
+    hourly = read_schedule("hourly").next_after(datetime(2024, 1, 1, 7, 59, 59, 999, tzinfo=UTC))
+    assert hourly == datetime(2024, 1, 1, 8, tzinfo=UTC)
+    assert read_schedule("hourly").next_after(hourly) == datetime(2024, 1, 1, 9, tzinfo=UTC)
+    moment = datetime(2024, 1, 1, 8, tzinfo=UTC)  # a Monday
+    for usual, days in (("daily", 1), ("Weekly", 7), ("weekly tuesday", 1), ("weekly monday 8:01", 0)):
+        due = read_schedule(usual).next_after(moment)
+        assert due.date() == (moment + timedelta(days)).date() and due.hour == 8
+    assert read_schedule("daily 23:59").next_after(moment).minute == 59
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("often", "daily monday", "weekly 25:00", "weekly someday 08:00", "daily 8"),
+        *("daily 24:00", "daily 8:60"),
+    ],
+)
 def test_an_unknown_schedule_is_an_error_with_the_known_ones(text: str) -> None:
     with pytest.raises(UsageError, match=r"weekly monday 08:00"):
         read_schedule(text)

@@ -42,6 +42,12 @@ def test_a_told_sentence_has_one_new_wording() -> None:
     assert news_of([far, near]) == [far]
 
 
+def test_half_of_the_words_make_a_new_wording() -> None:
+    assert news_of(["One two four."], told=["One two three."]) == []
+    assert news_of(["One four five."], told=["One two three."]) == ["One four five."]
+    assert news_of(["!"], told=["?"]) == ["!"], "no words are no wording"
+
+
 def test_another_sentence_in_place_of_a_told_one_is_news() -> None:
     assert news_of(["Floods are rare here, said the mayor."]) == ["Floods are rare here, said the mayor."]
 
@@ -56,16 +62,26 @@ def test_a_sentence_that_stands_twice_is_told_once() -> None:
         ([0] * 28, 5, True),
         ([0] * 28, 4, False),
         ([100] * 28, 125, False),
+        ([100] * 28, 130, False),
         ([100] * 28, 131, True),
         ([10, 12] * 13 + [500, 900], 25, True),
-        ([0, 20] * 14, 40, False),
+        ([0, 20] * 14, 54, False),
+        ([0, 20] * 14, 55, True),
+        ([20, *[0, 20] * 14], 40, False),  # the 29th day before it does not count
         ([1] * 6, 50, False),
+        ([1] * 7, 50, True),
     ],
 )
 def test_a_day_is_unusual_above_the_limit(before: list[int], count: int, is_unusual: bool) -> None:
     counts = {**dict(enumerate(before)), len(before): count}
     totals = dict.fromkeys(range(len(before) + 1), 1_000)
     assert (judge_day(counts, len(before), totals) is not None) == is_unusual
+
+
+@pytest.mark.parametrize(("days", "is_judged"), [(56, True), (57, False)])
+def test_what_is_usual_is_that_of_eight_weeks(days: int, is_judged: bool) -> None:
+    totals = {**dict.fromkeys(range(94, 100), 10), 100 - days: 10, 100: 1_000}
+    assert (judge_day({100: 6}, 100, totals) is not None) == is_judged
 
 
 def test_days_without_documents_are_not_usual_ones() -> None:
