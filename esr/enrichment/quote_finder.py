@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from esr.enrichment.quote_marks import JoinedText, Spans, pair_marks
-from esr.enrichment.quote_speakers import Phrase, grammar, names_speaker, read_words
+from esr.enrichment.quote_speakers import Phrase, grammar, names_speaker
+from esr.enrichment.quote_words import read_words
 
 _REACH = 250
 """Maximum characters from a quotation to a verb after it."""
@@ -19,13 +20,19 @@ _REACH_BEFORE = 150
 """Maximum characters between a verb and the quotation after it."""
 _MIN_WORDS, _LONG = 3, 8
 """Minimum words of a quotation, and of one within a sentence that no verb governs."""
+_REACH_OF_CLAUSE = 300
+"""Maximum characters between a verb and a part of what the clause after it reports."""
+_LONGEST_TITLE = 12
+"""Minimum words of a quotation that may otherwise be a title."""
 _SHARE = 0.5
 """Minimum share of the text governed by a verb that is between marks."""
 _FEW_WORDS = 40
 """Maximum words between two paragraphs of one speech."""
 _MARKS = "”\"’»“『』」«›‹'"
+_OPENING = '“„"«»‘‚‹›`,” '
 _SENTENCE_END = re.compile(rf"[.?!…—–。！？-][{_MARKS}]*$")
 _CLAUSE_END = re.compile(rf"[,.?!][{_MARKS}]+$")
+_SENTENCE_WITHIN = re.compile(r"(?<!\b[A-Z][a-z]{2})(?<!\b[A-Z][a-z])[.!?;]\s")
 _LEADS_TO = re.compile(r"[,:：]\s*$")
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0e7f]")
 _SIGNATURE = re.compile(r"\s*[―—–]\s*((?:[^\W\d_a-zß-ÿ][\w.’'-]*\s+){1,4}[^\W\d_a-zß-ÿ][\w’'-]*)\.?\s*")
@@ -33,6 +40,7 @@ _SIGNATURE = re.compile(r"\s*[―—–]\s*((?:[^\W\d_a-zß-ÿ][\w.’'-]*\s+){1
 _NAMED_BEFORE_COLON = re.compile(
     r"\s*((?:[^\W\d_a-zß-ÿ][\w.’'-]*\s+(?:(?:van|von|de|den|der|del|di|da)\s+){0,2}){0,4}[^\W\d_a-zß-ÿ][\w.’'-]*)\s*:\s*"
 )
+_DASH = re.compile(r"\s*[–—-]\s")
 _ASIDE = re.compile(r"[\s,.!?…]\s?[–—-]\s+(?=\w)([^–—\"“”«»]{3,150}?)[,.;]?\s[–—-]\s")
 """An aside between dashes within a quotation: "„To prawda – mówi Ann Lee – ale …”"."""
 
@@ -86,10 +94,18 @@ class _Finder:
         low = self._spans[n - 1][-1][1] if n else 0
         high = self._spans[n + 1][0][0] if n + 1 < len(self._spans) else len(self._text)
         quoted, between = self._text[start:end], self._text[low:start]
+        is_part = quoted.lstrip(_OPENING)[:1].islower()
+        is_named = self._is_title_of(between, is_part) and not _CLAUSE_END.search(quoted)
+        if is_named and not is_part:
+            return None
         words = max(len(re.findall(r"\w+(?:[’'-]\w+)*", quoted)), len(_UNSPACED.findall(quoted)) // 2)
         source = self._source(start, end, low, high)
         if source is not None and not self._is_mostly_quoted(source, n, end):
             source = None
+        if source is None and is_part and words >= _MIN_WORDS:
+            source = self._source_of_clause(start, n)
+        if source is None and is_named:
+            return None
         is_shown = source is not None and source.is_near
         is_shown = is_shown and bool(_CLAUSE_END.search(quoted) or _LEADS_TO.search(between))
         if source is not None and (is_shown or (words >= _MIN_WORDS and not is_title(quoted))):
@@ -114,7 +130,8 @@ class _Finder:
             return Quotation(pieces, previous.source, True)
         is_work = self._grammar.has_works_in_marks and is_title(quoted.strip(_MARKS + " "))
         is_led_to = self._is_led_to(between, quoted, end)
-        if (words >= _LONG or is_led_to) and not is_work:
+        is_long = self._is_long(start, end, words, is_part)
+        if (is_long or is_led_to) and not is_work:
             subject = self._grammar.subject(clause)
             if subject and self._is_in_headline(subject, start - len(clause)):
                 subject = None
@@ -125,6 +142,29 @@ class _Finder:
             source = _source_of(subject, start - len(clause), None, -1) if subject else None
             return Quotation(pieces, source if self._may_say(source, quoted) else None, False)
         return None
+
+    def _is_long(self, start: int, end: int, words: int, is_part: bool) -> bool:
+        """Whether text between marks that no verb governs is too long to be only set off.
+
+        Where titles have a single capital, text that begins with one may be a long title.
+        """
+        most = self._grammar.set_off
+        if most is None:
+            return words >= _LONG
+        if is_part:
+            is_gloss = self._text[start - 1 : start] == "(" and self._text[end : end + 1] == ")"
+            return words >= _LONG or (words > most and not is_gloss)
+        before = self._text[self._joined.sentence_start(start) : start].rstrip()
+        is_led_to = before.endswith(":") or not re.search(r"\w", before)
+        return words >= (_LONG if is_led_to else _LONGEST_TITLE)
+
+    def _is_title_of(self, between: str, is_part: bool) -> bool:
+        """Whether a word before the mark says that a name or a title follows: "el libro de Ann Lee «…»"."""
+        rules, words = self._grammar, read_words(between)
+        sign = words.pop().text if words and words[-1].text in ",:" else ""
+        while words and not is_part and (words[-1].is_capital or words[-1].bare in rules.prepositions):
+            del words[-1]
+        return bool(words) and rules.leads_to_name(words[-1].bare + sign.strip(","))
 
     def _is_led_to(self, between: str, quoted: str, end: int) -> bool:
         """Whether a colon leads to a quotation that no verb shows; a list of titles has a colon, too."""
@@ -246,11 +286,7 @@ class _Finder:
         What is quoted in that sentence does not count.
         """
         rules = self._grammar
-        first = self._joined.sentence_start(before)
-        left = self._text[first:before]
-        for start, end in (piece for pieces in self._spans[max(0, n - 3) : n] for piece in pieces):
-            begin, stop = max(start - first, 0), max(end - first, 0)
-            left = left[:begin] + " " * (min(stop, len(left)) - begin) + left[stop:]
+        first, left = self._sentence_before(before, n)
         for cue in reversed(list(rules.cue.finditer(left))):
             if not rules.is_verb(left, cue):
                 continue
@@ -260,6 +296,37 @@ class _Finder:
                 return Phrase(name.text, name.start + first + cue.end())
         name = rules.subject(left)
         return Phrase(name.text, name.start + first) if name else None
+
+    def _sentence_before(self, place: int, n: int) -> tuple[int, str]:
+        """The beginning of a sentence and its text up to a place, with blanks for what is between marks."""
+        first = self._joined.sentence_start(place)
+        left = self._text[first:place]
+        for start, end in (piece for pieces in self._spans[max(0, n - 3) : n] for piece in pieces):
+            begin, stop = max(start - first, 0), max(end - first, 0)
+            left = left[:begin] + " " * (min(stop, len(left)) - begin) + left[stop:]
+        return first, left
+
+    def _source_of_clause(self, start: int, n: int) -> Source | None:
+        """The source of a part of what a clause reports: "Ann Lee dijo ayer que el plan es “…”"."""
+        rules = self._grammar
+        first, left = self._sentence_before(start, n)
+        for cue in reversed(list(rules.cue.finditer(left))):
+            gap = left[cue.end() :]
+            if len(gap) > _REACH_OF_CLAUSE or _SENTENCE_WITHIN.search(gap):
+                return None
+            clause = rules.reported.match(gap)
+            if clause is None or not rules.is_verb(left, cue):
+                continue
+            name, offset = rules.before_verb(left[: cue.start()]), first
+            if name is None and not rules.is_nonfinite(cue[0]):
+                name, offset = rules.after_verb(clause["subject"]), first + cue.end()
+            return _source_of(name, offset, cue[0], first + cue.start(), False, first + cue.end())
+        return None
+
+    def _has_verb_of_clause(self, text: str) -> bool:
+        """Whether a verb in a text reports a clause: "(según la agencia,) Ann Lee dijo que" (“…”)."""
+        rules = self._grammar
+        return any(rules.reported.match(text, cue.end()) for cue in rules.cue.finditer(text))
 
     def _last_sign(self, end: int) -> str:
         """The last sign between marks: before a French mark after the blank."""
@@ -289,6 +356,7 @@ class _Finder:
         mark = end - 2 if text.startswith("''", end - 2) else end - 1
         last = text[max(start, mark - 1) : mark + 1]
         goes_on = last[0] in ",?!" or text[end : end + 1] == ","
+        goes_on = goes_on or (rules.has_dashes and bool(_DASH.match(text, end)))
         if at >= len(text) or text[at] == "\n" or text[end : end + 1] in (".", ";", ":"):
             return None
         if "." in last and text[end : end + 1] != "," and not text[at].islower():
@@ -301,8 +369,8 @@ class _Finder:
             new = rules.new_cue.match(right) if goes_on else None
             if new is None:
                 return None
-            if new["before"]:
-                return Source(new["before"].strip(), at, new["cue"], at)
+            if before := new.groupdict().get("before"):
+                return Source(before.strip(), at, new["cue"], at)
             name = rules.after_verb(right[new.end() :])
             return _source_of(name, at + new.end(), new["after"], at) if name else None
         left = right[: cue.start()]
@@ -312,6 +380,9 @@ class _Finder:
             name = rules.after_verb(right[cue.end() :]) if is_subject_after else None
             return _source_of(name, at + cue.end(), cue[0], at + cue.start())
         is_adverbial = words[0] in rules.no_beginning and "," not in left
+        if is_adverbial and rules.has_dashes and _DASH.match(text, end):
+            name = rules.after_verb(right[cue.end() :])
+            return _source_of(name, at + cue.end(), cue[0], at + cue.start())
         if words[0] in rules.openers or is_adverbial or re.search("[;:]", left):
             return None
         name = rules.before_verb(left)
@@ -329,6 +400,8 @@ class _Finder:
             speaker, cue_at = clause + match.start("speaker"), clause + match.start("cue")
             return Source(match["speaker"], speaker, match["cue"], cue_at, True, clause + len(left))
         by = rules.by.search(left)
+        if by and self._has_verb_of_clause(left[by.end() :]):
+            by = None
         if by and len(left) - by.end() < _REACH_BEFORE and (name := rules.after_verb(left[by.end() :])):
             return _source_of(name, clause + by.end(), by[0], clause + by.start(), is_near=False)
         named = _NAMED_BEFORE_COLON.fullmatch(left)
@@ -341,7 +414,7 @@ class _Finder:
                 return None
             if not rules.is_verb(left, cue):
                 continue
-            if re.search(r"(?<!\b[A-Z][a-z]{2})(?<!\b[A-Z][a-z])[.!?;]\s", gap):
+            if _SENTENCE_WITHIN.search(gap):
                 return None
             is_near = len(gap.split()) <= _MIN_WORDS or bool(_LEADS_TO.search(gap))
             subject = left[: cue.start()]
@@ -353,7 +426,8 @@ class _Finder:
                 name = _before_comma(rules.after_verb(gap), gap)  # "What Bo Day wants is, said Ann Lee, …"
                 offset = cue.end() if name else 0
             name = name or rules.before_verb(subject)
-            if _LEADS_TO.search(gap) and (name is None or not subject.strip()):
+            may_follow = not rules.is_nonfinite(cue[0])
+            if may_follow and _LEADS_TO.search(gap) and (name is None or not subject.strip()):
                 name, offset = rules.after_verb(gap), cue.end()
             if name is None:
                 name, offset = rules.subject(subject), 0

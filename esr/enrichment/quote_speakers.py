@@ -7,14 +7,20 @@ are found by marks and length, without speakers.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
-from pathlib import Path
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
-from msgspec import Struct
-
+from esr.enrichment.quote_words import (
+    Word,
+    WordLists,
+    beginning_pattern,
+    either,
+    read_lists,
+    read_words,
+    verb_pattern,
+    word_set,
+)
 from esr.text.attributes import value_key
 
 CLOSING_MARKS: Mapping[str, str] = {
@@ -36,31 +42,17 @@ CLOSING_MARKS: Mapping[str, str] = {
 }
 """The marks that may close a quotation, by the mark that opens it."""
 
-
-_TABLES = {path.stem: path for path in (Path(__file__).parent / "quote_tables").glob("*.toml")}
-"""The tables by language code."""
 _MAX_WORDS = 14
 """Maximum words of a speaker."""
+_MAX_BETWEEN = 6
+"""Maximum words between a verb and a person after it, where nouns are bare."""
+_MAX_NOUN = 3
+"""Maximum words of a noun without an article."""
+_MAX_BEFORE_CLAUSE = 6
+"""Maximum words between a verb and the conjunction of what is reported."""
 _LONGEST_ABBREVIATION = 4
 """Maximum letters of an abbreviated title: Capt., but not president."""
-_WORD = re.compile(r"[^\W_](?:[\w’'.&/-]*\w)?\.?|[^\w\s]")
 _BREAKS = frozenset(',;:()[]—–-“”"‘«»„')
-
-
-class Word(NamedTuple):
-    """A word or mark, with its position in the text."""
-
-    text: str
-    start: int
-    end: int
-
-    @property
-    def bare(self) -> str:
-        return bare(self.text)
-
-    @property
-    def is_capital(self) -> bool:
-        return self.text[0].isupper()
 
 
 class Phrase(NamedTuple):
@@ -70,140 +62,75 @@ class Phrase(NamedTuple):
     start: int
 
 
-def bare(word: str) -> str:
-    """A word in lower case, without a period and with straight apostrophes."""
-    return word.lower().strip(".").replace("’", "'")
-
-
-def read_words(text: str) -> list[Word]:
-    return [Word(match[0], *match.span()) for match in _WORD.finditer(text)]
-
-
-class WordLists(Struct, frozen=True):
-    """The words of one language: the lists of its table, in lower case.
-
-    cues            verbs of speech in all their forms
-    weak_cues       verbs that report only directly next to a quotation
-    after_cues      verbs that report only after a quotation
-    by              words before a speaker that need no verb, with _ for a blank: "so Merkel"
-    new_cue         a pattern of unlisted verbs directly after a quotation that ends in a comma: group
-                    `before` is a speaker before the verb `cue`, or `after` a verb before a speaker
-    pronouns        pronouns of one person, which may stand for a name
-    other_pronouns  other pronouns that may be a speaker
-    relatives       pronouns of relative clauses
-    auxiliaries     verbs before a verb of speech
-    fillers         other words between a speaker and a verb: adverbs
-    asides          phrases between a verb and its speaker: "said in a statement Ann Lee"
-    not_by          what makes no speaker after a word of `by`: "según sus siglas"
-    openers         words that may precede a speaker at the beginning of a clause
-    prepositions    words that end a speaker after the verb, and do not begin one
-    articles        words that begin a speaker who is not named
-    determiners     articles that are followed by a noun, even if it looks like a verb: "the report"
-    unfinished      words with which no speaker ends
-    titles          titles that are not part of a name
-    agents          those who speak for somebody, whose name is next to the word: "Putin spokesman"
-    common          words that are no names, but have a capital at the beginning of a sentence
-    doubtful        verbs whose subject may be another than the speaker: "quoted"
-    passives        auxiliaries of the passive: "was told"
-    never_before    verbs that are never before their speaker, but before others: "told Lee"
-    bodies          words for bodies, which are no part of a person's name: "Defence Council Ann Lee"
-    inserted        verbs that may stand with their speaker between two commas: ", said Bay,"
-    order           "subject-first" if a quotation may be between its speaker and the verb: "dedi"
-    letters         "caseless" if names have no capitals
-    works           "yes" if titles of works are in the same marks, also after a comma
-    first_words     "names" if the first word of a sentence that no verb shows is mostly a name: "Lee: “…”"
-    subjects        "dropped" if a verb without a subject has that of the clause before
-    nouns           "bare" if a speaker who is not named has no article: "pisze redakcja"
-    persons         nouns of people and bodies in the nominative, where nouns are bare: "posłowie"
-    subordinators   conjunctions of clauses whose names do not speak: "when Ann Lee came," (he said)
-    manners         words that say how somebody speaks, where nouns are bare
-    before          a pattern that ends at a quotation, with the groups `speaker` and `cue`, for languages
-                    without blanks
-    after           a pattern that begins after a quotation, likewise
-    """
-
-    cues: str = ""
-    weak_cues: str = ""
-    after_cues: str = ""
-    by: str = ""
-    new_cue: str = "(?!)"
-    pronouns: str = ""
-    other_pronouns: str = ""
-    relatives: str = ""
-    auxiliaries: str = ""
-    fillers: str = ""
-    asides: str = ""
-    not_by: str = ""
-    openers: str = ""
-    prepositions: str = ""
-    articles: str = ""
-    determiners: str = ""
-    unfinished: str = ""
-    titles: str = ""
-    agents: str = ""
-    common: str = ""
-    doubtful: str = ""
-    passives: str = ""
-    never_before: str = ""
-    bodies: str = ""
-    inserted: str = ""
-    order: str = ""
-    letters: str = ""
-    works: str = ""
-    subjects: str = ""
-    first_words: str = ""
-    nouns: str = ""
-    persons: str = ""
-    subordinators: str = ""
-    manners: str = ""
-    before: str = "(?!)"
-    after: str = "(?!)"
-
-
 class Grammar:
     """The words of one language, and the rules that find speakers by them."""
 
     def __init__(self, lists: WordLists) -> None:
-        self.cue: re.Pattern[str] = _verbs(lists.cues)
-        self.cue_after: re.Pattern[str] = _verbs(f"{lists.cues} {lists.after_cues}")
-        self.cue_before: re.Pattern[str] = _verbs(f"{lists.cues} {lists.weak_cues}")
-        no_speaker = rf"(?!\s+(?:{_either(lists.not_by)})(?![\w-]))"
+        self._lists = lists
+        no_speaker = rf"(?!\s+(?:{either(lists.not_by)})(?![\w-]))"
         self.by: re.Pattern[str] = re.compile(
-            rf"(?<![\w’'-])(?:{_either(lists.by)})(?![\w-]){no_speaker}", re.IGNORECASE
+            rf"(?<![\w’'-])(?:{either(lists.by)})(?![\w-]){no_speaker}", re.IGNORECASE
         )
-        self.asides: re.Pattern[str] = re.compile(rf"(?:\s*(?:{_either(lists.asides)})(?![\w-]),?)*")
+        self.asides: re.Pattern[str] = re.compile(rf"(?:\s*(?:{either(lists.asides)})(?![\w-]),?)*")
         self.new_cue: re.Pattern[str] = re.compile(lists.new_cue, re.VERBOSE)
-        self.pronouns: frozenset[str] = _set(lists.pronouns)
-        self.other_pronouns: frozenset[str] = _set(lists.other_pronouns)
+        self.pronouns: frozenset[str] = word_set(lists.pronouns)
+        self.other_pronouns: frozenset[str] = word_set(lists.other_pronouns)
         self.all_pronouns: frozenset[str] = self.pronouns | self.other_pronouns
-        self.relatives: frozenset[str] = _set(lists.relatives)
-        self.auxiliaries: frozenset[str] = _set(lists.auxiliaries)
-        self.fillers: frozenset[str] = self.auxiliaries | _set(lists.fillers)
-        self.openers: frozenset[str] = _set(lists.openers)
-        self.prepositions: frozenset[str] = _set(lists.prepositions)
-        self.articles: frozenset[str] = _set(lists.articles)
-        self.determiners: frozenset[str] = _set(lists.determiners)
-        self.unfinished: frozenset[str] = _set(lists.unfinished)
+        self.relatives: frozenset[str] = word_set(lists.relatives)
+        self.auxiliaries: frozenset[str] = word_set(lists.auxiliaries)
+        self.fillers: frozenset[str] = self.auxiliaries | word_set(lists.fillers)
+        self.openers: frozenset[str] = word_set(lists.openers)
+        self.prepositions: frozenset[str] = word_set(lists.prepositions)
+        self.articles: frozenset[str] = word_set(lists.articles)
+        self.determiners: frozenset[str] = word_set(lists.determiners)
+        self.unfinished: frozenset[str] = word_set(lists.unfinished)
         self.no_beginning: frozenset[str] = self.prepositions - self.articles
-        self.titles: frozenset[str] = _set(lists.titles)
-        self.agents: frozenset[str] = _set(lists.agents)
-        self.common: frozenset[str] = _set(lists.common)
-        self.doubtful: frozenset[str] = _set(lists.doubtful)
-        self.passives: frozenset[str] = _set(lists.passives)
-        self.never_before: frozenset[str] = _set(lists.never_before)
-        self.bodies: frozenset[str] = _set(lists.bodies)
-        self.inserted: frozenset[str] = _set(lists.inserted)
+        self.titles: frozenset[str] = word_set(lists.titles)
+        self.agents: frozenset[str] = word_set(lists.agents)
+        self.common: frozenset[str] = word_set(lists.common)
+        self.doubtful: frozenset[str] = word_set(lists.doubtful)
+        self.passives: frozenset[str] = word_set(lists.passives)
+        self.never_before: frozenset[str] = word_set(lists.never_before)
+        self.bodies: frozenset[str] = word_set(lists.bodies)
+        self.inserted: frozenset[str] = word_set(lists.inserted)
         self.is_subject_first: bool = lists.order == "subject-first"
         self.is_caseless: bool = lists.letters == "caseless"
         self.has_works_in_marks: bool = lists.works == "yes"
         self.may_begin_with_name: bool = lists.first_words == "names"
         self.drops_subjects: bool = lists.subjects == "dropped"
         self.has_bare_nouns: bool = lists.nouns == "bare"
-        self.persons: frozenset[str] = _set(lists.persons)
-        self.subordinators: frozenset[str] = _set(lists.subordinators)
-        self.manners: frozenset[str] = _set(lists.manners)
+        self.persons: frozenset[str] = word_set(lists.persons)
+        self.subordinators: frozenset[str] = word_set(lists.subordinators)
+        self.manners: frozenset[str] = word_set(lists.manners)
+        self.objects: tuple[str, ...] = tuple(lists.objects.split())
+        self.reported: re.Pattern[str] = re.compile(
+            rf"(?P<subject>(?:[\s,]+[\w’'-]+){{0,{_MAX_BEFORE_CLAUSE}}}?)[\s,]+"
+            rf"(?:{either(lists.reported)})(?:(?<=['’])|(?![\w-]))"
+        )
+        self.set_off: int | None = int(lists.set_off) if lists.set_off else None
+        self.has_dashes: bool = lists.dashes == "yes"
+        self.nonfinite: tuple[str, ...] = tuple(lists.nonfinite.split())
+        self.named: re.Pattern[str] = beginning_pattern(lists.named)
+        self.first_endings: tuple[str, ...] = tuple(lists.first_endings.split())
         self.pattern_before: re.Pattern[str] = re.compile(lists.before, re.VERBOSE)
         self.pattern_after: re.Pattern[str] = re.compile(lists.after, re.VERBOSE)
+
+    # The verbs are compiled when they are first used: who asks for a pronoun or a title needs none.
+
+    @cached_property
+    def cue(self) -> re.Pattern[str]:
+        """The verbs that report before and after a quotation."""
+        return verb_pattern(self._lists.cues)
+
+    @cached_property
+    def cue_after(self) -> re.Pattern[str]:
+        """The verbs that report after a quotation."""
+        return verb_pattern(f"{self._lists.cues} {self._lists.after_cues}")
+
+    @cached_property
+    def cue_before(self) -> re.Pattern[str]:
+        """The verbs that report before a quotation, also those that do so only directly next to it."""
+        return verb_pattern(f"{self._lists.cues} {self._lists.weak_cues}")
 
     def before_verb(self, left: str) -> Phrase | None:
         """The speaker at the end of the text before a verb: "Robby Mook, a manager, also" (said)."""
@@ -224,8 +151,11 @@ class Grammar:
                 if segment[0].bare in self.subordinators:
                     continue
                 phrase = self._leave_clause(self._noun_phrase(segment))
-                if self.has_name(phrase):
-                    is_name = self._is_office(phrase) and len(apposition) > 1
+                if self.has_bare_nouns and apposition[0].bare in self.relatives:
+                    phrase = self._name_at_end(segment)
+                if self.has_name(phrase) and not self._is_object(phrase):
+                    is_name = self._is_office(phrase) or any(w.bare in self.persons for w in segment)
+                    is_name = is_name and len(apposition) > 1
                     is_name = is_name and all(word.is_capital for word in apposition)
                     return self._cut(left, apposition if is_name else phrase)
             if any(segment[0].bare in self.subordinators for segment in segments):
@@ -236,7 +166,7 @@ class Grammar:
         phrase = self._leave_clause(self._noun_phrase(last))
         if self._may_speak(phrase):
             return self._cut(left, phrase)
-        if person := self._last_person(last):
+        if person := self._last_person(last) or self._bare_noun(last):
             return self._cut(left, person)
         start = last[0].start if last else 0
         subject = self.subject(left[start:])
@@ -260,18 +190,35 @@ class Grammar:
             is_article = word.bare in self.articles and not words
             ends = (word.text[0].islower() or self.is_caseless) and not is_article
             is_other = word.bare in self.prepositions or word.bare in self.fillers
-            if not word.text[0].isalnum() or (ends and (is_other or self.cue.fullmatch(word.text))):
+            is_verb = not self._follows_determiner(words) and self.cue.fullmatch(word.text)
+            if not word.text[0].isalnum() or (ends and (is_other or is_verb)):
                 break
             words.append(word)
             if word.text.endswith(".") and word.bare not in self.titles and len(word.bare.split(".")[-1]) > 2:
                 break
             if len(words) > _MAX_WORDS:
                 return None
-        known = self.titles | self.articles
-        is_known = self.has_name(words) or any(word.bare in known for word in words)
+        if words and self._is_object(words):
+            return None
+        is_known = self.has_name(words) or any(
+            word.bare in self.titles or self._is_article(word) for word in words
+        )
+        if not words and self.has_bare_nouns:
+            words = self._person_after(right)
+            is_known = bool(words)
         if not words or not (is_known or (self.has_bare_nouns and words[0].bare not in self.manners)):
             return None
         return self._cut(right, words)
+
+    def _person_after(self, right: str) -> list[Word]:
+        """The person behind the words that a preposition begins: (mówi) "na koniec poseł Jan Lis"."""
+        words: list[Word] = []
+        for n, word in enumerate(read_words(right)):
+            if word.text in _BREAKS or word.text == "." or (words and not word.is_capital):
+                break
+            if words or (n < _MAX_BETWEEN and word.text[0].islower() and self._is_person(word)):
+                words.append(word)
+        return words
 
     def subject(self, left: str) -> Phrase | None:
         """The name or pronoun at the beginning of a clause, possibly after "In June 2009,"."""
@@ -308,6 +255,16 @@ class Grammar:
                 phrase.append(words.pop(0))
                 while words and words[0].is_capital:
                     phrase.append(words.pop(0))
+            while phrase and self._is_no_name(phrase[0]):
+                del phrase[0]
+            if len(phrase) == 1 and self.drops_subjects and self.cue.fullmatch(phrase[0].bare):
+                continue
+            if len(phrase) == 1 and self.has_bare_nouns and words and self._is_person(words[0]):
+                phrase.append(words.pop(0))  # "Znany pisarz Jan Lis"
+                while words and words[0].is_capital:
+                    phrase.append(words.pop(0))
+            if self.drops_subjects and not self.has_name(phrase):
+                phrase = self._up_to_title(phrase)
             has_title = bool(phrase) and phrase[-1].bare in self.titles
             if has_title and not self.has_name(phrase) and number + 1 < len(segments):
                 name = self._name_in(segments[number + 1])
@@ -316,10 +273,54 @@ class Grammar:
                 return self._cut(left, phrase)
         return None
 
+    def _is_no_name(self, word: Word) -> bool:
+        """Whether the first word of a sentence has an ending that no name has: "Finalmente"."""
+        return bool(self.first_endings) and word.bare.endswith(self.first_endings)
+
+    def _up_to_title(self, words: list[Word]) -> list[Word]:
+        """The words up to a title, if there is one: "El decano usó" is "El decano"."""
+        titles = [n for n, word in enumerate(words) if word.bare in self.titles]
+        return words[: titles[-1] + 1] if titles else words
+
+    def _is_person(self, word: Word) -> bool:
+        return word.bare in self.persons or word.bare in self.titles
+
     def _last_person(self, words: Sequence[Word]) -> Sequence[Word]:
         """The words of a clause from its last noun of a person: "po czym pacjent" (powtarza)."""
         first = max((n for n, word in enumerate(words) if word.bare in self.persons), default=len(words))
         return self._leave_clause(self._without_adverbs(words[first:]))
+
+    def _bare_noun(self, words: Sequence[Word]) -> Sequence[Word]:
+        """The noun without an article that is the subject of a clause: "po tym, jak krupier" (oznajmił)."""
+        if not self.has_bare_nouns:
+            return ()
+        first = max((n for n, word in enumerate(words) if word.bare in self.openers), default=-1) + 1
+        clause = words[first:]
+        others = (self.fillers | self.manners | self.common) - self.prepositions
+        while clause and clause[0].bare in others:
+            clause = clause[1:]
+        noun: list[Word] = []
+        for word in clause:
+            is_other = word.bare in self.prepositions | self.relatives or word.bare in self.manners
+            if is_other or self._is_filler(word) or not word.text[0].isalpha():
+                break
+            noun.append(word)
+        is_verb = any(word.text[0].islower() and self.cue.fullmatch(word.text) for word in noun)
+        return () if not noun or is_verb or self._is_object(noun) else noun[:_MAX_NOUN]
+
+    def _name_at_end(self, words: Sequence[Word]) -> Sequence[Word]:
+        """The name at the end of a clause, which a relative clause is about: "Ann Lee, która" (mówi)."""
+        first = len(words)
+        while first and words[first - 1].is_capital:
+            first -= 1
+        return words[first:]
+
+    def _is_object(self, words: Sequence[Word]) -> bool:
+        """Whether the first word has an ending that no subject has: "sytuację w Ohio" (ocenił Ann Lee)."""
+        first = words[0]
+        if first.is_capital:
+            return self._is_no_name(first)
+        return bool(self.objects) and first.bare.endswith(self.objects)
 
     def _name_in(self, segment: re.Match[str]) -> Sequence[Word]:
         """The words of a segment if they are a name: "the speaker of the party, Ann Lee,"."""
@@ -348,6 +349,10 @@ class Grammar:
         before_comma = [run for run in names if left[run[-1].end :].startswith(",")]
         name = next(iter((*beside, *before_comma, *names)), None)
         return self.subject(left) if name is None else self._cut(left, name)
+
+    def _follows_determiner(self, words: Sequence[Word]) -> bool:
+        """Whether the next word is a noun, even if it looks like a verb: "la denuncia"."""
+        return bool(words) and words[-1].bare in self.determiners
 
     def _is_filler(self, word: Word) -> bool:
         return word.bare in self.fillers and not word.is_capital  # May is a name
@@ -438,10 +443,16 @@ class Grammar:
         first = words[0]
         if len(words) == 1 and first.bare in self.all_pronouns:
             return True
+        if self._is_object(words):
+            return False
         is_participle = first.text[0].islower() and first.text.endswith("ing")
         if self.has_name(words) and not is_participle:
             return True
-        return first.bare in self.articles or first.bare in self.titles or words[-1].text.endswith("s")
+        return self._is_article(first) or first.bare in self.titles or words[-1].text.endswith("s")
+
+    def _is_article(self, word: Word) -> bool:
+        """Whether a word is an article or begins with an elided one: "l'associazione"."""
+        return word.bare in self.articles or word.bare[: word.bare.find("'") + 1] in self.articles
 
     def has_name(self, words: Iterable[Word]) -> bool:
         """Whether a word has a capital and may be part of a name: "They've" may not."""
@@ -457,6 +468,14 @@ class Grammar:
     def find_cue(self, cue: re.Pattern[str], text: str) -> re.Match[str] | None:
         """The first verb of speech in a text that is no noun, as in "the report" or "the state told"."""
         return next((match for match in cue.finditer(text) if self.is_verb(text, match)), None)
+
+    def is_nonfinite(self, cue: str) -> bool:
+        """Whether a verb has no subject after it: an infinitive or a gerund."""
+        return bool(self.nonfinite) and cue.lower().endswith(self.nonfinite)
+
+    def leads_to_name(self, word: str) -> bool:
+        """Whether a word, perhaps with a colon, says that a name or a title follows: "el libro «…»"."""
+        return self.named.fullmatch(word) is not None
 
     def is_verb(self, text: str, match: re.Match[str]) -> bool:
         """Whether a cue in a text is a verb: neither a determiner before it nor a verb after it."""
@@ -481,8 +500,7 @@ def _pronoun(word: Word) -> Phrase:
 @lru_cache
 def grammar(language: str) -> Grammar:
     """The grammar of a language, by its code."""
-    table = _TABLES.get(language)
-    return Grammar(WordLists(**tomllib.loads(table.read_text("utf-8"))) if table else WordLists())
+    return Grammar(read_lists(language))
 
 
 def is_pronoun(speaker: str, language: str | None) -> bool:
@@ -493,21 +511,6 @@ def is_pronoun(speaker: str, language: str | None) -> bool:
 def is_title(word: str, language: str | None) -> bool:
     """Whether a word is a title or an office, such as CEO, in a language, by default English."""
     return word.lower() in grammar(language or "en").titles
-
-
-def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
-def _either(words: str) -> str:
-    ordered = sorted(_set(words), key=lambda word: (-len(word), word))
-    return "|".join(re.escape(word).replace("_", r"\s+") for word in ordered) or "(?!)"
-
-
-def _verbs(words: str) -> re.Pattern[str]:
-    """A verb in lower case, at the beginning also with a capital: "Said Ann Lee"."""
-    verbs = _either(words)
-    return re.compile(rf"(?<![\w’'-])(?:{verbs})(?![\w-])|^(?i:{verbs})(?![\w-])")
 
 
 # Names
@@ -627,10 +630,10 @@ class DocumentNames:
         return word in self._rules.titles or word.rpartition("-")[2] in self._rules.titles
 
 
-_JOINS = _set("the of for to in der des für von")
+_JOINS = word_set("the of for to in der des für von")
 """Words after which a run of capitals may be an office or a body before a name, or the end of a heading."""
-_ARTICLES = _set("the der des")
-_PARTICLES = _set("von van der den de da di del la le al bin ibn zu zur")
+_ARTICLES = word_set("the der des")
+_PARTICLES = word_set("von van der den de da di del la le al bin ibn zu zur")
 
 
 def names_speaker(rules: Grammar, text: str, speaker: str) -> bool:

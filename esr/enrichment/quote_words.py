@@ -1,0 +1,175 @@
+"""The words of speech of each language: its table `quote_tables/<code>.toml`, and patterns of words."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from msgspec import Struct
+
+_TABLES = {path.stem: path for path in (Path(__file__).parent / "quote_tables").glob("*.toml")}
+"""The tables by language code."""
+_WORD = re.compile(r"[^\W_](?:[\w’'.&/-]*\w)?\.?|[^\w\s]")
+
+
+class Word(NamedTuple):
+    """A word or mark, with its position in the text."""
+
+    text: str
+    start: int
+    end: int
+
+    @property
+    def bare(self) -> str:
+        return bare(self.text)
+
+    @property
+    def is_capital(self) -> bool:
+        return self.text[0].isupper()
+
+
+def bare(word: str) -> str:
+    """A word in lower case, without a period and with straight apostrophes."""
+    return word.lower().strip(".").replace("’", "'")
+
+
+def read_words(text: str) -> list[Word]:
+    return [Word(match[0], *match.span()) for match in _WORD.finditer(text)]
+
+
+class WordLists(Struct, frozen=True):
+    """The words of one language: the lists of its table, in lower case.
+
+    cues            verbs of speech in all their forms
+    weak_cues       verbs that report only directly next to a quotation
+    after_cues      verbs that report only after a quotation
+    by              words before a speaker that need no verb, with _ for a blank: "so Merkel"
+    new_cue         a pattern of unlisted verbs directly after a quotation that ends in a comma: group
+                    `before` is a speaker before the verb `cue`, or `after` a verb before a speaker
+    pronouns        pronouns of one person, which may stand for a name
+    other_pronouns  other pronouns that may be a speaker
+    relatives       pronouns of relative clauses
+    auxiliaries     verbs before a verb of speech
+    fillers         other words between a speaker and a verb: adverbs
+    asides          phrases between a verb and its speaker: "said in a statement Ann Lee"
+    not_by          what makes no speaker after a word of `by`: "según sus siglas"
+    openers         words that may precede a speaker at the beginning of a clause
+    prepositions    words that end a speaker after the verb, and do not begin one
+    articles        words that begin a speaker who is not named
+    determiners     articles that are followed by a noun, even if it looks like a verb: "the report"
+    unfinished      words with which no speaker ends
+    titles          titles that are not part of a name
+    agents          those who speak for somebody, whose name is next to the word: "Putin spokesman"
+    common          words that are no names, but have a capital at the beginning of a sentence
+    doubtful        verbs whose subject may be another than the speaker: "quoted"
+    passives        auxiliaries of the passive: "was told"
+    never_before    verbs that are never before their speaker, but before others: "told Lee"
+    bodies          words for bodies, which are no part of a person's name: "Defence Council Ann Lee"
+    inserted        verbs that may stand with their speaker between two commas: ", said Bay,"
+    order           "subject-first" if a quotation may be between its speaker and the verb: "dedi"
+    letters         "caseless" if names have no capitals
+    works           "yes" if titles of works are in the same marks, also after a comma
+    first_words     "names" if the first word of a sentence that no verb shows is mostly a name: "Lee: “…”"
+    subjects        "dropped" if a verb without a subject has that of the clause before
+    nouns           "bare" if a speaker who is not named has no article: "pisze redakcja"
+    persons         nouns of people and bodies in the nominative, where nouns are bare: "posłowie"
+    subordinators   conjunctions of clauses whose names do not speak: "when Ann Lee came," (he said)
+    manners         words that say how somebody speaks, where nouns are bare
+    objects         endings of words that are no subject, where nouns are bare: "sytuację" (ocenił)
+    reported        conjunctions that lead from a verb to what is reported: "dijo que" (el plan es “…”)
+    set_off         the most words in small letters that marks only set off; more are a quotation
+    dashes          "yes" if a verb after a quotation may follow a dash: "„…” – uznali lekarze"
+    first_endings   endings of words that are no name at the beginning of a sentence: "Finalmente"
+    nonfinite       endings of verbs that an object follows, but no subject: "para pedir" (un plan)
+    named           words before a name or a title in marks, with * for any ending: "libro", "titul*", "pt:"
+    before          a pattern that ends at a quotation, with the groups `speaker` and `cue`, for languages
+                    without blanks
+    after           a pattern that begins after a quotation, likewise
+    """
+
+    cues: str = ""
+    weak_cues: str = ""
+    after_cues: str = ""
+    by: str = ""
+    new_cue: str = "(?!)"
+    pronouns: str = ""
+    other_pronouns: str = ""
+    relatives: str = ""
+    auxiliaries: str = ""
+    fillers: str = ""
+    asides: str = ""
+    not_by: str = ""
+    openers: str = ""
+    prepositions: str = ""
+    articles: str = ""
+    determiners: str = ""
+    unfinished: str = ""
+    titles: str = ""
+    agents: str = ""
+    common: str = ""
+    doubtful: str = ""
+    passives: str = ""
+    never_before: str = ""
+    bodies: str = ""
+    inserted: str = ""
+    order: str = ""
+    letters: str = ""
+    works: str = ""
+    subjects: str = ""
+    first_words: str = ""
+    nouns: str = ""
+    persons: str = ""
+    subordinators: str = ""
+    manners: str = ""
+    objects: str = ""
+    reported: str = ""
+    set_off: str = ""
+    dashes: str = ""
+    first_endings: str = ""
+    nonfinite: str = ""
+    named: str = ""
+    before: str = "(?!)"
+    after: str = "(?!)"
+
+
+def read_lists(language: str) -> WordLists:
+    """The words of a language, by its code; empty lists if it has no table."""
+    table = _TABLES.get(language)
+    return WordLists(**tomllib.loads(table.read_text("utf-8"))) if table else WordLists()
+
+
+def word_set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+def either(words: str) -> str:
+    ordered = sorted(word_set(words), key=lambda word: (-len(word), word))
+    return "|".join(re.escape(word).replace("_", r"\s+") for word in ordered) or "(?!)"
+
+
+def verb_pattern(words: str) -> re.Pattern[str]:
+    """A verb in lower case, at the beginning also with a capital: "Said Ann Lee"."""
+    verbs = _joined_beginnings(word_set(words)) or "(?!)"
+    return re.compile(rf"(?<![\w’'-])(?:{verbs})(?![\w-])|^(?i:{verbs})(?![\w-])")
+
+
+def _joined_beginnings(words: Iterable[str]) -> str:
+    """A pattern of words in which equal beginnings are written once, so that a text is read once."""
+    rest: dict[str, list[str]] = {}
+    for word in sorted(words):
+        rest.setdefault(word[:1], []).append(word[1:])
+    is_end = rest.pop("", None) is not None
+    parts = [
+        (r"\s+" if letter == "_" else re.escape(letter)) + _joined_beginnings(others)
+        for letter, others in rest.items()
+    ]
+    if not parts:
+        return ""
+    return f"(?:{'|'.join(parts)}){'?' if is_end else ''}" if is_end or len(parts) > 1 else parts[0]
+
+
+def beginning_pattern(words: str) -> re.Pattern[str]:
+    return re.compile("|".join(re.escape(word).replace(r"\*", r"\w*") for word in words.split()) or "(?!)")
