@@ -11,7 +11,8 @@ each of its sentences. A quotation is right if it shares half of its union with 
 begins in a labelled sentence, a speaker if it has the name of the label. Prints a table; with the beginnings
 of names of files (es, es_gsd), also the errors in these.
 
-The National Corpus of Polish has another format, from which `FOLDER/pl_nkjp-ud-all.conllu` is made by
+The National Corpus of Polish and KPWr have another format, from which `FOLDER/pl_nkjp-ud-all.conllu` and
+`FOLDER/pl_kpwr-ud-test.conllu` are made by
 
     python -m benchmarks.studies.quotation_languages nkjp-nested-simplified-v2.iob
 """
