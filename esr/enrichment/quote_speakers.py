@@ -1,7 +1,7 @@
 """Finds speakers next to verbs of speech, and the names in a document that they refer to.
 
-The words of a language are in its table `quote_tables/<code>.toml`. In languages without a table, quotations
-are found by marks and length, without speakers.
+The words of a language are in its table `quote_tables/<code>.toml`, which `quote_words` reads. In languages
+without a table, quotations are found by marks and length, without speakers.
 """
 
 from __future__ import annotations
