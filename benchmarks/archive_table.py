@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from benchmarks.scale import ARCHIVE
+from benchmarks.scale import ARCHIVE, SERVER_ARCHIVE
 from benchmarks.speed import figures
 from benchmarks.speed.figures import ROOT
 from esr.lab.commands.capacity import format_value
@@ -27,6 +27,8 @@ SEARCHES = (
 )
 """The names of searches in the figures, and in the table."""
 GOALS = {
+    "head": "goal",
+    "rule": "---:",
     "load": "3 h",
     "bytes": "60 GB",
     "memory": "6 GB",
@@ -37,50 +39,56 @@ GOALS = {
 """What was asked of 100 million sentences on two processors with 24 GB."""
 
 
-def read_largest() -> dict[str, Any] | None:
-    """The last figures of the largest archive, None if none was measured."""
-    measured = figures.Figures(figures.read(RAW)).all_of(ARCHIVE)
+def read_largest(part: str) -> dict[str, Any] | None:
+    """The last figures of the largest archive of a part of the figures, None if none was measured."""
+    measured = figures.Figures(figures.read(RAW)).all_of(part)
     return max(measured, key=lambda figure: int(figure["load"]["sentences"]), default=None)
 
 
 def archive_rows() -> Iterator[list[str]]:
-    """Cells of the goals, and of what was measured."""
-    figure = read_largest()
-    if figure is None:
-        return
+    """Cells of the goals, and of what was measured of a folder."""
+    figure = read_largest(ARCHIVE)
+    for name, description, *cells in [] if figure is None else _rows(figure):
+        yield [description, GOALS.get(name, ""), *cells]
+
+
+def server_rows() -> Iterator[list[str]]:
+    """Cells of what was measured of a node."""
+    figure = read_largest(SERVER_ARCHIVE)
+    for _, description, *cells in [] if figure is None else _rows(figure):
+        yield [description, *cells]
+
+
+def _rows(figure: dict[str, Any]) -> Iterator[list[str]]:
+    """The name of each row, which may have a goal, and its cells."""
     loading, search, changes = figure["load"], figure["search"], figure["changes"]
     sentences = loading["sentences"]
     loads = [sample["load"] for sample in figure["timeline"]]
-    yield [f"{sentences:,} sentences", "goal", "wall clock", "processor", "load"]
-    yield ["---", "---:", "---:", "---:", "---:"]
+    yield ["head", f"{sentences:,} sentences", "wall clock", "processor", "load"]
+    yield ["rule", "---", *["---:"] * 3]
     rate = f"{sentences / loading['seconds']:,.0f} sentences a second"
-    busy = f"{min(loads):.0f} to {max(loads):.0f}"
-    yield [f"load, {rate}", GOALS["load"], *_seconds(loading), busy]
-    yield ["size", GOALS["bytes"], format_value(figure["bytes"], "B"), "", ""]
-    yield ["memory of the loader, and after all searches", GOALS["memory"], _memory(figure), "", ""]
+    yield ["load", f"load, {rate}", *_seconds(loading), f"{min(loads):.0f} to {max(loads):.0f}"]
+    yield ["bytes", "size", format_value(figure["bytes"], "B"), "", ""]
+    yield ["memory", "memory of the loader, and after all searches", _memory(figure), "", ""]
     load = f"{search['load']:.0f}"
-    for name, goal, description in (
-        ("open", GOALS["open"], "opening"),
-        ("opened", "", "with a first search"),
-    ):
+    for name, description in (("open", "opening"), ("opened", "with a first search")):
         times = (format_value(search[key] / 1000, "s") for key in (name, f"{name} thread"))
-        yield [description, goal, *times, load]
+        yield [name, description, *times, load]
     for name, description in SEARCHES:
-        times = search["ms"][name]
-        pairs = (_pair(times, suffix) for suffix in ("", " thread"))
-        yield [description, GOALS.get(name, ""), *pairs, load]
+        pairs = (_pair(search["ms"][name], suffix) for suffix in ("", " thread"))
+        yield [name, description, *pairs, load]
     for name, description in (
         ("append", "append 1,000 documents to the last month"),
         ("remove", "remove a document of the first month"),
         ("verify", "verify all files"),
     ):
         step = changes[name]
-        yield [description, GOALS.get(name, ""), *_seconds(step), f"{step['load']:.0f}"]
+        yield [name, description, *_seconds(step), f"{step['load']:.0f}"]
 
 
 def timeline_rows() -> Iterator[list[str]]:
     """Cells of the timeline of memory and disk while the archive was loaded."""
-    figure = read_largest()
+    figure = read_largest(ARCHIVE)
     if figure is None:
         return
     yield ["after", "documents", "private memory", "with mapped files", "index on disk", "load"]

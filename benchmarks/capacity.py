@@ -104,6 +104,7 @@ TABLES: dict[str, Callable[[], Iterator[str]]] = {
     "elasticsearch": lambda: _plans(estimate_elasticsearch),
     "shards": _shards,
     "archive": lambda: map(_row, archive_table.archive_rows()),
+    "server": lambda: map(_row, archive_table.server_rows()),
     "timeline": lambda: map(_row, archive_table.timeline_rows()),
 }
 """The tables by the name in their marks."""

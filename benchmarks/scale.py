@@ -15,7 +15,8 @@ seconds.
     python -m benchmarks.scale documents.jsonl.gz queries.tsv.gz --work FOLDER --times 20 --archive \\
         --elasticsearch http://localhost:9200 --data NODE
 
-does the same on a node, whose files are below the folder NODE, with an archive of twelve months.
+does the same on a node, whose files are below the folder NODE, with an archive of twelve months. Without
+`--archive`, it loads the collections of the first command there, each into one shard.
 """
 
 from __future__ import annotations
@@ -43,7 +44,8 @@ from esr.elastic.cluster import Cluster
 from esr.index.factory import is_elasticsearch
 from esr.topics.topic_files import read_topics
 
-PART, ARCHIVE, SERVER_ARCHIVE = "scale", "scale, archive", "scale, archive on a server"
+PART, SERVER = "scale", "scale, on a server"
+ARCHIVE, SERVER_ARCHIVE = "scale, archive", "scale, archive on a server"
 DELIVERED = 1000
 """Documents of a delivery."""
 TIMELINE = ".timeline.jsonl"
@@ -153,10 +155,10 @@ def headlines(path: Path) -> list[str]:
 
 def find_place(options: argparse.Namespace, times: int) -> Place:
     """The place of the index of this size."""
+    name = f"archive-{times}x" if options.archive else f"{times}x"
     if options.elasticsearch:
-        name = f"archive-{times}x"
         return Place(f"{options.elasticsearch}/{name}", options.data, options.work / f"server-{name}")
-    folder = options.work / (f"archive-{times}x" if options.archive else f"{times}x")
+    folder = options.work / name
     return Place(str(folder), folder, folder)
 
 
@@ -196,15 +198,16 @@ def main() -> None:
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--times", type=int, nargs="+", default=[1, 4, 20])
     parser.add_argument("--archive", action="store_true", help="a growing archive, in periods of a month")
-    parser.add_argument("--elasticsearch", help="the URL of a node, for --archive")
+    parser.add_argument("--elasticsearch", help="the URL of a node")
     parser.add_argument("--data", type=Path, help="the folder with the node's files, for --elasticsearch")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="to send documents at most")
     parser.add_argument("--raw", type=Path, default=ROOT / "docs" / "capacity.jsonl")
     parser.add_argument("--remove", action="store_true")
     options = parser.parse_args()
-    if options.elasticsearch and not (options.archive and options.data):
-        parser.error("--elasticsearch needs --archive and --data")
-    part = SERVER_ARCHIVE if options.elasticsearch else ARCHIVE if options.archive else PART
+    if options.elasticsearch and not options.data:
+        parser.error("--elasticsearch needs --data")
+    parts = (SERVER, SERVER_ARCHIVE) if options.elasticsearch else (PART, ARCHIVE)
+    part = parts[options.archive]
     environment = figures.describe_environment()
     for figure in measure(options):
         figures.append(options.raw, part, figure, environment)

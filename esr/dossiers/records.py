@@ -21,7 +21,7 @@ ROLES: Mapping[Role, str] = {
     "link": "may read it as it is now",
 }
 """The roles of people in a dossier or a saved search, the highest first, and what each may do."""
-_RANKS: Mapping[Role, int] = {role: rank for rank, role in enumerate(reversed(ROLES))}
+_RANKS: Mapping[Role, int] = {role: rank for rank, role in enumerate(reversed(tuple(ROLES)))}
 Work = Literal["read", "history", "change", "restore", "share", "delete"]
 NEEDED: Mapping[Work, Role] = {
     "read": "link",
