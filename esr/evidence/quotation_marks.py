@@ -36,8 +36,6 @@ _MARKS = "\"“”„«»‹›‘’‚'`「」『』＂ \n\t"
 
 
 def _strip_marks(text: str, start: int, end: int) -> tuple[int, int]:
-    while start < end and text[start] in _MARKS:
-        start += 1
-    while start < end and text[end - 1] in _MARKS:
-        end -= 1
-    return start, end
+    part = text[start:end]
+    start += len(part) - len(part.lstrip(_MARKS))
+    return start, start + len(part.strip(_MARKS))

@@ -22,6 +22,7 @@ FURTHER = {
         "tests/folder/search/test_impacts.py",
     ),
     "esr/folder/format": ("tests/folder", "tests/index", "tests/enrichment", "tests/following"),
+    "esr/evidence": ("tests/index/test_reuse.py",),
     "esr/ranking": ("tests/index", "tests/following", "tests/evidence"),
     KERNEL: ("tests/encoders/test_folder.py",),
 }
