@@ -60,6 +60,7 @@ def test_a_link_ends_when_it_expires_or_is_revoked(desk: Desk, clock: Clock) -> 
 
 def test_a_link_is_valid_for_a_month_by_default_and_for_a_year_at_most(desk: Desk) -> None:
     links, id = ReadingLinks(desk), Dossiers(desk).create(ANN, "Storms").id
+    assert not links.make(ANN, id).is_revoked
     assert links.make(ANN, id).expires_at == "2026-01-31T00:00:00.000Z"
     assert links.make(ANN, id, 366).expires_at == "2027-01-02T00:00:00.000Z"
     assert links.make(ANN, id, 0.5).expires_at == "2026-01-01T12:00:00.000Z"
