@@ -10,10 +10,9 @@ from __future__ import annotations
 import json
 import sys
 import time
+from importlib import import_module
 
 import psutil
-
-from esr.ranking.searcher import open_searcher
 
 MEMORY_SAMPLES = (1, 100, 1000)
 """Numbers of searches after which memory is measured."""
@@ -22,7 +21,7 @@ MEMORY_SAMPLES = (1, 100, 1000)
 def main() -> None:
     queries = sys.stdin.read().splitlines()
     started = time.perf_counter()
-
+    open_searcher = import_module("esr.ranking.searcher").open_searcher
     import_end = time.perf_counter()
     memory = {"imported": _memory()}
     searcher = open_searcher(sys.argv[1])
