@@ -53,7 +53,7 @@ def test_a_table_has_no_row_twice_and_none_without_a_value(table: sql.Table) -> 
 
 def test_no_query_of_an_alert_reads_a_whole_table(box: Outbox) -> None:
     with noting_scans() as scans:
-        box.known("news")
+        box.matched_documents("news")
         send(box, "storms", "A storm.")
         box.contents(box.deliveries("storms")[0].digest_id)
         box.waiting()
@@ -70,26 +70,26 @@ def test_the_tables_of_a_newer_esr_are_refused_and_older_ones_migrated_once(
     to_second, to_third = (lambda connection: steps.append(2)), (lambda connection: steps.append(3))
     monkeypatch.setattr(tables, "MIGRATIONS", [to_second])
     with Desk(str(tmp_path / "desk")) as desk:
-        assert Outbox(desk).known("news") is None
+        assert Outbox(desk).matched_documents("news") is None
         assert not steps, "new tables are the newest"
         monkeypatch.setattr(tables, "MIGRATIONS", [to_second, to_third])
         for _ in range(2):
-            assert Outbox(desk).known("news") is None
+            assert Outbox(desk).matched_documents("news") is None
         assert steps == [3]
         monkeypatch.setattr(tables, "MIGRATIONS", [])
         with pytest.raises(DeskUnusable, match="have version 3, which this esr does not know"):
-            Outbox(desk).known("news")
+            Outbox(desk).matched_documents("news")
 
 
 def test_a_sentence_is_told_to_each_search_and_of_each_collection_that_has_its_document(box: Outbox) -> None:
     box.store_baseline("news", {"old": KNOWN})
-    assert box.known("news") == {"old": KNOWN} and box.known("other") is None
+    assert box.matched_documents("news") == {"old": KNOWN} and box.matched_documents("other") is None
     assert (
         box.store_matches("news", {}, {"d": KNOWN}, [news("s", "d", "Rain."), news("t", "d", "Rain.")]) == 2
     )
     assert box.store_matches("other", {}, {"d": KNOWN}, [news("s", "d", "Rain.", "Snow.")]) == 1
     assert box.waiting() == {"s": (2, NOW), "t": (1, NOW)}
-    assert box.known("news") == {"old": KNOWN, "d": KNOWN}
+    assert box.matched_documents("news") == {"old": KNOWN, "d": KNOWN}
 
 
 def test_a_failure_is_noted_until_a_run_without_it(box: Outbox) -> None:
