@@ -27,8 +27,6 @@ SEARCHES = (
 )
 """The names of searches in the figures, and in the table."""
 GOALS = {
-    "head": "goal",
-    "rule": "---:",
     "load": "3 h",
     "bytes": "60 GB",
     "memory": "6 GB",
@@ -37,6 +35,8 @@ GOALS = {
     "append": "3 s",
 }
 """What was asked of 100 million sentences on two processors with 24 GB."""
+_HEAD, _RULE = "head", "rule"
+"""The names of the two rows above the figures."""
 
 
 def read_largest(part: str) -> dict[str, Any] | None:
@@ -47,9 +47,9 @@ def read_largest(part: str) -> dict[str, Any] | None:
 
 def archive_rows() -> Iterator[list[str]]:
     """Cells of the goals, and of what was measured of a folder."""
-    figure = read_largest(ARCHIVE)
+    figure, goals = read_largest(ARCHIVE), {_HEAD: "goal", _RULE: "---:", **GOALS}
     for name, description, *cells in [] if figure is None else _rows(figure):
-        yield [description, GOALS.get(name, ""), *cells]
+        yield [description, goals.get(name, ""), *cells]
 
 
 def server_rows() -> Iterator[list[str]]:
@@ -64,8 +64,8 @@ def _rows(figure: dict[str, Any]) -> Iterator[list[str]]:
     loading, search, changes = figure["load"], figure["search"], figure["changes"]
     sentences = loading["sentences"]
     loads = [sample["load"] for sample in figure["timeline"]]
-    yield ["head", f"{sentences:,} sentences", "wall clock", "processor", "load"]
-    yield ["rule", "---", *["---:"] * 3]
+    yield [_HEAD, f"{sentences:,} sentences", "wall clock", "processor", "load"]
+    yield [_RULE, "---", *["---:"] * 3]
     rate = f"{sentences / loading['seconds']:,.0f} sentences a second"
     yield ["load", f"load, {rate}", *_seconds(loading), f"{min(loads):.0f} to {max(loads):.0f}"]
     yield ["bytes", "size", format_value(figure["bytes"], "B"), "", ""]
