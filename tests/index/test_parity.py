@@ -139,7 +139,7 @@ def pruning(monkeypatch: pytest.MonkeyPatch) -> None:
 SHARDS = [1, 3]
 
 
-@pytest.fixture(scope="module", params=SHARDS, ids=["1 shard", "3 shards"])
+@pytest.fixture(scope="module", params=SHARDS, ids=["1-shard", "3-shards"])
 def engines(
     request: pytest.FixtureRequest, elasticsearch_url: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Engines]:
