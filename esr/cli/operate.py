@@ -312,7 +312,7 @@ def restore(
         next_step = "the index is not restored yet: when all slices are copied, run esr restore --fast"
         _show_copy(report, f"copied slice {report.slice} of {target} to {where}", as_json, next_step)
         return
-    if not yes and options.is_folder_of_index(where):
+    if not yes and options.is_folder_of_index(where) and not factory.is_restore_unfinished(where):
         click.confirm(f"Replace the index {where} by {target}?", abort=True, err=True)
     if desk and not yes and _has_desk(desk):
         click.confirm(

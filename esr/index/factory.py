@@ -59,6 +59,7 @@ __all__ = [
     "has_copies",
     "has_table",
     "is_elasticsearch",
+    "is_restore_unfinished",
     "open_delivery",
     "open_generations",
     "open_index",
@@ -231,6 +232,11 @@ def restore_index(
     return folder_maintenance.restore(
         _folder(backup), _folder(where), copy=copy, fast=fast, slice=slice, workers=workers
     )
+
+
+def is_restore_unfinished(where: str) -> bool:
+    """Whether a folder has what a killed restoration or slices of one have copied, and no index yet."""
+    return not is_elasticsearch(where) and folder_maintenance.is_restore_unfinished(Path(where))
 
 
 def role_descriptors(aliases: Sequence[str], roles: Sequence[str]) -> dict[str, Any]:

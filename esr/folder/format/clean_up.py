@@ -9,7 +9,7 @@ from pathlib import Path
 from esr.folder.format.checkpoint import CHECKPOINT_NAME, read_checkpoint
 from esr.folder.format.files import sync_folder
 from esr.folder.format.layer_info import LAYERS
-from esr.folder.format.manifest import MANIFEST_NAME, SEGMENTS, Manifest, read_any_format
+from esr.folder.format.manifest import MANIFEST_NAME, RESTORE_NAME, SEGMENTS, Manifest, read_any_format
 from esr.folder.format.writer_lock import LOCK_NAME
 from esr.processes import map_together
 
@@ -26,7 +26,7 @@ def remove_index(folder: Path) -> None:
     if (folder / SEGMENTS).exists():
         return  # a file that cannot be deleted is left to the next writer
     sync_folder(folder)
-    for name in (MANIFEST_NAME, CHECKPOINT_NAME):
+    for name in (RESTORE_NAME, MANIFEST_NAME, CHECKPOINT_NAME):
         (folder / name).unlink(missing_ok=True)
         (folder / f"{name}.new").unlink(missing_ok=True)
     (folder / LOCK_NAME).unlink(missing_ok=True)

@@ -29,6 +29,8 @@ from esr.index.writer import Description, outdated_analyzer
 MANIFEST_NAME = "esr-index.json"
 BACKUP_NAME = "esr-backup.json"
 """The file that marks a folder as a backup, and names the folder that it is a backup of."""
+RESTORE_NAME = "esr-restore.json"
+"""The file that marks a new folder until its restoration is finished, and names the backup."""
 FORMAT = 5
 SEGMENTS = "segments"
 """The subfolder of the segments."""
@@ -358,6 +360,11 @@ def read_any_format(folder: Path) -> Manifest:
             raise IndexUnusable(
                 f"{folder} is a backup that was never finished: run esr backup again"
             ) from error
+        if (folder / RESTORE_NAME).exists():
+            raise IndexUnusable(
+                f"{folder} is not restored yet: when all slices are copied, if it is done by slice, run "
+                f"esr restore {read_mark(folder / RESTORE_NAME) or 'BACKUP'} --index {folder}"
+            ) from error
         if (folder / SEGMENTS).exists():
             raise ManifestDamaged(folder / MANIFEST_NAME, "it is missing") from error
         raise IndexUnusable(f"{folder} is not an index: it has no {MANIFEST_NAME}") from error
@@ -385,9 +392,17 @@ def commit(folder: Path, manifest: Manifest) -> Manifest:
     return manifest
 
 
+def read_mark(path: Path) -> str | None:
+    """The folder that a mark names, such as that of a backup; None if there is no mark or it is damaged."""
+    try:
+        return str(decode_sealed(path.read_bytes())["of"])
+    except (OSError, ValueError, KeyError):
+        return None
+
+
 def is_bare(folder: Path) -> bool:
-    """Whether a folder is empty, or contains only the files of a load or backup killed in its first step."""
-    left = {f"{MANIFEST_NAME}.new", f"{BACKUP_NAME}.new", LOCK_NAME}
+    """Whether a folder is empty, or has only files of a load, backup or restore killed in its first step."""
+    left = {*(f"{name}.new" for name in (MANIFEST_NAME, BACKUP_NAME, RESTORE_NAME)), LOCK_NAME}
     try:
         return {entry.name for entry in folder.iterdir()} <= left
     except PermissionError:

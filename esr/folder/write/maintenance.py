@@ -42,7 +42,6 @@ from esr.folder.format.files import (
     check_file,
     copy_file,
     create_folder,
-    decode_sealed,
     replace_json,
     size_on_disk,
     sync_folder,
@@ -53,14 +52,16 @@ from esr.folder.format.layers import Layer
 from esr.folder.format.manifest import (
     BACKUP_NAME,
     MANIFEST_NAME,
+    RESTORE_NAME,
     SEGMENTS,
     Manifest,
     ManifestDamaged,
     is_bare,
     read_any_format,
+    read_mark,
 )
 from esr.folder.format.segment import Segment, read_counts
-from esr.folder.format.writer_lock import OTHER_LOAD, WriterRunning, hold_writer_lock, is_being_written
+from esr.folder.format.writer_lock import OTHER_LOAD, hold_writer_lock, is_being_written
 from esr.index.generations import (
     BROKEN,
     KEPT,
@@ -78,6 +79,7 @@ from esr.index.generations import (
     generation_name,
     select_deletable,
 )
+from esr.locks import take_lock
 from esr.processes import map_together
 
 Slice = tuple[int, int]
@@ -381,10 +383,10 @@ def back_up(
     if target.resolve().is_relative_to(source.resolve()):
         raise UsageError(f"{target} is in the index itself: choose another place for the backup")
     is_free = not target.exists() or (target.is_dir() and is_bare(target))
-    if _read_mark(target) is None and not is_free:  # read last, since another slice may write it now
+    if read_mark(target / BACKUP_NAME) is None and not is_free:  # read last: a slice may write it now
         raise UsageError(f"{target} is not a backup: choose a new or empty folder")
-    _write_mark(target, origin)
-    mark = _read_mark(target)
+    _write_mark(target / BACKUP_NAME, origin, "back up")
+    mark = read_mark(target / BACKUP_NAME)
     if mark != origin:
         raise UsageError(f"{target} is the backup of {mark}: choose another folder, or delete it first")
     with _locked(target, "back up", others=_OTHER_BACKUP, shared=slice is not None):
@@ -392,19 +394,24 @@ def back_up(
 
 
 _OTHER_BACKUP = "another backup, or a slice of it, into {}"
-_MARK_PAUSE = 0.05
-"""Seconds until the mark is looked for again that another process is writing."""
 
 
-def _write_mark(target: Path, origin: str) -> None:
-    """Mark a folder as a backup, unless it is. Several slices may begin at once, so one writes it."""
-    while _read_mark(target) is None:
-        try:
-            with _locked(target, "back up"):
-                if _read_mark(target) is None:
-                    replace_json(target / BACKUP_NAME, {"of": origin})
-        except WriterRunning:
-            time.sleep(_MARK_PAUSE)
+def _write_mark(path: Path, origin: str, command: str) -> None:
+    """Mark a folder without an index, unless it is marked.
+
+    Several slices may begin at once, so one writes the mark. It locks the file that becomes the mark, not the
+    folder: another slice that sees the mark can lock the folder at once.
+    """
+    folder, new = path.parent, path.with_name(f"{path.name}.new")
+    if read_mark(path) is not None or (folder / MANIFEST_NAME).exists():
+        return
+    with translate_disk_errors(folder, command, "is not complete"):
+        create_folder(folder)
+        with new.open("a+") as file:
+            take_lock(file, wait=True)
+            if read_mark(path) is None and not (folder / MANIFEST_NAME).exists():
+                replace_json(path, {"of": origin})
+        new.unlink(missing_ok=True)  # of a slice that came too late
 
 
 def restore(
@@ -426,12 +433,21 @@ def restore(
     read_any_format(source)
     if target.resolve() == source.resolve():
         raise UsageError(f"{target} is the backup itself: choose another folder")
-    if _read_mark(target) is not None:
+    if read_mark(target / BACKUP_NAME) is not None:
         raise UsageError(f"{target} is itself a backup: choose another folder")
     if target.exists() and not is_replaceable(target):
         raise IndexUnusable(f"{target} is not an index: choose a new folder or that of an index")
+    _write_mark(target / RESTORE_NAME, str(source.resolve()), "restore")
     with _locked(target, "restore", others=_OTHER_RESTORE, shared=slice is not None):
-        return _replicate(source, target, slice, link=not copy, read=not fast, workers=workers)
+        report = _replicate(source, target, slice, link=not copy, read=not fast, workers=workers)
+        if slice is None:
+            (target / RESTORE_NAME).unlink(missing_ok=True)
+        return report
+
+
+def is_restore_unfinished(folder: Path) -> bool:
+    """Whether a folder has no index yet, but what a killed restoration or slices of one have copied."""
+    return (folder / RESTORE_NAME).exists() and not (folder / MANIFEST_NAME).exists()
 
 
 _OTHER_RESTORE = "another load into {}, its enrichment, or another restore of it,"
@@ -440,16 +456,10 @@ _OTHER_RESTORE = "another load into {}, its enrichment, or another restore of it
 def is_replaceable(folder: Path) -> bool:
     """Whether a folder is empty or holds an index, possibly a damaged one."""
     return folder.is_dir() and (
-        is_bare(folder) or (folder / MANIFEST_NAME).exists() or (folder / SEGMENTS).is_dir()
+        is_bare(folder)
+        or (folder / SEGMENTS).is_dir()
+        or any((folder / name).exists() for name in (MANIFEST_NAME, RESTORE_NAME))
     )
-
-
-def _read_mark(folder: Path) -> str | None:
-    """The folder that this folder is the backup of, None if it is no backup."""
-    try:
-        return str(decode_sealed((folder / BACKUP_NAME).read_bytes())["of"])
-    except (OSError, ValueError, KeyError):
-        return None
 
 
 @contextmanager

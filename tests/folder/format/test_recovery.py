@@ -37,6 +37,7 @@ from esr.folder.format.manifest import (
     BACKUP_NAME,
     FORMAT,
     MANIFEST_NAME,
+    RESTORE_NAME,
     UNNAMED,
     Manifest,
     ManifestDamaged,
@@ -156,6 +157,11 @@ def test_what_is_no_index_is_told_apart(tmp_path: Path) -> None:
         read_any_format(tmp_path / "letter.txt")
     (tmp_path / "segments").mkdir()
     with pytest.raises(ManifestDamaged, match="it is missing"):
+        read_any_format(tmp_path)
+    (tmp_path / RESTORE_NAME).touch()
+    with pytest.raises(
+        IndexUnusable, match=f"not restored yet: .* run esr restore BACKUP --index {tmp_path}"
+    ):
         read_any_format(tmp_path)
     (tmp_path / BACKUP_NAME).touch()
     with pytest.raises(IndexUnusable, match="a backup that was never finished"):

@@ -6,7 +6,8 @@ import os
 import random
 import shutil
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -16,7 +17,7 @@ import pytest
 from esr.errors import EsrError, IndexUnusable, UsageError
 from esr.folder.format import checkpoint, damage, manifest, writer_lock
 from esr.folder.format.damage import SegmentDamaged
-from esr.folder.format.files import FileCheck, copy_file
+from esr.folder.format.files import FileCheck, copy_file, replace_json
 from esr.folder.index import EmbeddedIndex
 from esr.folder.write import segment_writer
 from esr.folder.write.delivery import EmbeddedDelivery
@@ -448,6 +449,25 @@ def test_slices_may_copy_the_same_part_at_once(
     assert export_at(target) == export_at(intact) and not verify(target, fast=False).damaged
 
 
+@pytest.mark.parametrize("copy_slice", [back_up, restore])
+def test_a_slice_may_begin_while_another_one_marks_the_folder(
+    intact: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_sync: None, copy_slice: Any
+) -> None:
+    numbers: list[str | None] = []
+
+    def mark(path: Path, content: Mapping[str, Any]) -> None:
+        replace_json(path, content)
+        numbers.append(copy_slice(intact, path.parent, copy=True, slice=(2, 2)).slice)
+
+    monkeypatch.setattr("esr.folder.write.maintenance.replace_json", mark)
+    assert copy_slice(intact, tmp_path / "new", copy=True, slice=(1, 2)).slice == "1/2"
+    assert numbers == ["2/2"]
+    monkeypatch.undo()
+    copy_slice(intact, tmp_path / "new", copy=True)
+    assert not [path for path in (tmp_path / "new").iterdir() if path.suffix == ".new"]
+    assert export_at(tmp_path / "new") == export_at(intact)
+
+
 def test_a_backup_is_refused_beside_a_slice_and_slices_run_beside_each_other(
     intact: Path, tmp_path: Path, no_sync: None
 ) -> None:
@@ -481,12 +501,15 @@ def test_slices_of_a_restore_leave_an_index_as_it_was_until_the_run_that_commits
         report = restore(backup, where, copy=True, slice=(number, 3), workers=2)
         assert report.slice == f"{number}/3" and report.documents is None
         if is_new:
-            with pytest.raises(IndexUnusable, match="it is missing: restore a backup"):
-                export_at(where)
+            finish = f"is not restored yet: when all slices .*, run esr restore {backup} --index {where}"
+            for read in (export_at, partial(verify, fast=True), EmbeddedDelivery):
+                with pytest.raises(IndexUnusable, match=finish):
+                    read(where)
         else:
             assert export_at(where) == before
     report = restore(backup, where, copy=True, fast=True)
     assert report.slice is None and report.present_bytes and not report.copied_bytes
+    assert not (where / manifest.RESTORE_NAME).exists(), "it is finished"
     assert export_at(where) == export_at(intact) and not verify(where, fast=False).damaged
 
 
