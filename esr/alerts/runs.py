@@ -76,7 +76,6 @@ def make_delivery(
     targets: Sequence[str] = (),
     every: str = AT_ONCE,
     zone: str = DEFAULT_ZONE,
-    is_paused: bool = False,
 ) -> dict[str, Any]:
     """The settings of a delivery as a saved search has them. Raises UsageError."""
     read_schedule(every, zone)
@@ -86,7 +85,7 @@ def make_delivery(
         "to": list(map(check_target, targets)),
         "every": every,
         "zone": zone,
-        "is_paused": is_paused,
+        "is_paused": False,
     }
 
 
