@@ -132,8 +132,10 @@ class Dossiers:
         table = tables.holdings.c
         with self._desk.reading() as connection:
             for some in _slices(list(dict.fromkeys(ids))):
+                # With sentence_id == "", SQLite takes the index of that, and reads all documents of the desk.
+                is_document = sql.func.length(table.sentence_id) == 0
                 query = sql.select(table.dossier, table.document_id, table.sentence_id).where(
-                    table.sentence_id.in_(some) | ((table.sentence_id == "") & table.document_id.in_(some))
+                    table.sentence_id.in_(some) | (is_document & table.document_id.in_(some))
                 )
                 for dossier, document_id, sentence_id in connection.execute(query.order_by(table.dossier)):
                     if dossier in readable:

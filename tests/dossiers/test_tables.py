@@ -13,7 +13,7 @@ from esr.dossiers.links import ReadingLinks
 from esr.dossiers.records import Content, Edit, Person
 from esr.dossiers.saved_searches import SavedSearches
 from esr.dossiers.store import Dossiers
-from tests.support.desk_tables import check_rows, noting_scans
+from tests.support.desk_tables import check_rows, noting_scans, noting_steps
 
 ANN, BOB = Person("ann"), Person("bob", frozenset({"politics"}))
 
@@ -47,3 +47,13 @@ def test_no_query_of_a_person_reads_a_whole_table(tmp_path: Path) -> None:
         dossiers.list_readable(ANN, is_deleted=True)
         dossiers.erase(ANN, id)
     assert not scans
+
+
+def test_a_document_is_looked_up_by_its_id_and_not_among_all_documents(tmp_path: Path) -> None:
+    with Desk(str(tmp_path / "desk")) as desk, noting_steps() as steps:
+        Dossiers(desk).find_holding(ANN, ["a.s0", "a"])
+    indices = {step.split()[4]: step.split()[-1] for step, _ in steps if step.startswith("SEARCH holdings")}
+    assert indices == {
+        "ix_holdings_sentence_id": "(sentence_id=?)",
+        "ix_holdings_document_id": "(document_id=?)",
+    }

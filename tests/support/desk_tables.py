@@ -1,4 +1,4 @@
-"""What the tables of a desk refuse, and which of its queries read a whole table."""
+"""What the tables of a desk refuse, and how its queries read them."""
 
 from __future__ import annotations
 
@@ -37,6 +37,15 @@ def _is_numbered(column: sql.Column[Any]) -> bool:
 def noting_scans() -> Iterator[set[tuple[str, str]]]:
     """The tables that statements of SQLite read from the first row to the last, with the statements."""
     scans: set[tuple[str, str]] = set()
+    with noting_steps() as steps:
+        yield scans
+    scans.update(step for step in steps if step[0].startswith("SCAN"))
+
+
+@contextmanager
+def noting_steps() -> Iterator[set[tuple[str, str]]]:
+    """How statements of SQLite read the tables: steps of their plans, with the statements."""
+    steps: set[tuple[str, str]] = set()
 
     def note(
         connection: Any, cursor: Any, statement: str, parameters: Any, context: Any, executemany: bool
@@ -44,10 +53,10 @@ def noting_scans() -> Iterator[set[tuple[str, str]]]:
         if statement.startswith(("SELECT", "UPDATE", "DELETE")):
             values = parameters[0] if executemany else parameters
             plan = cursor.connection.execute(f"EXPLAIN QUERY PLAN {statement}", values)
-            scans.update((row[3], " ".join(statement.split())) for row in plan if row[3].startswith("SCAN"))
+            steps.update((row[3], " ".join(statement.split())) for row in plan)
 
     sql.event.listen(sql.Engine, "before_cursor_execute", note)
     try:
-        yield scans
+        yield steps
     finally:
         sql.event.remove(sql.Engine, "before_cursor_execute", note)
