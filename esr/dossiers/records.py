@@ -22,10 +22,9 @@ ROLES: Mapping[Role, str] = {
 }
 """The roles of people in a dossier or a saved search, the highest first, and what each may do."""
 _RANKS: Mapping[Role, int] = {role: rank for rank, role in enumerate(reversed(tuple(ROLES)))}
-Work = Literal["read", "history", "change", "restore", "share", "delete"]
+Work = Literal["read", "change", "restore", "share", "delete"]
 NEEDED: Mapping[Work, Role] = {
     "read": "link",
-    "history": "reader",
     "change": "writer",
     "restore": "writer",
     "share": "owner",
@@ -34,7 +33,6 @@ NEEDED: Mapping[Work, Role] = {
 """The least role that a kind of work needs."""
 WORDS: Mapping[Work, str] = {
     "read": "read it",
-    "history": "see its changes",
     "change": "change it",
     "restore": "restore an earlier state",
     "share": "share it",

@@ -278,8 +278,9 @@ def test_who_is_given_a_role_has_it_until_it_is_taken_away(dossiers: Dossiers) -
             refused(eve, id)
     dossiers.share(ANN, id, "eve", None)
     assert dossiers.list_readable(eve) == []
-    with pytest.raises(NoDossier):
-        dossiers.read(eve, id)
+    for read in (dossiers.read, dossiers.history, lambda *who: dossiers.read(*who, 1)):
+        with pytest.raises(NoDossier):
+            read(eve, id)
     dossiers.share(ANN, id, "*", "reader")
     assert (dossiers.read(eve, id).role, dossiers.read(BOB, id).role) == ("reader", "writer")
     with pytest.raises(UsageError, match="give it to make somebody the owner"):
