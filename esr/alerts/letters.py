@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from esr.alerts.channels import Letter
@@ -34,12 +34,14 @@ def write_letter(
     and `index` the name of the index there.
     """
     linked = [_link(content, page, index) for content in contents]
+    summary, sections = _summarize(linked), _divide(linked)
+    title = f"{name}: {summary}"
     payload = {"version": FORM, "id": id, "search": search, "name": name, "items": linked}
     return Letter(
         id,
-        f"{name}: {_summarize(linked)}",
-        "\n".join(_write_text(name, linked)),
-        "".join(_write_html(name, linked)),
+        title,
+        "\n".join(_write_text(title, sections)),
+        "".join(_write_html(name, summary, sections)),
         json.dumps(payload, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace"),
         attempt,
     )
@@ -71,53 +73,78 @@ def _describe_day(unusual: Mapping[str, Any]) -> str:
     return f"{unusual['day']}: {unusual['count']:,} sentences, usually {unusual['usual']:.1f}"
 
 
-def _place(hit: Mapping[str, Any]) -> str:
-    parts = (hit.get("title"), hit.get("source"), (hit.get("date") or "")[:10])
-    return " · ".join(part for part in parts if part)
+class _Section(NamedTuple):
+    """Sentences of a letter: those of an unusual day, or all others; `heading` is empty for these."""
+
+    heading: str
+    passages: Sequence[_Passage]
 
 
-def _address(hit: Mapping[str, Any]) -> str | None:
-    return hit.get("permalink") or web_url(hit.get("url"))
+class _Passage(NamedTuple):
+    """What a letter says of a hit; values that the hit lacks are empty."""
+
+    text: str
+    previous: str
+    next: str
+    source: str
+    """Title, source and date."""
+    address: str
+    """Where the sentence or its document is read."""
+    language: str
 
 
-def _write_text(name: str, contents: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    yield f"{name}: {_summarize(contents)}"
-    for content in contents:
-        hits: Sequence[Mapping[str, Any]] = (content,)
-        if "unusual" in content:
-            yield f"\n{_describe_day(content['unusual'])}"
-            hits = content["hits"]
-        for hit in hits:
+def _divide(contents: Sequence[Mapping[str, Any]]) -> list[_Section]:
+    return [
+        _Section(_describe_day(content["unusual"]), list(map(_read_passage, content["hits"])))
+        if "unusual" in content
+        else _Section("", [_read_passage(content)])
+        for content in contents
+    ]
+
+
+def _read_passage(hit: Mapping[str, Any]) -> _Passage:
+    source = (hit.get("title"), hit.get("source"), (hit.get("date") or "")[:10])
+    return _Passage(
+        hit["text"],
+        hit.get("previous") or "",
+        hit.get("next") or "",
+        " · ".join(filter(None, source)),
+        hit.get("permalink") or web_url(hit.get("url")) or "",
+        hit.get("language") or "",
+    )
+
+
+def _write_text(title: str, sections: Sequence[_Section]) -> Iterator[str]:
+    yield title
+    for heading, passages in sections:
+        if heading:
+            yield f"\n{heading}"
+        for passage in passages:
             yield ""
-            if hit.get("previous"):
-                yield f"  … {hit['previous']}"
-            yield f"> {hit['text']}"
-            if hit.get("next"):
-                yield f"  {hit['next']} …"
-            if place := _place(hit):
-                yield f"  {place}"
-            if address := _address(hit):
-                yield f"  {address}"
+            if passage.previous:
+                yield f"  … {passage.previous}"
+            yield f"> {passage.text}"
+            if passage.next:
+                yield f"  {passage.next} …"
+            yield from (f"  {line}" for line in (passage.source, passage.address) if line)
     yield ""
 
 
-def _write_html(name: str, contents: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _write_html(name: str, summary: str, sections: Sequence[_Section]) -> Iterator[str]:
     yield f'<!doctype html><html><body style="{_STYLE}"><h1 style="font-size:1.3em">{escape(name)}</h1>'
-    yield f"<p>{escape(_summarize(contents))}</p>"
-    for content in contents:
-        hits: Sequence[Mapping[str, Any]] = (content,)
-        if "unusual" in content:
-            yield f"<h2>{escape(_describe_day(content['unusual']))}</h2>"
-            hits = content["hits"]
-        for hit in hits:
-            language = f' lang="{escape(hit["language"])}"' if hit.get("language") else ""
+    yield f"<p>{escape(summary)}</p>"
+    for heading, passages in sections:
+        if heading:
+            yield f"<h2>{escape(heading)}</h2>"
+        for passage in passages:
+            language = f' lang="{escape(passage.language)}"' if passage.language else ""
             yield f'<blockquote{language} style="margin:1.2em 0;padding-left:.8em;border-left:2px solid">'
-            if hit.get("previous"):
-                yield f'<span style="color:#666">{escape(hit["previous"])}</span> '
-            yield f"<strong>{escape(hit['text'])}</strong>"
-            if hit.get("next"):
-                yield f' <span style="color:#666">{escape(hit["next"])}</span>'
-            place, address = escape(_place(hit) or "source"), _address(hit)
-            linked = f'<a href="{escape(address)}">{place}</a>' if address else place
+            if passage.previous:
+                yield f'<span style="color:#666">{escape(passage.previous)}</span> '
+            yield f"<strong>{escape(passage.text)}</strong>"
+            if passage.next:
+                yield f' <span style="color:#666">{escape(passage.next)}</span>'
+            source = escape(passage.source or "source")
+            linked = f'<a href="{escape(passage.address)}">{source}</a>' if passage.address else source
             yield f'<br><small dir="auto">{linked}</small></blockquote>'
     yield "</body></html>"

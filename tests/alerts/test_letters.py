@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from html import unescape
 
 from esr.alerts.letters import write_letter
 from esr.following.alerts.atom import text_digest
@@ -53,3 +55,12 @@ def test_half_of_a_character_is_no_obstacle() -> None:
     odd = {"document_id": "\ud83d", "text": "Rain \ud83d."}
     letter = write_letter("7", "s", "Storms", [odd], page="https://esr.example")
     assert json.loads(letter.payload)["items"][0]["text"] == "Rain ?."
+
+
+def test_the_text_and_the_html_say_the_same_of_a_sentence() -> None:
+    hit = {**PLAIN, "title": "May", "url": "https://e.example/c", "previous": "Before.", "next": "After."}
+    letter = write_letter("7", "s", "Storms", [{"unusual": DAY, "hits": [hit]}])
+    html = unescape(re.sub('<a href="(.*?)">(.*?)</a>', r"\2 \1", letter.html))
+    shown = re.sub("[…>]", " ", letter.text.replace("Storms: ", "Storms ")).split()
+    assert re.sub("<.*?>", " ", html).split() == shown
+    assert {"Before.", "After.", "May", "RTE", "1,234", "https://e.example/c"} <= set(shown)
