@@ -66,10 +66,15 @@ def predict(path: Path, enricher: Enricher) -> Predictions:
 
 
 def auc(predictions: Predictions) -> tuple[float, float]:
+    """The area under the ROC curve of the scores, and its standard error."""
+    return measure_area(predictions.label, predictions.score)
+
+
+def measure_area(label: npt.NDArray[np.bool_], score: npt.NDArray[np.float64]) -> tuple[float, float]:
     """The area under the ROC curve, where ties count half, and its standard error."""
-    yes = int(predictions.label.sum())
-    no = len(predictions.label) - yes
-    rank_sum = rankdata(predictions.score)[predictions.label].sum()
+    yes = int(label.sum())
+    no = len(label) - yes
+    rank_sum = rankdata(score)[label].sum()
     area = float((rank_sum - yes * (yes + 1) / 2) / (yes * no))
     q1, q2 = area / (2 - area), 2 * area**2 / (1 + area)
     variance = area * (1 - area) + (yes - 1) * (q1 - area**2) + (no - 1) * (q2 - area**2)
