@@ -87,6 +87,10 @@ class Seen(NamedTuple):
     deliveries: tuple[tuple[Sent, str, str, str, int], ...]
 
 
+Deliveries = dict[str, tuple[Sent, str, str, str, int]]
+"""Deliveries by id, as they are in `Seen`."""
+
+
 def expect(state: Told) -> Seen:
     """What should be seen of a desk in this state."""
     known = None if state.known is None else tuple((each.id, checksum(each)) for each in state.known)
@@ -124,6 +128,10 @@ class AlertDesk:
         self._before_call: Callable[[int, str], None] = lambda number, call: None
         self._left: dict[Path, bytes] = {}
         """The files at the last kill."""
+        self._observer = Desk(str(self._file))
+        """To look at the desk with: what it has compiled serves all looks. Closed after each."""
+        self._deliveries: Deliveries | None = None
+        """As they were seen last. Only runs change them."""
 
     @contextmanager
     def _desk(self) -> Iterator[Desk]:
@@ -179,7 +187,8 @@ class AlertDesk:
         ]  # an index that was being deleted may be there, without documents
         self._receivers.copies.clear()
         self._receivers.refusal = refusal
-        ended = {id for id, (_, state, *_) in self._see()[1].items() if state in ("sent", "failed")}
+        before = self._see()[1] if self._deliveries is None else self._deliveries
+        ended = {id for id, (_, state, *_) in before.items() if state in ("sent", "failed")}
         error = None
         try:
             with self._desk() as desk, self._calls(self._disturb(trouble)):
@@ -192,7 +201,7 @@ class AlertDesk:
                 raise Wrong(f"the run of alerts failed: {error}") from error
             self._settle([path[-1] for path in paths], "the run")
         self.counts["alert runs"] += 1
-        self._check_letters(ended)
+        self._check_letters(self._deliveries or {}, ended)
 
     def _run_once(self, desk: Desk) -> EsrError | None:
         try:
@@ -263,16 +272,16 @@ class AlertDesk:
 
     # What is seen
 
-    def _see(self) -> tuple[Seen, dict[str, tuple[Sent, str, str, str, int]]]:
+    def _see(self) -> tuple[Seen, Deliveries]:
         """What is seen of the desk, and its deliveries by id."""
-        with self._desk() as desk:
+        with self._observer as desk:
             names = {search.id: search.name for search in SavedSearches(desk).list_readable(OPERATOR)}
             outbox = Outbox(desk)
             known = outbox.matched_documents(self._where)
             waiting = sorted(
                 (names[id], number, write_time(first)) for id, (number, first) in outbox.waiting().items()
             )
-            deliveries = {}
+            deliveries: Deliveries = {}
             for each in outbox.deliveries(limit=1_000_000):
                 texts = tuple(sorted(content["text"] for content in outbox.contents(each.digest_id)))
                 sent = Sent(names[each.search], each.target, texts)
@@ -283,7 +292,7 @@ class AlertDesk:
 
     def _settle(self, allowed: Sequence[Told], when: str) -> None:
         """Find the state of the desk among those that are allowed. Raises Wrong."""
-        seen, _ = self._see()
+        seen, self._deliveries = self._see()
         self.counts["comparisons"] += 1
         for state in reversed(allowed):
             if expect(state) == seen:
@@ -295,9 +304,8 @@ class AlertDesk:
                 raise Wrong(f"after {when}, the desk has in {name} {value}, not {other}")
         raise AssertionError("nothing differs")
 
-    def _check_letters(self, ended: Collection[str]) -> None:
+    def _check_letters(self, deliveries: Deliveries, ended: Collection[str]) -> None:
         """What was sent has arrived. A letter comes again only if nobody noted that it had arrived."""
-        _, deliveries = self._see()
         for id, (sent, state, *_) in deliveries.items():
             if state == "sent" and id not in self._receivers.letters:
                 raise Wrong(f"{sent} was never sent, and is noted as sent")
