@@ -25,6 +25,8 @@ HALF_BODY = POST + b"Content-Length: 99\r\n\r\n{"
 UPLOAD = POST + b"Content-Length: 900000\r\n\r\n" + b"x" * 100_000
 QUERIES = json.dumps({"queries": [{"id": "1", "query": "storm"}]}).encode()
 MIB = 1 << 20
+PIECES = "", "&pieces="
+"""What follows a request for an answer that is sent whole, or in pieces."""
 
 
 def receive_all(connection: socket.socket) -> bytes:
@@ -41,14 +43,15 @@ def assert_answers(server: Running) -> None:
         assert server.get(path)[0] == 200
 
 
-@pytest.mark.parametrize(
-    "half",
-    [b"", HALF_HEAD[:9], HALF_HEAD, HALF_BODY, UPLOAD],
-    ids=["none", "line", "head", "body", "upload"],
-)
-def test_many_half_sent_requests_stop_no_other(start: Callable[..., Running], half: bytes) -> None:
+def test_many_half_sent_requests_stop_no_other(start: Callable[..., Running]) -> None:
     """The rest of them is waited for longer than `get` waits for an answer."""
     server = start(ESR_ACCESS_LOG="0", ESR_THREADS="8", ESR_RECEIVE="300")
+    for half in (b"", HALF_HEAD[:9], HALF_HEAD, HALF_BODY, UPLOAD):
+        assert_not_stopped_by(half, server)
+
+
+def assert_not_stopped_by(half: bytes, server: Running) -> None:
+    """The server answers while many connections have sent this half of a request."""
     with ExitStack() as connections:
         for _ in range(40):
             connections.enter_context(server.connect()).sendall(half)
@@ -58,27 +61,27 @@ def test_many_half_sent_requests_stop_no_other(start: Callable[..., Running], ha
         assert server.get("healthz")[0] == 200
         late.sendall(QUERIES[5:])
         answer = receive_all(late)
-        assert answer.startswith(b"HTTP/1.1 200") and b'"sentence_id":"a.s1"' in answer
+        assert answer.startswith(b"HTTP/1.1 200") and b'"sentence_id":"a.s1"' in answer, half[:200]
 
 
 def test_clients_that_do_not_read_stop_no_other(start: Callable[..., Running]) -> None:
     server = start(SERVE_MORE, ESR_ACCESS_LOG="0", ESR_THREADS="8", ESR_SEND="300")
     with ExitStack() as connections:
-        for pieces in ("", "&pieces="):
+        for pieces in PIECES:
             for _ in range(35):
                 connection = connections.enter_context(server.connect())
                 connection.sendall(request(f"send?bytes={8 * MIB}{pieces}"))
         assert_answers(server)
 
 
-@pytest.mark.parametrize("pieces", ["", "&pieces="], ids=["whole", "pieces"])
-def test_a_client_that_does_not_read_loses_its_connection(start: Callable[..., Running], pieces: str) -> None:
+def test_a_client_that_does_not_read_loses_its_connection(start: Callable[..., Running]) -> None:
     server = start(SERVE_MORE, ESR_ACCESS_LOG="0", ESR_SEND="0.5")
-    with server.connect() as connection:
-        connection.sendall(request(f"send?bytes={32 * MIB}{pieces}"))
-        port = connection.getsockname()[1]
-        wait_until(lambda: port in peers(server))
-        wait_until(lambda: port not in peers(server))
+    for pieces in PIECES:
+        with server.connect() as connection:
+            connection.sendall(request(f"send?bytes={32 * MIB}{pieces}"))
+            port = connection.getsockname()[1]
+            wait_until(lambda port=port: port in peers(server))
+            wait_until(lambda port=port: port not in peers(server))
     assert server.stop() == ""
 
 
@@ -88,14 +91,14 @@ def peers(server: Running) -> set[int]:
     return {found.raddr.port for found in opened if found.raddr}
 
 
-@pytest.mark.parametrize("half", [HALF_HEAD, HALF_BODY], ids=["head", "body"])
-def test_a_request_has_a_limited_time_to_arrive_in(start: Callable[..., Running], half: bytes) -> None:
+def test_a_request_has_a_limited_time_to_arrive_in(start: Callable[..., Running]) -> None:
     server = start(ESR_ACCESS_LOG="0", ESR_RECEIVE="1")
-    with server.connect() as connection:
-        connection.sendall(half)
-        answer = receive_all(connection)
-        assert answer.startswith(b"HTTP/1.1 408")
-        assert json.loads(answer.partition(b"\r\n\r\n")[2])["error"]["code"] == "timeout"
+    with server.connect() as head, server.connect() as body:
+        head.sendall(HALF_HEAD)
+        body.sendall(HALF_BODY)
+        for answer in (receive_all(head), receive_all(body)):
+            assert answer.startswith(b"HTTP/1.1 408")
+            assert json.loads(answer.partition(b"\r\n\r\n")[2])["error"]["code"] == "timeout"
     with server.connect() as connection:  # what comes in pieces, but in time, is answered
         for piece in (HALF_HEAD[:3], HALF_HEAD[3:40], HALF_HEAD[40:], b"\r", b"\n"):
             connection.sendall(piece)
@@ -144,22 +147,19 @@ def ask(server: Running, path: str) -> bytes:
         return receive_all(connection)
 
 
-@pytest.mark.parametrize(
-    ("chunks", "status"),
-    [(b"zz\r\n{", b"400"), (b"1\r\n{\r\n" * 300_000 + b"0\r\n\r\n", b"413")],
-    ids=["broken", "too long"],
-)
 def test_a_body_in_chunks_that_cannot_be_read_is_an_error_of_the_client(
-    start: Callable[..., Running], chunks: bytes, status: bytes
+    start: Callable[..., Running],
 ) -> None:
     server = start(ESR_ACCESS_LOG="0", ESR_BODY_BYTES="200000")
-    with server.connect() as connection:
-        connection.sendall(POST + b"Transfer-Encoding: chunked\r\n\r\n")
-        with suppress(OSError):  # the server closes the connection
-            connection.sendall(chunks)
-        answer = receive_all(connection)
-    assert answer.startswith(b"HTTP/1.1 " + status)
-    assert json.loads(answer.partition(b"\r\n\r\n")[2])["error"]["message"]
+    too_long = b"1\r\n{\r\n" * 300_000 + b"0\r\n\r\n"
+    for chunks, status in ((b"zz\r\n{", b"400"), (too_long, b"413")):
+        with server.connect() as connection:
+            connection.sendall(POST + b"Transfer-Encoding: chunked\r\n\r\n")
+            with suppress(OSError):  # the server closes the connection
+                connection.sendall(chunks)
+            answer = receive_all(connection)
+        assert answer.startswith(b"HTTP/1.1 " + status)
+        assert json.loads(answer.partition(b"\r\n\r\n")[2])["error"]["message"]
     assert "Traceback" not in server.stop()
 
 
@@ -186,28 +186,27 @@ def test_an_open_request_is_answered_before_the_server_stops(start: Callable[...
     assert server.process.wait(20) == 0
 
 
-@pytest.mark.parametrize("pieces", ["", "&pieces="], ids=["whole", "pieces"])
-def test_a_large_answer_is_sent_to_its_end_before_the_server_stops(
-    start: Callable[..., Running], pieces: str
-) -> None:
-    server = start(SERVE_MORE, ESR_ACCESS_LOG="0")
-    with server.connect() as connection:
-        connection.sendall(request(f"send?bytes={80 * MIB}{pieces}"))
-        begin = connection.recv(65_536)
+def test_a_large_answer_is_sent_to_its_end_before_the_server_stops(start: Callable[..., Running]) -> None:
+    server = start(SERVE_MORE, ESR_ACCESS_LOG="0", ESR_SEND="300")
+    with server.connect() as whole, server.connect() as in_pieces:
+        both = whole, in_pieces
+        for connection, pieces in zip(both, PIECES, strict=True):
+            connection.sendall(request(f"send?bytes={80 * MIB}{pieces}"))
+        begins = [connection.recv(65_536) for connection in both]
         server.process.send_signal(signal.SIGTERM)
-        answer = begin + receive_all(connection)
-    assert answer.count(b"x" * 1024) == 80 * 1024 or answer.count(b"x") == 80 * MIB
+        answers = [begin + receive_all(connection) for begin, connection in zip(begins, both, strict=True)]
+    for answer in answers:
+        assert answer.count(b"x" * 1024) == 80 * 1024 or answer.count(b"x") == 80 * MIB
     assert server.process.wait(20) == 0
 
 
-@pytest.mark.parametrize("pieces", ["", "&pieces="], ids=["whole", "pieces"])
 def test_a_client_that_does_not_read_does_not_keep_the_server_from_stopping(
-    start: Callable[..., Running], pieces: str
+    start: Callable[..., Running],
 ) -> None:
     """`stop` waits for less than the 300 seconds."""
     server = start(SERVE_MORE, ESR_ACCESS_LOG="0", ESR_SEND="300")
     with ExitStack() as connections:
-        for _ in range(5):
+        for pieces in PIECES * 3:
             connection = connections.enter_context(server.connect())
             connection.sendall(request(f"send?bytes={32 * MIB}{pieces}"))
             assert connection.recv(1)
