@@ -144,8 +144,12 @@ def find_rollback_target(generations: Sequence[Generation], to: str | None, wher
     if not older:
         hint = f"; to serve a newer one, use --to {earlier[0].name}" if earlier else ""
         if serving is not None and serving.missing:
-            hint += f"; of the serving one, {describe_missing(serving.missing)}: {LOAD_OVER}"
-        raise UsageError(f"{where} keeps no generation before the serving one{hint}")
+            hint += (
+                f"; of the serving one, {describe_missing(serving.missing)}: restore a backup, or {LOAD_OVER}"
+            )
+        is_broken = any(g.state == BROKEN and g.missing for g in generations)
+        kept = "intact generation" if is_broken else "generation"
+        raise UsageError(f"{where} keeps no {kept} before the serving one{hint}")
     return older[0]
 
 

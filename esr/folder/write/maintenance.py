@@ -181,9 +181,11 @@ class EmbeddedGenerations:
                 missing.append(folder)
         layers = [self._folder / LAYERS / name for name in commit.layer_files]
         missing += (layer for layer in layers if not layer.exists())
-        damaged = [d for part in parts_of(commit) for d in find_damage(self._folder, part, read=False)]
-        incomplete = [f"a file of {path.relative_to(self._folder)}" for path in missing]
-        incomplete += [f"an intact {damage.path}" for damage in damaged if not incomplete]
+        damaged = [d.path for part in parts_of(commit) for d in find_damage(self._folder, part, read=False)]
+        damaged = [path for path in damaged if (self._folder / path).exists()]
+        parts = [path.relative_to(self._folder) for path in missing]
+        lost = [part for part in parts if not any(Path(path).is_relative_to(part) for path in damaged)]
+        incomplete = [f"a file of {part}" for part in lost] + [f"an intact {path}" for path in damaged]
         return Generation(
             commit.generation_name,
             BROKEN if incomplete and state == KEPT else state,

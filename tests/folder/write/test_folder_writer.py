@@ -368,8 +368,23 @@ def test_a_layer_that_is_missing_is_named(where: Path) -> None:
     layer.unlink()
     (serving,) = EmbeddedGenerations(str(where)).all()
     assert (serving.state, serving.missing) == ("serving", (f"a file of layers/{layer.name}",))
-    with pytest.raises(UsageError, match=f"{layer.name} is missing: load everything again"):
+    with pytest.raises(UsageError, match=f"{layer.name} is missing: restore a backup, or load everything"):
         EmbeddedGenerations(str(where)).rollback()
+
+
+def test_a_file_that_is_too_short_is_named_and_not_called_missing(where: Path) -> None:
+    load(where, [document("A", "storm")])
+    load(where, [document("B", "flood")], if_exists="append")
+    segment = manifest.read_manifest(where).segments[0]
+    path = where / SEGMENTS / segment / "texts.bytes"
+    path.write_bytes(path.read_bytes()[:-1])
+    generations = EmbeddedGenerations(str(where))
+    short = (f"an intact segments/{segment}/texts.bytes",)
+    assert [(g.state, g.missing) for g in generations.all()] == [("serving", short), ("broken", short)]
+    with pytest.raises(
+        UsageError, match=r"keeps no intact generation before .*texts\.bytes is missing: rest"
+    ):
+        generations.rollback()
 
 
 def test_a_rollback_goes_back_from_a_generation_that_lacks_a_segment(where: Path) -> None:
