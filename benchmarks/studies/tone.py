@@ -21,7 +21,7 @@ import csv
 import json
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -202,5 +202,7 @@ def _measure_checkthat(folder: Path, code: str) -> str:
     return " / ".join(_format(values))
 
 
+COMMANDS: dict[str, Callable[..., None]] = {"train": train, "measure": measure}
+
 if __name__ == "__main__":
-    {"train": train, "measure": measure}[sys.argv[1]](*map(Path, sys.argv[2:]))
+    COMMANDS[sys.argv[1]](*map(Path, sys.argv[2:]))
