@@ -155,8 +155,10 @@ def test_an_alert_is_paused_resumed_and_removed_by_its_name(esr: Esr, where: str
     esr("alerts", "resume", "storms")
     esr("alerts", "run", "--once")
     assert len(mailbox.mails) == 1
+    (alert,) = json.loads(esr("alerts", "list", "--json").stdout)
     assert esr("alerts", "remove", "storms").exit_code == 0
     assert json.loads(esr("alerts", "list", "--json").stdout) == []
+    assert f"1  {alert['id']}  mailto:" in esr("alerts", "log").stdout, "it has no name any more"
 
 
 @pytest.mark.parametrize(("answer", "state"), [("554 no", "failed"), ("451 later", "waiting")])

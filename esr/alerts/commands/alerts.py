@@ -305,7 +305,8 @@ def log(as_json: bool, desk_where: str | None) -> None:
     for delivery in deliveries:
         begin = f"{delivery['made_at'][:16]}  {delivery['state']:<7}  {delivery['attempts']}  "
         error = f"  {delivery['error']}" if delivery["error"] else ""
-        click.echo(f"{begin}{delivery['name']}  {redact(delivery['target'])}{error}")
+        name = delivery["name"] or delivery["search"]  # of a removed alert, only the id is left
+        click.echo(f"{begin}{name}  {redact(delivery['target'])}{error}")
 
 
 @alerts.command()
