@@ -361,9 +361,10 @@ def read_any_format(folder: Path) -> Manifest:
                 f"{folder} is a backup that was never finished: run esr backup again"
             ) from error
         if (folder / RESTORE_NAME).exists():
+            backup = read_mark(folder / RESTORE_NAME) or "BACKUP"
             raise IndexUnusable(
-                f"{folder} is not restored yet: when all slices are copied, if it is done by slice, run "
-                f"esr restore {read_mark(folder / RESTORE_NAME) or 'BACKUP'} --index {folder}"
+                f"{folder} is not restored yet: finish it with esr restore {backup} --index {folder}, "
+                "without --slice, when all slices are copied"
             ) from error
         if (folder / SEGMENTS).exists():
             raise ManifestDamaged(folder / MANIFEST_NAME, "it is missing") from error

@@ -159,9 +159,7 @@ def test_what_is_no_index_is_told_apart(tmp_path: Path) -> None:
     with pytest.raises(ManifestDamaged, match="it is missing"):
         read_any_format(tmp_path)
     (tmp_path / RESTORE_NAME).touch()
-    with pytest.raises(
-        IndexUnusable, match=f"not restored yet: .* run esr restore BACKUP --index {tmp_path}"
-    ):
+    with pytest.raises(IndexUnusable, match=f"not restored yet: .* esr restore BACKUP --index {tmp_path}"):
         read_any_format(tmp_path)
     (tmp_path / BACKUP_NAME).touch()
     with pytest.raises(IndexUnusable, match="a backup that was never finished"):

@@ -501,7 +501,9 @@ def test_slices_of_a_restore_leave_an_index_as_it_was_until_the_run_that_commits
         report = restore(backup, where, copy=True, slice=(number, 3), workers=2)
         assert report.slice == f"{number}/3" and report.documents is None
         if is_new:
-            finish = f"is not restored yet: when all slices .*, run esr restore {backup} --index {where}"
+            finish = (
+                f"is not restored yet: finish it with esr restore {backup} --index {where}, without --slice"
+            )
             for read in (export_at, partial(verify, fast=True), EmbeddedDelivery):
                 with pytest.raises(IndexUnusable, match=finish):
                     read(where)
