@@ -122,6 +122,21 @@ def follow(link: Locator) -> None:
         link.click()
 
 
+def _watch(page: Page, site: Site, problems: list[str], fails: bool) -> Page:
+    """Note what goes wrong in a page. One that `fails` may write errors to its console."""
+    page.set_default_timeout(8_000)
+    page.set_default_navigation_timeout(30_000)  # the first page of a server on a busy machine
+    page.on("pageerror", lambda error: problems.append(f"{page.url}: {error}"))
+    page.on("request", lambda r: None if r.url.startswith(site.url("/")) else problems.append(r.url))
+    if not fails:
+        page.on("console", lambda m: problems.append(f"{page.url}: {m.text}") if m.type == "error" else None)
+    return page
+
+
+def _cookies(page: Page) -> list[str]:
+    return [f"cookie {cookie['name']}" for cookie in page.context.cookies()]
+
+
 @pytest.fixture
 def opens(browser: Browser, site: Site) -> Iterator[Opens]:
     """A function that opens an address in a fresh browser context.
@@ -130,25 +145,57 @@ def opens(browser: Browser, site: Site) -> Iterator[Opens]:
     request to elsewhere, no cookie.
     """
     problems: list[str] = []
-    contexts = []
+    pages: list[Page] = []
 
     def open_page(
         path: str, width: int = 1280, height: int = 900, fails: bool = False, **options: Any
     ) -> Page:
         context = browser.new_context(viewport={"width": width, "height": height}, **options)
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(8_000)
-        page.on("pageerror", lambda error: problems.append(f"{path}: {error}"))
-        page.on("request", lambda r: None if r.url.startswith(site.url("/")) else problems.append(r.url))
-        if not fails:
-            page.on("console", lambda m: problems.append(f"{path}: {m.text}") if m.type == "error" else None)
+        pages.append(_watch(context.new_page(), site, problems, fails))
+        pages[-1].goto(site.url(path))
+        return pages[-1]
+
+    site.index.reset()
+    yield open_page
+    for page in pages:
+        problems += _cookies(page)
+        page.context.close()
+    assert not problems
+
+
+Tabs = dict[str, tuple["Page", list[str]]]
+
+
+@pytest.fixture(scope="module")
+def tabs() -> Iterator[Tabs]:
+    """The tabs of `visits` by their options, each with what went wrong in it."""
+    opened: Tabs = {}
+    yield opened
+    for page, _ in opened.values():
+        page.context.close()
+
+
+@pytest.fixture
+def visits(browser: Browser, site: Site, tabs: Tabs) -> Iterator[Opens]:
+    """A function that opens an address as `opens` does, but in a tab that tests share.
+
+    For pages that are looked at and not used. Another page in a tab takes a third of the processor time of
+    one in a fresh context.
+    """
+
+    def visit(path: str, width: int = 1280, height: int = 900, fails: bool = False, **options: Any) -> Page:
+        key = repr((fails, sorted(options.items())))
+        if key not in tabs:
+            problems: list[str] = []
+            tabs[key] = _watch(browser.new_context(**options).new_page(), site, problems, fails), problems
+        page, _ = tabs[key]
+        page.set_viewport_size({"width": width, "height": height})
         page.goto(site.url(path))
         return page
 
     site.index.reset()
-    yield open_page
-    for context in contexts:
-        problems += [f"cookie {cookie['name']}" for cookie in context.cookies()]
-        context.close()
-    assert not problems
+    yield visit
+    noted = [problem for page, problems in tabs.values() for problem in (*problems, *_cookies(page))]
+    for _, problems in tabs.values():
+        problems.clear()
+    assert not noted
