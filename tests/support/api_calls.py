@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tempfile
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -26,17 +28,33 @@ class Everybody(Guard):
 def fill_desk(where: str, folder: Path) -> tuple[Flask, dict[str, dict[str, Any]]]:
     """An application with a dossier, and arguments or keys of a body for its operations."""
     settings = Settings(desk=str(folder / "desk.sqlite"), alert_to="mailto:*@example.org")
+    content, good = _filled_desk(where)
+    Path(settings.desk).write_bytes(content)
     indexes = ServedIndexes.at({"index": where}, settings)
     indexes.guard = Everybody()
-    with esr.open_dossiers(settings.desk, account="ann") as ann, esr.open(where) as index:
+    return create_app(indexes, settings), {name: good.get(name, good["dossier"]) for name in OPERATIONS}
+
+
+@cache
+def _filled_desk(where: str) -> tuple[bytes, dict[str, dict[str, Any]]]:
+    """The file of a desk, filled once for an index, and arguments for operations on it."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "desk.sqlite"
+        good = _fill(str(file), where)
+        return file.read_bytes(), good
+
+
+def _fill(file: str, where: str) -> dict[str, dict[str, Any]]:
+    with esr.open_dossiers(file, account="ann") as ann, esr.open(where) as index:
         id = ann.create("Storms").id
         items = [item.id for item in ann.add(id, ["a.s1", "b.s0"], index=index, index_name="index").items]
         link = ann.link(id)
-    with open_desk(settings.desk) as desk:
+    with open_desk(file) as desk:
         settled = make_delivery("index", ["mailto:ann@example.org"])
         alert = {"id": add_alert(desk, Everybody.person, "storms", {"query": "storm"}, settled).id}
     one = {"id": id}
-    good: dict[str, dict[str, Any]] = {
+    return {
+        "dossier": one,
         "dossiers": {"holds": "a.s1"},
         "dossier_create": {"name": "Floods"},
         "dossier_shared": {"token": link.token},
@@ -55,7 +73,6 @@ def fill_desk(where: str, folder: Path) -> tuple[Flask, dict[str, dict[str, Any]
         "alert_delete": alert,
         **{f"dossier_{name}": {**one, "items": items} for name in ("move", "arrange", "remove")},
     }
-    return create_app(indexes, settings), {name: good.get(name, one) for name in OPERATIONS}
 
 
 CALLS: dict[str, dict[str, Any]] = {
