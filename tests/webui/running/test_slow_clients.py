@@ -77,12 +77,17 @@ def test_clients_that_do_not_read_stop_no_other(start: Callable[..., Running]) -
 def test_a_client_that_does_not_read_loses_its_connection(start: Callable[..., Running]) -> None:
     server = start(SERVE_MORE, ESR_ACCESS_LOG="0", ESR_SEND="0.5")
     for pieces in PIECES:
-        with server.connect() as connection:
-            connection.sendall(request(f"send?bytes={32 * MIB}{pieces}"))
-            port = connection.getsockname()[1]
-            wait_until(lambda port=port: port in peers(server))
-            wait_until(lambda port=port: port not in peers(server))
+        wait_for_loss(server, pieces)
     assert server.stop() == ""
+
+
+def wait_for_loss(server: Running, pieces: str) -> None:
+    """Ask for an answer, read nothing of it, and wait until the server ends the connection."""
+    with server.connect() as connection:
+        connection.sendall(request(f"send?bytes={32 * MIB}{pieces}"))
+        port = connection.getsockname()[1]
+        wait_until(lambda: port in peers(server))
+        wait_until(lambda: port not in peers(server))
 
 
 def peers(server: Running) -> set[int]:
