@@ -51,16 +51,14 @@ class Dialect:
     """Whether the server has a field type for vectors. Otherwise, their bytes are stored."""
 
     has_api_keys = True
-    has_terms_by_language = True
-    """Whether scripts count terms in the fields of an index by language."""
 
     def template(self, template: Mapping[str, Any]) -> Mapping[str, Any]:
         """A component template, an index template or a mapping."""
         return template
 
-    def script(self, source: str) -> str:
-        """The source of a script."""
-        return source
+    def scripts(self, name: str, source: str) -> Mapping[str, str]:
+        """The scripts to store for a script of esr: their sources by name."""
+        return {name: source}
 
     def entry(self, action: dict[str, Any]) -> dict[str, Any]:
         """The action that writes an entry."""
@@ -82,8 +80,13 @@ _FIELD_TYPES: Mapping[str, Mapping[str, Any]] = {
 }
 """The definition of a field in OpenSearch, by the field's type in Elasticsearch."""
 _UNKNOWN_SETTINGS = {"allow_auto_create"}
-_COUNTED_FIELDS = ("text", "surrounding", "context")
-"""The fields whose terms are counted in scripts, from the innermost to the outermost."""
+_FIELD_BY_LANGUAGE = {"text": "terms_by_language.sentence", "surrounding": "terms_by_language.surrounding"}
+"""The fields that an index by language counts terms in, by those that they replace."""
+_COUNTED_FIELDS = ("text", "surrounding", *_FIELD_BY_LANGUAGE.values(), "context")
+"""The fields whose terms scripts count: of any one index, from the innermost to the outermost."""
+_BY_LANGUAGE = "-by-language"
+"""Ends the names of scripts that count terms in the nested fields of an index by language. They have names of
+their own, since scripts that are in use do not change."""
 _WEIGHT_FIELDS = (IMPACTS_FIELD, MAXIMA_FIELD)
 _NESTED_COUNTS = """\
 def counts = _termStats.termFreq();
@@ -125,25 +128,27 @@ class OpenSearch(Dialect):
         "counts of a flat field",
         "named scores in a multi-search",
         "API keys",
-        "terms by language",
     )
     counts_occurrences = False
     counts_metadata = False
     missing_scripts: tuple[str, ...] = ("esr-occurrences-v2", "esr-holders-v2")
     has_vectors = False
     has_api_keys = False
-    has_terms_by_language = False
 
     def template(self, template: Mapping[str, Any]) -> Mapping[str, Any]:
         translated: Mapping[str, Any] = _translate_template(template)
         return translated
 
-    def script(self, source: str) -> str:
-        is_product = "dotProduct(" in source
-        for part, other in _SCRIPT_PARTS.items():
-            source = source.replace(part, other)
-        source = _PRODUCT + source if is_product else source
-        return _HEXADECIMAL.sub(lambda number: str(int(number[0], 16)), source)
+    def scripts(self, name: str, source: str) -> Mapping[str, str]:
+        if name in self.missing_scripts:
+            return {}
+        translated = _translate_script(source)
+        scripts = {name: translated}
+        if _NESTED_COUNTS in source:
+            for field, other in _FIELD_BY_LANGUAGE.items():
+                translated = translated.replace(f"'{field}'", f"'{other}'")
+            scripts[name + _BY_LANGUAGE] = translated
+        return scripts
 
     def entry(self, action: dict[str, Any]) -> dict[str, Any]:
         changed: dict[str, Any] = {}
@@ -163,6 +168,14 @@ class OpenSearch(Dialect):
 
 
 ELASTICSEARCH, OPENSEARCH = Dialect(), OpenSearch()
+
+
+def _translate_script(source: str) -> str:
+    is_product = "dotProduct(" in source
+    for part, other in _SCRIPT_PARTS.items():
+        source = source.replace(part, other)
+    source = _PRODUCT + source if is_product else source
+    return _HEXADECIMAL.sub(lambda number: str(int(number[0], 16)), source)
 
 
 def _translate_template(node: Any) -> Any:
@@ -208,17 +221,20 @@ def _translate_script_score(node: Mapping[str, Any]) -> dict[str, Any]:
     """Add the term that the script counts, and the fields to look it up in, to the script's parameters."""
     script, query = node["script"], node["query"]
     translated = {**node, "query": _translate_search(query)}
-    if _counts_terms(script["id"]):
+    source = _read_script(script["id"])
+    if "_termStats" in source:
         terms = dict(_counted_terms(query)) or query.get("term", {})  # a written word
         fields = [field for field in _COUNTED_FIELDS if field in terms] or list(terms)
-        params = {**script.get("params", {}), "fields": fields}
-        translated["script"] = {**script, "params": {**params, "term": next(iter(terms.values()), "")}}
+        params = {**script.get("params", {}), "fields": fields, "term": next(iter(terms.values()), "")}
+        is_by_language = _NESTED_COUNTS in source and _FIELD_BY_LANGUAGE["text"] in fields
+        id = script["id"] + (_BY_LANGUAGE if is_by_language else "")
+        translated["script"] = {**script, "id": id, "params": params}
     return translated
 
 
 @cache
-def _counts_terms(script: str) -> bool:
-    return "_termStats" in resources.read_text(f"scripts/{script}.painless")
+def _read_script(name: str) -> str:
+    return resources.read_text(f"scripts/{name}.painless")
 
 
 def _counted_terms(node: Any) -> Iterator[tuple[str, str]]:

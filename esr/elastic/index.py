@@ -17,8 +17,14 @@ from msgspec.structs import replace
 from esr.elastic import meta
 from esr.elastic.cluster import Cluster
 from esr.elastic.connection import AliasTargets
-from esr.elastic.documents import WITHOUT_CONTEXT, decode_document, read_documents, read_documents_at
-from esr.elastic.impacts import Slack, find_slack
+from esr.elastic.documents import (
+    WITHOUT_CONTEXT,
+    decode_document,
+    read_documents,
+    read_documents_at,
+    sentence_field,
+)
+from esr.elastic.impacts import EMPTY, Slack, find_slack
 from esr.elastic.requests import read_entries, search
 from esr.elastic.search import plan_query
 from esr.elastic.search.answers import (
@@ -113,8 +119,9 @@ class ElasticsearchSnapshot(Index):
         meta.searchable_loads(self.cluster)
         # Any user who may search may use stored scripts, but few may read them. So a search compiles them
         # all. It scores no hit and needs no parameters.
+        has_term = {"term": {sentence_field(self.description): EMPTY}}
         scripts = [
-            {"script_score": {"query": {"match_all": {}}, "script": {"id": script}}}
+            {"script_score": {"query": has_term, "script": {"id": script}}}
             for script in (
                 *plan_query.SCRIPTS,
                 *SIMILARITY_SCRIPTS,

@@ -287,10 +287,7 @@ def _check_folder_options(options: LoadOptions) -> None:
 def _resolve_description(where: str, options: LoadOptions, existing: Description | None) -> Description:
     """The description that the options ask for or, when appending, that of the existing index."""
     if existing is None:
-        analyzer = options.analyzer
-        if analyzer is None:
-            can_be_by_language = not is_elasticsearch(where) or elastic_writer.has_terms_by_language(where)
-            analyzer = options.choose_analyzer(can_be_by_language)
+        analyzer = options.choose_analyzer() if options.analyzer is None else options.analyzer
         return Description(get_analyzer(analyzer).name, options.title is not False, by=options.by)
     if options.analyzer not in (None, existing.analyzer):
         raise UsageError(

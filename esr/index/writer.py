@@ -149,11 +149,10 @@ class LoadOptions(Struct, frozen=True):
     """The options of a load.
 
     `analyzer`, `title` and `by`, one of `esr.text.periods.PERIODS`, default to those of the index when
-    appending. Otherwise `choose_analyzer` gives the analyzer, before the first document is read; its argument
-    says whether `by-language` is possible, and the index is not divided without `by`. `keep`
-    is the number of previously served generations to keep. `resume` continues an interrupted load, if there
-    is one. `set_aside` is called with each document that the engine rejects, and the reason; without it, such
-    a document stops the load.
+    appending. Otherwise `choose_analyzer` gives the analyzer, before the first document is read, and the
+    index is not divided without `by`. `keep` is the number of previously served generations to keep. `resume`
+    continues an interrupted load, if there is one. `set_aside` is called with each document that the engine
+    rejects, and the reason; without it, such a document stops the load.
 
     The other options are for Elasticsearch. `source_bytes` is the size of the JSON Lines and plain text to
     load, 0 if unknown: a load without room for them does not begin. `slice` (i, n) sends the i-th of n slices
@@ -180,7 +179,7 @@ class LoadOptions(Struct, frozen=True):
     profile: str | None = None
     source_bytes: int = 0
     merge: bool = False
-    choose_analyzer: Callable[[bool], str] = lambda can_be_by_language: DEFAULT_ANALYZER
+    choose_analyzer: Callable[[], str] = lambda: DEFAULT_ANALYZER
 
 
 class DeliveryReport(Struct):

@@ -140,11 +140,11 @@ class SampledDocuments:
                 self._without_language += 1
             yield located
 
-    def choose_analyzer(self, can_be_by_language: bool = True) -> str:
+    def choose_analyzer(self) -> str:
         """The name of the analyzer for the declared, or else detected, languages of a sample.
 
-        Several languages have an analyzer each if the engine can have that and nine tenths of the documents
-        declare their language: it is not detected for the index, unless the user asks for it.
+        Several languages have an analyzer each if nine tenths of the documents declare their language: it is
+        not detected for the index, unless the user asks for it.
         """
         documents, extent = self._take_sample(SAMPLE), "sampled"
         if not documents:
@@ -153,7 +153,7 @@ class SampledDocuments:
             documents, extent = [located.document for located in first], "first"
         languages = [document.language for document in documents]
         declare = sum(map(bool, languages)) >= ONE_LANGUAGE * len(languages)
-        several = BY_LANGUAGE if declare and can_be_by_language else MULTILINGUAL_ANALYZER
+        several = BY_LANGUAGE if declare else MULTILINGUAL_ANALYZER
         uncertain = ""
         if not all(languages):
             detector = LanguageDetector()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -14,11 +15,13 @@ from esr import resources
 from esr.elastic.api_keys import issue_api_key
 from esr.elastic.cluster import Cluster
 from esr.elastic.dialect import ELASTICSEARCH, OPENSEARCH
+from esr.elastic.documents import indexed_field
 from esr.elastic.meta import Load
 from esr.elastic.requests import msearch, search
 from esr.elastic.write.enrichment import replace_parts, send_updates
 from esr.errors import EsrError, IndexUnusable, UsageError
 from esr.index.writer import Description
+from esr.plans.plan import FieldName
 from tests.support.web_servers import serving
 
 SCRIPTS = resources.list_names("scripts", ".painless")
@@ -31,11 +34,11 @@ FOREIGN_TYPES = ("sparse_vector", "flattened", "dense_vector", "allow_auto_creat
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_no_script_keeps_what_opensearch_does_not_know(name: str) -> None:
     source = resources.read_text(f"scripts/{name}.painless")
-    assert ELASTICSEARCH.script(source) == source
-    translated = OPENSEARCH.script(source)
-    foreign = [part for part in FOREIGN if part in translated]
-    assert bool(foreign) is (name in OPENSEARCH.missing_scripts)
-    assert OPENSEARCH.script(translated) == translated
+    assert ELASTICSEARCH.scripts(name, source) == {name: source}
+    translated = OPENSEARCH.scripts(name, source)
+    assert (name in translated) is (name not in OPENSEARCH.missing_scripts)
+    assert not [part for part in FOREIGN for text in translated.values() if part in text]
+    assert not translated or OPENSEARCH.scripts(name, translated[name]) == {name: translated[name]}
 
 
 @pytest.mark.parametrize(
@@ -61,6 +64,22 @@ def test_a_script_gets_the_term_of_its_query_and_the_fields_in_order() -> None:
     params = clause["script_score"]["script"]["params"]
     assert params == {"numbers": [1], "fields": ["text", "context"], "term": "flood"}
     assert ELASTICSEARCH.search(body) is body
+
+
+@pytest.mark.parametrize("script", ["esr-mixture-v2", "esr-mixture-list-v1", "esr-saturation-v1"])
+def test_terms_by_language_are_counted_by_a_script_of_their_own(script: str) -> None:
+    """Scripts of other indices stay as they are, also while an earlier version of esr stores its own."""
+    names: tuple[FieldName, ...] = ("document", "sentence", "surrounding")
+    fields = {name: indexed_field(name, "de|flut") for name in names}
+    query = {"bool": {"should": [{"term": {field: "de|flut"}} for field in fields.values()]}}
+    body = {"query": {"script_score": {"query": query, "script": {"id": script}}}}
+    translated = OPENSEARCH.search(body)["query"]["script_score"]["script"]
+    nested = [fields["sentence"], fields["surrounding"], fields["document"]]
+    assert translated["params"] == {"term": "de|flut", "fields": nested}
+    scripts = OPENSEARCH.scripts(script, resources.read_text(f"scripts/{script}.painless"))
+    assert translated["id"] != script
+    for id, inner in ((script, ["text", "surrounding"]), (translated["id"], nested[:2])):
+        assert re.findall(r"termFreq\('([^']+)'", scripts[id]) == inner
 
 
 def test_a_weight_is_found_under_the_name_that_it_is_stored_under() -> None:

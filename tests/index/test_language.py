@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import random
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -20,13 +22,13 @@ from esr.corpus.names_and_quotes import Selection, build_network, list_names
 from esr.dependency.parses import encode
 from esr.enrichment.enricher import Enricher, VectorSettings
 from esr.enrichment.recipe import Recipe
-from esr.errors import IndexMissing, UsageError
+from esr.errors import UsageError
 from esr.folder.write import segment_writer
 from esr.following.timeline import build_timeline
 from esr.index.factory import open_delivery, open_priors, open_writer
 from esr.index.filters import NO_FILTERS
 from esr.index.hits import Hit
-from esr.index.questions import ByField, Languages, Parses
+from esr.index.questions import ByField, Languages, Parses, Readiness
 from esr.index.runs.enrichment_run import run_enrichment
 from esr.index.view import chosen_language, in_language
 from esr.index.writer import LoadOptions
@@ -302,6 +304,19 @@ def test_only_esr_makes_the_requests_of_an_index_by_language(whole: Searcher) ->
         esr_client.Index(whole.index.where).describe()
 
 
+def test_readiness_asks_for_the_scripts_of_a_search(whole: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:
+    if is_folder(whole):
+        return
+    body = raw_request(whole.prepare("Merkel", Ranking("2si")), 3, filters=NO_FILTERS)
+    asked: list[Any] = []
+    monkeypatch.setattr(
+        "esr.elastic.index.search", lambda cluster, **body: asked.append(cluster.dialect.search(body))
+    )
+    whole.index.status(Readiness())
+    of_search, of_readiness = ({*re.findall(r'"id": "([^"]+)"', json.dumps(each))} for each in (body, asked))
+    assert of_search and of_search <= of_readiness
+
+
 def test_stored_parses_have_the_terms_of_the_language(anywhere: str) -> None:
     document = Document("a", (Sentence("a.s0", "Banken zahlten"),), language="de")
     load(anywhere, BY_LANGUAGE, [document, *documents("en")])
@@ -443,15 +458,3 @@ def test_a_literal_query_is_read_as_words_when_its_language_is_looked_for(enrich
         prepared = enriched.prepare(query, Ranking(), literal=True)
         assert chosen_language(prepared.index).code == "de", query
         assert "de|bank" in enriched.interpret(query, literal=True).counts
-
-
-@pytest.mark.elasticsearch
-def test_a_server_whose_scripts_cannot_count_the_terms_takes_none(
-    elasticsearch_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("esr.elastic.dialect.Dialect.has_terms_by_language", False)
-    with fresh(elasticsearch_url) as where:
-        with pytest.raises(UsageError, match="has no terms by language: load into an index folder"):
-            load(where, BY_LANGUAGE, documents("en"))
-        with pytest.raises(IndexMissing):
-            open_searcher(where)

@@ -32,6 +32,7 @@ resumed; a rollback and an append; indices of earlier versions.
 """
 MORE = (
     "tests/index/test_attribute_filters.py",
+    "tests/index/test_language.py",
     "tests/clients/test_clients.py::test_a_client_ranks_as_esr_does",
     "tests/clients/test_clients.py::test_a_client_makes_the_request_of_esr_query",
     "tests/clients/test_clients.py::test_an_index_stores_what_esr_query_prints_as_slots",
@@ -43,7 +44,7 @@ MORE = (
     "tests/index/test_names.py",
     "tests/corpus",
 )
-"""Metadata; the clients; dashboards; a migration; names, quotations, and the words around words."""
+"""Metadata; languages; the clients; dashboards; a migration; names, quotations, the words around words."""
 
 
 IN_SHORT = "not anew and not 1-shard"

@@ -9,18 +9,17 @@ from tests.support.folder_index import document
 
 
 @pytest.mark.parametrize(
-    ("languages", "can_be_by_language", "analyzer"),
+    ("languages", "analyzer"),
     [
-        (["de", "fr"], True, "by-language"),
-        (["de", "fr"], False, "multilingual"),  # on a server that has no terms by language
-        (["de", "fr", None], True, "multilingual"),  # detection is not asked for
-        (["de"] * 9 + ["fr"], True, "german"),
+        (["de", "fr"], "by-language"),
+        (["de", "fr", None], "multilingual"),  # detection is not asked for
+        (["de"] * 9 + ["fr"], "german"),
     ],
 )
-def test_several_languages_have_an_analyzer_each_where_documents_and_engine_allow(
-    languages: list[str | None], can_be_by_language: bool, analyzer: str
+def test_several_languages_have_an_analyzer_each_if_the_documents_declare_them(
+    languages: list[str | None], analyzer: str
 ) -> None:
     documents = [document(str(n), "Der Hund bellt.", language=code) for n, code in enumerate(languages)]
     sampled = SampledDocuments(iter(documents))
-    assert sampled.choose_analyzer(can_be_by_language) == analyzer
+    assert sampled.choose_analyzer() == analyzer
     assert len(list(sampled)) == len(documents)

@@ -28,11 +28,12 @@ def install_templates(cluster: Cluster) -> None:
         for name in resources.list_names("indices", ".json"):
             template = dialect.template(resources.load_json(f"indices/{name}.json"))
             client.indices.put_index_template(name=name, **template)
-        for name in sorted({*resources.list_names("scripts", ".painless")} - {*dialect.missing_scripts}):
-            source = dialect.script(resources.read_text(f"scripts/{name}.painless"))
-            script = {"lang": "painless", "source": source}
-            if _stored_script(client, name) != script:
-                client.put_script(id=name, script=script)
+        for name in resources.list_names("scripts", ".painless"):
+            scripts = dialect.scripts(name, resources.read_text(f"scripts/{name}.painless"))
+            for id, source in scripts.items():
+                script = {"lang": "painless", "source": source}
+                if _stored_script(client, id) != script:
+                    client.put_script(id=id, script=script)
 
 
 def map_field(cluster: Cluster, indices: Iterable[str], component: str, name: str) -> None:

@@ -65,14 +65,13 @@ from esr.elastic.write.verification import (
     skip_unchanged,
     verify,
 )
-from esr.errors import EngineUnreachable, EsrError, IndexMissing, IndexUnusable, UsageError
+from esr.errors import EngineUnreachable, EsrError, IndexMissing, IndexUnusable
 from esr.folder.format.snapshot import Snapshot
 from esr.folder.write.folder_writer import FolderWriter
 from esr.index.generations import BROKEN
 from esr.index.writer import DEFAULT_PROFILE, Description, LoadOptions, LoadReport, require_documents
 from esr.processes import scratch_folder
 from esr.stdlib import hash64
-from esr.text.analyzer_definitions import MULTILINGUAL_ANALYZER
 from esr.text.document import Located
 
 LARGEST_SEGMENT = 5 * 2**30
@@ -205,22 +204,6 @@ def read_profile(cluster: Cluster, index: str) -> str:
     return DEFAULT_PROFILE
 
 
-def has_terms_by_language(where: str) -> bool:
-    """Whether the server can count the terms of an index by language."""
-    with closing(Cluster(where)) as cluster:
-        cluster.check_version()
-        return cluster.dialect.has_terms_by_language
-
-
-def check_analyzer(cluster: Cluster, description: Description) -> None:
-    """Raise UsageError for an analyzer that the server's scripts do not support."""
-    if description.is_by_language and not cluster.dialect.has_terms_by_language:
-        raise UsageError(
-            f"{cluster.dialect.name} has no terms by language: load into an index folder or Elasticsearch, "
-            f"or with --analyzer {MULTILINGUAL_ANALYZER}"
-        )
-
-
 def create_indices(cluster: Cluster, load: Load, options: LoadOptions, existing: str | None = None) -> None:
     """Create the indices of a load, except `existing`. If one is rejected, none remains.
 
@@ -331,7 +314,6 @@ class ElasticsearchWriter:
         started = time.perf_counter()
         digest = InputDigest()
         try:
-            check_analyzer(self._cluster, self._description)
             if self._append:  # indices served together must have the same format
                 meta.check_format(self._cluster, meta.aliased_loads(self._cluster))
             with scratch_folder("load") as folder:
