@@ -148,8 +148,8 @@ def find_rollback_target(generations: Sequence[Generation], to: str | None, wher
                 f"; of the serving one, {describe_missing(serving.missing)}: restore a backup, or {LOAD_OVER}"
             )
         is_broken = any(g.state == BROKEN and g.missing for g in generations)
-        kept = "intact generation" if is_broken else "generation"
-        raise UsageError(f"{where} keeps no {kept} before the serving one{hint}")
+        described = "intact generation" if is_broken else "generation"
+        raise UsageError(f"{where} keeps no {described} before the serving one{hint}")
     return older[0]
 
 
