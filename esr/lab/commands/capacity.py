@@ -143,7 +143,7 @@ SHARD_BYTES = 30e9
 """The planned maximum size of a shard. Shards grow, and relocating one takes reasonable time up to 50 GB."""
 CACHE_BYTES = 32e9
 """The file cache of a node with 64 GB; its heap and the system use the other half."""
-SEARCH_CACHE_BYTES = 40
+SEARCH_CACHE_BYTES = 60
 """Bytes per sentence that searches of a folder may cache, so that frequent terms are not computed again. The
 measurements used this value."""
 LOADER_PROCESSORS = 2
