@@ -82,8 +82,8 @@ QUANTITIES = {
         Quantity("load_seconds", "a load, on one processor", "s", "linear"),
         Quantity("load_memory", "memory of the loader", "B", "power"),
         Quantity("search_memory", "memory of a process after 150 searches", "B", "linear"),
-        Quantity("search_p50", "the best 10 sentences, median", "s", "power"),
-        Quantity("search_p95", "the same, 95th percentile", "s", "power"),
+        Quantity("search_p50", "the best 10 sentences, median", "s", "linear"),
+        Quantity("search_p95", "the same, 95th percentile", "s", "linear"),
         Quantity("first_p50", "the same for terms that were never asked for, median", "s", "linear"),
         Quantity("page_p50", "a first page: sentences, counts and facets, median", "s", "linear"),
     )
