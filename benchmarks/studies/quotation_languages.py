@@ -132,7 +132,10 @@ def _measure(part: str, documents: Sequence[Document], labels: Labels, shows: bo
         quotes_by_sentence = find_quotes(document, code)
         for sentence, pieces, all_quotes in zip(document.sentences, gold, quotes_by_sentence, strict=True):
             text = sentence.text
-            pieces = [piece for piece in pieces if _is_long(text, piece)]
+            spoken = labels.get(sentence.id) or ()
+            pieces = [
+                piece for piece in pieces if _is_long(text, piece) and not _is_speaker(text, piece, spoken)
+            ]
             quotes = [quote for quote in all_quotes if _is_long(text, (quote.start, quote.end))]
             hits = [quote for quote in quotes if any(_overlap(quote, piece) >= _SHARED for piece in pieces)]
             got = [piece for piece in pieces if any(_overlap(quote, piece) >= _SHARED for quote in quotes)]
@@ -153,6 +156,14 @@ def _measure(part: str, documents: Sequence[Document], labels: Labels, shows: bo
 def _is_long(text: str, piece: tuple[int, int]) -> bool:
     quoted = text[piece[0] : piece[1]]
     return len(re.findall(r"\w+", quoted)) >= _MIN_WORDS or len(_NO_WORDS.findall(quoted)) >= 2 * _MIN_WORDS
+
+
+def _is_speaker(text: str, piece: tuple[int, int], names: Sequence[str]) -> bool:
+    """Whether text between marks is the name of the newspaper that speaks: "pisze „New York Times”"."""
+    words = re.findall(r"\w+", text[piece[0] : piece[1]])
+    return all(word[0].isupper() for word in words) and any(
+        _has_name(" ".join(words), name) for name in names
+    )
 
 
 def _overlap(quote: Quote, piece: tuple[int, int]) -> float:

@@ -24,6 +24,10 @@ _REACH_OF_CLAUSE = 300
 """Maximum characters between a verb and a part of what the clause after it reports."""
 _LONGEST_TITLE = 12
 """Minimum words of a quotation that may otherwise be a title."""
+_REACH_OF_NAME = 60
+"""Maximum characters of a name in marks before a verb."""
+_MAX_OPENERS = 2
+"""Maximum words before a verb that begins a sentence: "Tout en disant"."""
 _SHARE = 0.5
 """Minimum share of the text governed by a verb that is between marks."""
 _FEW_WORDS = 40
@@ -40,6 +44,9 @@ _SIGNATURE = re.compile(r"\s*[―—–]\s*((?:[^\W\d_a-zß-ÿ][\w.’'-]*\s+){1
 _NAMED_BEFORE_COLON = re.compile(
     r"\s*((?:[^\W\d_a-zß-ÿ][\w.’'-]*\s+(?:(?:van|von|de|den|der|del|di|da)\s+){0,2}){0,4}[^\W\d_a-zß-ÿ][\w.’'-]*)\s*:\s*"
 )
+_MARKED_AFTER = re.compile(r"\s*[„“«\"]\s?([^\W\d_a-zß-ÿ][^„“”«»\"]{1,40}?)\s?[“”»\"](?![\w])")
+_MARKED_BEFORE = re.compile(r"[„“«\"]\s?([^\W\d_a-zß-ÿ][^„“”«»\".!?]{1,40}?)\s?[“”»\"]\s+$")
+"""A name in marks after or before a verb: "pisze „Życie Warszawy”"."""
 _DASH = re.compile(r"\s*[–—-]\s")
 _ASIDE = re.compile(r"[\s,.!?…]\s?[–—-]\s+(?=\w)([^–—\"“”«»]{3,150}?)[,.;]?\s[–—-]\s")
 """An aside between dashes within a quotation: "„To prawda – mówi Ann Lee – ale …”"."""
@@ -106,6 +113,12 @@ class _Finder:
             source = self._source_of_clause(start, n)
         if source is None and is_named:
             return None
+        if source is not None and source.speaker is None:
+            source = self._with_subject_before_title(source, n, start, previous)
+        if source is not None and source.speaker is None:
+            source = self._with_marked_speaker(source, start, end)
+            if source.cue_at < start and self._grammar.is_nonfinite(source.cue):
+                source = self._with_later_subject(source, end)
         is_shown = source is not None and source.is_near
         is_shown = is_shown and bool(_CLAUSE_END.search(quoted) or _LEADS_TO.search(between))
         if source is not None and (is_shown or (words >= _MIN_WORDS and not is_title(quoted))):
@@ -127,7 +140,8 @@ class _Finder:
             goes_on = (follows or self._continues(previous, start)) and self._may_say(previous.source, quoted)
             return Quotation(pieces, previous.source if goes_on else None, follows)
         if previous is not None and self._in_sentence_of(previous, start):
-            return Quotation(pieces, previous.source, True)
+            is_speaker = previous.source is not None and start <= previous.source.at < end
+            return None if is_speaker else Quotation(pieces, previous.source, True)
         is_work = self._grammar.has_works_in_marks and is_title(quoted.strip(_MARKS + " "))
         is_led_to = self._is_led_to(between, quoted, end)
         is_long = self._is_long(start, end, words, is_part)
@@ -266,6 +280,39 @@ class _Finder:
             return source
         return source._replace(speaker=name.text, at=name.start)
 
+    def _with_marked_speaker(self, source: Source, start: int, end: int) -> Source:
+        """A source whose speaker is a name in marks directly next to the verb: "pisze „Życie”"."""
+        if not self._grammar.has_marked_sources:
+            return source
+        name = _MARKED_AFTER.match(self._text, source.cue_at + len(source.cue))
+        name = name or _MARKED_BEFORE.search(
+            self._text, max(0, source.cue_at - _REACH_OF_NAME), source.cue_at
+        )
+        if name is None or start <= name.start(1) < end or not is_title(name[1]):
+            return source
+        return source._replace(speaker=name[1], at=name.start(1))
+
+    def _with_subject_before_title(
+        self, source: Source, n: int, start: int, previous: Quotation | None
+    ) -> Source:
+        """A source before a quotation, with the subject that a title in marks follows: "Lee wrote in “…”:"."""
+        if source.cue_at >= start or not n or self._grammar.set_off is None:
+            return source
+        first, left = self._sentence_before(source.cue_at, n)
+        if self._spans[n - 1][-1][1] <= first or self._in_sentence_of(previous, start):
+            return source
+        name = self._grammar.before_verb(left)
+        return source._replace(speaker=name.text, at=first + name.start) if name else source
+
+    def _with_later_subject(self, source: Source, end: int) -> Source:
+        """A source that begins a sentence, with the subject of the clause after it: "En disant « … », il"."""
+        first = self._joined.sentence_start(source.cue_at)
+        if len(self._text[first : source.cue_at].split()) > _MAX_OPENERS:
+            return source
+        right = self._text[end : self._joined.sentence_end(end - 1)]
+        name = self._grammar.subject(right) if "," in right else None
+        return source._replace(speaker=name.text, at=end + name.start) if name else source
+
     def _source_within(self, start: int, end: int) -> Source | None:
         """The source between dashes within a quotation, whose first words are a verb and its speaker."""
         rules = self._grammar
@@ -313,7 +360,7 @@ class _Finder:
         for cue in reversed(list(rules.cue.finditer(left))):
             gap = left[cue.end() :]
             if len(gap) > _REACH_OF_CLAUSE or _SENTENCE_WITHIN.search(gap):
-                return None
+                break
             clause = rules.reported.match(gap)
             if clause is None or not rules.is_verb(left, cue):
                 continue
@@ -321,12 +368,37 @@ class _Finder:
             if name is None and not rules.is_nonfinite(cue[0]):
                 name, offset = rules.after_verb(clause["subject"]), first + cue.end()
             return _source_of(name, offset, cue[0], first + cue.start(), False, first + cue.end())
-        return None
+        return self._source_named_before(first, left)
+
+    def _source_named_before(self, first: int, left: str) -> Source | None:
+        """The source that a word without a verb names at the beginning: "Selon lui, le plan est “…”"."""
+        rules = self._grammar
+        by = rules.by.search(left) if rules.set_off is not None else None
+        if by is None or _SENTENCE_WITHIN.search(left, by.end()) or len(left) - by.end() > _REACH_OF_CLAUSE:
+            return None
+        name = rules.after_verb(left[by.end() :])
+        return _source_of(name, first + by.end(), by[0], first + by.start(), False) if name else None
 
     def _has_verb_of_clause(self, text: str) -> bool:
         """Whether a verb in a text reports a clause: "(según la agencia,) Ann Lee dijo que" (“…”)."""
         rules = self._grammar
         return any(rules.reported.match(text, cue.end()) for cue in rules.cue.finditer(text))
+
+    def _inserted_speaker(self, left: str, gap: str) -> Phrase | None:
+        """The speaker after a verb that is set off from what is quoted: "Plan, pisze Ann Lee, “…”"."""
+        rules = self._grammar
+        if not rules.has_bare_nouns or (name := rules.after_verb(gap)) is None:
+            return None
+        if name.text.lower() in rules.all_pronouns:
+            return name
+        before = rules.before_verb(left)
+        if not left.rstrip().endswith((",", "-", "–", "—")) or (
+            before and rules.has_name(read_words(before.text))
+        ):
+            return None
+        words = read_words(gap[name.start + len(name.text) :])
+        is_end = bool(words) and (words[0].text in ",:–—-" or words[0].bare in rules.no_beginning)
+        return name if is_end else None
 
     def _last_sign(self, end: int) -> str:
         """The last sign between marks: before a French mark after the blank."""
@@ -374,7 +446,11 @@ class _Finder:
             name = rules.after_verb(right[new.end() :])
             return _source_of(name, at + new.end(), new["after"], at) if name else None
         left = right[: cue.start()]
-        words = [word.lower() for word in re.findall(r"\w+", left) if word.lower() not in rules.fillers]
+        inverted = rules.inverted.search(left)
+        rest = rules.aside.sub(" ", left.replace(inverted[0], "", 1) if inverted else left)
+        words = [word.lower() for word in re.findall(r"\w+", rest) if word.lower() not in rules.fillers]
+        if inverted and not words:
+            return _source_of(Phrase(inverted[1], inverted.start(1)), at, cue[0], at + cue.start())
         if not words:
             is_subject_after = cue[0].lower() not in rules.never_before
             name = rules.after_verb(right[cue.end() :]) if is_subject_after else None
@@ -396,7 +472,8 @@ class _Finder:
         if not left.strip() and clause and (head := text[:clause].rstrip()).endswith(":"):
             clause = max(low, self._joined.sentence_start(len(head) - 1))
             left = text[clause : len(head)]
-        if (match := rules.pattern_before.search(left)) is not None:
+        match = rules.pattern_before.search(left)
+        if match is not None and not rules.find_cue(rules.cue, left[match.end("speaker") :]):
             speaker, cue_at = clause + match.start("speaker"), clause + match.start("cue")
             return Source(match["speaker"], speaker, match["cue"], cue_at, True, clause + len(left))
         by = rules.by.search(left)
@@ -425,6 +502,8 @@ class _Finder:
             elif is_set_off and cue[0] in rules.inserted:
                 name = _before_comma(rules.after_verb(gap), gap)  # "What Bo Day wants is, said Ann Lee, …"
                 offset = cue.end() if name else 0
+            elif name := self._inserted_speaker(subject, gap):
+                offset = cue.end()
             name = name or rules.before_verb(subject)
             may_follow = not rules.is_nonfinite(cue[0])
             if may_follow and _LEADS_TO.search(gap) and (name is None or not subject.strip()):

@@ -46,12 +46,19 @@ _MAX_WORDS = 14
 """Maximum words of a speaker."""
 _MAX_BETWEEN = 6
 """Maximum words between a verb and a person after it, where nouns are bare."""
+_MAX_OFFICE = 6
+"""Maximum words between an office and the name behind it."""
 _MAX_NOUN = 3
 """Maximum words of a noun without an article."""
-_MAX_BEFORE_CLAUSE = 6
+_MAX_BEFORE_CLAUSE = 10
 """Maximum words between a verb and the conjunction of what is reported."""
 _LONGEST_ABBREVIATION = 4
 """Maximum letters of an abbreviated title: Capt., but not president."""
+_APPOSITION = re.compile(
+    r"(?:(?:\s+(?!et\b|que\b|qui\b|i\b)[\w’'-]*[^\W\dA-ZÀ-Ý][\w’'-]*){0,7},)\s+"
+    r"(?P<name>[^\W\d_a-zà-ÿ][\w.’'-]+(?:\s+(?:(?:de|du|von|van|le|la|ben|el|al)\s+)?[^\W\d_a-zà-ÿ][\w’'-]+){0,3})(?=\s*(?:[,.;:)(»“”\"–—-]|$))"
+)
+"""A name after a comma, possibly behind the rest of an office: "de la ville, Luc Bay,"."""
 _BREAKS = frozenset(',;:()[]—–-“”"‘«»„')
 
 
@@ -71,6 +78,7 @@ class Grammar:
         self.by: re.Pattern[str] = re.compile(
             rf"(?<![\w’'-])(?:{either(lists.by)})(?![\w-]){no_speaker}", re.IGNORECASE
         )
+        self.aside: re.Pattern[str] = re.compile(rf"(?<![\w-])(?:{either(lists.asides)})(?![\w-])")
         self.asides: re.Pattern[str] = re.compile(rf"(?:\s*(?:{either(lists.asides)})(?![\w-]),?)*")
         self.new_cue: re.Pattern[str] = re.compile(lists.new_cue, re.VERBOSE)
         self.pronouns: frozenset[str] = word_set(lists.pronouns)
@@ -104,13 +112,18 @@ class Grammar:
         self.manners: frozenset[str] = word_set(lists.manners)
         self.objects: tuple[str, ...] = tuple(lists.objects.split())
         self.reported: re.Pattern[str] = re.compile(
-            rf"(?P<subject>(?:[\s,]+[\w’'-]+){{0,{_MAX_BEFORE_CLAUSE}}}?)[\s,]+"
+            rf"(?P<subject>(?:[\s,]+(?:[\w’'-]+|\w{{1,4}}\.)){{0,{_MAX_BEFORE_CLAUSE}}}?)[\s,]+"
             rf"(?:{either(lists.reported)})(?:(?<=['’])|(?![\w-]))"
         )
         self.set_off: int | None = int(lists.set_off) if lists.set_off else None
         self.has_dashes: bool = lists.dashes == "yes"
+        self.has_named_appositions: bool = lists.appositions == "named"
+        self.has_marked_sources: bool = lists.sources == "marked"
+        self.inverted: re.Pattern[str] = re.compile(rf"-(?:t-)?({either(lists.inverted)})(?![\w-])")
+        self._elided: re.Pattern[str] = re.compile(rf"(?<![\w’'-])(?:{either(lists.elided)})$")
         self.nonfinite: tuple[str, ...] = tuple(lists.nonfinite.split())
         self.named: re.Pattern[str] = beginning_pattern(lists.named)
+        self.adverbs: tuple[str, ...] = tuple(lists.adverbs.split())
         self.first_endings: tuple[str, ...] = tuple(lists.first_endings.split())
         self.pattern_before: re.Pattern[str] = re.compile(lists.before, re.VERBOSE)
         self.pattern_after: re.Pattern[str] = re.compile(lists.after, re.VERBOSE)
@@ -120,21 +133,24 @@ class Grammar:
     @cached_property
     def cue(self) -> re.Pattern[str]:
         """The verbs that report before and after a quotation."""
-        return verb_pattern(self._lists.cues)
+        return self._verbs(self._lists.cues)
 
     @cached_property
     def cue_after(self) -> re.Pattern[str]:
         """The verbs that report after a quotation."""
-        return verb_pattern(f"{self._lists.cues} {self._lists.after_cues}")
+        return self._verbs(f"{self._lists.cues} {self._lists.after_cues}")
 
     @cached_property
     def cue_before(self) -> re.Pattern[str]:
         """The verbs that report before a quotation, also those that do so only directly next to it."""
-        return verb_pattern(f"{self._lists.cues} {self._lists.weak_cues}")
+        return self._verbs(f"{self._lists.cues} {self._lists.weak_cues}")
+
+    def _verbs(self, words: str) -> re.Pattern[str]:
+        return verb_pattern(words, self._lists.inverted, self._lists.elided)
 
     def before_verb(self, left: str) -> Phrase | None:
         """The speaker at the end of the text before a verb: "Robby Mook, a manager, also" (said)."""
-        words = self._without_adverbs(read_words(left))
+        words = self._without_adverbs(read_words(self._elided.sub("", left)))
         if not words:
             return None
         if words[-1].bare in self.all_pronouns - self.relatives:
@@ -150,6 +166,8 @@ class Grammar:
             for segment, apposition in zip(segments[-2::-1], segments[:0:-1], strict=True):
                 if segment[0].bare in self.subordinators:
                     continue
+                if self.has_named_appositions and segment[0].bare in self.relatives:
+                    continue
                 phrase = self._leave_clause(self._noun_phrase(segment))
                 if self.has_bare_nouns and apposition[0].bare in self.relatives:
                     phrase = self._name_at_end(segment)
@@ -163,6 +181,8 @@ class Grammar:
         last: Sequence[Word] = segments[-1] if segments else ()
         if last and last[0].bare in self.relatives and len(segments) > 1:
             last = self._after_last_verb(segments[-2])
+            if self.has_named_appositions and (noun := self._noun_after_contraction(last)):
+                return self._cut(left, noun)
         phrase = self._leave_clause(self._noun_phrase(last))
         if self._may_speak(phrase):
             return self._cut(left, phrase)
@@ -174,6 +194,8 @@ class Grammar:
 
     def after_verb(self, right: str) -> Phrase | None:
         """The speaker at the beginning of the text after a verb: (said) "Robby Mook, a manager"."""
+        if inverted := self.inverted.match(right):
+            return Phrase(inverted[1], inverted.start(1))
         words: list[Word] = []
         aside = self.asides.match(right)
         for word in read_words(right):
@@ -183,6 +205,7 @@ class Grammar:
                 if word.bare in self.all_pronouns:
                     return _pronoun(word)
                 is_skipped = self._is_filler(word) or word.bare in self.manners
+                is_skipped = is_skipped or (word.text[0].islower() and word.bare.endswith(self.adverbs))
                 if is_skipped and word.bare not in self.articles:
                     continue
             if words and word.text in "'’" and word.start == words[-1].end and words[-1].text[-1] == "s":
@@ -208,7 +231,40 @@ class Grammar:
             is_known = bool(words)
         if not words or not (is_known or (self.has_bare_nouns and words[0].bare not in self.manners)):
             return None
-        return self._cut(right, words)
+        return self._named_apposition(right, words) or self._cut(right, words)
+
+    def _named_apposition(self, text: str, words: Sequence[Word]) -> Phrase | None:
+        """The name of a person whose office is in some words of a text: "le maire de la ville, Luc Bay,"."""
+        if not self.has_named_appositions or self._is_name_among(words):
+            return None
+        if not (self._is_article(words[0]) or self._is_person(words[0])):
+            return None
+        name = _APPOSITION.match(text, words[-1].end)
+        if name is not None and self.has_name(read_words(name["name"])):
+            return Phrase(name["name"], name.start("name"))
+        rest = [word for word in read_words(text) if word.start >= words[-1].end]
+        person = self._name_after_office(rest) if rest and rest[0].bare in self.no_beginning else ()
+        return self._cut(text, person) if person else None
+
+    def _name_after_office(self, words: Sequence[Word]) -> Sequence[Word]:
+        """The full name behind the rest of an office: "de l'Intérieur Luc Bay", but not "de New York"."""
+        first = next(
+            (n for n, word in enumerate(words) if word.is_capital or word.text in _BREAKS), len(words)
+        )
+        last = first
+        while last < len(words) and words[last].is_capital:
+            last += 1
+        if first == len(words) or first > _MAX_OFFICE:
+            return ()
+        before = words[first - 1].bare
+        if before in self.no_beginning or before in self.articles:
+            first += 1  # "de la République Luc Bay"
+        return words[first:last] if last - first > 1 else ()
+
+    def _is_name_among(self, words: Sequence[Word]) -> bool:
+        """Whether some of the words may be the name of a person and not of the body that an office is of."""
+        named = [word for word in words if self.has_name([word]) and not self._is_person(word)]
+        return bool(named) and not (self.has_bare_nouns and self._is_person(words[0]) and len(words) > 2)
 
     def _person_after(self, right: str) -> list[Word]:
         """The person behind the words that a preposition begins: (mówi) "na koniec poseł Jan Lis"."""
@@ -266,6 +322,7 @@ class Grammar:
             if self.drops_subjects and not self.has_name(phrase):
                 phrase = self._up_to_title(phrase)
             has_title = bool(phrase) and phrase[-1].bare in self.titles
+            has_title = has_title or (self.has_bare_nouns and bool(phrase) and self._is_person(phrase[-1]))
             if has_title and not self.has_name(phrase) and number + 1 < len(segments):
                 name = self._name_in(segments[number + 1])
                 return self._cut(left, name or phrase)
@@ -413,6 +470,11 @@ class Grammar:
                 return self._last_name_in(rest) or self._without_adverbs(words[:n])
         return () if words and words[-1].bare in self.unfinished else words
 
+    def _noun_after_contraction(self, words: Sequence[Word]) -> Sequence[Word]:
+        """The noun that an article with a preposition is before: "aux auteurs" (, qui ont dit)."""
+        is_contraction = len(words) > 1 and words[0].bare in self.no_beginning & self.determiners
+        return words[1:] if is_contraction and not self.has_name(words) else ()
+
     def _after_last_verb(self, words: Sequence[Word]) -> Sequence[Word]:
         """The words after the last verb of speech: "so confirms Mayor Ann Lee" (, who said)."""
         verbs = [
@@ -424,9 +486,14 @@ class Grammar:
     def _without_adverbs(self, words: Sequence[Word]) -> Sequence[Word]:
         """The words without fillers at the end."""
         last = len(words)
-        while last and (self._is_filler(words[last - 1]) or re.fullmatch(r"[a-z]+ly", words[last - 1].text)):
+        while last and (self._is_filler(words[last - 1]) or self._is_adverb(words[last - 1])):
             last -= 1
         return words[:last]
+
+    def _is_adverb(self, word: Word) -> bool:
+        """Whether a word has an ending of adverbs: "przytomnie", and the English one in all languages."""
+        is_small = word.text[0].islower()
+        return bool(re.fullmatch(r"[a-z]+ly", word.text)) or (is_small and word.bare.endswith(self.adverbs))
 
     def _may_begin(self, word: Word) -> bool:
         """Whether a word may begin a speaker: a mark may not, nor a verb of speech."""

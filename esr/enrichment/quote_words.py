@@ -12,6 +12,8 @@ from msgspec import Struct
 
 _TABLES = {path.stem: path for path in (Path(__file__).parent / "quote_tables").glob("*.toml")}
 """The tables by language code."""
+_LETTERS = {"_": r"\s+", "'": "['’]"}
+"""What letters of the tables stand for in patterns, if not for themselves."""
 _WORD = re.compile(r"[^\W_](?:[\w’'.&/-]*\w)?\.?|[^\w\s]")
 
 
@@ -82,8 +84,13 @@ class WordLists(Struct, frozen=True):
     reported        conjunctions that lead from a verb to what is reported: "dijo que" (el plan es “…”)
     set_off         the most words in small letters that marks only set off; more are a quotation
     dashes          "yes" if a verb after a quotation may follow a dash: "„…” – uznali lekarze"
+    adverbs         endings of adverbs, which may be between a speaker and a verb: "przytomnie"
     first_endings   endings of words that are no name at the beginning of a sentence: "Finalmente"
     nonfinite       endings of verbs that an object follows, but no subject: "para pedir" (un plan)
+    appositions     "named" if a person without a name may have it after a comma or an office: "le maire, Luc Bay"
+    inverted        pronouns joined to a verb: "il" in "dit-il" and "ajoute-t-il"
+    elided          words joined to the beginning of a verb: "m'" (explique), "qu'" (affirme)
+    sources         "marked" if names of newspapers are in marks, also as speakers: (pisze) "„Życie”"
     named           words before a name or a title in marks, with * for any ending: "libro", "titul*", "pt:"
     before          a pattern that ends at a quotation, with the groups `speaker` and `cue`, for languages
                     without blanks
@@ -128,8 +135,13 @@ class WordLists(Struct, frozen=True):
     reported: str = ""
     set_off: str = ""
     dashes: str = ""
+    adverbs: str = ""
     first_endings: str = ""
     nonfinite: str = ""
+    appositions: str = ""
+    inverted: str = ""
+    elided: str = ""
+    sources: str = ""
     named: str = ""
     before: str = "(?!)"
     after: str = "(?!)"
@@ -147,13 +159,25 @@ def word_set(words: str) -> frozenset[str]:
 
 def either(words: str) -> str:
     ordered = sorted(word_set(words), key=lambda word: (-len(word), word))
-    return "|".join(re.escape(word).replace("_", r"\s+") for word in ordered) or "(?!)"
+    patterns = (re.escape(word).replace("_", r"\s+").replace("'", "['’]") for word in ordered)
+    return "|".join(patterns) or "(?!)"
 
 
-def verb_pattern(words: str) -> re.Pattern[str]:
-    """A verb in lower case, at the beginning also with a capital: "Said Ann Lee"."""
+def verb_pattern(words: str, inverted: str = "", elided: str = "") -> re.Pattern[str]:
+    """A verb in lower case, at the beginning also with a capital: "Said Ann Lee".
+
+    `inverted` are the pronouns that may be joined to its end, as in "dit-il", and `elided` the words that may
+    be joined to its beginning. Neither belongs to the match.
+    """
     verbs = _joined_beginnings(word_set(words)) or "(?!)"
-    return re.compile(rf"(?<![\w’'-])(?:{verbs})(?![\w-])|^(?i:{verbs})(?![\w-])")
+    end = rf"(?!\w|-(?!(?:t-)?(?:{either(inverted)})(?![\w-])))"
+    begin = "|".join([r"(?<![\w’'-])", *(rf"(?<=\b{word})" for word in _elided(elided))])
+    return re.compile(rf"(?:{begin})(?:{verbs}){end}|^(?i:{verbs}){end}")
+
+
+def _elided(words: str) -> list[str]:
+    """Patterns of fixed length of words that end in an apostrophe."""
+    return [re.escape(word).replace("'", "['’]") for word in words.split()]
 
 
 def _joined_beginnings(words: Iterable[str]) -> str:
@@ -163,7 +187,7 @@ def _joined_beginnings(words: Iterable[str]) -> str:
         rest.setdefault(word[:1], []).append(word[1:])
     is_end = rest.pop("", None) is not None
     parts = [
-        (r"\s+" if letter == "_" else re.escape(letter)) + _joined_beginnings(others)
+        _LETTERS.get(letter, re.escape(letter)) + _joined_beginnings(others)
         for letter, others in rest.items()
     ]
     if not parts:
