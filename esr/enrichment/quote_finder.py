@@ -284,10 +284,9 @@ class _Finder:
         """A source whose speaker is a name in marks directly next to the verb: "pisze „Życie”"."""
         if not self._grammar.has_marked_sources:
             return source
-        name = _MARKED_AFTER.match(self._text, source.cue_at + len(source.cue))
-        name = name or _MARKED_BEFORE.search(
-            self._text, max(0, source.cue_at - _REACH_OF_NAME), source.cue_at
-        )
+        at = source.cue_at
+        name = _MARKED_AFTER.match(self._text, at + len(source.cue))
+        name = name or _MARKED_BEFORE.search(self._text, max(0, at - _REACH_OF_NAME), at)
         if name is None or start <= name.start(1) < end or not is_title(name[1]):
             return source
         return source._replace(speaker=name[1], at=name.start(1))
@@ -295,7 +294,7 @@ class _Finder:
     def _with_subject_before_title(
         self, source: Source, n: int, start: int, previous: Quotation | None
     ) -> Source:
-        """A source before a quotation, with the subject that a title in marks follows: "Lee wrote in “…”:"."""
+        """A source before a quotation, with the subject before a title in marks: "Lee wrote in “…”:"."""
         if source.cue_at >= start or not n or self._grammar.set_off is None:
             return source
         first, left = self._sentence_before(source.cue_at, n)
@@ -366,7 +365,7 @@ class _Finder:
                 continue
             name, offset = rules.before_verb(left[: cue.start()]), first
             if name is None and not rules.is_nonfinite(cue[0]):
-                name, offset = rules.after_verb(clause["subject"]), first + cue.end()
+                name, offset = rules.after_verb(clause["subject"] or ""), first + cue.end()
             return _source_of(name, offset, cue[0], first + cue.start(), False, first + cue.end())
         return self._source_named_before(first, left)
 
@@ -387,14 +386,22 @@ class _Finder:
     def _inserted_speaker(self, left: str, gap: str) -> Phrase | None:
         """The speaker after a verb that is set off from what is quoted: "Plan, pisze Ann Lee, “…”"."""
         rules = self._grammar
+        if inverted := rules.inverted.match(gap):
+            return Phrase(inverted[1], inverted.start(1))
         if not rules.has_bare_nouns or (name := rules.after_verb(gap)) is None:
             return None
         if name.text.lower() in rules.all_pronouns:
             return name
         before = rules.before_verb(left)
-        if not left.rstrip().endswith((",", "-", "–", "—")) or (
-            before and rules.has_name(read_words(before.text))
-        ):
+        words = read_words(left)
+        is_led_to = gap[name.start + len(name.text) :].startswith(":") and rules.has_name(
+            read_words(name.text)
+        )
+        if is_led_to and words and words[-1].bare in rules.relatives:
+            return name  # "przypomniał, co powiedział Jan Lis: „…”"
+        if before and rules.has_name(read_words(before.text)):
+            return None
+        if not left.rstrip().endswith((",", "-", "–", "—")):
             return None
         words = read_words(gap[name.start + len(name.text) :])
         is_end = bool(words) and (words[0].text in ",:–—-" or words[0].bare in rules.no_beginning)
@@ -460,6 +467,8 @@ class _Finder:
             name = rules.after_verb(right[cue.end() :])
             return _source_of(name, at + cue.end(), cue[0], at + cue.start())
         if words[0] in rules.openers or is_adverbial or re.search("[;:]", left):
+            return None
+        if rules.is_nonfinite(cue[0]) and not rules.has_bare_nouns:
             return None
         name = rules.before_verb(left)
         return _source_of(name, at, cue[0], at + cue.start()) if name else None

@@ -46,6 +46,8 @@ _MAX_WORDS = 14
 """Maximum words of a speaker."""
 _MAX_BETWEEN = 6
 """Maximum words between a verb and a person after it, where nouns are bare."""
+_MAX_HEAD = 4
+"""Maximum words up to the title in an office: "l'ancien directeur", not "une note du directeur"."""
 _MAX_OFFICE = 6
 """Maximum words between an office and the name behind it."""
 _MAX_NOUN = 3
@@ -114,6 +116,7 @@ class Grammar:
         self.reported: re.Pattern[str] = re.compile(
             rf"(?P<subject>(?:[\s,]+(?:[\w’'-]+|\w{{1,4}}\.)){{0,{_MAX_BEFORE_CLAUSE}}}?)[\s,]+"
             rf"(?:{either(lists.reported)})(?:(?<=['’])|(?![\w-]))"
+            + (r"|\s*:(?=\s)" if lists.reported else "")
         )
         self.set_off: int | None = int(lists.set_off) if lists.set_off else None
         self.has_dashes: bool = lists.dashes == "yes"
@@ -166,7 +169,7 @@ class Grammar:
             for segment, apposition in zip(segments[-2::-1], segments[:0:-1], strict=True):
                 if segment[0].bare in self.subordinators:
                     continue
-                if self.has_named_appositions and segment[0].bare in self.relatives:
+                if self.has_named_appositions and self._is_set_off(segment) and segment is not segments[0]:
                     continue
                 phrase = self._leave_clause(self._noun_phrase(segment))
                 if self.has_bare_nouns and apposition[0].bare in self.relatives:
@@ -248,10 +251,8 @@ class Grammar:
 
     def _name_after_office(self, words: Sequence[Word]) -> Sequence[Word]:
         """The full name behind the rest of an office: "de l'Intérieur Luc Bay", but not "de New York"."""
-        first = next(
-            (n for n, word in enumerate(words) if word.is_capital or word.text in _BREAKS), len(words)
-        )
-        last = first
+        ends = (n for n, word in enumerate(words) if word.is_capital or word.text in _BREAKS)
+        last = first = next(ends, len(words))
         while last < len(words) and words[last].is_capital:
             last += 1
         if first == len(words) or first > _MAX_OFFICE:
@@ -292,6 +293,8 @@ class Grammar:
                 return _pronoun(words[0])
             if words[0].bare in self.no_beginning:
                 continue
+            if self.has_named_appositions and self._is_elided_name(words[0]):
+                return self._cut(left, words[:1])
             if words[0].bare in self.persons and words[0].text[0].islower():
                 return self._cut(left, words[:1])
             phrase: list[Word] = []
@@ -330,6 +333,11 @@ class Grammar:
                 return self._cut(left, phrase)
         return None
 
+    def _is_elided_name(self, word: Word) -> bool:
+        """Whether a name follows an elided article: "l'Uruguayen"."""
+        noun = word.bare.find("'") + 1
+        return word.bare[:noun] in self.articles and word.text[noun : noun + 1].isupper()
+
     def _is_no_name(self, word: Word) -> bool:
         """Whether the first word of a sentence has an ending that no name has: "Finalmente"."""
         return bool(self.first_endings) and word.bare.endswith(self.first_endings)
@@ -338,6 +346,14 @@ class Grammar:
         """The words up to a title, if there is one: "El decano usó" is "El decano"."""
         titles = [n for n, word in enumerate(words) if word.bare in self.titles]
         return words[: titles[-1] + 1] if titles else words
+
+    def _is_set_off(self, words: Sequence[Word]) -> bool:
+        """Whether what commas set off is no subject: "qui habite Ohio", "ancien ministre de la Culture"."""
+        first = words[0]
+        is_pronoun = first.bare in self.all_pronouns - self.relatives
+        is_subject = first.is_capital or self._is_article(first) or is_pronoun or self._is_person(first)
+        is_office = first.bare in self.titles and not first.is_capital and not self.has_bare_nouns
+        return first.bare in self.relatives or is_office or not (is_subject or first.bare in self.openers)
 
     def _is_person(self, word: Word) -> bool:
         return word.bare in self.persons or word.bare in self.titles
@@ -421,7 +437,8 @@ class Grammar:
 
     def _is_office(self, words: Sequence[Word]) -> bool:
         """Whether words are an office and no name: "Ohio Governor", "the governor of Ohio"."""
-        is_described = words[0].bare in self.articles and any(word.bare in self.titles for word in words)
+        head = words[:_MAX_HEAD] if self.has_named_appositions else words
+        is_described = words[0].bare in self.articles and any(word.bare in self.titles for word in head)
         return is_described or words[-1].bare in self.titles
 
     def _noun_phrase(self, words: Sequence[Word]) -> Sequence[Word]:
@@ -462,6 +479,8 @@ class Grammar:
             if not word.text[0].islower():
                 continue
             if word.bare in self.auxiliaries:
+                if self.has_named_appositions and (name := self._last_name_in(self._without_adverbs(words))):
+                    return name  # "des sommes que Luc Bay avait" (estimé)
                 return self._without_adverbs(words[:n]) if self.has_name(words[:n]) else ()
             if self.cue.fullmatch(word.text) and words[n - 1].bare not in self.determiners:
                 rest = words[n + 1 :]

@@ -87,7 +87,7 @@ class WordLists(Struct, frozen=True):
     adverbs         endings of adverbs, which may be between a speaker and a verb: "przytomnie"
     first_endings   endings of words that are no name at the beginning of a sentence: "Finalmente"
     nonfinite       endings of verbs that an object follows, but no subject: "para pedir" (un plan)
-    appositions     "named" if a person without a name may have it after a comma or an office: "le maire, Luc Bay"
+    appositions     "named" if a name may follow an office, also after a comma: "le maire, Luc Bay"
     inverted        pronouns joined to a verb: "il" in "dit-il" and "ajoute-t-il"
     elided          words joined to the beginning of a verb: "m'" (explique), "qu'" (affirme)
     sources         "marked" if names of newspapers are in marks, also as speakers: (pisze) "„Życie”"
