@@ -33,9 +33,9 @@ _SHARE = 0.5
 _FEW_WORDS = 40
 """Maximum words between two paragraphs of one speech."""
 _MARKS = "”\"’»“『』」«›‹'"
-_OPENING = '“„"«»‘‚‹›`,” '
-_SENTENCE_END = re.compile(rf"[.?!…—–。！？-][{_MARKS}]*$")
-_CLAUSE_END = re.compile(rf"[,.?!][{_MARKS}]+$")
+_OPENING = '“„"«»‘‚‹›`,” \xa0\u202f'
+_SENTENCE_END = re.compile(rf"[.?!…—–。！？-](?:\s?»|[{_MARKS}]*)$")
+_CLAUSE_END = re.compile(rf"[,.?!](?:\s?»|[{_MARKS}]+)$")
 _SENTENCE_WITHIN = re.compile(r"(?<!\b[A-Z][a-z]{2})(?<!\b[A-Z][a-z])[.!?;]\s")
 _LEADS_TO = re.compile(r"[,:：]\s*$")
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0e7f]")
@@ -48,6 +48,7 @@ _MARKED_AFTER = re.compile(r"\s*[„“«\"]\s?([^\W\d_a-zß-ÿ][^„“”«»\
 _MARKED_BEFORE = re.compile(r"[„“«\"]\s?([^\W\d_a-zß-ÿ][^„“”«»\".!?]{1,40}?)\s?[“”»\"]\s+$")
 """A name in marks after or before a verb: "pisze „Życie Warszawy”"."""
 _DASH = re.compile(r"\s*[–—-]\s")
+_DASH_AT_END = re.compile(r"\s[–—-]\s*$")
 _ASIDE = re.compile(r"[\s,.!?…]\s?[–—-]\s+(?=\w)([^–—\"“”«»]{3,150}?)[,.;]?\s[–—-]\s")
 """An aside between dashes within a quotation: "„To prawda – mówi Ann Lee – ale …”"."""
 
@@ -271,6 +272,8 @@ class _Finder:
             return after or before
         goes_on = self._last_sign(end) in ",?!" or self._text[end : end + 1] == ","
         first, second = (after, before) if goes_on else (before, after)
+        if self._grammar.inverted.match(f"-{first.speaker}") and second.speaker and not second.is_near:
+            return second  # "Selon Ann Lee, « … », a-t-elle dit"
         return first if first.speaker or not second.speaker else second
 
     def _with_subject(self, source: Source, n: int, start: int) -> Source:
@@ -399,11 +402,16 @@ class _Finder:
         )
         if is_led_to and words and words[-1].bare in rules.relatives:
             return name  # "przypomniał, co powiedział Jan Lis: „…”"
-        if before and rules.has_name(read_words(before.text)):
+        after = gap[name.start + len(name.text) :]
+        if _DASH_AT_END.search(left) and _DASH.match(after):
+            return name
+        is_topic = (
+            before is not None and before.start == 0 and " " not in before.text and left.count(",") == 1
+        )
+        is_speaker = before is not None and not is_topic and rules.has_name(read_words(before.text))
+        if is_speaker or not left.rstrip().endswith((",", "-", "–", "—")):
             return None
-        if not left.rstrip().endswith((",", "-", "–", "—")):
-            return None
-        words = read_words(gap[name.start + len(name.text) :])
+        words = read_words(after)
         is_end = bool(words) and (words[0].text in ",:–—-" or words[0].bare in rules.no_beginning)
         return name if is_end else None
 
@@ -506,7 +514,10 @@ class _Finder:
             subject = left[: cue.start()]
             name, offset = None, 0
             is_set_off = subject.rstrip().endswith(",")
-            if cue[0].endswith("ing") and is_set_off:
+            is_participle = cue[0].endswith("ing") or (
+                rules.has_named_appositions and rules.is_nonfinite(cue[0])
+            )
+            if is_participle and is_set_off:
                 name = rules.subject(subject)  # "Ann Lee met Bo Day, saying"
             elif is_set_off and cue[0] in rules.inserted:
                 name = _before_comma(rules.after_verb(gap), gap)  # "What Bo Day wants is, said Ann Lee, …"

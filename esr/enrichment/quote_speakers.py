@@ -57,10 +57,13 @@ _MAX_BEFORE_CLAUSE = 10
 _LONGEST_ABBREVIATION = 4
 """Maximum letters of an abbreviated title: Capt., but not president."""
 _APPOSITION = re.compile(
-    r"(?:(?:\s+(?!et\b|que\b|qui\b|i\b)[\w’'-]*[^\W\dA-ZÀ-Ý][\w’'-]*){0,7},)\s+"
-    r"(?P<name>[^\W\d_a-zà-ÿ][\w.’'-]+(?:\s+(?:(?:de|du|von|van|le|la|ben|el|al)\s+)?[^\W\d_a-zà-ÿ][\w’'-]+){0,3})(?=\s*(?:[,.;:)(»“”\"–—-]|$))"
+    r"(?:\s+(?!et\b|que\b|qui\b|i\b)[\w’'-]*[^\W\dA-ZÀ-Ý][\w’'-]*){0,7},\s+"
+    r"(?P<name>(?:(?:[A-Z]\.-?)+|[^\W\d_a-zà-ÿ][\w’'-]+)"
+    r"(?:\s+(?:(?:de|du|von|van|le|la|ben|el|al)\s+)?(?:[A-Z]\.|[^\W\d_a-zà-ÿ][\w’'-]+)){0,3})"
+    r"(?=\s*(?:[,.;:)(»“”\"–—-]|$)|\s+[a-z])"
 )
 """A name after a comma, possibly behind the rest of an office: "de la ville, Luc Bay,"."""
+_PARENTHESIS = re.compile(r"\s*\([^()]*\)\s*$")
 _BREAKS = frozenset(',;:()[]—–-“”"‘«»„')
 
 
@@ -153,7 +156,10 @@ class Grammar:
 
     def before_verb(self, left: str) -> Phrase | None:
         """The speaker at the end of the text before a verb: "Robby Mook, a manager, also" (said)."""
-        words = self._without_adverbs(read_words(self._elided.sub("", left)))
+        left = self._elided.sub("", left)
+        if self.has_named_appositions:
+            left = _PARENTHESIS.sub("", left)
+        words = self._without_adverbs(read_words(left))
         if not words:
             return None
         if words[-1].bare in self.all_pronouns - self.relatives:
@@ -225,7 +231,8 @@ class Grammar:
             if len(words) > _MAX_WORDS:
                 return None
         if words and self._is_object(words):
-            return None
+            person = self._person_after(right)
+            return (self._named_apposition(right, person) or self._cut(right, person)) if person else None
         is_known = self.has_name(words) or any(
             word.bare in self.titles or self._is_article(word) for word in words
         )
@@ -271,7 +278,7 @@ class Grammar:
         """The person behind the words that a preposition begins: (mówi) "na koniec poseł Jan Lis"."""
         words: list[Word] = []
         for n, word in enumerate(read_words(right)):
-            if word.text in _BREAKS or word.text == "." or (words and not word.is_capital):
+            if word.text in _BREAKS or word.text == "." or (words and word.bare in self.no_beginning):
                 break
             if words or (n < _MAX_BETWEEN and word.text[0].islower() and self._is_person(word)):
                 words.append(word)
