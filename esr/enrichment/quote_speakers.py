@@ -129,6 +129,7 @@ class Grammar:
         self._elided: re.Pattern[str] = re.compile(rf"(?<![\w’'-])(?:{either(lists.elided)})$")
         self.nonfinite: tuple[str, ...] = tuple(lists.nonfinite.split())
         self.named: re.Pattern[str] = beginning_pattern(lists.named)
+        self.oblique: tuple[str, ...] = tuple(lists.oblique.split())
         self.adverbs: tuple[str, ...] = tuple(lists.adverbs.split())
         self.first_endings: tuple[str, ...] = tuple(lists.first_endings.split())
         self.pattern_before: re.Pattern[str] = re.compile(lists.before, re.VERBOSE)
@@ -262,7 +263,7 @@ class Grammar:
         last = first = next(ends, len(words))
         while last < len(words) and words[last].is_capital:
             last += 1
-        if first == len(words) or first > _MAX_OFFICE:
+        if not 0 < first < len(words) or first > _MAX_OFFICE:
             return ()
         before = words[first - 1].bare
         if before in self.no_beginning or before in self.articles:
@@ -282,7 +283,16 @@ class Grammar:
                 break
             if words or (n < _MAX_BETWEEN and word.text[0].islower() and self._is_person(word)):
                 words.append(word)
-        return words
+        return words or self._name_after(right)
+
+    def _name_after(self, right: str) -> list[Word]:
+        """The full name behind words that are no subject: (powiedział) "w swoim artykule Jan Lis"."""
+        name = list(self._name_after_office(read_words(right)))
+        is_oblique = any(word.bare.endswith(self.oblique) for word in name[:1]) or all(
+            word.bare.endswith("a") and not word.bare.endswith(("ska", "cka", "dzka")) for word in name
+        )
+        is_oblique = is_oblique or any(word.bare.endswith("iego") for word in name)
+        return [] if is_oblique or not self.oblique else name
 
     def subject(self, left: str) -> Phrase | None:
         """The name or pronoun at the beginning of a clause, possibly after "In June 2009,"."""

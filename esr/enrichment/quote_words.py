@@ -84,6 +84,7 @@ class WordLists(Struct, frozen=True):
     reported        conjunctions that lead from a verb to what is reported: "dijo que" (el plan es “…”)
     set_off         the most words in small letters that marks only set off; more are a quotation
     dashes          "yes" if a verb after a quotation may follow a dash: "„…” – uznali lekarze"
+    oblique         endings of names that are no subject, where nouns are bare: "Jana Kowalskiego"
     adverbs         endings of adverbs, which may be between a speaker and a verb: "przytomnie"
     first_endings   endings of words that are no name at the beginning of a sentence: "Finalmente"
     nonfinite       endings of verbs that an object follows, but no subject: "para pedir" (un plan)
@@ -135,6 +136,7 @@ class WordLists(Struct, frozen=True):
     reported: str = ""
     set_off: str = ""
     dashes: str = ""
+    oblique: str = ""
     adverbs: str = ""
     first_endings: str = ""
     nonfinite: str = ""

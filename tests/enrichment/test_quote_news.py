@@ -90,6 +90,8 @@ def test_a_french_sentence_ends_before_a_closing_mark_with_a_blank() -> None:
         ("„To nie jest nasz most” – powiedział rzecznik Ministerstwa Finansów, Jan Lis.", "Jan Lis"),
         ("„To nie jest nasz most” – powiedział mediom szef policji, Jan J. Lis według gazety.", "Jan J. Lis"),
         ("„To nie jest nasz most” – uzasadnił uchwałę burmistrz.", "burmistrz"),
+        ("„To nie jest nasz most” – stwierdził w ostatnim artykule Jan Lis, profesor.", "Jan Lis"),
+        ("Ministerstwo potwierdziło wczoraj: „To nie jest nasz most”.", "Ministerstwo"),
         ("Profesor przytomnie odparł: „To nie jest nasz most”.", "Profesor"),
         ("Anna Nowak przypomniała, co powiedział ekonomista Jan Lis: „To nie jest nasz most”.", "Jan Lis"),
         ("Most, pisze Jan Lis: „nie jest nasz i nie będzie”.", "Jan Lis"),
@@ -102,6 +104,12 @@ def test_a_french_sentence_ends_before_a_closing_mark_with_a_blank() -> None:
 )
 def test_polish_speakers_are_newspapers_and_offices_beside_the_verb(text: str, speaker: str) -> None:
     assert speaker in (speakers(text, "pl")[0][1] or "")
+
+
+@pytest.mark.parametrize("name", ["Jana Lisa", "Annę Nowak", "Jana Kowalskiego", "Panem Lisem"])
+def test_a_polish_name_in_an_oblique_case_does_not_speak(name: str) -> None:
+    text = f"„To nie jest nasz most” – powiedział po spotkaniu zwolenników {name}."
+    assert speakers(text, "pl") == [("To nie jest nasz most", None)]
 
 
 def test_a_newspaper_that_speaks_is_no_quotation_itself() -> None:
