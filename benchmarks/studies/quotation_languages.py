@@ -15,6 +15,9 @@ The National Corpus of Polish and KPWr have another format, from which `FOLDER/p
 `FOLDER/pl_kpwr-ud-test.conllu` are made by
 
     python -m benchmarks.studies.quotation_languages nkjp-nested-simplified-v2.iob
+
+and `FOLDER/fr_ntrex-ud-all.conllu` likewise from `newstest2019-ref.fra.txt` of NTREX-128. The parts of French
+Sequoia are joined to `FOLDER/fr_sequoia-ud-all.conllu`.
 """
 
 from __future__ import annotations
@@ -81,6 +84,13 @@ def convert_iob(path: Path) -> Iterator[str]:
             number += 1
             yield f"# sent_id = {document}-{number}\n# text = {_join_words(words)}\n"
             words = []
+
+
+def convert_lines(path: Path) -> Iterator[str]:
+    """Yield the lines of a file of NTREX as lines of CoNLL-U, numbered from 1 behind its language."""
+    language = path.suffixes[-2].removeprefix(".")
+    for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+        yield f"# sent_id = ntrex-{language}-{number}\n# text = {line}\n"
 
 
 def _join_words(words: Sequence[str]) -> str:
@@ -178,5 +188,7 @@ def _has_name(text: str, name: str) -> bool:
 if __name__ == "__main__":
     if sys.argv[1].endswith(".iob"):
         print("\n".join(convert_iob(Path(sys.argv[1]))))
+    elif sys.argv[1].endswith(".txt"):
+        print("\n".join(convert_lines(Path(sys.argv[1]))))
     else:
         main(Path(sys.argv[1]), sys.argv[2:])
