@@ -17,7 +17,9 @@ The National Corpus of Polish and KPWr have another format, from which `FOLDER/p
     python -m benchmarks.studies.quotation_languages nkjp-nested-simplified-v2.iob
 
 and `FOLDER/fr_ntrex-ud-all.conllu` likewise from `newstest2019-ref.fra.txt` of NTREX-128. The parts of French
-Sequoia are joined to `FOLDER/fr_sequoia-ud-all.conllu`.
+Sequoia are joined to `FOLDER/fr_sequoia-ud-all.conllu`. The Italian
+sentences of CheckThat! are in tables: `FOLDER/it_checkthat-ud-all.conllu` is the output for
+the files `train_it.tsv`, `dev_it.tsv`, `dev_test_it.tsv` and `test_it_labeled.tsv`, one after the other.
 """
 
 from __future__ import annotations
@@ -91,6 +93,22 @@ def convert_lines(path: Path) -> Iterator[str]:
     language = path.suffixes[-2].removeprefix(".")
     for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
         yield f"# sent_id = ntrex-{language}-{number}\n# text = {line}\n"
+
+
+def convert_table(path: Path) -> Iterator[str]:
+    """Yield the sentences of a table, with their ids in the first column, as lines of CoNLL-U.
+
+    Some fields are in quotation marks, as in CSV: those that have doubled marks.
+    """
+    for line in path.read_text("utf-8").splitlines()[1:]:
+        sentence, text, *_ = line.split("\t")
+        text = text.strip()
+        if text.startswith('"') and text.endswith('"') and '""' in text:
+            text = text[1:-1].replace('""', '"')
+        yield f"# sent_id = {sentence}\n# text = {text.strip()}\n"
+
+
+CONVERTERS = {".iob": convert_iob, ".txt": convert_lines, ".tsv": convert_table}
 
 
 def _join_words(words: Sequence[str]) -> str:
@@ -186,9 +204,8 @@ def _has_name(text: str, name: str) -> bool:
 
 
 if __name__ == "__main__":
-    if sys.argv[1].endswith(".iob"):
-        print("\n".join(convert_iob(Path(sys.argv[1]))))
-    elif sys.argv[1].endswith(".txt"):
-        print("\n".join(convert_lines(Path(sys.argv[1]))))
+    source = Path(sys.argv[1])
+    if source.suffix in CONVERTERS:
+        print("\n".join(CONVERTERS[source.suffix](source)))
     else:
-        main(Path(sys.argv[1]), sys.argv[2:])
+        main(source, sys.argv[2:])
